@@ -18,9 +18,9 @@ from typing import Any
 import nbformat
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.authoring.headings import amiss, prose_of
 from nbproof.authoring.hinting import refuse_bad_hints
 from nbproof.authoring.lesson import Cell, Lesson, find_lessons, read_lessons
+from nbproof.authoring.statements import amiss, prose_of
 from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN, CellKind
 from nbproof.checks.check_cells import CHECK_LINE
 from nbproof.command import course_command

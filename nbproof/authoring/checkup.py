@@ -17,9 +17,9 @@ import nbformat
 from nbproof.authoring.build import derive
 from nbproof.authoring.contract import Record, check_contract, select
 from nbproof.authoring.exercise_folder import FILES
-from nbproof.authoring.headings import amiss
 from nbproof.authoring.hinting import check_hints, refuse_bad_hints
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
+from nbproof.authoring.statements import amiss
 from nbproof.cells import private_lines
 from nbproof.command import course_command
 from nbproof.errors import LessonError, UsageError, Violation
@@ -66,7 +66,7 @@ def check_up(
     records = check_contract(pairs, step, told=lambda record: told(record, len(pairs)))
     others = check_release(root, lessons)
     for lesson in lessons:
-        others += check_hints([lesson])
+        others += check_hints(lesson)
     of = [len(record.exercise.candidates) for record in records]
     what = (
         f"{counted(len(records), 'exercise')} with {sum(of)} candidates; prose, hints and derived notebooks of "

@@ -10,13 +10,13 @@ checks are sound in themselves. Per lesson, in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from nbproof.authoring.demands import Demands, demands_of, over_budget, unbroken
 from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
+from nbproof.authoring.statements import Demands, demands_of, over_budget, unbroken
 from nbproof.authoring.trial import Trial, Tried
 from nbproof.cells import CellKind, solution_of
 from nbproof.command import course_command
@@ -114,16 +114,20 @@ def check_contract(
 
 
 def _trial(
-    lesson: Lesson, exercise: Exercise, candidate: Candidate, limit: float, mutant_seeds: tuple[int, ...] = (1, 2)
+    lesson: Lesson, exercise: Exercise, candidate: Candidate, limit: float, mutant_seeds: tuple[int, ...]
 ) -> Trial:
-    setup, tests = _to_run(lesson, exercise)
-    trial = Trial(exercise.id, setup, candidate.source, tests, limit=limit, plain=exercise.plain, files=lesson.files)
-    if candidate.role == "mutant":
-        return replace(trial, seeds=mutant_seeds)
-    if candidate.role == "reference":
-        # What learners could forge is tried beside the reference: that takes longer than any answer does.
-        return replace(trial, proves_checks=True, limit=3 * limit)
-    return trial
+    # What learners could forge is tried beside the reference: that takes longer than any answer does.
+    proves_checks = candidate.role == "reference"
+    return Trial(
+        exercise.id,
+        candidate.source,
+        *_to_run(lesson, exercise),
+        seeds=mutant_seeds if candidate.role == "mutant" else (1, 2),
+        proves_checks=proves_checks,
+        limit=limit * (1 + 2 * proves_checks),
+        plain=exercise.plain,
+        files=lesson.files,
+    )
 
 
 def _to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:

@@ -34,8 +34,8 @@ class Trial:
     """What to run: read-only cells, then per seed the candidate's cell and the test cells."""
 
     exercise: str
-    setup: tuple[str, ...]
     candidate: str
+    setup: tuple[str, ...]
     tests: tuple[tuple[str, str], ...]
     """(grade_id, source) of each test cell."""
     seeds: tuple[int, ...] = (1, 2)

@@ -12,8 +12,8 @@ from nbgrader.utils import compute_checksum
 
 from nbproof.authoring.build import build, how_to_install, notebook_of
 from nbproof.authoring.checkup import leaks
-from nbproof.authoring.headings import amiss, prose_of
 from nbproof.authoring.lesson import Cell, Lesson, read_lesson
+from nbproof.authoring.statements import amiss, prose_of
 from nbproof.cells import CellKind
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.build import build
-from nbproof.authoring.demands import demands_of, over_budget, sentences, unbroken
-from nbproof.authoring.headings import SUM, amiss, minutes_of, prose_of
 from nbproof.authoring.lesson import Lesson, read_lesson
+from nbproof.authoring.statements import SUM, amiss, demands_of, minutes_of, over_budget, prose_of, sentences, unbroken
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError
 from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
