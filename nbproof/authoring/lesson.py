@@ -211,9 +211,12 @@ def _cell(raw: Any, place: str) -> Cell:
     if raw.cell_type not in ("markdown", "code"):
         raise LessonError(f"a {raw.cell_type} cell", place, "make it a code cell, or a '# %% [markdown]' one")
     metadata = tuple(sorted((key, raw.metadata[key]) for key in raw.metadata if key in ("tags", "jupyter")))
-    marks = raw.metadata.get("nbgrader")
+    marks, kind = raw.metadata.get("nbgrader"), kind_of(raw)
     if marks is None:
-        return _ungraded(raw, place, metadata)
+        refuse_markers(raw.source, place)
+        if kind is CellKind.SHOW:  # it may hold magics, which are no Python until IPython has been over them
+            refuse_no_python(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
+        return Cell(kind, raw.source, place, metadata=metadata)
     grade_id = str(marks.get("grade_id", ""))
     if not _ID.fullmatch(grade_id):
         raise LessonError(
@@ -222,21 +225,11 @@ def _cell(raw: Any, place: str) -> Cell:
     points = marks.get("points") if marks.get("grade") else 0
     if marks.get("grade") and (not isinstance(points, (int, float)) or points <= 0):
         raise LessonError(f"{grade_id} has no points", place, 'add "points": 1 to its nbgrader metadata')
-    kind = kind_of(raw)
     if kind is CellKind.SHOW:  # whoever gives it a name means it to be locked
         kind = CellKind.SETUP
     cell = Cell(kind, raw.source, place, grade_id, float(points), metadata)
     _refuse_bad_form(cell, raw.cell_type == "markdown")
     return cell
-
-
-def _ungraded(raw: Any, place: str, metadata: tuple[tuple[str, Any], ...]) -> Cell:
-    refuse_markers(raw.source, place)
-    if raw.cell_type == "markdown":
-        return Cell(CellKind.PROSE, raw.source, place, metadata=metadata)
-    # Such a cell may hold magics, which are no Python until IPython has been over them.
-    refuse_no_python(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
-    return Cell(CellKind.SHOW, raw.source, place, metadata=metadata)
 
 
 def _refuse_bad_form(cell: Cell, is_text: bool) -> None:

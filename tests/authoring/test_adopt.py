@@ -28,8 +28,8 @@ ASSERTS = "from math import prod\nassert squares(2) == [1, 4]"
 def _cell(source: str, grade_id: str = "", kind: str = "code", **marks: Any) -> Any:
     cell = getattr(nbformat.v4, f"new_{kind}_cell")(source)
     if grade_id:
-        cell["metadata"]["nbgrader"] = {"grade_id": grade_id, "schema_version": 3, "task": False, "locked": False,
-                                        "solution": False, "grade": False, **marks}  # fmt: skip
+        usual = dict.fromkeys(("task", "locked", "solution", "grade"), False)
+        cell["metadata"]["nbgrader"] = {"grade_id": grade_id, "schema_version": 3, **usual, **marks}
     return cell
 
 
@@ -114,7 +114,7 @@ MUTANTS = """\
 def squares(n):
     return [i * 2 for i in range(1, n + 1)]
 
-# %% {last}
+# %% no_error
 # misconception: forgets the error | hint: none
 def squares(n):
     return [i ** 2 for i in range(1, n + 1)]
@@ -133,7 +133,7 @@ def test_the_contract_holds_it_and_names_a_mutant_that_its_asserts_let_through(c
     made = adopt(course / "source" / "ps1" / "problem1.ipynb")
     find_course(course)
     folder = course / "lessons" / made.slug
-    (folder / "squares" / "wrong.py").write_text(MUTANTS.format(last="no_error"))
+    (folder / "squares" / "wrong.py").write_text(MUTANTS)
     build(course, say=lambda line: None)
     assert (course / "release" / made.slug / "beside.py").exists()
     assert build(course, say=lambda line: None) == []
