@@ -21,7 +21,7 @@ from nbgrader.apps import NbGraderAPI
 from nbproof.authoring.hinting import refuse_bad_hints
 from nbproof.authoring.lesson import Cell, Lesson, find_lessons, read_lessons
 from nbproof.authoring.statements import amiss, prose_of
-from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN, CellKind
+from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN, CellKind, visible_and_hidden
 from nbproof.checks.check_cells import CHECK_LINE
 from nbproof.command import course_command
 from nbproof.course_file import the_course
@@ -244,9 +244,9 @@ def in_the_notebook(cell: Cell) -> str:
     """The text of a check cell in the instructor's notebook."""
     if not cell.call:
         return cell.source
-    lines = [CHECK_LINE, cell.call]
-    if cell.hidden:
+    lines, hidden = [CHECK_LINE, cell.call], visible_and_hidden(cell.source)[1]
+    if hidden:
         names = f"globals().update({cell.call.splitlines()[-1].replace('check(', 'names_of(', 1)})"
         lines += ["", BEGIN_HIDDEN, "from nbproof.checks.check import names_of", "", names, "", HIDDEN]
-        lines += [cell.hidden.strip("\n"), END_HIDDEN]
+        lines += [hidden.strip("\n"), END_HIDDEN]
     return "\n".join(lines)

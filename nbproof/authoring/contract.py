@@ -18,7 +18,7 @@ from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
 from nbproof.authoring.statements import Demands, demands_of, over_budget, unbroken
 from nbproof.authoring.trial import Trial, Tried
-from nbproof.cells import CellKind, solution_of
+from nbproof.cells import CellKind, solution_of, visible_of
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.display.help import all_hints, known_hint
@@ -142,7 +142,7 @@ def _to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[
             above = below if cell.grade_id in exercise.plain else []
             tests.append((cell.grade_id, "\n\n".join([*above, cell.source])))
             below.clear()
-        elif cell.kind in runs or (exercise.plain and cell.kind is CellKind.TEST and not cell.checks):
+        elif cell.kind in runs or (exercise.plain and cell.kind is CellKind.TEST and not cell.call):
             here.append(solution_of(cell.source))
     return tuple(setup), tuple(tests)
 
@@ -311,5 +311,5 @@ def _judge_hint(record: Record, candidate: Candidate, outcome: Tried) -> None:
 def _hidden_checks(exercise: Exercise) -> Iterator[str]:
     """test_id/Check of every check class between the hidden-test markers."""
     for cell in exercise.tests:
-        shown = checks_in(cell.visible)
+        shown = checks_in(visible_of(cell.source))
         yield from (f"{cell.grade_id}/{name}" for name in checks_in(cell.source) if name not in shown)

@@ -11,8 +11,8 @@ read-only           ``locked`` only: definitions that answers and tests rely on;
 no metadata         prose, and code that only shows something; not run while grading
 ==================  =========================================================================
 
-A test cell is two lines, which stand for the checks in the exercise's folder. A :class:`Cell` has what of them learners
-get, what they do not get, and both between nbgrader's marks.
+A test cell is two lines, which stand for the checks in the exercise's folder. A :class:`Cell` has their text, with what learners
+do not get between nbgrader's marks.
 
 Of all lessons together it says what one must not have because another has it.
 """
@@ -20,7 +20,6 @@ Of all lessons together it says what one must not have because another has it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -53,7 +52,6 @@ from nbproof.cells import (
     refuse_unmarkable,
     solution_of,
     stub_of,
-    visible_and_hidden,
 )
 from nbproof.checks.check_cells import CHECK_LINE
 from nbproof.errors import LessonError, UsageError
@@ -84,14 +82,8 @@ class Cell:
     grade_id: str = ""
     points: float = 0.0
     metadata: tuple[tuple[str, Any], ...] = ()
-    visible: str = ""
-    """Of a test cell, the tests that learners get."""
-    hidden: str = ""
-    """The tests that they do not get."""
     call: str = ""
-    """The two lines of a test cell whose checks stand in its exercise's folder."""
-    checks: str = ""
-    """Their key."""
+    """The two lines of a test cell whose checks stand in its exercise's folder; ``source`` has these in their place."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +105,7 @@ class Exercise:
     @cached_property
     def plain(self) -> frozenset[str]:
         """The grade_ids of test cells that are nbgrader's own kind, such as cells of asserts: they call no check."""
-        own = (cell for cell in self.tests if not cell.checks and "nbproof" not in cell.source)
+        own = (cell for cell in self.tests if not cell.call and "nbproof" not in cell.source)
         return frozenset(cell.grade_id for cell in own if is_plain(cell.source))
 
     @cached_property
@@ -185,26 +177,22 @@ def read_lesson(folder: Path) -> Lesson:
         cell.place: key_called(cell.source, cell.grade_id, cell.place) for cell in cells if cell.kind is CellKind.TEST
     }
     refuse_unmatched({key: place for place, key in keys.items() if key}, checks, folder)
-    cells = tuple(_tested(cell, keys[cell.place], checks) if cell.kind is CellKind.TEST else cell for cell in cells)
+    cells = tuple(_tested(cell, checks.get(keys[cell.place])) if cell.kind is CellKind.TEST else cell for cell in cells)
     return Lesson(folder.name, path, cells, _exercises(cells, folder))
 
 
-def _tested(cell: Cell, key: str, checks: Mapping[str, NamedCell]) -> Cell:
-    """A test cell with its whole text, and with what learners get of it."""
-    if not key:
-        refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
+def _tested(cell: Cell, found: NamedCell | None) -> Cell:
+    """A test cell with its whole text: the checks that its two lines stand for, if they do."""
+    if found is None:
         refuse_no_python(cell.source, cell.place, cell.grade_id)
-        visible, hidden = visible_and_hidden(cell.source)
-        return replace(cell, visible=visible, hidden=hidden)
-    found = checks[key]
+        refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
+        return cell
     lines = [CHECK_LINE, found.visible]
     if found.hidden:
         lines += [BEGIN_HIDDEN, found.hidden, END_HIDDEN]
     source = "\n".join(lines)
     refuse_bad_markers(source, found.place, cell.grade_id, cell.kind)
-    return replace(
-        cell, source=source, visible=found.visible, hidden=found.hidden, checks=key, call=cell.source.strip()
-    )
+    return replace(cell, source=source, call=cell.source.strip())
 
 
 def _cell(raw: Any, place: str) -> Cell:

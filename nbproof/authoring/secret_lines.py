@@ -99,18 +99,15 @@ def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = 
     Public is what ``source/`` shows outside of its regions: a release cannot vouch for itself.
     """
     folders = sorted(path for path in (root / "source").glob("*") if not lessons or path.name in lessons)
-    public = [HIDDEN, *_visible(root)]
     secret: list[tuple[str, str]] = []
     for folder in folders:
         for name, source in _sources(folder):
-            shown, private = private_lines(source)
-            public += shown
-            secret += [(line, f"source/{folder.name}: {name}") for line in sorted(private)]
+            secret += [(line, f"source/{folder.name}: {name}") for line in sorted(private_lines(source)[1])]
     if candidates:
         for folder in folders:
             secret += _candidates(root / "lessons" / folder.name)
     found = Secrets(secret)
-    everybodys = {line for text in public for line in found.within(_even(text))}
+    everybodys = {line for text in [HIDDEN, *public_text(root).splitlines()] for line in found.within(_even(text))}
     return found.only(lambda line, origin: line not in everybodys)
 
 

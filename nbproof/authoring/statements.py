@@ -75,7 +75,6 @@ _EFFORT = re.compile(r"\s*(?P<minutes>\d+) min[ \t]*$", re.MULTILINE)
 _FURTHER = re.compile(r"^#+ Further\b", re.MULTILINE)
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _WORDS_A_MINUTE, _LINES_A_MINUTE, _STEP = 200, 15, 5
-_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 def statement_of(lesson: Lesson, exercise: Exercise) -> str:
@@ -139,18 +138,11 @@ def _sum(lesson: Lesson) -> str:
     time = f"about {core} minutes"
     if further:
         time += f" for the core path, {further} more for what goes further"
-    what = f"{_number(lesson.exercises, 'exercise')} for {_points(sum(one.points for one in lesson.exercises))}"
+    what = f"{counted(len(lesson.exercises), 'exercise')} for {_points(sum(one.points for one in lesson.exercises))}"
     if lesson.written:
         points = _points(sum(cell.points for cell in lesson.written))
-        what += f", and {_number(lesson.written, 'question')} in your own words, {points}"
+        what += f", and {counted(len(lesson.written), 'question')} in your own words, {points}"
     return f"{time}: {what}"
-
-
-def _number(things: Sequence[object], noun: str) -> str:
-    count = counted(len(things), noun)
-    if len(things) >= len(_WORDS):
-        return count
-    return f"{_WORDS[len(things)]} {count.partition(' ')[2]}"
 
 
 def _points(points: float) -> str:

@@ -87,15 +87,11 @@ def prepare(trial: Trial) -> tuple[str, ...]:
         errors = [_cell(f"setup cell {number}", source) for number, source in enumerate(trial.setup)]
         for name, source in trial.checks:
             with contextlib.suppress(Exception, SystemExit):  # is told where the cell runs
-                _warm_up(called_in(source, name, InteractiveShell.instance().user_ns), trial.seeds[0])
+                # Large models are kept, and libraries prepare what they do first.
+                for _, task in called_in(source, name, InteractiveShell.instance().user_ns):
+                    for seed in seeds_of(task, trial.seeds[0]):
+                        task().truth(Case(seed))
     return tuple(filter(None, errors))
-
-
-def _warm_up(tasks: list[tuple[str, type[Check]]], seed: int) -> None:
-    """Compute each truth once, for its side effects: large models are kept, and libraries prepare what they do first."""
-    for _, task in tasks:
-        for one in seeds_of(task, seed):
-            task().truth(Case(one))
 
 
 def _cell(name: str, source: str) -> str:

@@ -38,14 +38,14 @@ def told(lesson: Lesson) -> str:
 
 def test_what_the_cells_bring_is_written_beside_the_minutes(tmp_path: Path) -> None:
     text = told(lesson_with(tmp_path))
-    assert "about 15 minutes: two exercises for 4 points, and one question in your own words, 2 points." in text
+    assert "about 15 minutes: 2 exercises for 4 points, and 1 question in your own words, 2 points." in text
     assert "### Exercise: again\neasy · 5 min · 2 points · `again`\n" in text
     assert "5 min · 2 points\n\nWhy does the hook run twice?" in text
 
 
 def test_what_goes_further_has_minutes_of_its_own(tmp_path: Path) -> None:
     text = told(lesson_with(tmp_path, (HEADING, FURTHER)))
-    assert "about 10 minutes for the core path, 5 more for what goes further: two exercises" in text
+    assert "about 10 minutes for the core path, 5 more for what goes further: 2 exercises" in text
     assert "easy · 5 min · 2 points · further · `again`" in text
 
 
