@@ -70,18 +70,15 @@ def adopt(notebook: Path, name: str = "") -> Adopted:
     if folder.exists():
         raise UsageError("a lesson of this name is there already", str(folder), "add --name OTHER_NAME")
     lesson = jupytext.writes(nbformat.v4.new_notebook(cells=cells, metadata=_KERNEL), fmt="py:percent")
-    texts = {folder / "lesson.py": lesson, **{folder / exercise / WRONG: _WORDS for exercise in made.exercises}}
-    texts |= {path: text for path, text in _course_files(root).items() if not path.exists()}
-    written(texts, folder)
+    written({folder / "lesson.py": lesson, **{folder / one / WRONG: _WORDS for one in made.exercises}}, folder)
     shutil.copytree(notebook.parent, folder / FILES, ignore=shutil.ignore_patterns("*.ipynb", ".*", "__pycache__"))
     try:
         read_lesson(folder)
     except LessonError as error:
         shutil.rmtree(folder)
-        for path in texts:
-            path.unlink(missing_ok=True)
         cure = f"mend it in the notebook ({error.next_command}), and adopt again"
         raise LessonError(error.fact, str(notebook), cure) from None
+    written({path: text for path, text in _course_files(root).items() if not path.exists()}, root)
     if notebook.resolve() == root / "source" / made.slug / f"{made.slug}.ipynb":
         made.remarks.append(
             "a build writes this notebook anew, from the lesson: commit it first, or add --name OTHER_NAME"

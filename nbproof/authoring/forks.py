@@ -108,35 +108,32 @@ def _serve(trials: list[Numbered], pipe: Connection, scratch: Path) -> None:
     """Prepare, then send the outcome of one trial after the other. Of the terminal's Ctrl-C nothing is heard here."""
     os.setpgid(0, 0)
     number, first = trials[0]
-    place = scratch / str(number)
-    said = _settle(place, first.files)
+    place, said = scratch / str(number), scratch / f"{number}.stderr"
+    os.dup2(os.open(said, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 2)  # also of what C++ writes
+    _settle(place, first.files)
     signal.alarm(ceil(first.limit))  # ends a process whose setup never ends
     errors = prepare(first)
     signal.alarm(0)
     # Collecting garbage in a trial would visit, and thereby copy, all that is shared.
     gc.collect()
     gc.freeze()
+    by_then = said.stat().st_size
     for number, trial in trials:
         outcome = _forked(trial, place / str(number))
-        pipe.send(replace(outcome, errors=errors + outcome.errors, stderr=_text_of(said) + outcome.stderr))
+        with said.open("rb") as file:
+            stderr = file.read(100_000).decode(errors="replace")
+        os.truncate(said, by_then)
+        pipe.send(replace(outcome, errors=errors + outcome.errors, stderr=stderr))
 
 
-def _settle(place: Path, files: Path | None) -> Path:
-    """Work in a new folder with what lies beside the notebook; the file that gets stderr from now on, be it written by C++."""
+def _settle(place: Path, files: Path | None) -> None:
+    """Work in a new folder with what lies beside the notebook."""
     place.mkdir()
     os.environ["HOME"] = os.environ["IPYTHONDIR"] = str(place)
     os.chdir(place)
     if files is not None:
         shutil.copytree(files, place, dirs_exist_ok=True)
         sys.path.insert(0, str(place))
-    said = place.with_suffix(".stderr")
-    os.dup2(os.open(said, os.O_CREAT | os.O_WRONLY), 2)
-    return said
-
-
-def _text_of(said: Path) -> str:
-    with said.open("rb") as file:
-        return file.read(100_000).decode(errors="replace")
 
 
 def _forked(trial: Trial, place: Path) -> Tried:
@@ -157,8 +154,8 @@ def _forked(trial: Trial, place: Path) -> Tried:
 
 
 def _tried(trial: Trial, place: Path) -> Tried:
-    """The outcome of a trial in this process, with what it wrote to stderr."""
-    said = _settle(place, trial.files)
+    """The outcome of a trial in this process."""
+    _settle(place, trial.files)
     start = time.perf_counter()
     outcome = try_candidate(trial)
-    return replace(outcome, stderr=_text_of(said), seconds=time.perf_counter() - start)
+    return replace(outcome, seconds=time.perf_counter() - start)

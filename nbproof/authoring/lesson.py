@@ -20,8 +20,10 @@ Of all lessons together it says what one must not have because another has it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -169,7 +171,7 @@ def read_lesson(folder: Path) -> Lesson:
             f"{len(starts)} cell markers but {len(notebook.cells)} cells", f"{path}:1", "put a '# %%' before every cell"
         )
     cells = tuple(_cell(raw, f"{path}:{line}") for raw, line in zip(notebook.cells, starts, strict=True))
-    _refuse_duplicates(cells)
+    _refuse_twice("grade_id {!r} is used twice", ((cell.grade_id, cell.place) for cell in cells if cell.grade_id))
     ids = {cell.grade_id for cell in cells if cell.kind is CellKind.ANSWER}
     refuse_unexpected(folder, ids)
     checks = read_checks(folder, ids)
@@ -241,16 +243,13 @@ def _refuse_bad_form(cell: Cell, is_text: bool) -> None:
         refuse_no_python(stub_of(cell.source), cell.place, said)
 
 
-def _refuse_duplicates(cells: tuple[Cell, ...]) -> None:
+def _refuse_twice(fact: str, places: Iterable[tuple[str, str]]) -> None:
+    """Raise LessonError if two things are called the same; ``places``: of each its name, and where it stands."""
     seen: dict[str, str] = {}
-    for cell in cells:
-        if cell.grade_id and cell.grade_id in seen:
-            raise LessonError(
-                f"grade_id {cell.grade_id!r} is used twice",
-                f"{cell.place} and {seen[cell.grade_id]}",
-                "rename one of them",
-            )
-        seen[cell.grade_id] = cell.place
+    for name, place in places:
+        if name in seen:
+            raise LessonError(fact.format(name), f"{place} and {seen[name]}", "rename one of them")
+        seen[name] = place
 
 
 def _exercises(cells: tuple[Cell, ...], folder: Path) -> tuple[Exercise, ...]:
@@ -291,13 +290,6 @@ def _exercises(cells: tuple[Cell, ...], folder: Path) -> tuple[Exercise, ...]:
 def read_lessons(root: Path) -> tuple[Lesson, ...]:
     """Every lesson below ``root``. Raises LessonError for one that cannot be read, and if two have an exercise of the same id."""
     lessons = tuple(map(read_lesson, find_lessons(root)))
-    seen: dict[str, str] = {}
-    for exercise in (exercise for lesson in lessons for exercise in lesson.exercises):
-        if exercise.id in seen:
-            raise LessonError(
-                f"the exercise id {exercise.id!r} is used in two lessons",
-                f"{exercise.answer.place} and {seen[exercise.id]}",
-                "rename one of them",
-            )
-        seen[exercise.id] = exercise.answer.place
+    exercises = chain.from_iterable(lesson.exercises for lesson in lessons)
+    _refuse_twice("the exercise id {!r} is used in two lessons", ((one.id, one.answer.place) for one in exercises))
     return lessons

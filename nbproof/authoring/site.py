@@ -41,7 +41,6 @@ _MARK = ".buildinfo"
 """The file by which Sphinx knows a site that it has made."""
 _OF_ONES_OWN = re.compile(r"(?:progress|hint|solution)\([^()]*\)")
 """Cells that tell a learner about their own work."""
-_TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _TO_NO_PAGE = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?!\w+:|#|[^)]*\.md)[^)]*\)")
 """A link to a file of the repository that is no page of the site."""
 
@@ -195,7 +194,7 @@ def _write_pages(
     root: Path, slugs: Sequence[str], shown: Mapping[str, Shown], flaws: list[CourseError], pages: Path
 ) -> None:
     """Write what Sphinx makes pages from; what of the lessons cannot be shown goes to ``flaws``."""
-    chapters = {}
+    chapters = []
     (pages / "lessons").mkdir(parents=True)
     for slug in slugs:
         try:
@@ -203,39 +202,32 @@ def _write_pages(
         except LessonError as error:
             flaws.append(error)
             continue
-        chapters[f"lessons/{slug}"] = _title_of("\n".join(cell.source for cell in released.cells), slug)
+        chapters.append(f"lessons/{slug}")
         chapter = chapter_of(released, shown.get(slug, Shown(slug, {}, 0)))
         (pages / "lessons" / f"{slug}.ipynb").write_text(as_text(chapter), encoding="utf-8")
     if (root / "docs").is_dir():
         shutil.copytree(root / "docs", pages / "docs")
     if (root / "CONTRIBUTING.md").is_file():
         shutil.copy(root / "CONTRIBUTING.md", pages)
-    texts = {}
-    for path in sorted(pages.rglob("*.md")):
-        text = path.read_text(encoding="utf-8")
-        texts[path.relative_to(pages).with_suffix("").as_posix()] = _title_of(text, path.stem)
-        path.write_text(_TO_NO_PAGE.sub(r"\1", text).replace("README.md", "index.md"), encoding="utf-8")
+    texts = sorted(pages.rglob("*.md"))
+    for path in texts:
+        text = _TO_NO_PAGE.sub(r"\1", path.read_text(encoding="utf-8"))
+        path.write_text(text.replace("README.md", "index.md"), encoding="utf-8")
     readme = root / "README.md"
     home = readme.read_text(encoding="utf-8") if readme.is_file() else f"# {the_course().says}\n"
-    home = _TO_NO_PAGE.sub(r"\1", home)
-    home += _toctree("Lessons", chapters) + _toctree("Pages", texts)
+    names = [path.relative_to(pages).with_suffix("").as_posix() for path in texts]
+    home = _TO_NO_PAGE.sub(r"\1", home) + _toctree("Lessons", chapters) + _toctree("Pages", names)
     (pages / "index.md").write_text(home, encoding="utf-8")
     (pages / "_static").mkdir()
     for name in _OURS:
         shutil.copy(Path(__file__).with_name(name), pages / "_static")
-    title = _title_of(home, the_course().says)
-    settings = {**_SETTINGS, "project": title, "html_title": title}
+    settings = {**_SETTINGS, "project": the_course().says, "html_title": the_course().says}
     lines = [f"{name} = {value!r}\n" for name, value in settings.items()]
     (pages / "conf.py").write_text("".join(lines), encoding="utf-8")
 
 
-def _title_of(text: str, otherwise: str) -> str:
-    found = _TITLE.search(text)
-    return found[1].strip().replace("`", "") if found else otherwise
-
-
-def _toctree(caption: str, titles: Mapping[str, str]) -> str:
-    lines = "\n".join(f"{title} <{name}>" for name, title in titles.items())
+def _toctree(caption: str, names: Sequence[str]) -> str:
+    lines = "\n".join(names)
     return f"\n:::{{toctree}}\n:hidden:\n:caption: {caption}\n\n{lines}\n:::\n"
 
 

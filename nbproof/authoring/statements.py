@@ -216,8 +216,7 @@ class Demands:
     broken: tuple[str, ...] = ()
     """A mutant quotes a part of each."""
     unbroken: tuple[str, ...] = ()
-    nothing: int = 0
-    """Questions, ways to a hint, and sentences that wrong.py says demand nothing."""
+    """Of the others those that demand something: no questions, no ways to a hint, and none that wrong.py says demand nothing."""
 
     @property
     def count(self) -> int:
@@ -237,15 +236,13 @@ def demands_of(lesson: Lesson, exercise: Exercise) -> Demands:
     """What the statement demands, and what of it is broken by a mutant."""
     quotes = [quote for mutant in exercise.mutants for quote in mutant.breaks]
     none = [quote for quote, _ in nothing_to_break(lesson.path.parent / exercise.id)]
-    broken, unbroken, nothing = [], [], 0
+    broken, unbroken = [], []
     for sentence in sentences(statement_of(lesson, exercise)):
         if _meets(sentence, quotes):
             broken.append(sentence)
-        elif sentence.endswith("?") or "hint(" in sentence or _meets(sentence, none):
-            nothing += 1
-        else:
+        elif not (sentence.endswith("?") or "hint(" in sentence or _meets(sentence, none)):
             unbroken.append(sentence)
-    return Demands(tuple(broken), tuple(unbroken), nothing)
+    return Demands(tuple(broken), tuple(unbroken))
 
 
 def _meets(sentence: str, quotes: Sequence[str]) -> bool:

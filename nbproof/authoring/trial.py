@@ -60,7 +60,7 @@ class Tried:
 
     findings: tuple[dict[str, list[Finding]], ...] = ()
     errors: tuple[str, ...] = ()
-    """Exceptions that cells raised, each with the cell's name."""
+    """Exceptions that setup and answer raised, each with the cell's name."""
     flaws: tuple[str, ...] = ()
     """What is wrong with the checks themselves, whatever the answer."""
     guards: tuple[Guard, ...] = ()
@@ -120,11 +120,7 @@ def try_candidate(trial: Trial) -> Tried:
     with contextlib.redirect_stdout(io.StringIO()):
         for seed in trial.seeds:
             errors.append(_cell("answer", trial.candidate))
-            verdicts: dict[str, list[Finding]] = {}
-            for grade_id, source in trial.tests:
-                verdicts[grade_id], trouble = _asked(trial, grade_id, source, seed)
-                errors.append(trouble)
-            findings.append(verdicts)
+            findings.append({grade_id: _asked(trial, grade_id, source, seed) for grade_id, source in trial.tests})
         if trial.proves_checks:
             flaws += _flaws(trial)
             if all(one.passed for found in findings[0].values() for one in found):
@@ -134,12 +130,12 @@ def try_candidate(trial: Trial) -> Tried:
     return Tried(tuple(findings), tuple(filter(None, errors)), tuple(flaws), guarded)
 
 
-def _asked(trial: Trial, grade_id: str, source: str, seed: int) -> tuple[list[Finding], str]:
-    """What a test cell finds, and what it raises."""
+def _asked(trial: Trial, grade_id: str, source: str, seed: int) -> list[Finding]:
+    """What a test cell finds; one that raises has found that."""
     if grade_id in trial.plain:  # runs in the notebook itself, as nbgrader runs it
         trouble = _cell(grade_id, source)
         raised = ProbeError("", trouble) if trouble else None
-        return [Finding(grade_id, "", not trouble, seed, trouble=raised)], ""
+        return [Finding(grade_id, "", not trouble, seed, trouble=raised)]
     with collecting(seed, InteractiveShell.instance().user_ns) as found:
         trouble = _test_cell(grade_id, source)
     # What was wanted is for the panel; a Matches in it holds a function, which no pipe carries.
@@ -147,7 +143,7 @@ def _asked(trial: Trial, grade_id: str, source: str, seed: int) -> tuple[list[Fi
     if trouble:
         # Stock nbgrader gives nothing for a test cell that raises, whatever passed before.
         verdicts.append(Finding(_RAISES, "", False, seed, trouble=ProbeError("", trouble)))
-    return verdicts, trouble
+    return verdicts
 
 
 def _without_hidden_tests(trial: Trial) -> Iterator[str]:
@@ -157,7 +153,7 @@ def _without_hidden_tests(trial: Trial) -> Iterator[str]:
         visible, hidden = visible_and_hidden(source)
         if hidden:
             name = f"{grade_id} without its hidden tests"
-            found, _ = _asked(trial, grade_id, visible, trial.seeds[0])
+            found = _asked(trial, grade_id, visible, trial.seeds[0])
             yield from (f"{name}: {one.check}: {words().finding(one)}" for one in found if not one.passed)
 
 

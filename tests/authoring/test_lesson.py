@@ -143,64 +143,38 @@ SOLVED = "    ### BEGIN SOLUTION\n    answer.append(output)\n    ### END SOLUTIO
 IN_BRACKETS = "    return (\n    ### BEGIN SOLUTION\n    1\n    ### END SOLUTION\n    )\n"
 CALL = 'from course import check\ncheck("catch")'
 FIRST = MUTANTS["formula"].partition("\n")[0] + "\n"
-OPENING, SCHEME = "# ### BEGIN SOLUTION\n# Because", "# ### BEGIN MARK SCHEME\n"
+OPENING, SCHEME = "# ### BEGIN SOLUTION\n# Because", "    ### BEGIN MARK SCHEME\n"
 
-# The file, before -> after in it; the fact; how the line at fault begins.
-BROKEN: dict[str, tuple[str, str, str, str, str]] = {
-    "duplicate id": ("lesson.py", '"setup_imports"', '"catch"', "grade_id 'catch' is used twice", "# %% nb"),
-    "missing test cell": (
-        "lesson.py",
-        TESTED,
-        f"\n# %% {metadata('lonely', solution=True)}\n{LONELY}{TESTED}",
-        "the exercise lonely has no test cell",
-        "# %% nb",
-    ),
-    "no solution region": ("lesson.py", SOLVED, "    pass\n", "it would be released solved", "# %% nb"),
-    # nbgrader would clear this one as well, and the contract's own stub would not.
+ALONE = f"\n# %% {metadata('lonely', solution=True)}\n{LONELY}{TESTED}"
+TEST_CELL = metadata("test_catch", grade=True, points=2)
+BY_HAND = metadata("test_catch", grade=True, points=2, solution=True)
+# nbgrader would clear this one as well, and the contract's own stub would not.
+MISSPELT = "    # BEGIN SOLUTION now\n"
+
+# Before -> after in lesson.py, and the fact; the line at fault is the head of a cell.
+IN_LESSON = {
+    "duplicate id": ('"setup_imports"', '"catch"', "grade_id 'catch' is used twice"),
+    "missing test cell": (TESTED, ALONE, "the exercise lonely has no test cell"),
+    "no solution region": (SOLVED, "    pass\n", "it would be released solved"),
     "another spelling": (
-        "lesson.py",
         "    ### BEGIN SOLUTION\n",
-        "    # BEGIN SOLUTION now\n",
-        "catch: nbgrader takes this line for a marker: '# BEGIN SOLUTION now'",
-        "# %% nb",
+        MISSPELT,
+        "catch: nbgrader takes this line for a marker: '# BEGIN",
     ),
-    "solution in a cell without metadata": (
-        "lesson.py",
+    "solution without metadata": (
         'print("shown")\n',
         LONELY,
-        "'BEGIN SOLUTION' stands in a cell without nbgrader metadata: it would be released",
-        "# %%",
+        "'BEGIN SOLUTION' stands in a cell without nbgrader metadata",
     ),
-    "the stub is no Python": ("lesson.py", SOLVED, IN_BRACKETS, "catch as released, with the stub", "# %% nb"),
-    "graded by hand": (
-        "lesson.py",
-        metadata("test_catch", grade=True, points=2),
-        metadata("test_catch", grade=True, points=2, solution=True),
-        "test_catch is a kind of cell that lessons do not use",
-        "# %% nb",
-    ),
-    "a written answer that is handed out": (
-        "lesson.py",
-        OPENING,
-        f"# Write.\n{OPENING}",
-        "more than its reference answer",
-        "# %% [markdown] nbgrader=",
-    ),
-    "a written answer that never begins": (
-        "lesson.py",
-        OPENING,
-        "# Because",
-        "do not come by turns",
-        "# %% [markdown] nb",
-    ),
-    "a mark scheme elsewhere": (
-        "lesson.py",
-        SOLVED,
-        f"{SOLVED}    ### BEGIN MARK SCHEME\n",
-        "MARK SCHEME' stands in the wrong kind of cell",
-        "# %% nb",
-    ),
-    "another call": ("lesson.py", CALL, CALL + "\nprint(1)", "another form", "# %% nb"),
+    "the stub is no Python": (SOLVED, IN_BRACKETS, "catch as released, with the stub"),
+    "graded by hand": (TEST_CELL, BY_HAND, "test_catch is a kind of cell that lessons do not use"),
+    "a written answer that is handed out": (OPENING, f"# Write.\n{OPENING}", "more than its reference answer"),
+    "a written answer that never begins": (OPENING, "# Because", "do not come by turns"),
+    "a mark scheme elsewhere": (SOLVED, SOLVED + SCHEME, "MARK SCHEME' stands in the wrong kind of cell"),
+    "another call": (CALL, CALL + "\nprint(1)", "another form"),
+}
+# The file, before -> after in it; the fact; how the line at fault begins.
+BESIDE = {
     "nearly hidden": ("catch/checks.py", HIDDEN, "# --- Hidden checks ---", "nearly says", "# --- Hidden checks ---"),
     "checks that are no Python": (
         "catch/checks.py",
@@ -210,21 +184,16 @@ BROKEN: dict[str, tuple[str, str, str, str, str]] = {
         "import",
     ),
     "no misconception": ("catch/wrong.py", FIRST, "", "a mutant's first line names its misconception", "add, answer"),
-    "edits of nobody": (
+    "edits of nobody": ("catch/wrong.py", FIRST, f"{FIRST}# edits: nobody\n", "which is no answer above it", "# edits"),
+    "no edits": (
         "catch/wrong.py",
         FIRST,
-        f"{FIRST}# edits: nobody\n",
-        "'nobody', which is no answer above it",
-        "# edits",
-    ),
-    "edits elsewhere": (
-        "catch/wrong.py",
-        FIRST,
-        f"{FIRST}# edits: reference\n-answer = 5\n+x\n",
-        "an edit that begins with none of '-', '+' and ' '",
+        f"{FIRST}# edits: reference\n",
+        "begins with none of '-', '+' and ' '",
         "# edits",
     ),
 }
+BROKEN = {**{name: ("lesson.py", *row, "# %%") for name, row in IN_LESSON.items()}, **BESIDE}
 
 
 @pytest.mark.parametrize("broken", BROKEN)
