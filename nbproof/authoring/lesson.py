@@ -239,8 +239,8 @@ def _refuse_bad_form(cell: Cell, is_text: bool) -> None:
         return
     refuse_no_python(cell.source, cell.place, cell.grade_id)
     if cell.kind is CellKind.ANSWER:
-        said = f"{cell.grade_id} as released, with the stub for the solution"
-        refuse_no_python(stub_of(cell.source), cell.place, said)
+        stub = f"{cell.grade_id} as released, with the stub for the solution"
+        refuse_no_python(stub_of(cell.source), cell.place, stub)
 
 
 def _refuse_twice(fact: str, places: Iterable[tuple[str, str]]) -> None:

@@ -36,8 +36,6 @@ SHORTEST = 12
 _WHOLE = 24
 """Characters of the shortest line that is looked for within longer ones; ``sorted(words)`` stands in many sentences."""
 
-_KEY = SHORTEST
-
 
 class Secrets:
     """The secret lines of a course; finds them in any text, whatever stands before or after them on a line."""
@@ -52,7 +50,7 @@ class Secrets:
         # search a line.
         self._by_start: dict[str, list[str]] = {}
         for line in self.origins:
-            self._by_start.setdefault(line[:_KEY], []).append(line)
+            self._by_start.setdefault(line[:SHORTEST], []).append(line)
 
     def __len__(self) -> int:
         return len(self.origins)
@@ -76,7 +74,7 @@ class Secrets:
 
     def within(self, plain: str) -> Iterator[str]:
         """The secret lines that stand within a line, whose white space is evened out."""
-        for start in {plain[at : at + _KEY] for at in range(len(plain) - _KEY + 1)} & self._by_start.keys():
+        for start in {plain[at : at + SHORTEST] for at in range(len(plain) - SHORTEST + 1)} & self._by_start.keys():
             yield from (secret for secret in self._by_start[start] if secret in plain)
 
     def taken_out(self, text: str, own: str = "") -> str:

@@ -69,8 +69,6 @@ class Site:
 
     home: Path
     pages: int
-    size: int
-    """Bytes."""
     searched_for: int
     """Lines of solutions, hidden tests and other answers that are not in it."""
     flaws: tuple[CourseError, ...]
@@ -103,11 +101,9 @@ def make_site(
         pages, made = Path(folder).resolve() / "pages", Path(folder).resolve() / "made"
         _write_pages(root, slugs, shown, flaws, pages)
         flaws += _make(pages, made)
-        files = [path for path in sorted(made.rglob("*")) if path.is_file()]
-        html = {path.relative_to(made).as_posix(): path.read_bytes() for path in files if path.suffix == ".html"}
+        html = {path.relative_to(made).as_posix(): path.read_bytes() for path in sorted(made.rglob("*.html"))}
         own = "\n".join(path.read_text(encoding="utf-8") for path in sorted(pages.rglob("*.md")))
         searched = refuse_leaks(root, html, "the site", own)
-        size = sum(path.stat().st_size for path in files)
         try:
             shutil.rmtree(out, ignore_errors=True)
             shutil.copytree(made, out)
@@ -115,7 +111,7 @@ def make_site(
             raise CourseError(
                 f"the site cannot be written: {error}", str(out), course_command("site --out FOLDER")
             ) from None
-    return Site(out / "index.html", len(html), size, searched, tuple(flaws))
+    return Site(out / "index.html", len(html), searched, tuple(flaws))
 
 
 def shown_by(root: Path, slugs: Sequence[str], told: Callable[[Shown], None]) -> dict[str, Shown]:

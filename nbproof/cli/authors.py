@@ -73,7 +73,7 @@ def _site(arguments: argparse.Namespace) -> int:
         from nbproof.authoring.site import make_site
 
         made = make_site(arguments.course, arguments.names, arguments.out, say)
-    print(f"{made.home}: {made.pages} pages, {made.size / 1e6:.1f} MB")
+    print(f"{made.home}: {made.pages} pages")
     print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
     for error in made.flaws:
         print(

@@ -90,12 +90,12 @@ class ReadingView(Preprocessor):  # type: ignore[misc]
             cells = nbformat.read(path, as_version=4).cells
         except Exception:  # nbformat raises whatever json and its schemas raise
             return {}
-        found = {}
-        for cell in cells:
-            if kind_of(cell) is CellKind.WRITTEN:
-                parted = cell.source.replace(BEGIN_SCHEME, f"---\n\n{BEGIN_SCHEME}")
-                found[name_of(cell)] = _MARKERS.sub("", parted)
-        return found
+        parted = f"---\n\n{BEGIN_SCHEME}"
+        return {
+            name_of(cell): _MARKERS.sub("", cell.source.replace(BEGIN_SCHEME, parted))
+            for cell in cells
+            if kind_of(cell) is CellKind.WRITTEN
+        }
 
 
 def _shown(cell: Any, schemes: dict[str, str]) -> list[Any]:

@@ -14,6 +14,7 @@ import pytest
 
 from nbproof.authoring.bundle import bundle
 from nbproof.authoring.lesson import Lesson
+from nbproof.authoring.secret_lines import text_of
 from nbproof.cells import private_lines
 from nbproof.cli.main import main
 from tests import ROOT, the_lessons
@@ -40,7 +41,7 @@ def test_no_line_of_a_solution_or_a_hidden_test_is_in_it(unpacked: Path, tmp_pat
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     shown = {
-        path.relative_to(root): set(map(_even, _lines(path)))
+        path.relative_to(root): set(map(_even, text_of(path.name, path.read_bytes()).splitlines()))
         for root in (unpacked, tmp_path)
         for path in root.rglob("*")
         if path.is_file() and path.suffix not in (".db", ".pyc", ".whl")
@@ -57,12 +58,6 @@ def test_no_line_of_a_solution_or_a_hidden_test_is_in_it(unpacked: Path, tmp_pat
 
 def _even(line: str) -> str:
     return " ".join(line.split())
-
-
-def _lines(path: Path) -> list[str]:
-    if path.suffix == ".ipynb":
-        return "\n".join("".join(cell["source"]) for cell in json.loads(path.read_text())["cells"]).splitlines()
-    return path.read_text().splitlines()
 
 
 def _lines_of(lesson: Lesson, half: int) -> set[str]:

@@ -21,14 +21,9 @@ def bare(name: str, **changes: object) -> Sketch:
     return replace(Sketch(name, accepted={}, mutants={}), **changes)  # type: ignore[arg-type]
 
 
-def in_answer(before: str, after: str) -> str:
-    assert before in ANSWER
-    return ANSWER.replace(before, after)
-
-
-def in_test(before: str, after: str) -> str:
-    assert before in TEST
-    return TEST.replace(before, after)
+def changed(text: str, before: str, after: str) -> str:
+    assert before in text
+    return text.replace(before, after)
 
 
 FLAWED = '''\
@@ -72,13 +67,15 @@ BROKEN = [
     bare("unguarded", test=SHOWN),
     bare(
         "guarded_by_the_same",
-        test=in_test("lambda self, x1, x2: x1 * x2", "lambda self, x1, x2: x1 + x2").replace(" * case", " + case"),
+        test=changed(TEST, "lambda self, x1, x2: x1 * x2", "lambda self, x1, x2: x1 + x2").replace(
+            " * case", " + case"
+        ),
     ),
     replace(
         Sketch("unseen"), mutants={**MUTANTS, "swapped": mutant("the same", "none", HOOK.format("args[1] + args[0]"))}
     ),
-    bare("loses", answer=in_answer("append(output)", "append(output + 1)")),
-    bare("raises", answer=in_answer("add = Add()", "add = Add()\n### BEGIN SOLUTION\nlost\n### END SOLUTION")),
+    bare("loses", answer=changed(ANSWER, "append(output)", "append(output + 1)")),
+    bare("raises", answer=changed(ANSWER, "add = Add()", "add = Add()\n### BEGIN SOLUTION\nlost\n### END SOLUTION")),
     bare("c_stderr", answer=ANSWER + "import os\n_ = os.write(2, b'a word from C')\n"),
     bare(
         "stub_earns",
@@ -86,11 +83,11 @@ BROKEN = [
     ),
     bare("no_check", test="import torch\n"),
     bare("flawed", test=FLAWED),
-    bare("leaning_cell", test=in_test("import torch\n", "add\n")),
+    bare("leaning_cell", test=changed(TEST, "import torch\n", "add\n")),
     bare(
         "leaning_visible",
         inline=True,
-        test="### BEGIN HIDDEN TESTS\nSIZE = 3\n### END HIDDEN TESTS\n" + in_test('("x1", 3)', '("x1", SIZE)'),
+        test="### BEGIN HIDDEN TESTS\nSIZE = 3\n### END HIDDEN TESTS\n" + changed(TEST, '("x1", 3)', '("x1", SIZE)'),
     ),
     bare(
         "candidates",

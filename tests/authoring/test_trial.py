@@ -1,7 +1,4 @@
-"""Trials: each in a process of its own, with everything that happens there brought back.
-
-A simulated class hands in what learners hand in: released notebooks with TODO cells filled.
-"""
+"""Trials: each in a process of its own. And a simulated class, which hands in released notebooks with TODO cells filled."""
 
 from __future__ import annotations
 
@@ -60,17 +57,14 @@ def _running() -> set[int]:
     return {one.pid for one in alive if one.status() != psutil.STATUS_ZOMBIE}
 
 
-SLUG = "00_tiny"
-
-
 def test_skill_and_effort_decide_what_is_handed_in(course: Path) -> None:
-    (exercise,) = read_lesson(course / "lessons" / SLUG).exercises
+    (exercise,) = read_lesson(course / "lessons" / "00_tiny").exercises
     roles = {as_handed_in(one): one.role for one in exercise.candidates}
     assert not any(word in text for text in roles for word in ("misconception:", "breaks:"))
-    written = simulate_class(course, [SLUG])
-    assert written == [course / "submitted" / one.name / SLUG / f"{SLUG}.ipynb" for one in LEARNERS]
+    written = simulate_class(course, ["00_tiny"])
+    assert written == [course / "submitted" / one.name / "00_tiny/00_tiny.ipynb" for one in LEARNERS]
     first = [path.read_bytes() for path in written]
-    assert [path.read_bytes() for path in simulate_class(course, [SLUG])] == first
+    assert [path.read_bytes() for path in simulate_class(course, ["00_tiny"])] == first
     handed_in = {path.parts[-3]: roles[nbformat.read(path, as_version=4).cells[-2].source] for path in written}
     assert handed_in["ada"] in ("reference", "accepted")
     assert (handed_in["goro"], handed_in["hanna"]) == ("mutant", "stub")
