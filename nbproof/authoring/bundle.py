@@ -188,10 +188,11 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
             str(root.resolve()),
             f"make the zip for learners: {course_command('bundle')}",
         )
-    released = [f"release/{slug}/{slug}.ipynb" for slug in released_lessons(root)]
     own = {name: (root / course.package / name).read_bytes() for name in _package_files(root / course.package)}
     own |= _handed_out(root, outline_of(root / "source", root / "lessons"))
-    own |= {name: (root / name).read_bytes() for name in released}
+    for slug in released_lessons(root):
+        name = f"release/{slug}/{slug}.ipynb"
+        own[name] = (root / name).read_bytes()
     own = {f"{course.package}/{name}": data for name, data in own.items()}
     refuse_leaks(root, own, "the wheel")
     rooms = {

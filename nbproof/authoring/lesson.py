@@ -200,7 +200,7 @@ def _tested(cell: Cell, found: NamedCell | None) -> Cell:
 def _cell(raw: Any, place: str) -> Cell:
     if raw.cell_type not in ("markdown", "code"):
         raise LessonError(f"a {raw.cell_type} cell", place, "make it a code cell, or a '# %% [markdown]' one")
-    metadata = tuple(sorted((key, raw.metadata[key]) for key in raw.metadata if key in ("tags", "jupyter")))
+    metadata = tuple(sorted((key, raw.metadata[key]) for key in {"tags", "jupyter"} & set(raw.metadata)))
     marks, kind = raw.metadata.get("nbgrader"), kind_of(raw)
     if marks is None:
         refuse_markers(raw.source, place)
