@@ -52,7 +52,7 @@ class CourseFile:
     wheel: str = ""
     """The address of the wheel that learners install if the course is not there, as in Colab; empty if there is none."""
     budget: Mapping[str, Any] = field(default_factory=dict)
-    """How much an exercise may be (:mod:`nbproof.authoring.demands`)."""
+    """How much an exercise may be (:mod:`nbproof.authoring.statements`)."""
     truths: tuple[str, ...] = ()
     """Modules that only truths use: what computes a wanted value is never where a learner's code runs."""
 

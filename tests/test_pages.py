@@ -16,7 +16,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from nbproof.authoring.headings import minutes_of
+from nbproof.authoring.statements import minutes_of
 from nbproof.cli.main import course_parser
 from nbproof.limits import GradingLimits
 from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS

@@ -6,6 +6,7 @@ stays in the notebook, which is not changed.
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 from collections.abc import Iterator, Mapping
@@ -58,7 +59,8 @@ def adopt(notebook: Path, name: str = "") -> Adopted:
     """
     given, root = _read(notebook), _root_of(notebook.resolve())
     made = Adopted(root, name or _slug_of(notebook.resolve(), root))
-    cells = _Cells(given.cells, made).all()
+    form = _Cells(given.cells, made)
+    cells = list(itertools.chain.from_iterable(itertools.starmap(form.made_of, enumerate(given.cells))))
     stand_where_lessons_go(root)
     if not made.exercises:
         raise UsageError(
@@ -68,18 +70,15 @@ def adopt(notebook: Path, name: str = "") -> Adopted:
     if folder.exists():
         raise UsageError("a lesson of this name is there already", str(folder), "add --name OTHER_NAME")
     lesson = jupytext.writes(nbformat.v4.new_notebook(cells=cells, metadata=_KERNEL), fmt="py:percent")
-    texts = {folder / "lesson.py": lesson, **{folder / exercise / WRONG: _WORDS for exercise in made.exercises}}
-    texts |= {path: text for path, text in _course_files(root).items() if not path.exists()}
-    written(texts, folder)
-    _copy_beside(notebook, folder / FILES)
+    written({folder / "lesson.py": lesson, **{folder / one / WRONG: _WORDS for one in made.exercises}}, folder)
+    shutil.copytree(notebook.parent, folder / FILES, ignore=shutil.ignore_patterns("*.ipynb", ".*", "__pycache__"))
     try:
         read_lesson(folder)
     except LessonError as error:
         shutil.rmtree(folder)
-        for path in texts:
-            path.unlink(missing_ok=True)
         cure = f"mend it in the notebook ({error.next_command}), and adopt again"
         raise LessonError(error.fact, str(notebook), cure) from None
+    written({path: text for path, text in _course_files(root).items() if not path.exists()}, root)
     if notebook.resolve() == root / "source" / made.slug / f"{made.slug}.ipynb":
         made.remarks.append(
             "a build writes this notebook anew, from the lesson: commit it first, or add --name OTHER_NAME"
@@ -95,15 +94,6 @@ def _read(notebook: Path) -> Any:
         raise UsageError(
             f"it cannot be read as a notebook: {why}", str(notebook.absolute()), "name a notebook of source/"
         ) from None
-
-
-def _copy_beside(notebook: Path, into: Path) -> None:
-    """Copy what lies beside the notebook, but for other notebooks."""
-    beside = [one for one in notebook.parent.iterdir() if one.suffix != ".ipynb" and one.name[0] not in "._"]
-    if beside:
-        into.mkdir()
-    for path in beside:
-        (shutil.copytree if path.is_dir() else shutil.copy)(path, into / path.name)
 
 
 _KERNEL = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}}
@@ -137,16 +127,12 @@ def _course_files(root: Path) -> dict[Path, str]:
 
 
 class _Cells:
-    """The lesson's cells, one by one."""
+    """The lesson's cells, one by one: each cell of the notebook in the form that lessons have."""
 
     def __init__(self, given: list[Any], made: Adopted) -> None:
         self.given, self.made = given, made
         self.title, self.waiting, self.exercise, self.tests = "", "", "", 0
         self.taken: set[str] = {folder.name for folder in (made.root / "lessons").glob("*/*/")}
-
-    def all(self) -> list[Any]:
-        """Each cell of the notebook in the form that lessons have."""
-        return [one for number, cell in enumerate(self.given) for one in self.made_of(number, cell)]
 
     def made_of(self, number: int, cell: Any) -> Iterator[Any]:
         """What becomes of one of them."""
@@ -178,7 +164,7 @@ class _Cells:
         self.waiting, self.tests = "", 0
         self.exercise = self.name_for(name_of(cell), self.title or "exercise")
         self.made.exercises.append(self.exercise)
-        title = _bare(self.title) or self.exercise.replace("_", " ").capitalize()
+        title = self.title or self.exercise.replace("_", " ").capitalize()
         yield nbformat.v4.new_markdown_cell(f"### Exercise: {title}\n\nmedium · 10 min")
         yield _code(source, self.exercise, solution=True)
 
@@ -199,13 +185,13 @@ class _Cells:
         points = grading_of(cell).get("points") or 1
         if kind is not CellKind.WRITTEN:
             self.made.remarks.append(f"{name_of(cell)}: lessons have no {kind} cell; it stays as text without points")
-            yield nbformat.v4.new_markdown_cell(cell.source if kind is CellKind.TASK else f"*{_bare(self.title)}*")
+            yield nbformat.v4.new_markdown_cell(cell.source if kind is CellKind.TASK else f"*{self.title}*")
             return
         name = self.name_for("explain_" + _snake(name_of(cell)), "explain")
         scheme = f"{BEGIN_SCHEME}\n- {points:g} points: what earns them is for you to write here.\n{END_SCHEME}"
         text = "\n".join(line for line in _MARK.sub("", cell.source).splitlines() if line.strip()) or "An answer."
         yield nbformat.v4.new_markdown_cell(
-            f"### In your own words: {_bare(self.title) or 'Explain'}\n\n5 min\n\nAnswer below."
+            f"### In your own words: {self.title or 'Explain'}\n\n5 min\n\nAnswer below."
         )
         source = f"{BEGIN_SOLUTION}\n{text}\n\n{scheme}\n{END_SOLUTION}"
         yield nbformat.v4.new_markdown_cell(source, metadata=_marks(name, solution=True, grade=True, points=points))
@@ -219,10 +205,6 @@ class _Cells:
         found = next(one for one in (name, *others) if one not in self.taken)
         self.taken.add(found)
         return found
-
-
-def _bare(title: str) -> str:
-    return re.sub(r"\s*[\[(]\d+ (?:points?|pts?|marks?)[\])]", "", title).strip()
 
 
 def _with_region(source: str) -> str:

@@ -1,13 +1,14 @@
 """Derive the notebooks: ``lessons/`` -> ``source/`` -> ``release/``, one way only.
 
 The same lesson always gives the same bytes: cell ids follow from content, keys are sorted, nothing
-of the machine gets in. The release is made by nbgrader's own generate_assignment, in a scratch
-course, so that building never touches a gradebook.
+of the machine gets in. In source/ a check cell has two lines, and below them, between nbgrader's marks, what is hidden.
+The release is made by nbgrader's own generate_assignment, in a scratch course, so that building never touches a gradebook.
 """
 
 from __future__ import annotations
 
 import copy
+import hashlib
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -17,32 +18,43 @@ from typing import Any
 import nbformat
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.authoring.derived_files import (
-    LIMITS,
-    METADATA,
-    as_text,
-    cell_id,
-    how_to_install,
-    in_the_notebook,
-    write_where_it_differs,
-)
-from nbproof.authoring.headings import amiss, prose_of
 from nbproof.authoring.hinting import refuse_bad_hints
 from nbproof.authoring.lesson import Cell, Lesson, find_lessons, read_lessons
-from nbproof.cells import CellKind
+from nbproof.authoring.statements import amiss, prose_of
+from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN, CellKind, visible_and_hidden
+from nbproof.checks.check_cells import CHECK_LINE
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError, UsageError
 from nbproof.gradebook.writer import create_tables
+from nbproof.handed_out import HIDDEN
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
 from nbproof.text import counted
 
-__all__ = ["LIMITS", "build", "derive", "notebook_of", "stand_where_lessons_go"]
+__all__ = [
+    "LIMITS",
+    "as_text",
+    "build",
+    "derive",
+    "how_to_install",
+    "in_the_notebook",
+    "notebook_of",
+    "stand_where_lessons_go",
+]
 
 
-FOLDED: dict[str, Any] = {"jupyter": {"source_hidden": True}, "cellView": "form"}
+LIMITS = "<!-- grading limits -->"
+"""In a lesson's prose: stands for the sentence that nbgrader_config.py's limits make."""
+
+_METADATA: dict[str, Any] = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+"""Of every derived notebook."""
+
+_FOLDED: dict[str, Any] = {"jupyter": {"source_hidden": True}, "cellView": "form"}
 """Of a cell whose code no learner has to meet, in JupyterLab and in Colab: where all is installed the notice says nothing."""
 
 
@@ -55,7 +67,6 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
     said = (limits or GradingLimits()).for_lesson(lesson.slug).sentence()
     seen: set[str] = set()
     cells = []
-    first = two_lines and bool(the_course().package)
     is_answered = False
     for cell in lesson.cells:
         is_text = cell.kind in (CellKind.PROSE, CellKind.WRITTEN)
@@ -64,7 +75,7 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
         if cell.kind is CellKind.PROSE:
             text = prose[cell.place].replace(LIMITS, said)
         node = make(text)
-        node["id"] = cell_id(cell.grade_id, cell.source, seen)
+        node["id"] = _cell_id(cell.grade_id, cell.source, seen)
         node["metadata"] = nbformat.from_dict(
             {**dict(cell.metadata), **_nbgrader(cell, cell.kind is CellKind.TEST and not (two_lines and cell.call))}
         )
@@ -72,13 +83,11 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
         if is_answered and cell.kind is CellKind.SHOW:
             # It may show a learner's own tool. A wrong one breaks it, and the check has told of that by then: Run All goes on.
             node["metadata"]["tags"] = [*node["metadata"].get("tags", []), "raises-exception"]
-        if first and not is_text:
-            notice = nbformat.v4.new_code_cell(how_to_install(), id=cell_id("", how_to_install(), seen))
-            notice["metadata"] = nbformat.from_dict(FOLDED)
-            cells.append(notice)
-            first = False
         cells.append(node)
-    return nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(METADATA))
+    if two_lines and the_course().package:
+        notice = nbformat.v4.new_code_cell(how_to_install(), id=_cell_id("", how_to_install(), seen), metadata=_FOLDED)
+        cells.insert(next(at for at, cell in enumerate(cells) if cell.cell_type == "code"), notice)
+    return nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(_METADATA))
 
 
 def _nbgrader(cell: Cell, folded: bool) -> dict[str, Any]:
@@ -132,11 +141,11 @@ def derive(
         for number, lesson in enumerate(lessons, 1):
             say(f"[{number}/{len(lessons)}] {lesson.slug}: {counted(len(lesson.exercises), 'exercise')}")
             source = into / "source" / lesson.slug / f"{lesson.slug}.ipynb"
-            if write_where_it_differs(as_text(notebook_of(lesson, limits, two_lines)), source):
+            if _write_where_it_differs(as_text(notebook_of(lesson, limits, two_lines)), source):
                 changed.append(source)
             release = into / "release" / lesson.slug / f"{lesson.slug}.ipynb"
             text = as_text(_release(root, lesson, source, Path(scratch).resolve()))
-            if write_where_it_differs(text, release):
+            if _write_where_it_differs(text, release):
                 changed.append(release)
             for folder in (source.parent, release.parent) if lesson.files else ():
                 shutil.copytree(str(lesson.files), folder, dirs_exist_ok=True)
@@ -178,7 +187,66 @@ def _release(root: Path, lesson: Lesson, source: Path, scratch: Path) -> nbforma
     own, seen = {cell["id"] for cell in nbformat.read(source, as_version=4).cells}, set[str]()
     for cell in released.cells:
         if cell.get("id") not in own:  # of a header or a footer, whose cells may have none
-            cell["id"] = cell_id("", cell.source, seen)
+            cell["id"] = _cell_id("", cell.source, seen)
         if cell.cell_type == "code":
             cell["outputs"], cell["execution_count"] = [], None
     return released
+
+
+def how_to_install() -> str:
+    """The first code cell of a notebook: silent if the course is installed, else it says what to do there."""
+    course = the_course()
+    wheel = f"{course.name.replace('-', '_')}*.whl"
+    said = ["The course is not installed here yet."]
+    if not course.wheel:
+        said[0] += f" Put the file {wheel} beside this notebook"
+        said.append("(in Colab: into the folder on the left).")
+    said += [
+        "Run the next line in a new cell, then this notebook from its top:",
+        f"    %pip install -q {course.wheel or wheel}",
+    ]
+    lines = [
+        "try:",
+        f"    import {course.package}",
+        "except ModuleNotFoundError:",
+        *(f'    print("{one}")' for one in said),
+    ]
+    return "\n".join(lines)
+
+
+def _cell_id(grade_id: str, source: str, seen: set[str]) -> str:
+    """An id that stays the same when cells around it come and go: the grade_id, or a hash of the text."""
+    base = grade_id.replace("_", "-") or hashlib.sha256(source.encode()).hexdigest()[:12]
+    name, count = base[:60], 1
+    while name in seen:
+        count += 1
+        name = f"{base[:57]}-{count}"
+    seen.add(name)
+    return name
+
+
+def as_text(notebook: nbformat.NotebookNode) -> str:
+    """The notebook as the text of its file."""
+    text: str = nbformat.writes(notebook, sort_keys=True, indent=1, ensure_ascii=False)
+    return text if text.endswith("\n") else text + "\n"
+
+
+def _write_where_it_differs(text: str, path: Path) -> bool:
+    """Write the text if the file has other bytes; returns whether it had."""
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return True
+
+
+def in_the_notebook(cell: Cell) -> str:
+    """The text of a check cell in the instructor's notebook."""
+    if not cell.call:
+        return cell.source
+    lines, hidden = [CHECK_LINE, cell.call], visible_and_hidden(cell.source)[1]
+    if hidden:
+        names = f"globals().update({cell.call.splitlines()[-1].replace('check(', 'names_of(', 1)})"
+        lines += ["", BEGIN_HIDDEN, "from nbproof.checks.check import names_of", "", names, "", HIDDEN]
+        lines += [hidden.strip("\n"), END_HIDDEN]
+    return "\n".join(lines)

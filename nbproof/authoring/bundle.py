@@ -1,14 +1,18 @@
-"""What learners are handed, as one zip: released lessons, their part of course and tool, what to install, how to start.
+"""What is handed out: to learners as one zip, with released lessons, their part of course and tool, and how to start; and wheels.
 
-The zip is made in memory, searched for every line of the solutions and hidden tests, and only then written. Equal
-contents give equal bytes.
+All of it is made in memory, searched for every line of the solutions and hidden tests, and only then written. Equal contents
+give equal bytes. A wheel is a zip of modules with a description of itself; these hold nothing that has to be compiled.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
+import io
 import json
 import re
+import tomllib
+import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -20,7 +24,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from nbproof.authoring.exercise_folder import RIGHT
 from nbproof.authoring.secret_lines import public_text, read_secrets, text_of
-from nbproof.authoring.wheels import class_wheel, project_of, wheel_of, zipped
 from nbproof.cells import grading_of
 from nbproof.command import course_command, module_name
 from nbproof.course_file import the_course
@@ -53,6 +56,10 @@ _TELLING = 24
 
 _PICTURE = "docs/pictures/wrong_answer.png"
 
+_WHEN = (2026, 1, 1, 0, 0, 0)
+"""Of every file in a zip."""
+_TOOL = Path(__file__).resolve().parent.parent
+
 
 @dataclass(frozen=True)
 class Bundle:
@@ -73,13 +80,19 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
     Raises CourseError if one was not built, or has changed since, and if the zip would give something away: then none is
     written, and an earlier one stays as it is.
     """
-    chosen = _chosen(root, lessons)
-    lessons_with_source(root, chosen)  # without the instructor's notebooks nothing could be proved
+    chosen = lessons_with_source(root, list(lessons))  # without the instructor's notebooks nothing could be proved
+    for name in chosen:
+        if not _is_fresh(root, name):
+            raise CourseError(
+                f"the release of {name} is missing, damaged, or of another version of the lesson",
+                str(root / "release" / name),
+                course_command(f"build {name}"),
+            )
     files = contents_of(root, chosen, _due_dates(root))
     searched = refuse_leaks(root, files, "the bundle")
     path = (out or root / f"{the_course().name}.zip").absolute()
-    files |= class_wheel(root, files)
-    data = zipped((f"{the_course().name}/{name}", data) for name, data in files.items())
+    files |= _class_wheel(root, files)
+    data = _zipped((f"{the_course().name}/{name}", data) for name, data in files.items())
     try:
         replace_file(path, data)
     except OSError as error:
@@ -87,23 +100,6 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
             f"the bundle cannot be written: {error.strerror}", str(path), course_command("bundle --out FILE")
         ) from None
     return Bundle(path, tuple(chosen), len(files), len(data), searched)
-
-
-def _chosen(root: Path, names: Sequence[str]) -> list[str]:
-    """The lessons to hand out, those named or all. Raises CourseError for one that cannot be."""
-    known = sorted({*released_lessons(root), *(path.stem for path in (root / "source").glob("*/*.ipynb"))})
-    for name in names:
-        if name not in known:
-            raise UsageError(f"no lesson is called {name!r}", str(root / "release"), f"choose from: {', '.join(known)}")
-    chosen = [one for one in known if not names or one in names]
-    for name in chosen:
-        if (root / "source" / name / f"{name}.ipynb").is_file() and not _is_fresh(root, name):
-            raise CourseError(
-                f"the release of {name} is missing, damaged, or of another version of the lesson",
-                str(root / "release" / name),
-                course_command(f"build {name}"),
-            )
-    return chosen
 
 
 def _is_fresh(root: Path, slug: str) -> bool:
@@ -126,13 +122,13 @@ def contents_of(
     root: Path, lessons: Sequence[str], due: Mapping[str, datetime] = MappingProxyType({})
 ) -> dict[str, bytes]:
     """Path within the bundle -> bytes, of all that learners get. ``due``: lesson -> when it is due, in UTC."""
-    package, tool = the_course().package, Path(__file__).resolve().parent.parent
+    package = the_course().package
     beside = f"{package}/" if package else ""
     own = _package_files(root / package) if package else ("course.toml",)
     files = {f"{beside}{name}": (root / beside / name).read_bytes() for name in own}
     outlined = [one for one in outline_of(root / "source", root / "lessons") if one.slug in lessons]
     files |= {f"{beside}{name}": data for name, data in _handed_out(root, outlined).items()}
-    files |= {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if is_for_learners(name)}
+    files |= {f"nbproof/{name}": (_TOOL / name).read_bytes() for name in _package_files(_TOOL) if is_for_learners(name)}
     released = [f"release/{slug}/{slug}.ipynb" for slug in lessons]
     there = [name for name in IF_THERE if (root / name).is_file()]
     files |= {name: (root / name).read_bytes() for name in (*released, *there)}
@@ -185,27 +181,28 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
     The course's wheel holds the notebooks that learners get: an environment in which submissions are graded can be read by them.
     Raises UsageError if ``root`` is no clone, CourseError if that wheel would hold what learners must not see.
     """
-    course, tool = the_course(), Path(__file__).resolve().parent.parent
+    course = the_course()
     if not course.package:
         raise UsageError(
             "a course without a package needs no wheel: its folder is all of it",
             str(root.resolve()),
             f"make the zip for learners: {course_command('bundle')}",
         )
-    names = [name for name in _package_files(root / course.package) if not name.startswith("release/")]
-    own = {name: (root / course.package / name).read_bytes() for name in names}
+    own = {name: (root / course.package / name).read_bytes() for name in _package_files(root / course.package)}
     own |= _handed_out(root, outline_of(root / "source", root / "lessons"))
     for slug in released_lessons(root):
         name = f"release/{slug}/{slug}.ipynb"
         own[name] = (root / name).read_bytes()
     own = {f"{course.package}/{name}": data for name, data in own.items()}
     refuse_leaks(root, own, "the wheel")
-    rooms = {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if name != "pyproject.toml"}
-    next_door = tool.with_name("nbproof_lms")
+    rooms = {
+        f"nbproof/{name}": (_TOOL / name).read_bytes() for name in _package_files(_TOOL) if name != "pyproject.toml"
+    }
+    next_door = _TOOL.with_name("nbproof_lms")
     rooms |= {f"nbproof_lms/{name}": (next_door / name).read_bytes() for name in _package_files(next_door)}
-    wheels = (wheel_of(project_of(tool), rooms), wheel_of(project_of(root), own))
+    wheels = (_wheel_of(_project_of(_TOOL), rooms), _wheel_of(_project_of(root), own))
     made = {out / name: data for name, data in wheels}
-    made[out / f"{course.name}-solutions.zip"] = zipped(sorted(_for_graders(root)))
+    made[out / f"{course.name}-solutions.zip"] = _zipped(sorted(_for_graders(root)))
     made[out / "pins.txt"] = _pins(root).encode()
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -321,3 +318,81 @@ def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "
                 f"{course_command('build')}; if the line is an idiom of the course's own code, write it in another way",
             )
     return len(strict)
+
+
+def _wheel_of(
+    project: Mapping[str, Any], files: Mapping[str, bytes], requires: Sequence[str] = (), local: str = ""
+) -> tuple[str, bytes]:
+    """The name of a wheel, as pip wants it for pure Python, and its bytes.
+
+    ``project``: the ``[project]`` table of a pyproject.toml; ``requires``: what takes the place of its dependencies; ``local``:
+    what tells this wheel from another one of the same version.
+    """
+    version = project["version"] + f"+{local}" * bool(local)
+    stem = f"{re.sub(r'[-_.]+', '_', project['name'])}-{version}"
+    info = f"{stem}.dist-info"
+    made = {
+        **files,
+        f"{info}/METADATA": _metadata(project, version, requires or project["dependencies"]).encode(),
+        f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: nbproof\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    scripts = "".join(f"{name} = {place}\n" for name, place in project.get("scripts", {}).items())
+    made[f"{info}/entry_points.txt"] = f"[console_scripts]\n{scripts}".encode()
+    lines = [f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in sorted(made.items())]
+    made[f"{info}/RECORD"] = "".join([*lines, f"{info}/RECORD,,\n"]).encode()
+    return f"{stem}-py3-none-any.whl", _zipped(sorted(made.items()))
+
+
+def _metadata(project: Mapping[str, Any], version: str, requires: Sequence[str]) -> str:
+    lines = [
+        "Metadata-Version: 2.1",
+        f"Name: {project['name']}",
+        f"Version: {version}",
+        f"Summary: {project['description']}",
+        f"License: {project['license']}",
+        f"Requires-Python: {project['requires-python']}",
+    ]
+    lines += [f"Requires-Dist: {one}" for one in requires]
+    for extra, needs in project.get("optional-dependencies", {}).items():
+        lines.append(f"Provides-Extra: {extra}")
+        for one in needs:
+            need, _, marker = (part.strip() for part in one.partition(";"))
+            lines.append(f'Requires-Dist: {need}; {f"({marker}) and " if marker else ""}extra == "{extra}"')
+    lines += ["Description-Content-Type: text/markdown", "", f"# {project['name']}", "", project["description"], ""]
+    return "\n".join(lines)
+
+
+def _digest(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
+def _zipped(files: Iterable[tuple[str, bytes]]) -> bytes:
+    """A zip of these files, in this order, whose bytes follow from theirs alone."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, data in files:
+            entry = zipfile.ZipInfo(name, _WHEN)
+            entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
+            archive.writestr(entry, data)
+    return buffer.getvalue()
+
+
+def _class_wheel(root: Path, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The learners' part of course and tool in one wheel, by its name; none if a bundle's files are not those of a clone."""
+    package = the_course().package
+    if not package or not (root / "pyproject.toml").is_file() or not (_TOOL / "pyproject.toml").is_file():
+        return {}
+    modules = {name: data for name, data in files.items() if name.startswith((f"{package}/", "nbproof/"))}
+    modules |= {f"{package}/{name}": data for name, data in files.items() if name.startswith("release/")}
+    project, tool = _project_of(root), _project_of(_TOOL)
+    needs = [one for one in (*project["dependencies"], *tool["dependencies"]) if not one.startswith("nbproof")]
+    plain = {**project, "optional-dependencies": {"lab": tool["optional-dependencies"]["jupyterlab"]}}
+    return dict([_wheel_of(plain, modules, sorted(set(needs)), "class")])
+
+
+def _project_of(folder: Path) -> dict[str, Any]:
+    """The ``[project]`` table of the pyproject.toml in this folder. Raises UsageError if there is none."""
+    path = folder / "pyproject.toml"
+    if not path.is_file():
+        raise UsageError("wheels are made in a clone", str(path), "clone the repository, and run it there")
+    return dict(tomllib.loads(path.read_text(encoding="utf-8"))["project"])

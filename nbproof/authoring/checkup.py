@@ -1,23 +1,32 @@
-"""``python -m course check``: what is looked at for the names that were given, and what was found."""
+"""``python -m course check``: what is looked at for the names that were given, and what was found.
+
+Of exercises that is their contract; of lessons whether the derived notebooks are fresh and hold nothing that learners must not
+see.
+"""
 
 from __future__ import annotations
 
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import nbformat
+
+from nbproof.authoring.build import derive
 from nbproof.authoring.contract import Record, check_contract, select
-from nbproof.authoring.demands import demands_of, over_budget, unbroken
-from nbproof.authoring.hinting import check_hints
+from nbproof.authoring.exercise_folder import FILES
+from nbproof.authoring.hinting import check_hints, refuse_bad_hints
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
-from nbproof.authoring.release import check_release
-from nbproof.course_file import the_course
-from nbproof.errors import UsageError, Violation
+from nbproof.authoring.statements import amiss
+from nbproof.cells import private_lines
+from nbproof.command import course_command
+from nbproof.errors import LessonError, UsageError, Violation
 from nbproof.nbgrader_setup import course_config
 from nbproof.text import counted
 
-__all__ = ["Checkup", "answers_called", "check_up"]
+__all__ = ["Checkup", "answers_called", "check_release", "check_up", "leaks"]
 
 
 @dataclass(frozen=True)
@@ -54,18 +63,10 @@ def check_up(
     chosen = {*names, *(lesson.slug for lesson, _ in pairs)}
     lessons = [one for one in every if not names or one.slug in chosen]
 
-    def looked_at(lesson: Lesson, record: Record) -> None:
-        exercise = record.exercise
-        if not exercise.plain:  # its asserts are what they are; what they ask is not the statement's
-            record.demands = demands_of(lesson, exercise)
-            record.violations += unbroken(lesson, exercise)
-            record.violations += over_budget(lesson, exercise, the_course().budget_of(lesson.slug))
-        told(record, len(pairs))
-
-    records = check_contract(pairs, step, told=looked_at)
+    records = check_contract(pairs, step, told=lambda record: told(record, len(pairs)))
     others = check_release(root, lessons)
     for lesson in lessons:
-        others += check_hints([lesson])
+        others += check_hints(lesson)
     of = [len(record.exercise.candidates) for record in records]
     what = (
         f"{counted(len(records), 'exercise')} with {sum(of)} candidates; prose, hints and derived notebooks of "
@@ -85,3 +86,58 @@ def answers_called(root: Path, names: Sequence[str], name: str) -> list[tuple[Ex
             "a name that stands behind '# %%' in right.py or wrong.py",
         )
     return found
+
+
+def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
+    """What is wrong with the derived notebooks and the prose: stale, misleading, or holding what learners must not see."""
+    refuse_bad_hints(root / "lessons")
+    found: list[Violation] = []
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name).resolve()
+        try:
+            derive(root, lessons, scratch, lambda line: None)
+        except LessonError as error:
+            return [Violation(error.fact, error.place, error.next_command)]
+        for lesson in lessons:
+            found += [*_stale(root, lesson, scratch), *_extras(root, lesson)]
+            release = root / "release" / lesson.slug / f"{lesson.slug}.ipynb"
+            if release.exists():
+                found += leaks(lesson, release)
+            found += amiss(lesson)
+    return found
+
+
+def _stale(root: Path, lesson: Lesson, scratch: Path) -> Iterator[Violation]:
+    for step in ("source", "release"):
+        place = Path(step, lesson.slug, f"{lesson.slug}.ipynb")
+        if not (root / place).exists():
+            yield Violation(f"{step}/{lesson.slug} is missing", str(root / place), course_command("build"))
+        elif (root / place).read_bytes() != (scratch / place).read_bytes():
+            yield Violation(f"{step}/{lesson.slug} is outdated", str(root / place), course_command("build"))
+
+
+def _extras(root: Path, lesson: Lesson) -> Iterator[Violation]:
+    beside = [path.name for path in lesson.files.iterdir()] if lesson.files else []
+    for step in ("source", "release"):
+        for extra in sorted((root / step / lesson.slug).glob("*")):
+            if extra.name not in (f"{lesson.slug}.ipynb", ".ipynb_checkpoints", *beside):
+                yield Violation(
+                    "learners would get this file as well: nbgrader hands out the whole folder",
+                    str(extra),
+                    f"move it out of {step}/, or, if they should, to {lesson.path.parent / FILES}",
+                )
+
+
+def leaks(lesson: Lesson, release: Path) -> Iterator[Violation]:
+    """What a released notebook shows of the lesson's solutions and hidden tests, and what else it should not carry."""
+    notebook = nbformat.read(release, as_version=4)
+    place, again = str(release), f"{course_command('build')}, then {course_command(f'check {lesson.slug}')}"
+    regions = [private_lines(cell.source) for cell in lesson.cells]
+    # A line such as "return output" may stand in a solution and in plain sight as well.
+    private = set().union(*(hidden for _, hidden in regions)).difference(*(public for public, _ in regions))
+    for cell in notebook.cells:
+        if cell.get("outputs"):
+            yield Violation("the release carries an output", place, again)
+        for line in map(str.strip, cell.source.splitlines()):
+            if len(line) > 3 and line in private:
+                yield Violation(f"the release shows a private line: {line[:80]}", place, again)

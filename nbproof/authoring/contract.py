@@ -4,21 +4,21 @@ Per exercise: the reference and each accepted answer earn full marks, the untouc
 mutant less than full, and not only for what the notebook says about itself; each test cell has a hidden
 check that nothing which learners have can answer; two runs with other seeds agree; nothing reaches stderr; the
 checks are sound in themselves. Per lesson, in
-:mod:`nbproof.authoring.release`: the derived notebooks are fresh, and leak nothing.
+:mod:`nbproof.authoring.checkup`: the derived notebooks are fresh, and leak nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from nbproof.authoring.demands import Demands
 from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
+from nbproof.authoring.statements import Demands, demands_of, over_budget, unbroken
 from nbproof.authoring.trial import Trial, Tried
-from nbproof.cells import CellKind, solution_of
+from nbproof.cells import CellKind, solution_of, visible_and_hidden
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.display.help import all_hints, known_hint
@@ -46,8 +46,6 @@ class Record:
     exercise: Exercise
     accepted: int = 0
     killed: int = 0
-    hinted: int = 0
-    """Mutants that get the hint they declare, be it none."""
     named: int = 0
     """Mutants that get a hint of their own."""
     seen: int = 0
@@ -92,7 +90,7 @@ def check_contract(
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
     limit: float = 60.0,
     mutant_seeds: tuple[int, ...] = (1, 2),
-    told: Callable[[Lesson, Record], None] = lambda lesson, record: None,
+    told: Callable[[Record], None] = lambda record: None,
 ) -> list[Record]:
     """Run every candidate of these exercises; the records hold what was found.
 
@@ -110,21 +108,26 @@ def check_contract(
         step(done, len(jobs), f"{pairs[number][1].id}/{candidate.name}")
         if len(outcomes[number]) == len(pairs[number][1].candidates):
             _judge(records[number], outcomes[number])
-            told(pairs[number][0], records[number])
+            _judge_statement(records[number], pairs[number][0])
+            told(records[number])
     return records
 
 
 def _trial(
-    lesson: Lesson, exercise: Exercise, candidate: Candidate, limit: float, mutant_seeds: tuple[int, ...] = (1, 2)
+    lesson: Lesson, exercise: Exercise, candidate: Candidate, limit: float, mutant_seeds: tuple[int, ...]
 ) -> Trial:
-    setup, tests = _to_run(lesson, exercise)
-    trial = Trial(exercise.id, setup, candidate.source, tests, limit=limit, plain=exercise.plain, files=lesson.files)
-    if candidate.role == "mutant":
-        return replace(trial, seeds=mutant_seeds)
-    if candidate.role == "reference":
-        # What learners could forge is tried beside the reference: that takes longer than any answer does.
-        return replace(trial, proves_checks=True, limit=3 * limit)
-    return trial
+    # What learners could forge is tried beside the reference: that takes longer than any answer does.
+    proves_checks = candidate.role == "reference"
+    return Trial(
+        exercise.id,
+        candidate.source,
+        *_to_run(lesson, exercise),
+        seeds=mutant_seeds if candidate.role == "mutant" else (1, 2),
+        proves_checks=proves_checks,
+        limit=limit * (1 + 2 * proves_checks),
+        plain=exercise.plain,
+        files=lesson.files,
+    )
 
 
 def _to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
@@ -139,7 +142,7 @@ def _to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[
             above = below if cell.grade_id in exercise.plain else []
             tests.append((cell.grade_id, "\n\n".join([*above, cell.source])))
             below.clear()
-        elif cell.kind in runs or (exercise.plain and cell.kind is CellKind.TEST and not cell.checks):
+        elif cell.kind in runs or (exercise.plain and cell.kind is CellKind.TEST and not cell.call):
             here.append(solution_of(cell.source))
     return tuple(setup), tuple(tests)
 
@@ -180,6 +183,14 @@ def _judge_candidate(record: Record, candidate: Candidate, outcome: Tried) -> se
     else:
         _judge_mutant(record, candidate, outcome, failing)
     return failing[0]
+
+
+def _judge_statement(record: Record, lesson: Lesson) -> None:
+    exercise = record.exercise
+    if not exercise.plain:  # its asserts are what they are; what they ask is not the statement's
+        record.demands = demands_of(lesson, exercise)
+        record.violations += unbroken(lesson, exercise)
+        record.violations += over_budget(lesson, exercise, the_course().budget_of(lesson.slug))
 
 
 def _judge_stub(record: Record, outcome: Tried) -> None:
@@ -286,7 +297,6 @@ def _judge_hint(record: Record, candidate: Candidate, outcome: Tried) -> None:
     found = [f for verdicts in outcome.findings[:1] for cell in verdicts.values() for f in cell if not f.passed]
     shown = known_hint(found[0].hint) if found else None
     if shown == candidate.hint:
-        record.hinted += 1
         record.named += shown is not None
     else:
         record.broken(
@@ -301,5 +311,5 @@ def _judge_hint(record: Record, candidate: Candidate, outcome: Tried) -> None:
 def _hidden_checks(exercise: Exercise) -> Iterator[str]:
     """test_id/Check of every check class between the hidden-test markers."""
     for cell in exercise.tests:
-        shown = checks_in(cell.visible)
+        shown = checks_in(visible_and_hidden(cell.source)[0])
         yield from (f"{cell.grade_id}/{name}" for name in checks_in(cell.source) if name not in shown)

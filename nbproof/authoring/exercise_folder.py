@@ -16,7 +16,7 @@ names its misconception, and the hint that its learner should get::
     add = Add()
     ...
 
-Lines below it say which words of the statement it breaks (:mod:`nbproof.authoring.demands`), and which answer it is made
+Lines below it say which words of the statement it breaks (:mod:`nbproof.authoring.statements`), and which answer it is made
 of, if edits of that one follow, as ``diff`` writes them: the reference, an accepted answer, or a mutant above it::
 
     # edits: reference

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from types import CodeType
 
 from nbproof.cells import visible_and_hidden
 from nbproof.checks.case import Case
@@ -19,7 +22,7 @@ from nbproof.checks.namespace import undisturbed
 from nbproof.values.compare import AnyOf, Close, is_same
 from nbproof.values.evidence import Evidence, TensorRecord, key_text, snapshot
 
-__all__ = ["Guard", "can_be_made", "guards"]
+__all__ = ["Guard", "called_in", "can_be_made", "compiled", "guards"]
 
 _SEEDS = 3
 
@@ -37,52 +40,53 @@ class Guard:
 
 def guards(tests: Iterable[tuple[str, str]]) -> Iterator[Guard]:
     """Whether each test cell of one exercise, given as (grade_id, whole text), has a hidden check that holds."""
-    cells = [_Cell.read(grade_id, source) for grade_id, source in tests]
-    shown = [task for cell in cells for task in cell.shown]
-    for cell in cells:
-        name = cell.grade_id
-        constant = next((task.constant for task in cell.hidden if task.constant), "")
-        if not cell.hidden:
+    whole = dict(tests)
+    shown = {name: _checks_of(visible_and_hidden(source)[0], name) for name, source in whole.items()}
+    everything_shown = list(chain.from_iterable(shown.values()))
+    for name, source in whole.items():
+        names = {task.__name__ for task in shown[name]}
+        hidden = [task for task in _checks_of(source, name) if task.__name__ not in names]
+        constant = next((task.constant for task in hidden if task.constant), "")
+        if not hidden:
             yield Guard(name, flaw=f"{name} has no hidden check, on which its marks could rest")
         elif constant:
             yield Guard(name, constant)
-        elif cell.is_forged(shown):
-            first = cell.hidden[0].__name__
+        elif _are_forged(hidden, _halves_of(source, name), everything_shown):
+            first = hidden[0].__name__
             flaw = f"{name}/{first}: evidence put together of what learners have passes it, so its marks need no answer"
             yield Guard(name, flaw=flaw)
         else:
             yield Guard(name)
 
 
-@dataclass(frozen=True)
-class _Cell:
-    """The checks of one test cell; ``halves``: what the learner's process has of them."""
-
-    grade_id: str
-    shown: tuple[type[Check], ...]
-    hidden: tuple[type[Check], ...]
-    halves: dict[str, type[Check]]
-
-    @classmethod
-    def read(cls, grade_id: str, source: str) -> _Cell:
-        shown = _checks_of(visible_and_hidden(source)[0], grade_id)
-        names = {task.__name__ for task in shown}
-        hidden = tuple(task for task in _checks_of(source, grade_id) if task.__name__ not in names)
-        space: dict[str, object] = {"__name__": grade_id}
-        exec(compile(probe_part(source).source, grade_id, "exec"), space)  # noqa: S102 (authors' own code)
-        halves = {key: one for key, one in space.items() if isinstance(one, type) and issubclass(one, Check)}
-        return cls(grade_id, shown, hidden, halves)
-
-    def is_forged(self, shown: Sequence[type[Check]]) -> bool:
-        """Whether what learners have passes all of its hidden checks."""
-        with undisturbed({}, (), Case(1)):  # what is tried may print, and warn, and leave something switched on
-            return all(_is_forged(task, self.halves.get(task.__name__, Check), shown) for task in self.hidden)
+def _checks_of(source: str, name: str) -> list[type[Check]]:
+    return [task for _, task in called_in(source, name)]
 
 
-def _checks_of(source: str, name: str) -> tuple[type[Check], ...]:
-    with listing() as listed:
-        exec(compile(source, name, "exec"), {"__name__": name})  # noqa: S102 (authors' own code)
-    return tuple(task for _, task in listed)
+def _halves_of(source: str, name: str) -> dict[str, type[Check]]:
+    """What the learner's process has of the checks of a test cell."""
+    space: dict[str, object] = {"__name__": name}
+    exec(compile(probe_part(source).source, name, "exec"), space)  # noqa: S102 (authors' own code)
+    return {key: one for key, one in space.items() if isinstance(one, type) and issubclass(one, Check)}
+
+
+def _are_forged(hidden: list[type[Check]], halves: Mapping[str, type[Check]], shown: Sequence[type[Check]]) -> bool:
+    """Whether what learners have passes all of these hidden checks."""
+    with undisturbed({}, (), Case(1)):  # what is tried may print, and warn, and leave something switched on
+        return all(_is_forged(task, halves.get(task.__name__, Check), shown) for task in hidden)
+
+
+@cache
+def compiled(source: str, name: str) -> CodeType:
+    """A test cell, ready to run: every trial of its exercise runs it."""
+    return compile(source, f"<{name}>", "exec")
+
+
+def called_in(source: str, name: str, names: Mapping[str, object] | None = None) -> list[tuple[str, type[Check]]]:
+    """(exercise, check) of every check that a test cell calls where there are these names; none of a notebook's, if not given."""
+    with listing() as tasks:
+        exec(compiled(source, name), {"__name__": name, **(names or {})})  # noqa: S102 (authors' own code)
+    return tasks
 
 
 def _is_forged(hidden: type[Check], half: type[Check], shown: Sequence[type[Check]]) -> bool:

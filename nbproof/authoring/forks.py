@@ -11,6 +11,7 @@ import contextlib
 import gc
 import itertools
 import os
+import pickle
 import shutil
 import signal
 import sys
@@ -20,10 +21,10 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import ceil
-from multiprocessing import Pipe, connection, forkserver, get_context
+from multiprocessing import connection, forkserver, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 from nbproof.authoring.trial import Trial, Tried, prepare, try_candidate
 from nbproof.errors import UsageError
@@ -34,8 +35,6 @@ __all__ = ["run_trials"]
 
 _SHARES = 8
 """For each worker, at least: so that the work is shared out evenly to its end, however few trials there are."""
-_SPARE = 5.0
-"""Seconds until a process that has nothing left to do is ended."""
 
 Numbered = tuple[int, Trial]
 
@@ -54,17 +53,19 @@ def run_trials(trials: Sequence[Trial]) -> Iterator[tuple[int, Tried]]:
     workers = os.cpu_count() or 2
     waiting = deque(_alike(trials, max(8, len(trials) // (_SHARES * workers))))
     running: dict[Connection, _Group] = {}
-    try:
-        while waiting or running:
-            while waiting and len(running) < workers:
-                group = _Group(context, waiting.popleft())
-                running[group.pipe] = group
-            for pipe in cast("list[Connection]", connection.wait(list(running))):
-                yield from running[pipe].received()
-            running = {pipe: group for pipe, group in running.items() if group.left}
-    finally:
-        for group in running.values():
-            group.end()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+        try:
+            while waiting or running:
+                while waiting and len(running) < workers:
+                    group = _Group(context, waiting.popleft(), Path(scratch))
+                    running[group.pipe] = group
+                for pipe in cast("list[Connection]", connection.wait(list(running))):
+                    yield from running[pipe].received()
+                    if not running[pipe].left:
+                        running.pop(pipe).end()
+        finally:
+            for group in running.values():
+                group.end()
 
 
 def _alike(trials: Sequence[Trial], together: int) -> Iterator[list[Numbered]]:
@@ -77,10 +78,10 @@ def _alike(trials: Sequence[Trial], together: int) -> Iterator[list[Numbered]]:
 class _Group:
     """A process that prepares for some trials, and what is still to come from it."""
 
-    def __init__(self, context: Any, trials: list[Numbered]) -> None:
+    def __init__(self, context: Any, trials: list[Numbered], scratch: Path) -> None:
         self.left = deque(trials)
         self.pipe, theirs = context.Pipe(duplex=False)
-        self._process = context.Process(target=_child, args=(trials, theirs), daemon=True)
+        self._process = context.Process(target=_serve, args=(trials, theirs, scratch), daemon=True)
         self._process.start()
         theirs.close()
 
@@ -89,57 +90,47 @@ class _Group:
         try:
             outcome = self.pipe.recv()
         except (EOFError, OSError):
-            self.end()
             while self.left:
                 yield self.left.popleft()[0], Tried(ended="died")
-            return
-        yield self.left.popleft()[0], outcome
-        if not self.left:
-            self._process.join(_SPARE)  # it clears up after itself
-            self.end()
+        else:
+            yield self.left.popleft()[0], outcome
 
     def end(self) -> None:
         """End the process, and the trial that it may be running."""
-        if not self._process.is_alive():
-            return
-        with contextlib.suppress(OSError):
-            if os.getpgid(self._process.pid) == self._process.pid:
+        if self._process.is_alive():
+            with contextlib.suppress(OSError):  # it has not come to a group of its own yet
                 os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.kill()
-        self._process.join()
+            self._process.kill()
+            self._process.join()
 
 
-def _child(trials: list[Numbered], pipe: Connection) -> None:
-    """Prepare, then send the outcome of one trial after the other."""
+def _serve(trials: list[Numbered], pipe: Connection, scratch: Path) -> None:
+    """Prepare, then send the outcome of one trial after the other. Of the terminal's Ctrl-C nothing is heard here."""
     os.setpgid(0, 0)
-    # From here on the terminal's Ctrl-C goes elsewhere. One that came before is forgotten, and candidates meet
-    # the signal as they do in a notebook.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as sink:
-        os.environ["HOME"] = os.environ["IPYTHONDIR"] = scratch
-        os.chdir(scratch)
-        _lay_out(trials[0][1].files, Path(scratch))
-        os.dup2(sink.fileno(), 2)
-        signal.alarm(ceil(trials[0][1].limit))  # ends a process whose setup never ends
-        errors, said = prepare(trials[0][1]), _text_of(sink)
-        signal.alarm(0)
-        # Collecting garbage in a trial would visit, and thereby copy, all that is shared.
-        gc.collect()
-        gc.freeze()
-        for number, (_, trial) in enumerate(trials):
-            place = Path(scratch) / str(number)
-            place.mkdir()
-            _lay_out(trial.files, place)
-            outcome = _forked(trial, place)
-            pipe.send(replace(outcome, errors=errors + outcome.errors, stderr=said + outcome.stderr))
-        os.chdir("/")
-    pipe.close()
+    number, first = trials[0]
+    place, said = scratch / str(number), scratch / f"{number}.stderr"
+    os.dup2(os.open(said, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 2)  # also of what C++ writes
+    _settle(place, first.files)
+    signal.alarm(ceil(first.limit))  # ends a process whose setup never ends
+    errors = prepare(first)
+    signal.alarm(0)
+    # Collecting garbage in a trial would visit, and thereby copy, all that is shared.
+    gc.collect()
+    gc.freeze()
+    by_then = said.stat().st_size
+    for number, trial in trials:
+        outcome = _forked(trial, place / str(number))
+        with said.open("rb") as file:
+            stderr = file.read(100_000).decode(errors="replace")
+        os.truncate(said, by_then)
+        pipe.send(replace(outcome, errors=errors + outcome.errors, stderr=stderr))
 
 
-def _lay_out(files: Path | None, place: Path) -> None:
-    """Put what lies beside a notebook where a trial runs, from where it can be imported."""
+def _settle(place: Path, files: Path | None) -> None:
+    """Work in a new folder with what lies beside the notebook."""
+    place.mkdir()
+    os.environ["HOME"] = os.environ["IPYTHONDIR"] = str(place)
+    os.chdir(place)
     if files is not None:
         shutil.copytree(files, place, dirs_exist_ok=True)
         sys.path.insert(0, str(place))
@@ -147,35 +138,24 @@ def _lay_out(files: Path | None, place: Path) -> None:
 
 def _forked(trial: Trial, place: Path) -> Tried:
     """The outcome of a trial in a fork, which is ended when its time is over."""
-    ours, theirs = Pipe(duplex=False)
+    found = place.with_suffix(".tried")
     number = os.fork()
     if number == 0:
         try:
-            theirs.send(_tried(trial, place))
+            signal.alarm(ceil(trial.limit))
+            found.write_bytes(pickle.dumps(_tried(trial, place)))
         finally:
             os._exit(0)
-    theirs.close()
-    try:
-        return cast("Tried", ours.recv()) if ours.poll(trial.limit) else Tried(ended="timeout")
-    except (EOFError, OSError):
-        return Tried(ended="died")
-    finally:
-        ours.close()
-        os.kill(number, signal.SIGKILL)
-        os.waitpid(number, 0)
+    _, status = os.waitpid(number, 0)
+    shutil.rmtree(place, ignore_errors=True)
+    if status or not found.exists():
+        return Tried(ended="timeout" if status == signal.SIGALRM else "died")
+    return cast("Tried", pickle.loads(found.read_bytes()))  # noqa: S301 (written by our own fork)
 
 
 def _tried(trial: Trial, place: Path) -> Tried:
-    """The outcome of a trial in this process, with what it wrote to stderr, be it by C++."""
-    os.environ["HOME"] = os.environ["IPYTHONDIR"] = str(place)
-    os.chdir(place)
-    with tempfile.TemporaryFile() as sink:
-        os.dup2(sink.fileno(), 2)
-        start = time.perf_counter()
-        outcome = try_candidate(trial)
-        return replace(outcome, stderr=_text_of(sink), seconds=time.perf_counter() - start)
-
-
-def _text_of(sink: IO[bytes]) -> str:
-    sink.seek(0)
-    return sink.read(100_000).decode(errors="replace")
+    """The outcome of a trial in this process."""
+    _settle(place, trial.files)
+    start = time.perf_counter()
+    outcome = try_candidate(trial)
+    return replace(outcome, seconds=time.perf_counter() - start)

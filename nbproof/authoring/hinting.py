@@ -18,21 +18,20 @@ _SHORTEST = 12
 """Characters without spaces: `return None` is nobody's solution, `max(floor,min(value,cap))` is."""
 
 
-def check_hints(lessons: Sequence[Lesson]) -> Iterator[Violation]:
-    """What is wrong with the help for these lessons."""
-    titles = {lesson.slug[:2]: _titles(lesson) for lesson in lessons}
+def check_hints(lesson: Lesson) -> Iterator[Violation]:
+    """What is wrong with the help for this lesson."""
+    number, titles = lesson.slug[:2], _titles(lesson)
     hints = [*all_hints().values(), *exercise_hints().values()]
     for hint in hints:
-        for number, names in re.findall(r"Lesson (\d\d), ([^;]+)", hint.read):
+        for names in re.findall(rf"Lesson {number}, ([^;]+)", hint.read):
             for name in re.findall(r"'((?:[^']|'(?=\w))+)'", names):
-                if number in titles and name not in titles[number]:
+                if name not in titles:
                     yield Violation(
                         f"the hint {hint.id!r} points to a section that is not there: {hint.read}",
-                        place_of(lessons[0].path.parent.parent, hint.id),
-                        f"the sections of lesson {number} are: {', '.join(sorted(titles[number]))}",
+                        place_of(lesson.path.parent.parent, hint.id),
+                        f"the sections of lesson {number} are: {', '.join(sorted(titles))}",
                     )
-    for lesson in lessons:
-        yield from given_away(lesson, hints)
+    yield from given_away(lesson, hints)
 
 
 def _titles(lesson: Lesson) -> set[str]:

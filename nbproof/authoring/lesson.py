@@ -11,8 +11,8 @@ read-only           ``locked`` only: definitions that answers and tests rely on;
 no metadata         prose, and code that only shows something; not run while grading
 ==================  =========================================================================
 
-A test cell is two lines, which stand for the checks in the exercise's folder. A :class:`Cell` has what of them learners
-get, what they do not get, and both between nbgrader's marks.
+A test cell is two lines, which stand for the checks in the exercise's folder. A :class:`Cell` has their text, with what learners
+do not get between nbgrader's marks.
 
 Of all lessons together it says what one must not have because another has it.
 """
@@ -20,9 +20,10 @@ Of all lessons together it says what one must not have because another has it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,6 @@ from nbproof.cells import (
     refuse_unmarkable,
     solution_of,
     stub_of,
-    visible_and_hidden,
 )
 from nbproof.checks.check_cells import CHECK_LINE
 from nbproof.errors import LessonError, UsageError
@@ -84,14 +84,8 @@ class Cell:
     grade_id: str = ""
     points: float = 0.0
     metadata: tuple[tuple[str, Any], ...] = ()
-    visible: str = ""
-    """Of a test cell, the tests that learners get."""
-    hidden: str = ""
-    """The tests that they do not get."""
     call: str = ""
-    """The two lines of a test cell whose checks stand in its exercise's folder."""
-    checks: str = ""
-    """Their key."""
+    """The two lines of a test cell whose checks stand in its exercise's folder; ``source`` has these in their place."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +107,7 @@ class Exercise:
     @cached_property
     def plain(self) -> frozenset[str]:
         """The grade_ids of test cells that are nbgrader's own kind, such as cells of asserts: they call no check."""
-        own = (cell for cell in self.tests if not cell.checks and "nbproof" not in cell.source)
+        own = (cell for cell in self.tests if not cell.call and "nbproof" not in cell.source)
         return frozenset(cell.grade_id for cell in own if is_plain(cell.source))
 
     @cached_property
@@ -134,12 +128,6 @@ class Lesson:
     exercises: tuple[Exercise, ...]
 
     @property
-    def title(self) -> str:
-        """Its first heading; its name if it begins with none."""
-        lines = self.cells[0].source.splitlines()
-        return next((line[2:].strip() for line in lines if line.startswith("# ")), self.slug)
-
-    @property
     def files(self) -> Path | None:
         """The folder of what lies beside its notebook; None if there is nothing."""
         folder = self.path.parent / FILES
@@ -151,11 +139,8 @@ class Lesson:
         return tuple(cell for cell in self.cells if cell.kind is CellKind.WRITTEN)
 
     def exercise(self, name: str) -> Exercise:
-        """The exercise with this id. Raises UsageError if the lesson has none."""
-        for exercise in self.exercises:
-            if exercise.id == name:
-                return exercise
-        raise UsageError(f"no exercise {name!r} in lesson {self.slug}", str(self.path))
+        """The exercise with this id."""
+        return next(exercise for exercise in self.exercises if exercise.id == name)
 
 
 def find_lessons(root: Path, names: list[str] | None = None) -> list[Path]:
@@ -186,7 +171,7 @@ def read_lesson(folder: Path) -> Lesson:
             f"{len(starts)} cell markers but {len(notebook.cells)} cells", f"{path}:1", "put a '# %%' before every cell"
         )
     cells = tuple(_cell(raw, f"{path}:{line}") for raw, line in zip(notebook.cells, starts, strict=True))
-    _refuse_duplicates(cells)
+    _refuse_twice("grade_id {!r} is used twice", ((cell.grade_id, cell.place) for cell in cells if cell.grade_id))
     ids = {cell.grade_id for cell in cells if cell.kind is CellKind.ANSWER}
     refuse_unexpected(folder, ids)
     checks = read_checks(folder, ids)
@@ -194,35 +179,34 @@ def read_lesson(folder: Path) -> Lesson:
         cell.place: key_called(cell.source, cell.grade_id, cell.place) for cell in cells if cell.kind is CellKind.TEST
     }
     refuse_unmatched({key: place for place, key in keys.items() if key}, checks, folder)
-    cells = tuple(_tested(cell, keys[cell.place], checks) if cell.kind is CellKind.TEST else cell for cell in cells)
+    cells = tuple(_tested(cell, checks.get(keys[cell.place])) if cell.kind is CellKind.TEST else cell for cell in cells)
     return Lesson(folder.name, path, cells, _exercises(cells, folder))
 
 
-def _tested(cell: Cell, key: str, checks: Mapping[str, NamedCell]) -> Cell:
-    """A test cell with its whole text, and with what learners get of it."""
-    if not key:
-        refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
+def _tested(cell: Cell, found: NamedCell | None) -> Cell:
+    """A test cell with its whole text: the checks that its two lines stand for, if they do."""
+    if found is None:
         refuse_no_python(cell.source, cell.place, cell.grade_id)
-        visible, hidden = visible_and_hidden(cell.source)
-        return replace(cell, visible=visible, hidden=hidden)
-    found = checks[key]
+        refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
+        return cell
     lines = [CHECK_LINE, found.visible]
     if found.hidden:
         lines += [BEGIN_HIDDEN, found.hidden, END_HIDDEN]
     source = "\n".join(lines)
     refuse_bad_markers(source, found.place, cell.grade_id, cell.kind)
-    return replace(
-        cell, source=source, visible=found.visible, hidden=found.hidden, checks=key, call=cell.source.strip()
-    )
+    return replace(cell, source=source, call=cell.source.strip())
 
 
 def _cell(raw: Any, place: str) -> Cell:
     if raw.cell_type not in ("markdown", "code"):
         raise LessonError(f"a {raw.cell_type} cell", place, "make it a code cell, or a '# %% [markdown]' one")
-    metadata = tuple(sorted((key, raw.metadata[key]) for key in raw.metadata if key in ("tags", "jupyter")))
-    marks = raw.metadata.get("nbgrader")
+    metadata = tuple(sorted((key, raw.metadata[key]) for key in {"tags", "jupyter"} & set(raw.metadata)))
+    marks, kind = raw.metadata.get("nbgrader"), kind_of(raw)
     if marks is None:
-        return _ungraded(raw, place, metadata)
+        refuse_markers(raw.source, place)
+        if kind is CellKind.SHOW:  # it may hold magics, which are no Python until IPython has been over them
+            refuse_no_python(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
+        return Cell(kind, raw.source, place, metadata=metadata)
     grade_id = str(marks.get("grade_id", ""))
     if not _ID.fullmatch(grade_id):
         raise LessonError(
@@ -231,21 +215,11 @@ def _cell(raw: Any, place: str) -> Cell:
     points = marks.get("points") if marks.get("grade") else 0
     if marks.get("grade") and (not isinstance(points, (int, float)) or points <= 0):
         raise LessonError(f"{grade_id} has no points", place, 'add "points": 1 to its nbgrader metadata')
-    kind = kind_of(raw)
     if kind is CellKind.SHOW:  # whoever gives it a name means it to be locked
         kind = CellKind.SETUP
     cell = Cell(kind, raw.source, place, grade_id, float(points), metadata)
     _refuse_bad_form(cell, raw.cell_type == "markdown")
     return cell
-
-
-def _ungraded(raw: Any, place: str, metadata: tuple[tuple[str, Any], ...]) -> Cell:
-    refuse_markers(raw.source, place)
-    if raw.cell_type == "markdown":
-        return Cell(CellKind.PROSE, raw.source, place, metadata=metadata)
-    # Such a cell may hold magics, which are no Python until IPython has been over them.
-    refuse_no_python(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
-    return Cell(CellKind.SHOW, raw.source, place, metadata=metadata)
 
 
 def _refuse_bad_form(cell: Cell, is_text: bool) -> None:
@@ -265,20 +239,17 @@ def _refuse_bad_form(cell: Cell, is_text: bool) -> None:
         return
     refuse_no_python(cell.source, cell.place, cell.grade_id)
     if cell.kind is CellKind.ANSWER:
-        said = f"{cell.grade_id} as released, with the stub for the solution"
-        refuse_no_python(stub_of(cell.source), cell.place, said)
+        stub = f"{cell.grade_id} as released, with the stub for the solution"
+        refuse_no_python(stub_of(cell.source), cell.place, stub)
 
 
-def _refuse_duplicates(cells: tuple[Cell, ...]) -> None:
+def _refuse_twice(fact: str, places: Iterable[tuple[str, str]]) -> None:
+    """Raise LessonError if two things are called the same; ``places``: of each its name, and where it stands."""
     seen: dict[str, str] = {}
-    for cell in cells:
-        if cell.grade_id and cell.grade_id in seen:
-            raise LessonError(
-                f"grade_id {cell.grade_id!r} is used twice",
-                f"{cell.place} and {seen[cell.grade_id]}",
-                "rename one of them",
-            )
-        seen[cell.grade_id] = cell.place
+    for name, place in places:
+        if name in seen:
+            raise LessonError(fact.format(name), f"{place} and {seen[name]}", "rename one of them")
+        seen[name] = place
 
 
 def _exercises(cells: tuple[Cell, ...], folder: Path) -> tuple[Exercise, ...]:
@@ -319,13 +290,6 @@ def _exercises(cells: tuple[Cell, ...], folder: Path) -> tuple[Exercise, ...]:
 def read_lessons(root: Path) -> tuple[Lesson, ...]:
     """Every lesson below ``root``. Raises LessonError for one that cannot be read, and if two have an exercise of the same id."""
     lessons = tuple(map(read_lesson, find_lessons(root)))
-    seen: dict[str, str] = {}
-    for exercise in (exercise for lesson in lessons for exercise in lesson.exercises):
-        if exercise.id in seen:
-            raise LessonError(
-                f"the exercise id {exercise.id!r} is used in two lessons",
-                f"{exercise.answer.place} and {seen[exercise.id]}",
-                "rename one of them",
-            )
-        seen[exercise.id] = exercise.answer.place
+    exercises = chain.from_iterable(lesson.exercises for lesson in lessons)
+    _refuse_twice("the exercise id {!r} is used in two lessons", ((one.id, one.answer.place) for one in exercises))
     return lessons

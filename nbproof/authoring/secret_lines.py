@@ -36,8 +36,6 @@ SHORTEST = 12
 _WHOLE = 24
 """Characters of the shortest line that is looked for within longer ones; ``sorted(words)`` stands in many sentences."""
 
-_KEY = SHORTEST
-
 
 class Secrets:
     """The secret lines of a course; finds them in any text, whatever stands before or after them on a line."""
@@ -52,7 +50,7 @@ class Secrets:
         # search a line.
         self._by_start: dict[str, list[str]] = {}
         for line in self.origins:
-            self._by_start.setdefault(line[:_KEY], []).append(line)
+            self._by_start.setdefault(line[:SHORTEST], []).append(line)
 
     def __len__(self) -> int:
         return len(self.origins)
@@ -76,7 +74,7 @@ class Secrets:
 
     def within(self, plain: str) -> Iterator[str]:
         """The secret lines that stand within a line, whose white space is evened out."""
-        for start in {plain[at : at + _KEY] for at in range(len(plain) - _KEY + 1)} & self._by_start.keys():
+        for start in {plain[at : at + SHORTEST] for at in range(len(plain) - SHORTEST + 1)} & self._by_start.keys():
             yield from (secret for secret in self._by_start[start] if secret in plain)
 
     def taken_out(self, text: str, own: str = "") -> str:
@@ -99,18 +97,15 @@ def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = 
     Public is what ``source/`` shows outside of its regions: a release cannot vouch for itself.
     """
     folders = sorted(path for path in (root / "source").glob("*") if not lessons or path.name in lessons)
-    public = [HIDDEN, *_visible(root)]
     secret: list[tuple[str, str]] = []
     for folder in folders:
         for name, source in _sources(folder):
-            shown, private = private_lines(source)
-            public += shown
-            secret += [(line, f"source/{folder.name}: {name}") for line in sorted(private)]
+            secret += [(line, f"source/{folder.name}: {name}") for line in sorted(private_lines(source)[1])]
     if candidates:
         for folder in folders:
             secret += _candidates(root / "lessons" / folder.name)
     found = Secrets(secret)
-    everybodys = {line for text in public for line in found.within(_even(text))}
+    everybodys = {line for text in [HIDDEN, *public_text(root).splitlines()] for line in found.within(_even(text))}
     return found.only(lambda line, origin: line not in everybodys)
 
 

@@ -1,18 +1,23 @@
 """A course as a web site to be read, ``build/site``: lessons are chapters, with what they show; exercises without answers.
 
-Sphinx with myst-nb makes the pages, from README, ``docs/`` and the released notebooks. They take the place of an earlier site
+Sphinx with myst-nb makes the pages, from README, ``docs/`` and the released notebooks; what cells show is put out by the
+notebook with the reference solutions, which is run once. They take the place of an earlier site
 once they were searched for answers. A lesson that cannot be run has a chapter without the outputs that are missing; only an
 answer on a page keeps the site from being written.
 """
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,16 +25,15 @@ from typing import Any
 
 import nbformat
 
+from nbproof.authoring.build import as_text, how_to_install
 from nbproof.authoring.bundle import refuse_leaks
-from nbproof.authoring.derived_files import as_text, how_to_install
 from nbproof.authoring.lesson import find_lessons
-from nbproof.authoring.shown import Shown, notebook_at, shown_by
 from nbproof.cells import CellKind, kind_of
 from nbproof.command import course_command, module_name, with_extra
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError, LessonError, UsageError
 
-__all__ = ["Site", "chapter_of", "make_site", "opening_of"]
+__all__ = ["Shown", "Site", "chapter_of", "make_site", "notebook_at", "opening_of", "shown_by"]
 
 _OURS = ("site.css", "site.svg")
 """What lies beside this module: the style of the pages, and the mark on their tab."""
@@ -37,9 +41,26 @@ _MARK = ".buildinfo"
 """The file by which Sphinx knows a site that it has made."""
 _OF_ONES_OWN = re.compile(r"(?:progress|hint|solution)\([^()]*\)")
 """Cells that tell a learner about their own work."""
-_TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _TO_NO_PAGE = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?!\w+:|#|[^)]*\.md)[^)]*\)")
 """A link to a file of the repository that is no page of the site."""
+
+
+_AT_ONCE = 2
+"""Lessons that run side by side."""
+_PATIENCE = 300
+"""Seconds for one cell, on a machine that does something else as well."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What one lesson's cells have put out."""
+
+    slug: str
+    outputs: Mapping[str, Sequence[Mapping[str, Any]]]
+    """Cell id -> outputs, in nbformat's form."""
+    seconds: float
+    stopped: LessonError | None = None
+    """What kept the rest of it from being run; None if nothing did."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +69,6 @@ class Site:
 
     home: Path
     pages: int
-    size: int
-    """Bytes."""
     searched_for: int
     """Lines of solutions, hidden tests and other answers that are not in it."""
     flaws: tuple[CourseError, ...]
@@ -82,11 +101,9 @@ def make_site(
         pages, made = Path(folder).resolve() / "pages", Path(folder).resolve() / "made"
         _write_pages(root, slugs, shown, flaws, pages)
         flaws += _make(pages, made)
-        files = [path for path in sorted(made.rglob("*")) if path.is_file()]
-        html = {path.relative_to(made).as_posix(): path.read_bytes() for path in files if path.suffix == ".html"}
+        html = {path.relative_to(made).as_posix(): path.read_bytes() for path in sorted(made.rglob("*.html"))}
         own = "\n".join(path.read_text(encoding="utf-8") for path in sorted(pages.rglob("*.md")))
         searched = refuse_leaks(root, html, "the site", own)
-        size = sum(path.stat().st_size for path in files)
         try:
             shutil.rmtree(out, ignore_errors=True)
             shutil.copytree(made, out)
@@ -94,14 +111,86 @@ def make_site(
             raise CourseError(
                 f"the site cannot be written: {error}", str(out), course_command("site --out FOLDER")
             ) from None
-    return Site(out / "index.html", len(html), size, searched, tuple(flaws))
+    return Site(out / "index.html", len(html), searched, tuple(flaws))
+
+
+def shown_by(root: Path, slugs: Sequence[str], told: Callable[[Shown], None]) -> dict[str, Shown]:
+    """What the cells of these lessons show; two lessons run at a time. ``told`` hears of each, in their order."""
+    found: dict[str, Shown] = {}
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for one in pool.map(_shown, [root / "source" / slug / f"{slug}.ipynb" for slug in slugs]):
+            found[one.slug] = one
+            told(one)
+    return found
+
+
+def notebook_at(path: Path) -> nbformat.NotebookNode:
+    """The lesson's notebook. Raises LessonError, with what to do, if it is missing or cannot be read."""
+    try:
+        return nbformat.read(path, as_version=4)
+    except Exception as error:  # nbformat raises whatever json, jsonschema and its own converters raise
+        raise LessonError(
+            f"there is no notebook of {path.stem} in {path.parts[-3]}/ that can be read: {type(error).__name__}",
+            str(path),
+            course_command(f"build {path.stem}"),
+        ) from None
+
+
+def _shown(path: Path) -> Shown:
+    began = time.monotonic()
+    try:
+        notebook = notebook_at(path)
+    except LessonError as error:
+        return Shown(path.stem, {}, 0, error)
+    for cell in notebook.cells:
+        if kind_of(cell) is CellKind.TEST:
+            cell.source = ""  # what checks say is said to learners, of their own answers
+    stopped = _run(notebook, path)
+    # What an error says is for whoever mends it, not for readers.
+    outputs = {
+        cell.id: [one for one in cell.outputs if one.output_type != "error"]
+        for cell in notebook.cells
+        if cell.get("outputs")
+    }
+    return Shown(path.stem, outputs, time.monotonic() - began, stopped)
+
+
+def _run(notebook: nbformat.NotebookNode, path: Path) -> LessonError | None:
+    """Fill in what its cells put out; what stopped it, if anything did."""
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+    with tempfile.TemporaryDirectory(prefix="shown-") as folder:
+        # Two lessons run beside each other, so each gets one core; and nobody's own progress is touched.
+        own = {**os.environ, "OMP_NUM_THREADS": "1", "COURSE_PROGRESS": str(Path(folder, "progress.db"))}
+        client = NotebookClient(
+            notebook,
+            timeout=_PATIENCE,
+            kernel_name="python3",
+            resources={"metadata": {"path": folder}},
+            extra_arguments=["--IPKernelApp.log_level=50"],  # what concerns anybody is in the outputs
+            force_raise_errors=True,  # here the answers are right, so the cells that lean on them run, too
+        )
+        try:
+            asyncio.run(client.async_execute(env=own))  # a loop of its own, which ends with it
+        except CellExecutionError as error:
+            fact = f"{error.ename}: {' '.join(error.evalue.split())[:200]}"
+        except (CellTimeoutError, DeadKernelError) as error:
+            fact = type(error).__name__
+        else:
+            return None
+    return LessonError(
+        f"a cell of {path.stem} cannot be run here: {fact}",
+        str(path),
+        f"open it in JupyterLab, run it, and mend lessons/{path.stem}/lesson.py; then: {course_command('build')}",
+    )
 
 
 def _write_pages(
     root: Path, slugs: Sequence[str], shown: Mapping[str, Shown], flaws: list[CourseError], pages: Path
 ) -> None:
     """Write what Sphinx makes pages from; what of the lessons cannot be shown goes to ``flaws``."""
-    chapters = {}
+    chapters = []
     (pages / "lessons").mkdir(parents=True)
     for slug in slugs:
         try:
@@ -109,39 +198,32 @@ def _write_pages(
         except LessonError as error:
             flaws.append(error)
             continue
-        chapters[f"lessons/{slug}"] = _title_of("\n".join(cell.source for cell in released.cells), slug)
+        chapters.append(f"lessons/{slug}")
         chapter = chapter_of(released, shown.get(slug, Shown(slug, {}, 0)))
         (pages / "lessons" / f"{slug}.ipynb").write_text(as_text(chapter), encoding="utf-8")
     if (root / "docs").is_dir():
         shutil.copytree(root / "docs", pages / "docs")
     if (root / "CONTRIBUTING.md").is_file():
         shutil.copy(root / "CONTRIBUTING.md", pages)
-    texts = {}
-    for path in sorted(pages.rglob("*.md")):
-        text = path.read_text(encoding="utf-8")
-        texts[path.relative_to(pages).with_suffix("").as_posix()] = _title_of(text, path.stem)
-        path.write_text(_TO_NO_PAGE.sub(r"\1", text).replace("README.md", "index.md"), encoding="utf-8")
+    texts = sorted(pages.rglob("*.md"))
+    for path in texts:
+        text = _TO_NO_PAGE.sub(r"\1", path.read_text(encoding="utf-8"))
+        path.write_text(text.replace("README.md", "index.md"), encoding="utf-8")
     readme = root / "README.md"
     home = readme.read_text(encoding="utf-8") if readme.is_file() else f"# {the_course().says}\n"
-    home = _TO_NO_PAGE.sub(r"\1", home)
-    home += _toctree("Lessons", chapters) + _toctree("Pages", texts)
+    names = [path.relative_to(pages).with_suffix("").as_posix() for path in texts]
+    home = _TO_NO_PAGE.sub(r"\1", home) + _toctree("Lessons", chapters) + _toctree("Pages", names)
     (pages / "index.md").write_text(home, encoding="utf-8")
     (pages / "_static").mkdir()
     for name in _OURS:
         shutil.copy(Path(__file__).with_name(name), pages / "_static")
-    title = _title_of(home, the_course().says)
-    settings = {**_SETTINGS, "project": title, "html_title": title}
+    settings = {**_SETTINGS, "project": the_course().says, "html_title": the_course().says}
     lines = [f"{name} = {value!r}\n" for name, value in settings.items()]
     (pages / "conf.py").write_text("".join(lines), encoding="utf-8")
 
 
-def _title_of(text: str, otherwise: str) -> str:
-    found = _TITLE.search(text)
-    return found[1].strip().replace("`", "") if found else otherwise
-
-
-def _toctree(caption: str, titles: Mapping[str, str]) -> str:
-    lines = "\n".join(f"{title} <{name}>" for name, title in titles.items())
+def _toctree(caption: str, names: Sequence[str]) -> str:
+    lines = "\n".join(names)
     return f"\n:::{{toctree}}\n:hidden:\n:caption: {caption}\n\n{lines}\n:::\n"
 
 

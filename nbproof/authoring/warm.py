@@ -6,6 +6,7 @@ are first used.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import tempfile
@@ -17,6 +18,10 @@ from nbproof.values import leaf
 
 __all__ = ["SHELL"]
 
+with contextlib.suppress(ImportError):
+    import matplotlib
+
+    matplotlib.use("agg")
 leaf.warm_up()
 
 _config = Config()
@@ -26,13 +31,8 @@ _config.HistoryManager.enabled = False
 _config.InteractiveShell.xmode = "Minimal"
 
 with tempfile.TemporaryDirectory() as _scratch:
-    _home = os.environ.get("IPYTHONDIR")
     os.environ["IPYTHONDIR"] = _scratch
     SHELL = InteractiveShell.instance(config=_config)
-    if _home is None:
-        del os.environ["IPYTHONDIR"]
-    else:
-        os.environ["IPYTHONDIR"] = _home
 
 # Collecting garbage in a fork would visit, and thereby copy, all that was imported here.
 gc.collect()

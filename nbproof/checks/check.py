@@ -58,6 +58,7 @@ __all__ = [
     "judge",
     "judge_here",
     "listing",
+    "names_of",
     "run_test_cell",
     "seeds_of",
 ]
@@ -214,6 +215,12 @@ def run_test_cell(source: str) -> None:
     """Run a test cell of the notebook that is open in a namespace of its own: none of its names is the learner's."""
     with mock.patch.object(SESSION, "variables", sys.modules["IPython"].get_ipython().user_ns):
         run_apart(source, "the check")
+
+
+def names_of(exercise: str, part: str = "") -> dict[str, Any]:
+    """What the visible checks define: in the instructor's notebook the hidden ones, which use that, begin with it."""
+    with listing():
+        return run_apart(visible_text(exercise, part), f"the check of {key_of(exercise, part)}")
 
 
 def _made_from(text: str, name: str) -> tuple[type[Check], ...]:

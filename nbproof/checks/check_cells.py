@@ -21,7 +21,6 @@ from itertools import chain
 __all__ = [
     "CHECK_LINE",
     "ProbePart",
-    "needed_by",
     "probe_part",
     "watch_test_cells",
 ]
@@ -65,28 +64,6 @@ def probe_part(source: str) -> ProbePart:
     used = set[str]().union(*map(_names_in, reached))
     body = [node for node in halves if node in reached or _imported_by(node) & used]
     return ProbePart(ast.unparse(ast.Module(body, [])), tuple(checks))
-
-
-def needed_by(hidden: str, visible: str) -> list[str]:
-    """The lines of the text ``visible`` that bind what ``hidden`` uses and does not bind itself: whole statements."""
-    body = ast.parse(hidden).body
-    wanted = set[str]().union(*map(_names_in, body)).difference(*map(_defined_in, body))
-    statements = ast.parse(visible).body
-    reached = _reached(wanted, statements)
-    lines, found, among_imports = visible.split("\n"), list[str](), True
-    for node in statements:
-        if node in reached:
-            among_imports = among_imports and bool(_imported_by(node))
-            if found and not among_imports:
-                found += ["", ""]
-            found += lines[_first_line(node) - 1 : node.end_lineno]
-    return found
-
-
-def _first_line(node: ast.stmt) -> int:
-    """Of a statement, or of its first decorator."""
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(one.lineno for one in decorators)])
 
 
 def _checked_in(node: ast.stmt) -> list[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import linecache
 import re
+from typing import Any
 
 from nbproof.cells import BEGIN_HIDDEN, visible_and_hidden
 from nbproof.command import course_command
@@ -81,7 +82,7 @@ def whole(source: str) -> str:
         return source
     text = source[: found.start()] + visible_text(found["id"], found["part"] or "") + source[found.end() :]
     before, begin, hidden = text.partition(f"{BEGIN_HIDDEN}\n")
-    # What was taken from the visible text is there already: a second class of the same name is another class.
+    # What fetches the names of the visible text is not needed here: a second class of the same name is another class.
     return before + begin + (hidden.partition(f"{HIDDEN}\n")[2] or hidden)
 
 
@@ -90,9 +91,11 @@ def the_call(source: str) -> re.Match[str] | None:
     return _two_lines().fullmatch(source)
 
 
-def run_apart(text: str, name: str) -> None:
-    """Run the text of checks in a namespace of its own: none of its names is the notebook's."""
+def run_apart(text: str, name: str) -> dict[str, Any]:
+    """Run the text of checks in a namespace of its own, and return that: none of its names is the notebook's."""
     place = f"<{name}>"
     # For an error in a check itself, which shows its line.
     linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
-    exec(compile(text, place, "exec"), {"__name__": "__main__"})  # noqa: S102 (a text of the course's own)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(text, place, "exec"), names)  # noqa: S102 (a text of the course's own)
+    return names

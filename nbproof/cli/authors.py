@@ -12,7 +12,7 @@ from nbproof.command import Command, Options, course_command, option, this_pytho
 from nbproof.text import counted
 
 if TYPE_CHECKING:
-    from nbproof.authoring.shown import Shown
+    from nbproof.authoring.site import Shown
 
 __all__ = ["COMMANDS"]
 
@@ -73,7 +73,7 @@ def _site(arguments: argparse.Namespace) -> int:
         from nbproof.authoring.site import make_site
 
         made = make_site(arguments.course, arguments.names, arguments.out, say)
-    print(f"{made.home}: {made.pages} pages, {made.size / 1e6:.1f} MB")
+    print(f"{made.home}: {made.pages} pages")
     print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
     for error in made.flaws:
         print(

@@ -94,7 +94,7 @@ _HEADING = re.compile(
     r"^### Exercise: (?P<title>.+)\n+(?:easy|medium|hard) · (?P<minutes>\d+) min · .*`(?P<id>\w+)`$",
     re.MULTILINE,
 )
-"""As a build writes it (nbproof/authoring/headings.py)."""
+"""As a build writes it (nbproof/authoring/statements.py)."""
 
 
 def outline_of(source: Path, texts: Path) -> tuple[OutlinedLesson, ...]:

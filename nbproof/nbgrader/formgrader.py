@@ -1,20 +1,25 @@
-"""nbgrader's formgrader on this course: opened in the browser, and what it shows of a graded notebook.
+"""nbgrader's formgrader on this course: opened in the browser, and what it shows of a graded notebook and as feedback.
 
 A lesson has a hundred cells, most of them prose and pictures that the grader knows. nbgrader_config.py hangs
 :class:`ReadingView` into formgrader's pages. It changes the page alone: graded notebooks and feedback stay whole, and
-never hold a mark scheme.
+never hold a mark scheme. For ``generate_feedback``, and so for formgrader's button, it names :class:`FeedbackPage`: nbgrader's
+preprocessors run as ever, and what they make of the notebook is not shown, because it would show all of it.
 """
 
 from __future__ import annotations
 
+import os
 import re
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbconvert.exporters import Exporter
 from nbconvert.preprocessors import Preprocessor
 from nbgrader.coursedir import CourseDirectory
+from traitlets import default
 
 from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, kind_of, name_of
 from nbproof.command import course_command, formgrader_on_a_hub
@@ -22,7 +27,7 @@ from nbproof.display.lab import start_server
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
 
-__all__ = ["ReadingView", "open_formgrader"]
+__all__ = ["FeedbackPage", "ReadingView", "open_formgrader"]
 
 # Handing out and fetching by nbgrader's exchange, a folder that all users of a machine share, is not what this course does.
 _EXCHANGE = ("assignment_list", "course_list")
@@ -85,12 +90,12 @@ class ReadingView(Preprocessor):  # type: ignore[misc]
             cells = nbformat.read(path, as_version=4).cells
         except Exception:  # nbformat raises whatever json and its schemas raise
             return {}
-        found = {}
-        for cell in cells:
-            if kind_of(cell) is CellKind.WRITTEN:
-                parted = cell.source.replace(BEGIN_SCHEME, f"---\n\n{BEGIN_SCHEME}")
-                found[name_of(cell)] = _MARKERS.sub("", parted)
-        return found
+        parted = f"---\n\n{BEGIN_SCHEME}"
+        return {
+            name_of(cell): _MARKERS.sub("", cell.source.replace(BEGIN_SCHEME, parted))
+            for cell in cells
+            if kind_of(cell) is CellKind.WRITTEN
+        }
 
 
 def _shown(cell: Any, schemes: dict[str, str]) -> list[Any]:
@@ -108,3 +113,40 @@ def _shown(cell: Any, schemes: dict[str, str]) -> list[Any]:
         return []
     cell.source = cell.source[asks.start() :].replace("<summary>", _SUMMARY)
     return [cell]
+
+
+class FeedbackPage(Exporter):  # type: ignore[misc]
+    """An exporter for ``c.GenerateFeedback.exporter_class``."""
+
+    output_mimetype = "text/html"
+
+    @default("file_extension")  # type: ignore[untyped-decorator]
+    def _html(self) -> str:
+        return ".html"
+
+    def from_notebook_node(
+        self, nb: nbformat.NotebookNode, resources: Any | None = None, **kwargs: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """The page of the submission that ``resources`` names; beside it, what `nbgrader release_feedback` wants."""
+        from nbproof.feedback.page import page_of
+        from nbproof.feedback.page_writer import page_path
+        from nbproof.feedback.pages import task_of
+        from nbproof.gradebook.graded_notebook import hand_on
+        from nbproof.key import Key
+
+        _, resources = super().from_notebook_node(nb, resources, **kwargs)
+        told = resources["nbgrader"]
+        key = Key(str(told["student"]), str(told["assignment"]))
+        root = Path(getattr(getattr(self.parent, "coursedir", None), "root", "") or os.getcwd())
+        marks = _marks(str(root), key.lesson, id(self)).get(key)
+        page_path(root, *key).parent.mkdir(parents=True, exist_ok=True)
+        hand_on(root, *key)
+        return page_of(root, task_of(root, key, marks)), resources
+
+
+@cache
+def _marks(root: str, lesson: str, exporter: int) -> Any:
+    """The whole class's marks, read once for each exporter, that is for each press of the button."""
+    from nbproof.gradebook.reader import read_marks
+
+    return read_marks(Path(root), [lesson])

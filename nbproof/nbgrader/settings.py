@@ -29,7 +29,7 @@ def use_engine(c: Config, file: str = "") -> None:
         c.ExchangeFactory.collect = "nbproof.nbgrader.exchange.CollectFromOwners"
 
     # Feedback, by nbgrader or by formgrader's button, is the page that the command `feedback` writes.
-    c.GenerateFeedback.exporter_class = "nbproof.nbgrader.feedback_exporter.FeedbackPage"
+    c.GenerateFeedback.exporter_class = "nbproof.nbgrader.formgrader.FeedbackPage"
 
     # formgrader shows what is asked, answered and found, with the mark scheme below each written answer.
     c.HTMLExporter.preprocessors = ["nbproof.nbgrader.formgrader.ReadingView"]

@@ -37,16 +37,7 @@ from nbproof.run.pool import PoolMaker
 
 __all__ = ["Rehearsal", "scores"]
 
-_OF_A_COURSE = (
-    "source",
-    "release",
-    "lessons",
-    "nbgrader_config.py",
-    "course.toml",
-    "checks.json",
-    "hints.json",
-    "outline.json",
-)
+_OF_A_COURSE = ("source", "release", "lessons", "nbgrader_config.py", "course.toml")
 
 
 def scores(graded: GradedClass) -> dict[str, float]:

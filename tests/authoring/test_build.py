@@ -10,15 +10,13 @@ import nbformat
 import pytest
 from nbgrader.utils import compute_checksum
 
-from nbproof.authoring.build import build, notebook_of
-from nbproof.authoring.derived_files import how_to_install
-from nbproof.authoring.headings import amiss, prose_of
+from nbproof.authoring.build import build, how_to_install, notebook_of
+from nbproof.authoring.checkup import leaks
 from nbproof.authoring.lesson import Cell, Lesson, read_lesson
-from nbproof.authoring.release import check_release, leaks
+from nbproof.authoring.statements import amiss, prose_of
 from nbproof.cells import CellKind
-from nbproof.command import course_command
 from nbproof.course_file import the_course
-from nbproof.errors import LessonError, Violation
+from nbproof.errors import LessonError
 from tests import ROOT
 from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 
@@ -44,14 +42,9 @@ def test_source_is_the_lesson_with_nbgraders_metadata(built: Path) -> None:
     assert [cell.source for cell in notebook.cells] == [texts.get(cell.place, cell.source) for cell in lesson.cells]
     assert "jupytext" not in notebook.metadata
     answer, test = notebook.cells[-2:]
-    assert answer.metadata.nbgrader == {
-        "grade": False, "grade_id": "catch", "locked": False, "schema_version": 3, "solution": True, "task": False,
-    }  # fmt: skip
-    assert (test.metadata.nbgrader.grade, test.metadata.nbgrader.locked, test.metadata.nbgrader.points) == (
-        True,
-        True,
-        2,
-    )
+    usual = {"schema_version": 3, "task": False}
+    assert answer.metadata.nbgrader == {**usual, "grade_id": "catch", "grade": False, "locked": False, "solution": True}
+    assert test.metadata.nbgrader.items() >= {**usual, "grade": True, "locked": True, "points": 2}.items()
     assert all(cell.get("outputs", []) == [] and cell.get("execution_count") is None for cell in notebook.cells)
 
 
@@ -85,39 +78,6 @@ def test_run_all_goes_on_below_a_wrong_answer(course: Path) -> None:
     assert [cell.metadata.get("tags") == ["raises-exception"] for cell in cells] == [False] * (len(cells) - 1) + [True]
 
 
-def test_what_is_not_fresh_or_does_not_belong_is_named_and_nothing_else(course: Path) -> None:
-    lesson, source, release = (course / name for name in ("lessons/00_tiny", "source/00_tiny", "release/00_tiny"))
-    (lesson / "lesson.py").write_text((lesson / "lesson.py").read_text().replace("A tiny lesson", "A small lesson"))
-    (source / "data.csv").write_text("")
-    (release / "00_tiny.ipynb").unlink()
-    assert set(check_release(course, [lesson_of(course)])) == {
-        Violation("source/00_tiny is outdated", str(source / "00_tiny.ipynb"), course_command("build")),
-        Violation("release/00_tiny is missing", str(release / "00_tiny.ipynb"), course_command("build")),
-        Violation(
-            "learners would get this file as well: nbgrader hands out the whole folder",
-            str(source / "data.csv"),
-            f"move it out of source/, or, if they should, to {lesson / 'files'}",
-        ),
-    }
-
-
-def test_a_leak_is_named(course: Path) -> None:
-    path = course / "release" / NOTEBOOK
-    notebook = nbformat.read(path, as_version=4)
-    answer, test = notebook.cells[-2:]
-    answer.source = answer.source.replace("pass  # TODO: your code", "answer.append(output)")
-    test.source += '\ncheck("catch", OtherForward)'
-    answer.outputs = [nbformat.v4.new_output("stream", text="seen")]
-    nbformat.write(notebook, path)
-    found = list(leaks(lesson_of(course), path))
-    assert {one.fact for one in found} == {
-        "the release shows a private line: answer.append(output)",
-        'the release shows a private line: check("catch", OtherForward)',
-        "the release carries an output",
-    }
-    assert {one.place for one in found} == {str(path)}
-
-
 def test_where_the_course_is_missing_the_first_cell_says_what_to_run(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,7 +96,7 @@ def test_where_the_course_is_missing_the_first_cell_says_what_to_run(
 
 def test_a_course_whose_wheel_has_an_address_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     address = "https://example.org/pytorch_hooks_course-1.0.0-py3-none-any.whl"
-    monkeypatch.setattr("nbproof.authoring.derived_files.the_course", lambda: replace(the_course(), wheel=address))
+    monkeypatch.setattr("nbproof.authoring.build.the_course", lambda: replace(the_course(), wheel=address))
     assert f'print("    %pip install -q {address}")' in how_to_install()
 
 
@@ -146,15 +106,10 @@ def test_the_build_of_one_lesson_sees_an_id_that_another_has(course: Path) -> No
         build(course, ["00_tiny"], say=lambda line: None)
 
 
-def _course(root: Path, written: str = WRITTEN) -> Path:
-    folder = write_lesson(root, "00_tiny", [Sketch()])
-    path = folder / "lesson.py"
-    path.write_text(path.read_text() + written)
-    return folder
-
-
 def test_the_answer_and_the_mark_scheme_stay_with_the_instructor(tmp_path: Path) -> None:
-    lesson = read_lesson(_course(tmp_path))
+    path = write_lesson(tmp_path, "00_tiny", [Sketch()]) / "lesson.py"
+    path.write_text(path.read_text() + WRITTEN)
+    lesson = read_lesson(path.parent)
     assert [cell.grade_id for cell in lesson.written] == ["explain_twice"]
     assert len(lesson.exercises) == 1
     build(tmp_path, say=lambda line: None)
@@ -167,33 +122,3 @@ def test_the_answer_and_the_mark_scheme_stay_with_the_instructor(tmp_path: Path)
     assert release.source == "Write your answer here, in two or three sentences."
     assert release.metadata.nbgrader.checksum == compute_checksum(release)
     assert list(amiss(lesson)) == list(leaks(lesson, tmp_path / "release" / NOTEBOOK)) == []
-
-    notebook = nbformat.read(tmp_path / "release" / NOTEBOOK, as_version=4)
-    notebook.cells[-1].source = "Write here.\n- 2 points: registered twice."
-    nbformat.write(notebook, tmp_path / "release" / NOTEBOOK)
-    (found,) = leaks(lesson, tmp_path / "release" / NOTEBOOK)
-    assert found.fact == "the release shows a private line: - 2 points: registered twice."
-
-
-REFUSED = {
-    "no solution": ("# ### BEGIN SOLUTION\n", "", "do not come by turns"),
-    "text for learners": ("# ### BEGIN SOLUTION\n", "# Write.\n# ### BEGIN SOLUTION\n", "more than its reference answer"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("broken", REFUSED)
-def test_a_cell_that_nobody_could_mark_is_refused(broken: str, tmp_path: Path) -> None:
-    before, after, fact = REFUSED[broken]
-    assert before in WRITTEN
-    folder = _course(tmp_path, WRITTEN.replace(before, after, 1))
-    with pytest.raises(LessonError) as caught:
-        read_lesson(folder)
-    assert fact in caught.value.fact
-    name, _, line = caught.value.place.rpartition(":")
-    assert Path(name).read_text().splitlines()[int(line) - 1].startswith("# %% [markdown] nbgrader=")
-
-
-def test_a_mark_scheme_elsewhere_is_refused(tmp_path: Path) -> None:
-    answer = "x = 1\n### BEGIN SOLUTION\n### BEGIN MARK SCHEME\nx = 2\n### END MARK SCHEME\n### END SOLUTION\n"
-    with pytest.raises(LessonError, match="MARK SCHEME' stands in the wrong kind of cell"):
-        read_lesson(write_lesson(tmp_path, "00_tiny", [Sketch(answer=answer)]))

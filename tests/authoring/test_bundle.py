@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -14,24 +13,16 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.bundle import bundle
+from nbproof.authoring.lesson import Lesson
+from nbproof.authoring.secret_lines import text_of
+from nbproof.cells import private_lines
 from nbproof.cli.main import main
 from tests import ROOT, the_lessons
 
 pytestmark = pytest.mark.slow
 
 NAME = "pytorch-hooks-course"
-MADE_FROM = (
-    "course",
-    "lessons",
-    "source",
-    "release",
-    "docs",
-    "LICENSE",
-    "requirements.txt",
-    "constraints.txt",
-    "pyproject.toml",
-    "install.py",
-)
+MADE_FROM = "course lessons source release docs LICENSE requirements.txt constraints.txt pyproject.toml install.py"
 
 
 @pytest.fixture(scope="module")
@@ -44,30 +35,20 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / NAME
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Python in the unpacked folder, with the course of that folder and no other."""
-    environment = {**os.environ, "PYTHONPATH": str(folder), "COURSE_PROGRESS": str(folder / "progress.db")}
-    return subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-
-
 def test_no_line_of_a_solution_or_a_hidden_test_is_in_it(unpacked: Path, tmp_path: Path) -> None:
     # Found here in another way than by the bundle's own search: region by region, from the lessons. Also in its wheel.
     (wheel,) = unpacked.rglob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     shown = {
-        path.relative_to(root): {" ".join(line.split()) for line in _lines(path)}
+        path.relative_to(root): set(map(_even, text_of(path.name, path.read_bytes()).splitlines()))
         for root in (unpacked, tmp_path)
         for path in root.rglob("*")
         if path.is_file() and path.suffix not in (".db", ".pyc", ".whl")
     }
-    lessons = the_lessons()
-    public = {" ".join(line.split()) for lesson in lessons for cell in lesson.cells for line in _outside(cell.source)}
-    for lesson in lessons:
-        private = {" ".join(line.split()) for cell in lesson.cells for line in _inside(cell.source)}
-        telling = {line for line in private - public if len(line) >= 12}
+    public = {_even(line) for lesson in the_lessons() for line in _lines_of(lesson, 0)}
+    for lesson in the_lessons():
+        telling = {line for line in set(map(_even, _lines_of(lesson, 1))) - public if len(line) >= 12}
         assert len(telling) > 30
         for path, lines in shown.items():
             assert not lines & telling, f"{path}: {sorted(lines & telling)[:3]}"
@@ -75,21 +56,13 @@ def test_no_line_of_a_solution_or_a_hidden_test_is_in_it(unpacked: Path, tmp_pat
     assert not names & {"lessons", "source", "right.py", "wrong.py", "lesson.py", "authoring", "grading", "tests"}
 
 
-def _lines(path: Path) -> list[str]:
-    if path.suffix == ".ipynb":
-        return "\n".join("".join(cell["source"]) for cell in json.loads(path.read_text())["cells"]).splitlines()
-    return path.read_text().splitlines()
+def _even(line: str) -> str:
+    return " ".join(line.split())
 
 
-REGION = re.compile(r"^\s*### BEGIN .*?^\s*### END [A-Z ]+$", re.DOTALL | re.MULTILINE)
-
-
-def _inside(source: str) -> list[str]:
-    return "\n".join(REGION.findall(source)).splitlines()
-
-
-def _outside(source: str) -> list[str]:
-    return REGION.sub("", source).splitlines()
+def _lines_of(lesson: Lesson, half: int) -> set[str]:
+    """What all may read of its cells, or what only instructors may."""
+    return set[str]().union(*(private_lines(cell.source)[half] for cell in lesson.cells))
 
 
 def test_some_lessons_only_and_when_they_are_due(copied: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -113,7 +86,7 @@ def test_equal_contents_give_equal_bytes(unpacked: Path, tmp_path: Path) -> None
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    for name in MADE_FROM:
+    for name in MADE_FROM.split():
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
@@ -137,7 +110,7 @@ def test_a_lesson_that_was_not_built_is_not_handed_out(copied: Path, capsys: pyt
 @pytest.mark.parametrize("where", ["release", "course/models.py"])
 def test_what_gives_an_answer_away_is_not_bundled(copied: Path, where: str, capsys: pytest.CaptureFixture[str]) -> None:
     lesson = the_lessons()[1]
-    solution = max((line.strip() for cell in lesson.cells for line in _inside(cell.source)), key=len)
+    solution = max(_lines_of(lesson, 1), key=len)
     path = copied / where
     if path.is_dir():
         path = copied / "release" / lesson.slug / f"{lesson.slug}.ipynb"
@@ -166,5 +139,6 @@ def test_what_the_page_says_to_run_is_in_the_zip(unpacked: Path) -> None:
         program = command.split()[1]
         assert program in ("-m", "install.py")
         if program == "install.py":
-            told = run(unpacked, *command.split()[1:], "--help")
-            assert told.returncode == 0 and "--torch" in told.stdout
+            words = [sys.executable, *command.split()[1:], "--help"]
+            told = subprocess.run(words, cwd=unpacked, capture_output=True, text=True, check=True)
+            assert "--torch" in told.stdout

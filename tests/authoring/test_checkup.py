@@ -2,81 +2,86 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import nbformat
 import pytest
 
-from nbproof.authoring.build import build
+from nbproof.authoring.checkup import check_release, leaks
 from nbproof.authoring.contract import Record
-from nbproof.authoring.lesson import Exercise, Lesson
-from nbproof.cli.contract_table import Found
+from nbproof.authoring.lesson import Exercise, Lesson, read_lesson
 from nbproof.cli.main import main
+from nbproof.command import course_command
 from nbproof.errors import Violation
 from tests.authoring.tiny import Sketch, write_lesson
 
-
-@pytest.fixture(scope="module")
-def two_lessons(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("two")
-    write_lesson(root, "00_tiny", [Sketch(), Sketch("again")])
-    write_lesson(root, "01_other", [Sketch("other")])
-    build(root, say=lambda line: None)
-    return root
+NO_HEADING = "catch: no heading above its TODO cell says its title, difficulty and minutes"
 
 
-@pytest.fixture
-def two(two_lessons: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy, of which no candidate is run, and whose exercises have no way in: other tests are about that."""
-    monkeypatch.setattr("nbproof.authoring.checkup.check_hints", lambda lessons: [])
-    monkeypatch.setattr("nbproof.authoring.checkup.check_contract", _all_sound)
-    return Path(shutil.copytree(two_lessons, tmp_path / "course"))
+def lesson_of(course: Path) -> Lesson:
+    return read_lesson(course / "lessons" / "00_tiny")
 
 
-def _all_sound(
-    pairs: list[tuple[Lesson, Exercise]], step: Callable[[int, int, str], None], told: Callable[[Lesson, Record], None]
-) -> list[Record]:
-    records = [Record(exercise) for _, exercise in pairs]
-    for (lesson, _), record in zip(pairs, records, strict=True):
-        told(lesson, record)
-    return records
-
-
-def no_heading(root: Path) -> None:
-    path = root / "lessons" / "00_tiny" / "lesson.py"
-    path.write_text(path.read_text().replace("# ### Exercise: again", "# ## Again", 1))
-
-
-def test_no_exercise_is_sound_in_a_lesson_that_is_broken(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    no_heading(two)
-    assert main(["check", "--course", str(two), "catch"]) == 1
+def test_what_is_broken_in_a_lesson_is_told_of_that_lesson_only(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("nbproof.authoring.checkup.check_contract", lambda pairs, step, told: [])
+    path = course / "lessons" / "00_tiny" / "lesson.py"
+    path.write_text(path.read_text().replace("# ### Exercise: catch", "# ## Catch", 1))
+    write_lesson(course, "01_other", [Sketch("other")])
+    assert main(["check", "--course", str(course), "catch"]) == 1
+    assert NO_HEADING in capsys.readouterr().out
+    assert main(["check", "--course", str(course), "other"]) == 1
     out = capsys.readouterr().out
-    assert "again: no heading above its TODO cell says its title, difficulty and minutes" in out
-
-
-def test_another_lesson_is_not_told_of_it(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    no_heading(two)
-    assert main(["check", "--course", str(two), "other"]) == 0
-    assert "error: " not in capsys.readouterr().out
+    assert NO_HEADING not in out and "source/01_other is missing" in out
 
 
 def test_what_was_found_is_told_at_once(
-    two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    broken = Violation("nobody breaks it", "lesson.py:7", "break it")
-    monkeypatch.setattr("nbproof.authoring.checkup.unbroken", lambda lesson, exercise: [broken])
-    tell = Found.tell
-
-    def told(found: Found, record: Record, of: int) -> None:
-        tell(found, record, of)
+    def stopped(pairs: list[tuple[Lesson, Exercise]], step: object, told: Callable[[Record], None]) -> None:
+        told(Record(pairs[0][1], violations=[Violation("nobody breaks it", "lesson.py:7", "break it")]))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("nbproof.cli.contract_table.Found.tell", told)
-    assert main(["check", "--course", str(two), "00_tiny"]) == 130
+    monkeypatch.setattr("nbproof.authoring.checkup.check_contract", stopped)
+    assert main(["check", "--course", str(course), "00_tiny"]) == 130
     assert capsys.readouterr().out.splitlines() == [
-        "[1/2] catch: 0 of 6 mutants killed, 0.0 s: 1 violation",
+        "[1/1] catch: 0 of 6 mutants killed, 0.0 s: 1 violation",
         "error: nobody breaks it",
         "  at:   lesson.py:7",
         "  next: break it",
     ]
+
+
+def test_what_is_not_fresh_or_does_not_belong_is_named_and_nothing_else(course: Path) -> None:
+    lesson, source, release = (course / name for name in ("lessons/00_tiny", "source/00_tiny", "release/00_tiny"))
+    (lesson / "lesson.py").write_text((lesson / "lesson.py").read_text().replace("A tiny lesson", "A small lesson"))
+    (source / "data.csv").write_text("")
+    (release / "00_tiny.ipynb").unlink()
+    assert set(check_release(course, [lesson_of(course)])) == {
+        Violation("source/00_tiny is outdated", str(source / "00_tiny.ipynb"), course_command("build")),
+        Violation("release/00_tiny is missing", str(release / "00_tiny.ipynb"), course_command("build")),
+        Violation(
+            "learners would get this file as well: nbgrader hands out the whole folder",
+            str(source / "data.csv"),
+            f"move it out of source/, or, if they should, to {lesson / 'files'}",
+        ),
+    }
+
+
+def test_a_leak_is_named(course: Path) -> None:
+    path = course / "release" / "00_tiny/00_tiny.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    answer, test = notebook.cells[-2:]
+    answer.source = answer.source.replace("pass  # TODO: your code", "answer.append(output)")
+    test.source += '\ncheck("catch", OtherForward)'
+    answer.outputs = [nbformat.v4.new_output("stream", text="seen")]
+    nbformat.write(notebook, path)
+    found = list(leaks(lesson_of(course), path))
+    assert {one.fact for one in found} == {
+        "the release shows a private line: answer.append(output)",
+        'the release shows a private line: check("catch", OtherForward)',
+        "the release carries an output",
+    }
+    assert {one.place for one in found} == {str(path)}

@@ -24,12 +24,9 @@ def hint(key: str) -> str:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    folder = write_lesson(tmp_path, "00_tiny", [Sketch(hints=f"{WAY_IN}\n{hint('mine')}"), Sketch("again")])
-    with (folder / "hints.toml").open("a") as file:
-        file.write(hint("ours"))
-    (tmp_path / "lessons" / "hints.toml").write_text(f"# Of all.\n{hint('everybodys')}")
-    (tmp_path / "course").mkdir()
-    (tmp_path / "course" / "__init__.py").write_text("")
+    folder = write_lesson(tmp_path, "00_tiny", [Sketch(), Sketch("again")])
+    (folder / "hints.toml").write_text(f"{WAY_IN}\n{hint('mine')}{hint('ours')}")
+    (folder.parent / "hints.toml").write_text(f"# Of all.\n{hint('everybodys')}")
     return tmp_path
 
 
@@ -89,13 +86,11 @@ def test_a_line_of_a_solution_in_a_hint_is_found() -> None:
     assert list(given_away(lesson_with(), [hint_with("floor = -1.0 is given, def clip(grad): too.")])) == []
 
 
-def facts(monkeypatch: pytest.MonkeyPatch, read: str) -> list[str]:
-    monkeypatch.setattr("nbproof.authoring.hinting.all_hints", lambda: {"h": hint_with("An idea.", read)})
-    monkeypatch.setattr("nbproof.authoring.hinting.exercise_hints", dict)
-    return [violation.fact for violation in check_hints([lesson_with()])]
-
-
 def test_a_hint_leads_to_a_section_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert facts(monkeypatch, "Lesson 07, 'Clip it' and 'What `clamp` does'; Lesson 09, 'x'") == []
-    (fact,) = facts(monkeypatch, "Lesson 07, 'Clip it' and 'That'")
-    assert "points to a section that is not there" in fact
+    told = {"h": hint_with("An idea.", "Lesson 07, 'Clip it' and 'What `clamp` does'; Lesson 09, 'x'")}
+    monkeypatch.setattr("nbproof.authoring.hinting.all_hints", lambda: told)
+    monkeypatch.setattr("nbproof.authoring.hinting.exercise_hints", dict)
+    assert list(check_hints(lesson_with())) == []
+    told["h"] = hint_with("An idea.", "Lesson 07, 'Clip it' and 'That'")
+    (found,) = check_hints(lesson_with())
+    assert "points to a section that is not there" in found.fact

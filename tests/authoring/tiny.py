@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -156,50 +156,31 @@ class Sketch:
     test: str = TEST
     accepted: Mapping[str, str] = field(default_factory=lambda: ACCEPTED)
     mutants: Mapping[str, str] = field(default_factory=lambda: MUTANTS)
-    hints: str = ""
     inline: bool = False
     """Whether the test cell holds its tests itself, instead of two lines that stand for checks.py."""
 
-    def text(self) -> str:
+    def write(self, folder: Path) -> str:
+        """Write what lies in the exercise's folder; returns its cells."""
+        (folder / self.name).mkdir()
+        called = self.test.replace("NAME", self.name)
+        if not self.inline:
+            checks = called.replace("### BEGIN HIDDEN TESTS", HIDDEN).replace("### END HIDDEN TESTS\n", "")
+            (folder / self.name / "checks.py").write_text(checks)
+            called = f'from course import check\ncheck("{self.name}")\n'
+        for name, sources in (("right.py", self.accepted), ("wrong.py", self.mutants)):
+            text = "\n".join(f"# %% {one}\n{source}" for one, source in sorted(sources.items()))
+            (folder / self.name / name).write_text(text)
         answer = metadata(self.name, solution=True, locked=False)
         test = metadata(f"test_{self.name}", grade=True, points=2)
-        return (
-            f"\n# %% [markdown]\n# ### Exercise: {self.name}\n# easy · 5 min\n"
-            f"\n# %% {answer}\n{self.answer}\n# %% {test}\n{self.tests() if self.inline else self.call()}"
-        )
-
-    def tests(self) -> str:
-        return self.test.replace("NAME", self.name)
-
-    def call(self) -> str:
-        return f'from course import check\ncheck("{self.name}")\n'
-
-    def files(self) -> Iterable[tuple[str, str]]:
-        """Name and text of what lies in the exercise's folder."""
-        before, marked, hidden = self.tests().partition("### BEGIN HIDDEN TESTS")
-        hidden, _, after = hidden.partition("### END HIDDEN TESTS\n")
-        if not self.inline:
-            assert not after, "hidden checks stand at the end"
-            yield "checks.py", before + HIDDEN + hidden if marked else before
-        for name, sources in (("right.py", self.accepted), ("wrong.py", self.mutants)):
-            if sources:
-                yield name, "\n".join(f"# %% {one}\n{source}" for one, source in sorted(sources.items()))
+        above = f"\n# %% [markdown]\n# ### Exercise: {self.name}\n# easy · 5 min\n"
+        return f"{above}\n# %% {answer}\n{self.answer}\n# %% {test}\n{called}"
 
 
 def write_lesson(root: Path, slug: str, sketches: Sequence[Sketch]) -> Path:
     """Write lessons/<slug>/ below ``root``, and the configuration; returns the lesson's folder."""
     folder = root / "lessons" / slug
     folder.mkdir(parents=True)
-    if not (root / "nbgrader_config.py").exists():
-        shutil.copy(ROOT / "nbgrader_config.py", root)
-    text = HEADER.replace("{setup}", metadata("setup_imports"))
-    for sketch in sketches:
-        text += sketch.text()
-        (folder / sketch.name).mkdir()
-        for name, source in sketch.files():
-            (folder / sketch.name / name).write_text(source)
-    (folder / "lesson.py").write_text(text)
-    hints = "\n".join(sketch.hints for sketch in sketches if sketch.hints)
-    if hints:
-        (folder / "hints.toml").write_text(hints)
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    cells = [HEADER.replace("{setup}", metadata("setup_imports")), *(sketch.write(folder) for sketch in sketches)]
+    (folder / "lesson.py").write_text("".join(cells))
     return folder

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from nbproof import handed_out
-from nbproof.authoring.derived_files import in_the_notebook
+from nbproof.authoring.build import in_the_notebook
 from nbproof.checks import visible
 from nbproof.checks.check import check, collecting
-from nbproof.checks.check_cells import needed_by, probe_part
+from nbproof.checks.check_cells import probe_part
 from nbproof.checks.visible import whole
 from nbproof.course_file import CourseFile
 from nbproof.errors import CourseError
@@ -67,15 +67,6 @@ def test_a_grader_has_the_whole_text_in_their_place() -> None:
     assert whole(CELL + hidden) == "# Run this cell to check your answer.\n" + DOUBLED.strip() + hidden
     assert whole(CELL.replace("from knots", "from course")) == CELL.replace("from knots", "from course")
     assert whole(DOUBLED) == DOUBLED, "notebooks that were handed out earlier hold their checks"
-
-
-def test_hidden_checks_bring_what_they_need_of_the_visible_ones_and_no_more() -> None:
-    visible = (
-        "import os\nfrom a import b\n\nLIMIT = 3\n\n\n@cached\ndef helper():\n    return LIMIT\n\n\ndef other(): ...\n"
-    )
-    assert needed_by("LIMIT = 4\nclass More(b):\n    x = helper()", visible) == (
-        ["from a import b", "", "", "LIMIT = 3", "", "", "@cached", "def helper():", "    return LIMIT"]
-    )
 
 
 @pytest.mark.parametrize("name", ["other", "split", "split/second"])

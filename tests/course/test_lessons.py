@@ -23,9 +23,9 @@ from course.data import digits, picture
 from course.models import Add, Model
 from course.patient import Reader, UnitLength
 from course.sources import show_source
+from nbproof.authoring.checkup import check_release
 from nbproof.authoring.contract import check_contract, select
 from nbproof.authoring.lesson import Lesson
-from nbproof.authoring.release import check_release
 from nbproof.checks.check_cells import probe_part
 from nbproof.course_file import the_course
 from nbproof.limits import GradingLimits

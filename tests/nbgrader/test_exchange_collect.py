@@ -72,25 +72,19 @@ def _collect(tmp_path: Path, **options: bool) -> Path:
     return course / "submitted"
 
 
-def test_the_last_work_of_its_owner_is_taken_with_its_time(inbound: Path, tmp_path: Path) -> None:
-    when = _now()
-    _handed_in(inbound, ME, when, **{LESSON: "mine"})
-    submitted = _collect(tmp_path)
-    assert (submitted / ME / LESSON / f"{LESSON}.ipynb").read_text() == "mine"
-    assert (submitted / ME / LESSON / "timestamp.txt").read_text() == when
-
-
-def test_work_under_another_name_is_refused_and_said(
+def test_the_last_work_of_its_owner_is_taken_and_work_under_another_name_refused(
     inbound: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     _handed_in(inbound, "ada", _now(1), **{LESSON: "forged"})
     _handed_in(inbound, ME, "no date", **{LESSON: "forged"})
     (inbound / f"{ME}+{LESSON}+{_now(2)}+link").symlink_to(tmp_path)
     (inbound / f"{ME}+{LESSON}+{_now(2)}+file").write_text("")
-    _handed_in(inbound, ME, _now(), **{LESSON: "mine"})
+    when = _now()
+    _handed_in(inbound, ME, when, **{LESSON: "mine"})
     submitted = _collect(tmp_path)
     assert [path.name for path in submitted.iterdir()] == [ME]
     assert (submitted / ME / LESSON / f"{LESSON}.ipynb").read_text() == "mine"
+    assert (submitted / ME / LESSON / "timestamp.txt").read_text() == when
     assert caplog.text.count("not collected") == 4
     # An instructor who put it there for a learner says so, as with nbgrader's own.
     assert (_collect(tmp_path, check_owner=False) / "ada").exists()
@@ -106,11 +100,7 @@ def test_what_leads_elsewhere_is_left_out(inbound: Path, tmp_path: Path, caplog:
     (place / "more" / "numbers.csv").write_text("1")
     os.mkfifo(place / "pipe")
     folder = _collect(tmp_path) / ME / LESSON
-    assert sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*")) == [
-        "more",
-        "more/numbers.csv",
-        "timestamp.txt",
-    ]
+    assert {path.name for path in folder.rglob("*")} == {"more", "numbers.csv", "timestamp.txt"}
     assert caplog.text.count("left out") == 2
 
 

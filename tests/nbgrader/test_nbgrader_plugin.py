@@ -56,10 +56,8 @@ def _make_fresh(course: Path) -> None:
 def _fill(folder: Path, course: Path) -> None:
     """What no data file is, beside a right notebook."""
     (folder / "data.csv").symlink_to("/dev/zero")
-    (folder / "config.py").symlink_to(course / "nbgrader_config.py")
     (folder / "neighbour").symlink_to(course / "submitted" / "ada")
     (folder / "loop").symlink_to("loop")
-    (folder / "nothing").symlink_to("/nowhere")
     (folder / "timestamp.txt").symlink_to("/dev/zero")
     os.mkfifo(folder / "pipe.csv")
     with socket.socket(socket.AF_UNIX) as door:
@@ -89,9 +87,8 @@ def _deepen(folder: Path) -> None:
 def test_autograde_is_the_first_command_and_nothing_is_copied_or_parsed_unseen(room: Rehearsal) -> None:
     right = room.hand_in("ada", RIGHT).read_bytes()
     room.hand_in("ben", {**RIGHT, "first": "import os\nos._exit(3)"})
-    cheat = room.hand_in(
-        "eve", {"first": "import nbproof.checks.check\nnbproof.checks.check.judge_here = lambda *a, **k: None"}
-    )
+    forged = "import nbproof.checks.check\nnbproof.checks.check.judge_here = lambda *a, **k: None"
+    cheat = room.hand_in("eve", {"first": forged})
     notebook = json.loads(cheat.read_text())
     for cell in notebook["cells"]:
         cell["metadata"]["tags"] = ["skip-execution"]
@@ -129,13 +126,8 @@ def test_autograde_is_the_first_command_and_nothing_is_copied_or_parsed_unseen(r
     assert (scores["lin"], scores["low"]) == (FULL, FULL), "what may not be read is left out"
     kept = {path.name for path in (room.root / "autograded/lin" / LESSON).iterdir()}
     assert kept == {f"{LESSON}.ipynb", ".verdict.json", "timestamp.txt", "submission_secret.txt"}
-    for learner, why in {
-        "sol": "is a symbolic link",
-        "neb": "is a symbolic link",
-        "zed": "is a symbolic link",
-        "zer": "is a symbolic link",
-        "pip": "is not a regular file",
-    }.items():
+    links = dict.fromkeys(("sol", "neb", "zed", "zer"), "is a symbolic link")
+    for learner, why in {**links, "pip": "is not a regular file"}.items():
         assert learner not in scores, f"{learner} has a place in the gradebook"
         assert any(f"{learner} is not graded: " in line and why in line for line in graded.stderr.splitlines()), learner
     for learner in ("mal", "big", "nan"):
@@ -229,20 +221,14 @@ def test_feedback_is_released_after_our_grading_and_keeps_its_place_in_the_excha
     assert _released(room.root) == first
 
 
-@pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """As a terminal in a user's server has it."""
+def test_on_a_hub_the_next_command_is_the_bookmark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/user/jupyter-prof/")
     monkeypatch.setenv("JUPYTERHUB_BASE_URL", "/")
     monkeypatch.delenv("JUPYTERHUB_PUBLIC_HUB_URL", raising=False)
-    return monkeypatch
-
-
-def test_the_next_command_is_the_bookmark(hub: pytest.MonkeyPatch) -> None:
     bookmark = "https://YOUR-HUB/hub/user-redirect/formgrader"
     assert formgrader_on_a_hub() == bookmark
     assert bookmark in Path(ROOT, "docs", "jupyterhub.md").read_text(encoding="utf-8")
-    hub.setenv("JUPYTERHUB_PUBLIC_HUB_URL", "https://hub.u.edu/hub/")
+    monkeypatch.setenv("JUPYTERHUB_PUBLIC_HUB_URL", "https://hub.u.edu/hub/")
     assert formgrader_on_a_hub() == "https://hub.u.edu/hub/user-redirect/formgrader"
-    hub.delenv("JUPYTERHUB_SERVICE_PREFIX")
+    monkeypatch.delenv("JUPYTERHUB_SERVICE_PREFIX")
     assert formgrader_on_a_hub() == ""

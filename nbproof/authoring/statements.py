@@ -1,26 +1,64 @@
-"""What a lesson's prose says of its exercises and questions: title, difficulty, minutes. The build writes points and ids beside.
+"""What a lesson's prose says of its exercises and questions: title, difficulty, minutes, and what is demanded.
 
-An exercise is announced in the prose above its TODO cell, a question in the cell right above its answer::
+The build writes points and ids beside. An exercise is announced in the prose above its TODO cell, a question in the cell
+right above its answer::
 
     ### Exercise: A chain in any order           ### In your own words: Why twice?
 
     easy · 7 min                                 5 min
 
 or ``easy · 7 min · further``, beyond the core path. In a lesson's first cell :data:`SUM` stands for its time and points.
+
+Each sentence of the statement is quoted by a mutant that breaks it, or said to demand nothing. A mutant quotes the statement
+below its first line, and the head of ``wrong.py`` what no answer can break::
+
+    # nothing to break: Do it with a loop, as in the section before.
+
+    # %% keeps_the_old_one
+    # misconception: hands back the model that it was given | hint: none
+    # breaks: a new model
+    def copied(model):
+
+A demand that nothing breaks is one that no check asks, as far as anybody has shown: an answer that ignores it would pass.
+
+How much a statement, and an exercise, may be says ``course.toml``, for all lessons and for one where that one needs more::
+
+    [budget]
+    words = 80
+    demands = 4
+    mutants = 30
+    check_lines = 300
+    hidden_share = 0.8  # of the mutants, how many must fail a hidden check
+    06_capstones = { words = 120, demands = 6 }
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from nbproof.authoring.exercise_folder import nothing_to_break
 from nbproof.authoring.lesson import Cell, Exercise, Lesson
 from nbproof.cells import CellKind
 from nbproof.errors import Violation
+from nbproof.handed_out import CHECKS
 from nbproof.text import counted
 
-__all__ = ["SUM", "amiss", "minutes_of", "prose_of", "statement_of"]
+__all__ = [
+    "SUM",
+    "Demands",
+    "amiss",
+    "demands_of",
+    "minutes_of",
+    "over_budget",
+    "prose_of",
+    "sentences",
+    "statement_of",
+    "unbroken",
+]
 
 _HEADER = re.compile(r"^### In your own words: (?P<title>.+)$", re.MULTILINE)
 """How the prose in front of a written answer begins."""
@@ -37,7 +75,6 @@ _EFFORT = re.compile(r"\s*(?P<minutes>\d+) min[ \t]*$", re.MULTILINE)
 _FURTHER = re.compile(r"^#+ Further\b", re.MULTILINE)
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _WORDS_A_MINUTE, _LINES_A_MINUTE, _STEP = 200, 15, 5
-_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 def statement_of(lesson: Lesson, exercise: Exercise) -> str:
@@ -101,18 +138,11 @@ def _sum(lesson: Lesson) -> str:
     time = f"about {core} minutes"
     if further:
         time += f" for the core path, {further} more for what goes further"
-    what = f"{_number(lesson.exercises, 'exercise')} for {_points(sum(one.points for one in lesson.exercises))}"
+    what = f"{counted(len(lesson.exercises), 'exercise')} for {_points(sum(one.points for one in lesson.exercises))}"
     if lesson.written:
         points = _points(sum(cell.points for cell in lesson.written))
-        what += f", and {_number(lesson.written, 'question')} in your own words, {points}"
+        what += f", and {counted(len(lesson.written), 'question')} in your own words, {points}"
     return f"{time}: {what}"
-
-
-def _number(things: Sequence[object], noun: str) -> str:
-    count = counted(len(things), noun)
-    if len(things) >= len(_WORDS):
-        return count
-    return f"{_WORDS[len(things)]} {count.partition(' ')[2]}"
 
 
 def _points(points: float) -> str:
@@ -168,4 +198,101 @@ def amiss(lesson: Lesson) -> Iterator[Violation]:
                 f"{written.grade_id}: nothing right above it asks for it",
                 written.place,
                 "begin the text above with '### In your own words: <title>' and '5 min', and ask",
+            )
+
+
+_BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.|\|)\s)")
+_ENDS = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.!?])[\"'*_)]*\s+(?=[A-Z`\"'*_(\[])")
+_MARKUP = re.compile(
+    r"```.*?```|<!--.*?-->|<summary>.*?</summary>|</?\w+[^>`]*>|^\s*\|.*\n\s*\|[ |:-]+\|\s*$", re.DOTALL | re.MULTILINE
+)
+_BULLET = re.compile(r"^\s*(?:[-*]|\d+\.)\s+")
+
+
+@dataclass(frozen=True)
+class Demands:
+    """The sentences of one statement."""
+
+    broken: tuple[str, ...] = ()
+    """A mutant quotes a part of each."""
+    unbroken: tuple[str, ...] = ()
+    """Of the others those that demand something: no questions, no ways to a hint, and none that wrong.py says demand nothing."""
+
+    @property
+    def count(self) -> int:
+        """How many demands there are."""
+        return len(self.broken) + len(self.unbroken)
+
+
+def sentences(statement: str) -> Iterator[str]:
+    """The sentences, list items and rows of tables of a text in markdown, in one line each, without code blocks and tags."""
+    for block in _BLOCK.split(_MARKUP.sub("\n", statement)):
+        text = " ".join(_BULLET.sub("", block).strip(" |\n").split())
+        if text and not text.startswith("#"):
+            yield from _ENDS.split(text)
+
+
+def demands_of(lesson: Lesson, exercise: Exercise) -> Demands:
+    """What the statement demands, and what of it is broken by a mutant."""
+    quotes = [quote for mutant in exercise.mutants for quote in mutant.breaks]
+    none = [quote for quote, _ in nothing_to_break(lesson.path.parent / exercise.id)]
+    broken, unbroken = [], []
+    for sentence in sentences(statement_of(lesson, exercise)):
+        if _meets(sentence, quotes):
+            broken.append(sentence)
+        elif not (sentence.endswith("?") or "hint(" in sentence or _meets(sentence, none)):
+            unbroken.append(sentence)
+    return Demands(tuple(broken), tuple(unbroken))
+
+
+def _meets(sentence: str, quotes: Sequence[str]) -> bool:
+    """Whether one of the quotes lies in the sentence, or the sentence in one of them."""
+    return any(quote in sentence or sentence in quote for quote in quotes)
+
+
+def unbroken(lesson: Lesson, exercise: Exercise) -> Iterator[Violation]:
+    """Demands that no mutant breaks, and quotes that the statement does not hold."""
+    for sentence in demands_of(lesson, exercise).unbroken:
+        yield Violation(
+            f"{exercise.id}: no mutant breaks this sentence of the statement: {sentence!r}",
+            exercise.answer.place,
+            f"write below a mutant's first line in {exercise.id}/wrong.py '# breaks: <a piece of it>', or, at the head of the "
+            "file, '# nothing to break: <a piece of it>'; a demand that no check asks is to be asked, or to go",
+        )
+    text = " ".join(sentences(statement_of(lesson, exercise)))
+    said = [(quote, mutant.place) for mutant in exercise.mutants for quote in mutant.breaks]
+    for quote, place in [*said, *nothing_to_break(lesson.path.parent / exercise.id)]:
+        if quote not in text:
+            yield Violation(
+                f"{exercise.id}: the statement does not say {quote!r}",
+                place,
+                "quote it word for word, in one line, without the marks of a list",
+            )
+
+
+_CURES = {
+    "words": "say less: what any careful person expects need not be said; an example in a code block does not count",
+    "demands": "ask less, or make a second exercise of it",
+    "mutants": "keep those that a learner would hand in",
+    "check_lines": "take out the cases that only defend the check",
+}
+
+
+def over_budget(lesson: Lesson, exercise: Exercise, budget: Mapping[str, Any]) -> Iterator[Violation]:
+    """What of an exercise is more than its lesson's budget allows."""
+    path = lesson.path.parent / exercise.id / CHECKS
+    there = {
+        "words": sum(len(sentence.split()) for sentence in sentences(statement_of(lesson, exercise))),
+        "demands": demands_of(lesson, exercise).count,
+        "mutants": len(exercise.mutants),
+        "check_lines": path.read_text(encoding="utf-8").count("\n") if path.exists() else 0,
+    }
+    for what, number in there.items():
+        most = budget.get(what, number)
+        if number > most:
+            said = what.replace("_", " ")
+            yield Violation(
+                f"{exercise.id}: {number} {said}, at most {most} are allowed",
+                exercise.answer.place,
+                _CURES[what],
             )
