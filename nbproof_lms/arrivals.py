@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from nbproof_lms.archives import ArchiveEntry, Budget, NotUnpacked, entries
+from nbproof_lms.archives import Budget, NotUnpacked, entries
 
 __all__ = ["Arrived", "ArrivedPiece", "Step", "is_archive", "is_junk", "safe_name", "take_in"]
 
@@ -84,42 +84,36 @@ def take_in(paths: Sequence[Path], folder: Path, step: Step, budget: Budget | No
     """Copy an upload into ``folder``: folders, archives, files. Raises OSError only for what cannot be written."""
     folder.mkdir()
     name = (paths[0].name or paths[0].resolve().name) if len(paths) == 1 else "files"
-    arrivals = _Arrivals(folder, budget or Budget(), step)
+    budget = budget or Budget()
+    arrivals = _Arrivals(folder, budget, replace(budget), step)
     for path in paths:
         arrivals.take(path)
     return Arrived(name, folder, tuple(arrivals.pieces))
 
 
-def _walk(path: Path) -> Iterator[tuple[tuple[str, ...], Path]]:
-    """(name in parts, path) of every file, link and other thing that is no folder; follows no link but ``path`` itself."""
-    for place, folders, files in os.walk(path, followlinks=False):
-        folders.sort()
-        here = Path(place)
-        links = [name for name in folders if (here / name).is_symlink()]
-        for name in (*links, *sorted(files)):
-            yield (*here.relative_to(path).parts, name), here / name
-
-
 @dataclass
 class _Arrivals:
+    """``budget``: what an upload that is an archive may unpack; ``apart``: what all within may take together.
+
+    So a bomb in a learner's archive, or ten of them, take nothing from what lies beside them.
+    """
+
     folder: Path
     budget: Budget
+    apart: Budget
     step: Step
     pieces: list[ArrivedPiece] = field(default_factory=list)
     _copies: int = 0
 
     def take(self, path: Path) -> None:
-        if not path.is_dir():
-            self._file((path.name,), path, alone=True)
-            return
-        found = list(_walk(path))
-        for done, (parts, file) in enumerate(found, 1):
-            self.step(done, len(found), "/".join(parts))
-            self._file(parts, file, alone=False)
-
-    def _file(self, parts: tuple[str, ...], file: Path, *, alone: bool) -> None:
-        told = ArrivedPiece(parts, changed=file.lstat().st_mtime)
-        self._keep(told, _read(file, follow=alone), self.budget, top=alone)
+        """A file, or whatever lies in a folder; follows no link but ``path`` itself."""
+        alone = not path.is_dir()
+        files = [path] if alone else [one for one in sorted(path.rglob("*")) if one.is_symlink() or not one.is_dir()]
+        for done, file in enumerate(files, 1):
+            parts = (path.name,) if alone else file.relative_to(path).parts
+            self.step(done, len(files), "/".join(parts))
+            told = ArrivedPiece(parts, changed=file.lstat().st_mtime)
+            self._keep(told, _read(file, follow=alone), self.apart, top=alone)
 
     def _keep(self, told: ArrivedPiece, data: Iterable[bytes], budget: Budget, *, top: bool = False) -> None:
         """Write one file down, and unpack it if it is an archive. ``told``: what is known of it before."""
@@ -140,30 +134,24 @@ class _Arrivals:
         else:
             self.pieces.append(piece)
 
-    def _unpack(self, piece: ArrivedPiece, path: Path, budget: Budget, top: bool) -> None:
+    def _unpack(self, archive: ArrivedPiece, path: Path, budget: Budget, top: bool) -> None:
         at = len(self.pieces)
         # A plain archive on this disk is an upload, and its entries have times of their own; one within it is a learner's.
-        inner = budget if top else budget.inner()
+        own, around = (self.budget, ()) if top else (budget.inner(), archive.parts)
         problem = None
         try:
-            if inner.depth < 0:
+            if own.depth < 0:
                 raise NotUnpacked("archives within archives within archives")
-            for entry in entries(path, inner):
-                self._entry(entry, inner, piece, top)
+            for entry in entries(path, own):
+                parts = (*around, *entry.parts)
+                self.step(len(self.pieces), len(self.pieces) + 1, "/".join(parts))
+                changed = entry.time.timestamp() if entry.time else archive.changed
+                time = entry.time if top else archive.time
+                told = ArrivedPiece(parts, time=time, changed=changed)
+                self._keep(told, entry.pieces, self.apart if top else own)
         except NotUnpacked as found:
             problem = found
-        self.pieces.insert(at, replace(piece, problem=problem, archive=True))
-
-    def _entry(self, entry: ArchiveEntry, budget: Budget, archive: ArrivedPiece, top: bool) -> None:
-        parts = entry.parts if top else (*archive.parts, *entry.parts)
-        self.step(len(self.pieces), len(self.pieces) + 1, "/".join(parts))
-        time = entry.time if top else archive.time
-        changed = entry.time.timestamp() if entry.time else archive.changed
-        piece = ArrivedPiece(parts, time=time, changed=changed, problem=entry.problem)
-        if entry.problem is not None:
-            self.pieces.append(piece)
-        else:
-            self._keep(piece, entry.pieces, budget)
+        self.pieces.insert(at, replace(archive, problem=problem, archive=True))
 
 
 def is_archive(name: str) -> bool:

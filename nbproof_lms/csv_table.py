@@ -245,15 +245,10 @@ def heads_of(rows: Sequence[Sequence[str]]) -> list[str]:
     alone = {FIRST, LAST} & set(heads)
     if len(alone) == 1 and not {"name", "full name"} & set(heads):
         heads[heads.index(alone.pop())] = "full name"
-    if not {"learner", IDENTIFIER} & set(heads) and _is_participants(rows):
+    found = [_NUMBERED.fullmatch(row[0].strip()) for row in rows[1:]]
+    if not {"learner", IDENTIFIER} & set(heads) and all(found) and is_filled(rows, 0):
         heads[0] = IDENTIFIER
     return heads
-
-
-def _is_participants(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first column of a grading worksheet says ``Participant 123``, in whatever language."""
-    found = [_NUMBERED.fullmatch(row[0].strip()) for row in rows[1:]]
-    return len({one["word"] for one in found if one}) == 1 and is_filled(rows, 0)
 
 
 def _named(cell: str) -> str:

@@ -45,26 +45,15 @@ def is_class_known(root: Path) -> bool:
 
 @dataclass(frozen=True)
 class Enrolment:
-    """What becomes of a roster when people are put on it.
+    """What became of those who were put on a roster.
 
-    ``members``: everybody, afterwards; ``before``: who was on it; ``ids``: of those who came, their id there. ``notes``: on
-    each who gets another name, and on each two who may be one person.
+    ``ids``: their id there, by the one that they came with; ``added``: who is new. ``notes``: on each who gets another name, and
+    on each two who may be one person.
     """
 
-    members: tuple[Member, ...]
     ids: dict[str, str]
-    before: dict[str, Member]
+    added: tuple[str, ...]
     notes: tuple[str, ...]
-
-    @property
-    def added(self) -> tuple[str, ...]:
-        """Who is new."""
-        return tuple(member.learner for member in self.members if member.learner not in self.before)
-
-    @property
-    def changed(self) -> tuple[str, ...]:
-        """Of whom something else is known than before."""
-        return tuple(member.learner for member in self.members if self.before.get(member.learner, member) != member)
 
 
 def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
@@ -93,7 +82,7 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
         there[learner] = one if known is None else _together(known, one)
     notes |= dict.fromkeys(_namesakes(there, before))
     _write(root, tuple(there.values()))
-    return Enrolment(tuple(there.values()), ids, before, tuple(notes))
+    return Enrolment(ids, tuple(there.keys() - before.keys()), tuple(notes))
 
 
 def _namesakes(there: Mapping[str, Member], before: Mapping[str, Member]) -> Iterator[str]:
