@@ -34,14 +34,9 @@ class Desk:
         return places(self.root).learners()
 
     @cached_property
-    def _all_lines(self) -> list[Line]:
+    def _lines(self) -> list[Line]:
         """All that ever came."""
         return list(lines_in(self.root))
-
-    @cached_property
-    def _lines(self) -> list[Line]:
-        """All that ever came and is somebody's."""
-        return [line for line in self._all_lines if all(line.key)]
 
     @cached_property
     def accounts(self) -> set[Account]:
@@ -65,7 +60,7 @@ class Desk:
 
     def handed_over(self, key: Key, digest: str) -> Line | None:
         """What the list says of a copy that an LMS handed over before, as this learner's or as nobody's."""
-        told = (line for line in reversed(self._all_lines) if line.system and line.sha256 == digest)
+        told = (line for line in reversed(self._lines) if line.system and line.sha256 == digest)
         return next((one for one in told if one.learner in {"", key[0]} and one.lesson in {"", key[1]}), None)
 
     def why_not(self, learner: str, lesson: str) -> str:
