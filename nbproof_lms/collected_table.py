@@ -18,10 +18,7 @@ from nbproof_lms.outcome import PLACED, STATUSES, Collected, Line
 from nbproof_lms.roster import members_of
 from nbproof_lms.system import systems
 
-__all__ = ["MANY", "cures", "print_collected"]
-
-MANY = 40
-"""Files from which on a list of all of them hides what is special."""
+__all__ = ["cures", "print_collected"]
 
 _NEXT = {
     "no lesson known": "--lesson LESSON says what they were handed in for. Of another lesson's: ask for the right notebook; "
@@ -34,20 +31,18 @@ _NEXT = {
 
 
 def print_collected(collected: Collected, root: Path, console: Console | None = None) -> None:
-    """Files that learners handed in, what became of each and why; what needs a person stands last.
+    """What became of each file that learners handed in, and why; what needs a person stands last.
 
-    Of very many those without anything special are counted only.
+    Those of which there is nothing to say are counted only.
     """
     console = console or console_for_output()
     rows = [line for line in collected.lines if line.status != "junk"]
-    shown = rows if len(rows) <= MANY else [line for line in rows if not _is_usual(line)]
-    if shown:
+    if shown := [line for line in rows if not _is_usual(line)]:
         console.print(_table(shown, root))
     if needs := len(collected.needs_person):
         verb = "needs" if needs == 1 else "need"
         console.print(f"[red]{counted(needs, 'file')} {verb} you[/]: the last rows of the table", highlight=False)
-    hidden = len(rows) - len(shown)
-    if hidden:
+    if hidden := len(rows) - len(shown):
         say(console, f"not shown: {counted(hidden, 'notebook')} in their place; list.json names every file")
     told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
     for line in (*collected.notes, told or "no file came", *cures(collected, root)):

@@ -20,7 +20,7 @@ from nbproof_lms.members import Roster
 from nbproof_lms.outcome import Line
 from nbproof_lms.placing import Desk
 from nbproof_lms.system import LmsEntry, systems
-from nbproof_lms.whose import FilePlace, Upload, Whose, owners
+from nbproof_lms.whose import Upload, Whose, owners
 
 __all__ = ["Filing", "Item", "Kind"]
 
@@ -93,9 +93,10 @@ class Filing:
 
     def _owned(self, items: Sequence[Item], name: str) -> Iterator[Item]:
         """The files of one upload with their owners, and when each was handed in, as far as its LMS says so."""
+        counted = (item for item in items if item.piece.safe and not is_junk(item.piece.parts))
         upload = Upload(
             name,
-            [_place(item) for item in items],
+            [(item.piece.parts, item.guess.lesson) for item in counted],
             tuple(self.book.lessons),
             tuple(systems().values()),
             {item.piece.parts for item in items if item.piece.archive},
@@ -107,7 +108,9 @@ class Filing:
         # An archive in which all is of one hour was packed then: Moodle since 2022 notes when each entry was downloaded.
         times = {item.piece.time for item in items if item.piece.time is not None}
         dated = bool(times) and max(times) - min(times) > _DOWNLOADING
-        for item, whose in zip(items, owners(upload), strict=True):
+        found = owners(upload)
+        for item in items:
+            whose = found.get(item.piece.parts, Whose())
             if whose.made:
                 yield item.ended("junk")
             elif item.line.status == "junk" or not item.piece.safe:
@@ -159,11 +162,6 @@ def _kind(parts: Sequence[str], name: str, guess: Guess) -> Kind:
     if ".ipynb" in name or (guess.notebook and guess.lesson):
         return Kind.NOTEBOOK
     return Kind.SCRIPT if guess.lesson else Kind.DATA
-
-
-def _place(item: Item) -> FilePlace:
-    lesson = item.guess.lesson if item.is_answer else ""
-    return FilePlace(item.piece.parts, lesson, item.piece.safe and not is_junk(item.piece.parts))
 
 
 def _of_lesson(item: Item, asked: str) -> Item:

@@ -22,7 +22,7 @@ from nbproof_lms.members import Roster
 from nbproof_lms.names import bare, plain, why_no_learner
 from nbproof_lms.system import Account, LmsEntry, System
 
-__all__ = ["FilePlace", "Parts", "Upload", "Whose", "owners"]
+__all__ = ["Parts", "Upload", "Whose", "owners"]
 
 _DEEPEST = 8
 _AROUND = {"submissions", "submitted", "downloads"}
@@ -37,19 +37,6 @@ _NOBODYS = (
 )
 
 Parts = tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class FilePlace:
-    """One file as it lies in an upload.
-
-    ``lesson``: the lesson that its content is of. ``counted``: whether it has a place in the layout: no file that a system
-    made, and nothing whose name leads out of the upload.
-    """
-
-    parts: Parts
-    lesson: str = ""
-    counted: bool = True
 
 
 @dataclass(frozen=True)
@@ -71,13 +58,14 @@ class Whose:
 class Upload:
     """All that is known of one upload before anything is decided.
 
-    ``systems``: who may have made it. ``archives``: those of the files that are folders here, because they were unpacked.
-    ``known``: who handed in before. ``accounts``: whose each number is, as earlier uploads said. ``lesson``: what all of it
-    was handed in for, as a person said.
+    ``places``: where each file lies in it, and the lesson that its content is of; without what a system made, and whatever has a
+    name that leads out of the upload. ``systems``: who may have made it. ``archives``: those of the files that are folders
+    here, because they were unpacked. ``known``: who handed in before. ``accounts``: whose each number is, as earlier uploads
+    said. ``lesson``: what all of it was handed in for, as a person said.
     """
 
     name: str
-    places: Sequence[FilePlace]
+    places: Sequence[tuple[Parts, str]]
     lessons: Sequence[str]
     systems: Sequence[System]
     archives: Collection[Parts] = ()
@@ -95,7 +83,7 @@ class Upload:
     def counted(self) -> list[Parts]:
         """All places in the layout, but the upload itself, where it is an archive."""
         own = {(self.name,)} & set(self.archives)
-        return [place.parts for place in self.places if place.counted and place.parts not in own]
+        return [parts for parts, _ in self.places if parts not in own]
 
     @cached_property
     def folders(self) -> set[Parts]:
@@ -107,7 +95,7 @@ class Upload:
         """Where notebooks and other answers lie: these show whose upload it is. Everything, if there are none."""
         # An LMS may put a file beside the entries that tells of what learners called theirs.
         made = [system.own_files for system in self.systems]
-        told = (one.parts for one in self.places if one.lesson)
+        told = (parts for parts, lesson in self.places if lesson)
         known = {parts for parts in told if not any(form.fullmatch(parts[-1]) for form in made)}
         found = [one for one in self.counted if (".ipynb" in one[-1] or one in known) and one not in self.archives]
         return [parts for parts in found if ".ipynb_checkpoints" not in parts] or self.counted
@@ -135,9 +123,9 @@ class Upload:
         found: dict[Parts, list[tuple[str, str]]]
         found = {parts[: self.depth + 1]: [] for parts in self.counted if parts[self.depth :]}
         works = set(self.works)
-        for one in self.places:
-            if one.lesson and one.parts in works:
-                found[one.parts[: self.depth + 1]].append((one.lesson, _kind(one.parts[-1])))
+        for parts, lesson in self.places:
+            if lesson and parts in works:
+                found[parts[: self.depth + 1]].append((lesson, _kind(parts[-1])))
         return found
 
     def who(self, name: str) -> frozenset[str]:
@@ -167,8 +155,8 @@ def _kind(name: str) -> str:
     return ".ipynb" if ".ipynb" in name else name.rpartition(".")[2]
 
 
-def owners(upload: Upload) -> list[Whose]:
-    """The owner of each file, in the order of the files."""
+def owners(upload: Upload) -> dict[Parts, Whose]:
+    """The owner of each file, by its place."""
     heads = {parts[: upload.depth + 1] for parts in upload.works}
     systems = [system for system in upload.systems if all(system.read(head[-1]) for head in heads)]
     why = ""
@@ -178,21 +166,20 @@ def owners(upload: Upload) -> list[Whose]:
         told = " and ".join(system.name for system in systems)
         why = f"{told} may each have given the names here, and say different things by them"
     if why:
-        return [Whose(why=why, file=place.parts[-1]) for place in upload.places]
+        return {parts: Whose(why=why, file=parts[-1]) for parts, _ in upload.places}
     system = systems[0] if systems else System()
     found = _Numbered(upload, system).found() if systems else _arranged(upload, heads)
-    return [_owner(upload, place, found, system) for place in upload.places]
+    return {parts: _owner(parts, upload.depth, found, system) for parts, _ in upload.places}
 
 
-def _owner(upload: Upload, place: FilePlace, found: Mapping[Parts, Whose], system: System) -> Whose:
+def _owner(parts: Parts, depth: int, found: Mapping[Parts, Whose], system: System) -> Whose:
     """``system``: who may have put something beside the entries."""
-    head, file = place.parts[: upload.depth + 1], place.parts[-1]
-    if system.own_files.fullmatch("/".join(place.parts[upload.depth :])):
+    if system.own_files.fullmatch("/".join(parts[depth:])):
         return Whose(made=True)
-    one = found.get(head, Whose(why=_NOBODYS))
-    if one.entry is not None and one.entry.file and place.parts == head:
-        file = one.entry.file
-    return replace(one, file=file)
+    one = found.get(parts[: depth + 1], Whose(why=_NOBODYS))
+    if one.entry is not None and one.entry.file and len(parts) == depth + 1:
+        return replace(one, file=one.entry.file)
+    return replace(one, file=parts[-1])
 
 
 class _Numbered:
@@ -295,8 +282,6 @@ class _Numbered:
 
 def _arranged(upload: Upload, heads: set[Parts]) -> dict[Parts, Whose]:
     """Rule 3: people have given the names."""
-    if len(upload.entries) == 1:
-        return dict.fromkeys(upload.entries, Whose(why=_ALONE))
     found = {head: _named(upload, head) for head in upload.entries}
     if upload.roster is None:
         found |= upload.new({head: head[-1] for head in heads if not found[head].why})
@@ -305,8 +290,8 @@ def _arranged(upload: Upload, heads: set[Parts]) -> dict[Parts, Whose]:
     spelled = defaultdict[str, set[str]](set)
     for head, one in found.items():
         spelled[one.learner].add(plain(head[-1]))
-    twice = {learner: names for learner, names in spelled.items() if learner and len(names) > 1}
-    whys = {learner: f"two folders may be of {learner!r}: {_listed(names)}" for learner, names in twice.items()}
+    several = ((learner, _listed(names)) for learner, names in spelled.items() if learner and len(names) > 1)
+    whys = {learner: f"two folders may be of {learner!r}: {names}" for learner, names in several}
     return {head: Whose(why=whys[one.learner]) if one.learner in whys else one for head, one in found.items()}
 
 

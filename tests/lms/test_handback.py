@@ -167,8 +167,7 @@ def test_canvas_takes_each_page_for_the_latest_attempt(course: Path, capsys: pyt
     ("system", "name"),
     [
         ("Canvas", "123_3143_207797_x.ipynb"), ("Canvas", "link_LATE_3143_207797_x.ipynb"),
-        ("Moodle", "~Jane_3143_assignsubmission_file_x.ipynb"), ("Moodle", ".._3143_assignsubmission_file_x.ipynb"),
-        ("Moodle", f"{'हिन्दी ' * 25}_3143_assignsubmission_file_x.ipynb"),
+        ("Moodle", f"~{'हिन्दी ' * 25}_3143_assignsubmission_file_x.ipynb"),
     ],
 )  # fmt: skip
 def test_names_that_an_lms_would_read_otherwise(system: str, name: str) -> None:
@@ -230,12 +229,9 @@ def test_who_came_by_hand_is_listed_with_a_cure_that_works(course: Path, capsys:
     assert "2 pages for bob, jane" in capsys.readouterr().out
 
 
-CANVAS_CALLS = "{}_{}_{}_x.ipynb"
-
-
 def test_no_page_goes_to_an_account_whose_copy_was_not_graded(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Eve called herself as Bob is called, and a person has said which copy is his."""
-    others = {CANVAS_CALLS.format("doejane", 8, 101): _by("jane")}
+    others = {"doejane_8_101_x.ipynb": _by("jane")}
     _collect(course, {**others, "roebob_55_190_x.ipynb": _by("eve")})
     _collect(course, {**others, "roebob_55_190_x.ipynb": _by("eve"), "roebob_7_100_x.ipynb": _by("bob")}, "2.zip")
     (his,) = course.glob("collected/*/**/roebob_7_100_x.ipynb")
