@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nbproof.key import Key
-from nbproof_lms.arrivals import ArrivedPiece, safe_name
+from nbproof_lms.arrivals import Item, Kind, safe_name
 from nbproof_lms.contents import LessonBook
-from nbproof_lms.filing import Item, Kind
 from nbproof_lms.outcome import STANDS, Line
 from nbproof_lms.placing import Desk, same_bytes
 
@@ -72,7 +71,7 @@ def _held(line: Line, desk: Desk, book: LessonBook) -> Item:
     path = desk.notebook(line.key)
     guess = book.guess(path)
     kind = Kind.NOTEBOOK if guess.lesson == line.lesson else Kind.UNKNOWN
-    return Item(replace(line, status=""), ArrivedPiece(path.parts), path, kind=kind, guess=guess)
+    return Item(path.parts, replace(line, status=""), path, kind=kind, guess=guess)
 
 
 def later(one: Line, other: Line) -> bool:
@@ -182,9 +181,9 @@ def _from(item: Item) -> tuple[int, str]:
 
 def _notebook_of(item: Item, mine: Sequence[Item]) -> Item | None:
     """The notebook in whose folder it lies; else the only one that came."""
-    near = [one for one in mine if item.piece.parts[: len(one.piece.parts) - 1] == one.piece.parts[:-1]]
-    deepest = max((len(one.piece.parts) for one in near), default=0)
-    found = [one for one in near if len(one.piece.parts) == deepest] or mine
+    near = [one for one in mine if item.parts[: len(one.parts) - 1] == one.parts[:-1]]
+    deepest = max((len(one.parts) for one in near), default=0)
+    found = [one for one in near if len(one.parts) == deepest] or mine
     waiting = [one for one in found if one.line.status == "waits"]
     if waiting or len(found) == 1:
         return (*waiting, *found)[0]
@@ -217,6 +216,6 @@ def _beside(item: Item, notebook: Item, names: set[str], desk: Desk) -> Item:
 
 def _name_beside(item: Item, notebook: Item) -> str:
     """Its path from the notebook's folder, if it lies in a folder there; else what it is called."""
-    around, parts = notebook.piece.parts[:-1], item.piece.parts
+    around, parts = notebook.parts[:-1], item.parts
     inside = parts[: len(around)] == around and len(around) + 1 < len(parts)
     return "/".join(safe_name(part) for part in (parts[len(around) :] if inside else (item.called,))[-_DEEPEST:])

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from nbproof.errors import UsageError
 from nbproof.places import places
-from nbproof_lms.arrivals import Arrived, Step, is_archive, take_in
+from nbproof_lms.arrivals import Arrived, Item, Step, is_archive, take_in
 from nbproof_lms.choosing import attach, choose
 from nbproof_lms.contents import LessonBook
-from nbproof_lms.filing import Filing, Item
+from nbproof_lms.filing import Filing
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Collected, KeptUpload, uploads_in, write_list
 from nbproof_lms.placing import Desk, place

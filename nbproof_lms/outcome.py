@@ -60,11 +60,11 @@ class Line:
 
     ``time``: when it was handed in, UTC, if an LMS says it. ``late``: whether the LMS calls it late. ``kept``: where the
     byte-exact copy lies, relative to the upload's folder in collected/; empty if only the archive holds it. ``number``: the
-    LMS's number of what was handed in, which grows; 0 if there is none. ``changed``: the file's last change, on a disk or
-    in an archive, in seconds since 1970; 0 if that is not known. ``account``: the LMS and its own number of the learner:
-    ``Canvas:123``. ``system``: the LMS that handed it over, if it was one. ``by_hand``: A person named it as the learner's,
-    so it counts where nothing else tells. ``beside``: of a data file: its name beside the notebook. ``folder``: name of the
-    folder in collected/ that keeps the upload.
+    LMS's number of what was handed in, which grows; 0 if there is none. ``changed``: the file's last change, on a disk or by
+    the innermost archive that tells, in seconds since 1970, or 0: it puts a learner's copies in order, and dates nothing.
+    ``account``: the LMS and its own number of the learner: ``Canvas:123``. ``system``: the LMS that handed it over, if it was
+    one. ``by_hand``: A person named it as the learner's, so it counts where nothing else tells. ``beside``: of a data file: its
+    name beside the notebook. ``folder``: name of the folder in collected/ that keeps the upload.
     """
 
     name: str = ""
