@@ -156,8 +156,8 @@ def attach(items: Sequence[Item], desk: Desk) -> list[Item]:
     for item in items:
         if item.line.status in STANDS | {"waits"}:
             notebooks[_from(item)].append(item)
-    ended = {_from(item) for item in items if item.line.status == "earlier copy" and item.kind is Kind.NOTEBOOK}
-    earlier = ended - notebooks.keys()
+    ended = (item for item in items if item.line.status == "earlier copy" and item.kind is Kind.NOTEBOOK)
+    earlier = {*map(_from, ended)} - notebooks.keys()
     names = defaultdict[object, set[str]](lambda: {"timestamp.txt/"})
     found = []
     for item in items:

@@ -17,7 +17,7 @@ from nbproof.places import places
 from nbproof_lms.arrivals import Arrived, Item, Step, is_archive, take_in
 from nbproof_lms.choosing import attach, choose
 from nbproof_lms.contents import LessonBook
-from nbproof_lms.filing import Filing
+from nbproof_lms.filing import filed
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Collected, KeptUpload, uploads_in, write_list
 from nbproof_lms.placing import Desk, place
@@ -44,26 +44,21 @@ def collect(
     """
     book = LessonBook(root)
     asked = _uploads(root, [Path(path) for path in paths])
-    _refuse(root, book, lesson, learner)
-    told = () if names is None else import_roster(root, names).notes
-    roster = kept_roster(root)
-    with _disk(root), _waiting_room(root) as room:
-        arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
-        desk = Desk(root)
-        items = Filing(book, desk, roster, lesson or "", learner or "").file(arrived)
-        items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
-        collected = _kept(root, arrived, items, lesson or "")
-    return replace(collected, notes=(*collected.notes, *told))
-
-
-def _refuse(root: Path, book: LessonBook, lesson: str | None, learner: str | None) -> None:
-    """Raise UsageError for a call that means nothing."""
     if lesson is not None and lesson not in book.lessons:
         known = f"choose from: {', '.join(book.lessons)}"
         raise UsageError(f"no lesson is called {lesson!r}", str(places(root).base("release")), known)
     if learner is not None and (why := why_no_learner(learner)):
         then = "choose another id, such as --learner jdoe"
         raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", then)
+    told = () if names is None else import_roster(root, names).notes
+    roster = kept_roster(root)
+    with _disk(root), _waiting_room(root) as room:
+        arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
+        desk = Desk(root)
+        items = filed(arrived, book, desk, roster, lesson or "", learner or "")
+        items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
+        collected = _kept(root, arrived, items, lesson or "")
+    return replace(collected, notes=(*collected.notes, *told))
 
 
 @contextlib.contextmanager

@@ -6,8 +6,8 @@ Each step takes the files and gives them with more told of each; whatever has a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from nbproof_lms.arrivals import Arrived, Item, Kind, is_junk
@@ -17,81 +17,68 @@ from nbproof_lms.placing import Desk
 from nbproof_lms.system import LmsEntry, systems
 from nbproof_lms.whose import Upload, Whose, owners
 
-__all__ = ["Filing"]
+__all__ = ["filed"]
 
 _SCRIPT = re.compile(r"\.(?:py|html?|txt|json)$|^[^.]+$", re.IGNORECASE)
 _FAR = timedelta(days=366)
 _DOWNLOADING = timedelta(hours=1)
 
 
-@dataclass
-class Filing:
-    """What is known when uploads are filed. ``lesson``, ``learner``: as a person has said of all that came."""
-
-    book: LessonBook
-    desk: Desk
-    roster: Roster | None
-    lesson: str = ""
-    learner: str = ""
-
-    def file(self, uploads: Sequence[Arrived]) -> list[Item]:
-        """Every file, with its owner, its time and its lesson."""
-        items: list[Item] = []
-        for at, upload in enumerate(uploads):
-            own = [_looked_at(replace(item, upload=at), self.book) for item in upload.items]
-            own = list(self._owned(own, upload.name))
-            self.desk.note(replace(item.line, lesson=self.lesson or item.guess.lesson) for item in own)
-            items += own
-        return [_of_lesson(item, self.lesson) if item.is_answer else item for item in items]
-
-    def _owned(self, items: Sequence[Item], name: str) -> Iterator[Item]:
-        """The files of one upload with their owners, and when each was handed in, as far as its LMS says so."""
-        counted = (item for item in items if item.safe and not is_junk(item.parts))
-        upload = Upload(
-            name,
-            [(item.parts, item.guess.lesson) for item in counted],
-            tuple(self.book.lessons),
-            tuple(systems().values()),
-            {item.parts for item in items if item.archive},
-            self.roster,
-            self.desk.learners,
-            self.desk.accounts,
-            self.lesson,
+def filed(
+    uploads: Sequence[Arrived], book: LessonBook, desk: Desk, roster: Roster | None, lesson: str, learner: str
+) -> list[Item]:
+    """Every file, with its owner, its time and its lesson. ``lesson``, ``learner``: as a person has said of all that came."""
+    items: list[Item] = []
+    for at, upload in enumerate(uploads):
+        own = [_looked_at(replace(item, upload=at), book) for item in upload.items]
+        counted = (item for item in own if item.safe and not is_junk(item.parts))
+        found = owners(
+            Upload(
+                upload.name,
+                [(item.parts, item.guess.lesson) for item in counted],
+                tuple(book.lessons),
+                tuple(systems().values()),
+                {item.parts for item in own if item.archive},
+                roster,
+                desk.learners,
+                desk.accounts,
+                lesson,
+            )
         )
         # An archive in which all is of one hour was packed then: Moodle since 2022 notes when each entry was downloaded.
-        times = {item.time for item in items if item.time is not None}
+        times = {item.time for item in own if item.time is not None}
         dated = bool(times) and max(times) - min(times) > _DOWNLOADING
-        found = owners(upload)
-        for item in items:
-            whose = found.get(item.parts, Whose())
-            if whose.made:
-                yield item.ended("junk")
-            elif item.line.status == "junk" or not item.safe:
-                yield item
-            elif self.learner:
-                yield self._told(item, Whose(self.learner, file=item.parts[-1]), dated)
-            else:
-                yield self._told(item, whose, dated)
+        told = [_owned(item, found.get(item.parts, Whose()), learner, desk, dated) for item in own]
+        desk.note(replace(item.line, lesson=lesson or item.guess.lesson) for item in told)
+        items += told
+    return [_of_lesson(item, lesson) if item.is_answer else item for item in items]
 
-    def _told(self, item: Item, whose: Whose, dated: bool) -> Item:
-        """``dated``: whether the times of entries may be those of handing in."""
-        if why := self.desk.why_not(whose.learner, "") if whose.learner else "":
-            whose = Whose(why=why, file=whose.file)
-        entry = whose.entry or LmsEntry("")
-        time = None if entry.unsure else entry.when
-        if dated and whose.system and systems()[whose.system].dates_entries:
-            time = item.time
-        line = replace(
-            item.line,
-            learner=whose.learner,
-            why=item.line.why or whose.why,
-            time=time if time and time <= datetime.now(UTC) + _FAR else None,
-            late=entry.late,
-            number=entry.number,
-            account=f"{whose.system}:{entry.account}" if entry.account else "",
-            system=whose.system,
-        )
-        return replace(item, line=line, called=whose.file)
+
+def _owned(item: Item, whose: Whose, learner: str, desk: Desk, dated: bool) -> Item:
+    """A file with its owner, and when it was handed in, as far as its LMS says so; ``dated``: whether times of entries may."""
+    if whose.made:
+        return item.ended("junk")
+    if item.line.status == "junk" or not item.safe:
+        return item
+    if learner:
+        whose = Whose(learner, file=item.parts[-1])
+    if why := desk.why_not(whose.learner, "") if whose.learner else "":
+        whose = Whose(why=why, file=whose.file)
+    entry = whose.entry or LmsEntry("")
+    time = None if entry.unsure else entry.when
+    if dated and whose.system and systems()[whose.system].dates_entries:
+        time = item.time
+    line = replace(
+        item.line,
+        learner=whose.learner,
+        why=item.line.why or whose.why,
+        time=time if time and time <= datetime.now(UTC) + _FAR else None,
+        late=entry.late,
+        number=entry.number,
+        account=f"{whose.system}:{entry.account}" if entry.account else "",
+        system=whose.system,
+    )
+    return replace(item, line=line, called=whose.file)
 
 
 def _looked_at(item: Item, book: LessonBook) -> Item:

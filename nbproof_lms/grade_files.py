@@ -35,10 +35,6 @@ __all__ = [
 ]
 
 
-Grades = Mapping[Key, Mark]
-"""What is graded, manual marks and late penalty in it."""
-
-
 @dataclass(frozen=True)
 class GradeFile:
     """A file to import, and what a person should know before doing so.
@@ -60,7 +56,7 @@ class GradeFile:
 def grade_file(
     system: System,
     export: Path,
-    grades: Grades,
+    grades: Mapping[Key, Mark],
     people: Sequence[Person],
     titles: Mapping[str, str],
     lesson: str = "",
@@ -68,8 +64,8 @@ def grade_file(
 ) -> GradeFile:
     """Fill an export of an LMS's gradebook. Raises UsageError if it is none.
 
-    ``titles``: lesson -> title. ``lesson``: which one a table of one assignment is about. ``chosen``: lesson -> the column that a
-    person has named for it.
+    ``grades``: what is graded, manual marks and late penalty in it. ``titles``: lesson -> title. ``lesson``: which one a table
+    of one assignment is about. ``chosen``: lesson -> the column that a person has named for it.
     """
     sheet = read_sheet(export, "the grades", f"--{system.option}")
     table = system.grade_table(sheet)
@@ -177,7 +173,7 @@ def _name(name: str) -> tuple[str, ...]:
 
 
 def _fill(
-    sheet: Sheet, table: GradeTable, learners: Mapping[int, str], grades: Grades, places: Mapping[str, int]
+    sheet: Sheet, table: GradeTable, learners: Mapping[int, str], grades: Mapping[Key, Mark], places: Mapping[str, int]
 ) -> tuple[int, list[str]]:
     """Write the grades in, scaled if the LMS has another maximum; how many, and what was scaled."""
     count, notes = 0, []

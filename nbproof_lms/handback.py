@@ -25,7 +25,7 @@ from nbproof.errors import CourseError
 from nbproof.feedback.page_writer import page_path
 from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.files import replace_file, written_whole
-from nbproof.gradebook.marks import ClassResults, Person
+from nbproof.gradebook.marks import Person
 from nbproof.key import Key
 from nbproof.places import places
 from nbproof.report.findings import csv_of
@@ -38,7 +38,7 @@ from nbproof_lms.attendance import known_of
 from nbproof_lms.outcome import Line, digest_in, uploads_in
 from nbproof_lms.system import LmsEntry, System, find_system
 
-__all__ = ["hand_back_pages", "is_in_parcels"]
+__all__ = ["hand_back_pages"]
 
 
 def hand_back_pages(request: Namespace) -> int:
@@ -62,22 +62,18 @@ def hand_back_pages(request: Namespace) -> int:
         for learner, lesson, reason in feedback.failed
     ]
     console = console_for_output()
-    for line in (*lines, *_packed(done), *_notes(done, results), *_lost(done)):
+    for line in (*lines, *_packed(done, results.people), *_lost(done)):
         say(console, printable(line))
     return 1 if failed or done.nowhere else 0
 
 
-Address = str
-"""What the name of a file begins with that the LMS is to give to a learner."""
-
-
-def _addresses(root: Path, system: System) -> dict[Key, Address]:
-    """(learner, lesson) -> address in an LMS, of everybody for whom collected/ holds one.
+def _addresses(root: Path, system: System) -> dict[Key, str]:
+    """(learner, lesson) -> what the name of their page begins with, of everybody whom collected/ knows by an LMS's number.
 
     What came with the copy in submitted/ counts, the last of it: Canvas numbers every attempt anew. Where that copy came in
     another way, the address of another copy may be somebody else's. A number that two learners would have is nobody's.
     """
-    found: dict[Key, tuple[tuple[bool, int], str, Address]] = {}
+    found: dict[Key, tuple[tuple[bool, int], str, str]] = {}
     came, others = set[Key](), set[Key]()
     held = cache(partial(digest_in, root))
     for line, asked in ((line, upload.handed_in_for) for upload in uploads_in(root) for line in upload.lines):
@@ -229,13 +225,7 @@ def _read_record(root: Path) -> dict[str, dict[str, str]]:
         return {}
 
 
-def is_in_parcels(root: Path, learner: str) -> bool:
-    """Whether something in handback/ holds pages of a learner."""
-    keys = (key for pages in _read_record(root).values() for key in pages)
-    return any(key.startswith(f"{learner}/") for key in keys)
-
-
-def _packed(done: HandedBack) -> Iterator[str]:
+def _packed(done: HandedBack, people: Sequence[Person]) -> Iterator[str]:
     """What was packed and where it goes."""
     told = "nothing new to hand back"
     if done.parcels:
@@ -246,6 +236,9 @@ def _packed(done: HandedBack) -> Iterator[str]:
         yield f"  {path}  {counted(len(keys), 'page')}"
     if done.parcels and done.target == "folder":
         yield "next: give the table to your mail merge; its column path says what to attach"
+        if unknown := {learner for learner, _ in done.keys} - {person.id for person in people if _email(person)}:
+            table = course_command("roster import CSV")
+            yield f"note: no e-mail address of {_people(unknown)}: {table} takes a table of them"
     elif done.parcels:
         yield f"next: {find_system(done.target).upload}"
         yield f"note: {find_system(done.target).upload_remark}"
@@ -261,20 +254,6 @@ def _lost(done: HandedBack) -> Iterator[str]:
         yield f"        {course_command('collect DOWNLOAD --lesson LESSON --names CSV')}"
         yield "        then this command again. Or hand back with --for of the LMS that they use, or by mail:"
         yield f"        {course_command('feedback LEARNER --for folder')}"
-
-
-def _notes(done: HandedBack, results: ClassResults) -> Iterator[str]:
-    """What a person should know."""
-    works = [mark for key in done.keys if (mark := results.mark_of(*key)) is not None]
-    if pending := sum(work.pending for work in works):
-        waits = "with a written answer that waits for your mark; marked pages are handed back again"
-        yield f"note: {counted(pending, 'page')} {waits}"
-    if newer := {work.learner for work in works if work.behind}:
-        yield f"note: {_people(newer)} handed in again since: {course_command('grade')}, then this command again"
-    unknown = {learner for learner, _ in done.keys} - {person.id for person in results.people if _email(person)}
-    if done.target == "folder" and unknown:
-        table = course_command("roster import CSV")
-        yield f"note: no e-mail address of {_people(unknown)}: {table} takes a table of them"
 
 
 def _people(learners: Iterable[str]) -> str:

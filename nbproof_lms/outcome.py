@@ -120,16 +120,6 @@ class KeptUpload:
     handed_in_for: str = ""
     lines: tuple[Line, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        files = [line.as_dict() for line in self.lines]
-        return {
-            "upload": self.upload,
-            "fingerprint": self.fingerprint,
-            "handed_in_for": self.handed_in_for,
-            "files": files,
-        }
-
 
 @dataclass(frozen=True)
 class Collected:
@@ -195,7 +185,13 @@ def _line(told: dict[str, Any], folder: str) -> Line:
 
 def write_list(root: Path, upload: KeptUpload) -> None:
     """Write an upload's list, whole or not at all. Raises OSError."""
-    replace_file(root / "collected" / upload.folder / "list.json", json.dumps(upload.as_dict(), indent=1))
+    told = {
+        "upload": upload.upload,
+        "fingerprint": upload.fingerprint,
+        "handed_in_for": upload.handed_in_for,
+        "files": [line.as_dict() for line in upload.lines],
+    }
+    replace_file(root / "collected" / upload.folder / "list.json", json.dumps(told, indent=1))
 
 
 def lines_in(root: Path) -> Iterator[Line]:

@@ -25,7 +25,6 @@ from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, printable
 from nbproof_lms.attendance import attend, late_by_word, lines_of, people_of
 from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
-from nbproof_lms.handback import is_in_parcels
 from nbproof_lms.members import Member
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Line, lines_in, uploads_in, write_list
@@ -151,9 +150,12 @@ def _take_out(root: Path, learners: Collection[str]) -> None:
         for learner in sorted(gone):
             for path in _folders(root, learner):
                 _delete(path)
-        if any(is_in_parcels(root, learner) for learner in gone):
+        if (root / "handback").exists():
             shutil.rmtree(root / "handback")
-        _out_of_lists(root, gone)
+        for upload in uploads_in(root):
+            if gone & {line.learner for line in upload.lines}:
+                lines = (_nobodys(line) if line.learner in gone else line for line in upload.lines)
+                write_list(root, replace(upload, lines=tuple(lines)))
         forget_problems(root, gone)
         # Late, so that the same command finds them again after a cut.
         strike_off(root, gone)
@@ -178,13 +180,6 @@ def _delete(path: Path) -> None:
         path.unlink()
     else:
         shutil.rmtree(path)
-
-
-def _out_of_lists(root: Path, gone: set[str]) -> None:
-    for upload in uploads_in(root):
-        if gone & {line.learner for line in upload.lines}:
-            lines = (_nobodys(line) if line.learner in gone else line for line in upload.lines)
-            write_list(root, replace(upload, lines=tuple(lines)))
 
 
 def _nobodys(line: Line) -> Line:
