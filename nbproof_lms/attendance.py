@@ -22,7 +22,6 @@ from nbproof_lms.roster import members_of
 
 __all__ = [
     "Attendance",
-    "Undecided",
     "Useless",
     "attend",
     "choice",
@@ -57,27 +56,17 @@ class Useless:
 
 
 @dataclass(frozen=True)
-class Undecided:
-    """A learner's copies of which nothing says which is the last; one that lies in ``submitted/`` is graded meanwhile.
-
-    ``copies``: where each is kept, relative to the course's folder; the one that is graded first, if a list knows it.
-    """
-
-    learner: str
-    lesson: str
-    copies: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Attendance:
     """The class against what it handed in. Lessons that nobody handed in are not asked about.
 
-    ``missing``: lesson -> who handed in nothing for it. ``people``: everybody, by id.
+    ``missing``: lesson -> who handed in nothing for it. ``undecided``: copies of which
+    nothing says which is the last, as paths in the course's folder: the one that is graded meanwhile first, if a list knows it.
+    ``people``: everybody, by id.
     """
 
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     useless: tuple[Useless, ...] = ()
-    undecided: tuple[Undecided, ...] = ()
+    undecided: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
     people: Mapping[str, Person] = field(default_factory=dict)
 
     def called(self, learner: str) -> str:
@@ -117,13 +106,12 @@ def lines_of(attendance: Attendance, root: Path) -> list[str]:
     for one in attendance.useless:
         of = f"{called(one.learner)}: {one.lesson}" if one.lesson else called(one.learner)
         lines.append(f"! nothing that can be graded: {of}: {one}")
-    for waiting in attendance.undecided:
-        of = f"{called(waiting.learner)}: {waiting.lesson}"
+    for key, copies in attendance.undecided.items():
         lines.append(
-            f"! another copy waits: {of}: nothing says which one came last. What lies in submitted/, if anything does, is graded "
-            "meanwhile. Say which one counts:"
+            f"! another copy waits: {called(key.learner)}: {key.lesson}: nothing says which one came last. What lies in "
+            "submitted/, if anything does, is graded meanwhile. Say which one counts:"
         )
-        lines += [f"    {choice(root, copy, waiting.learner, waiting.lesson)}" for copy in waiting.copies]
+        lines += [f"    {choice(root, copy, *key)}" for copy in copies]
     return [printable(line) for line in lines]
 
 
@@ -141,7 +129,7 @@ def known_of(root: Path) -> Known:
         _on_roster(root),
         late_by_word(root),
         {one.key: str(one) for one in useless(root, handed_in)},
-        tuple(Key(one.learner, one.lesson) for one in undecided(root, handed_in)),
+        tuple(undecided(root, handed_in)),
     )
 
 
@@ -171,7 +159,7 @@ def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
     return tuple(one for _, one in sorted(found.items()))
 
 
-def undecided(root: Path, keys: Collection[Key]) -> tuple[Undecided, ...]:
+def undecided(root: Path, keys: Collection[Key]) -> dict[Key, tuple[str, ...]]:
     """Of these (learner, lesson): where a copy that is not in ``submitted/`` may be the last, until a person names one."""
     waiting: dict[Key, dict[str, str]] = defaultdict(dict)
     known: dict[tuple[Key, str], str] = {}
@@ -182,10 +170,10 @@ def undecided(root: Path, keys: Collection[Key]) -> tuple[Undecided, ...]:
             known[line.key, line.sha256] = line.place
         if line.kept and line.status == "waits" and line.key in keys:
             waiting[line.key][line.sha256] = line.place
-    found = []
+    found = {}
     for key, copies in sorted(waiting.items()):
         graded = digest_in(root, *key)
         if graded not in copies:
             first = [known[key, graded]] if (key, graded) in known else []
-            found.append(Undecided(*key, (*first, *copies.values())))
-    return tuple(found)
+            found[key] = (*first, *copies.values())
+    return found

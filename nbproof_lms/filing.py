@@ -41,7 +41,7 @@ def filed(
                 {item.parts for item in own if item.archive},
                 roster,
                 desk.learners,
-                desk.accounts,
+                desk.numbers,
                 lesson,
             )
         )

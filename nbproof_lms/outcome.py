@@ -134,11 +134,6 @@ class Collected:
         return tuple(line for upload in self.uploads for line in upload.lines)
 
     @property
-    def placed(self) -> tuple[Line, ...]:
-        """The notebooks that this call put into submitted/."""
-        return tuple(line for line in self.lines if line.status == "taken")
-
-    @property
     def needs_person(self) -> tuple[Line, ...]:
         """What a person has to look at."""
         return tuple(line for line in self.lines if line.needs_person)

@@ -6,8 +6,9 @@ import contextlib
 import filecmp
 import os
 import shutil
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 from nbproof.key import Key, notebook_of
 from nbproof.places import places
 from nbproof_lms.outcome import Line, digest_in, lines_in
-from nbproof_lms.system import Account, systems
+from nbproof_lms.system import Numbers, systems
 
 __all__ = ["Desk", "place", "same_bytes"]
 
@@ -27,6 +28,10 @@ class Desk:
     """The course's submitted/, and what earlier lists in collected/ say of what lies there."""
 
     root: Path
+    numbers: Numbers = field(default_factory=lambda: defaultdict(set))
+
+    def __post_init__(self) -> None:
+        self.note(self._lines)
 
     @cached_property
     def learners(self) -> list[str]:
@@ -38,14 +43,15 @@ class Desk:
         """All that ever came."""
         return list(lines_in(self.root))
 
-    @cached_property
-    def accounts(self) -> set[Account]:
-        """Whose each number is, as earlier uploads said, of this call or of others."""
-        return set(filter(None, map(_account, self._lines)))
-
     def note(self, lines: Iterable[Line]) -> None:
-        """What an upload says of whose each number is, for the next one."""
-        self.accounts.update(filter(None, map(_account, lines)))
+        """What an upload, earlier or of this call, says of whose each number is, for the next one."""
+        for line in lines:
+            name, _, number = line.account.partition(":")
+            system = systems().get(name)
+            lasting = system is not None and system.lasting_numbers
+            # Where a number is an assignment's, it says nothing of what is of none.
+            if number and line.learner and (lasting or line.lesson):
+                self.numbers[name, "" if lasting else line.lesson].add((line.learner, number))
 
     def settled(self, key: Key, digest: str) -> set[str]:
         """The copies (digests) that had come when a person chose the one with this ``digest``: the question is answered."""
@@ -90,15 +96,6 @@ class Desk:
     def notebook(self, key: Key) -> Path:
         """Where a learner's notebook of a lesson lies, if it does."""
         return places(self.root).notebook("submitted", *key)
-
-
-def _account(line: Line) -> Account | None:
-    """The number that came with a learner's file; None if there is none, or nothing says where it is theirs."""
-    name, _, number = line.account.partition(":")
-    system = systems().get(name)
-    lasting = system is not None and system.lasting_numbers
-    known = number and line.learner and (lasting or line.lesson)
-    return Account(name, number, line.learner, "" if lasting else line.lesson) if known else None
 
 
 def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None:

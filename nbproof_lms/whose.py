@@ -15,12 +15,12 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from nbproof_lms.members import Roster
 from nbproof_lms.names import bare, plain, why_no_learner
-from nbproof_lms.system import Account, LmsEntry, System
+from nbproof_lms.system import LmsEntry, Numbers, System
 
 __all__ = ["Parts", "Upload", "Whose", "owners"]
 
@@ -60,7 +60,7 @@ class Upload:
 
     ``places``: where each file lies in it, and the lesson that its content is of; without what a system made, and whatever has a
     name that leads out of the upload. ``systems``: who may have made it. ``archives``: those of the files that are folders
-    here, because they were unpacked. ``known``: who handed in before. ``accounts``: whose each number is, as earlier uploads
+    here, because they were unpacked. ``known``: who handed in before. ``numbers``: whose each number is, as earlier uploads
     said. ``lesson``: what all of it was handed in for, as a person said.
     """
 
@@ -71,7 +71,7 @@ class Upload:
     archives: Collection[Parts] = ()
     roster: Roster | None = None
     known: Sequence[str] = ()
-    accounts: Collection[Account] = ()
+    numbers: Numbers = field(default_factory=dict)
     lesson: str = ""
 
     @property
@@ -244,10 +244,10 @@ class _Numbered:
     def _before(self) -> Mapping[str, set[tuple[str, str]]]:
         """By lesson: learner and number, as earlier uploads said. Who was filed under a name of theirs is the same person."""
         found = defaultdict[str, set[tuple[str, str]]](set)
-        for one in self._upload.accounts:
-            if one.system == self._system.name:
-                who = self._upload.who(one.learner)
-                found[one.lesson].add((min(who) if len(who) == 1 else one.learner, one.number))
+        for (system, lesson), said in self._upload.numbers.items():
+            for learner, number in said if system == self._system.name else ():
+                who = self._upload.who(learner)
+                found[lesson].add((min(who) if len(who) == 1 else learner, number))
         return found
 
     def _known(self, head: Parts) -> set[tuple[str, str]]:

@@ -147,7 +147,7 @@ def test_what_is_handed_in_is_as_late_as_the_last_file_of_it(collecting: Collect
 def test_the_time_that_a_download_took_dates_nothing(course: Path, tmp_path: Path) -> None:
     """Moodle streams its zip, and gives each entry the time at which it comes to it."""
     moodle = {f"{name}_{at}_assignsubmission_file_/x.ipynb": A for at, name in enumerate(("Eve", "Kim"), 1)}
-    assert len(collect(course, [_as_downloaded(tmp_path / "moodle.zip", moodle, [9, 9])]).placed) == 2
+    assert not collect(course, [_as_downloaded(tmp_path / "moodle.zip", moodle, [9, 9])]).needs_person
     assert not list((course / "submitted").rglob("timestamp.txt"))
 
 
@@ -157,7 +157,7 @@ def test_a_newer_upload_replaces_and_an_older_one_does_not(collecting: Collectin
     collected = collecting({"jane_1_7_01_first-1.ipynb": B, **OTHERS}, "two.zip")
     assert _taken(course) == B
     assert not (course / "submitted/jane/01_first/data.csv").exists()
-    assert "replaces" in collected.placed[0].why
+    assert "replaces" in collected.lines[0].why
     replaced = course / "collected/0002-two.zip/replaced/jane/01_first"
     assert {path.name: path.read_bytes() for path in replaced.iterdir()} == {"01_first.ipynb": A, "data.csv": b"1"}
     assert _endings(collecting(first, "one.zip"))["jane_1_5_01_first.ipynb"] == "earlier copy"
@@ -172,7 +172,7 @@ def test_what_a_person_put_there_is_not_replaced_without_a_reason(collecting: Co
         for at, who, day in ((1, "jane", 4), (1, "jane", 6), (2, "bob", 6))
     )
     assert _endings(collecting({older: B, other: A}))[older] == "earlier copy"
-    assert "replaces the copy of 2026-11-05 10:00" in collecting({newer: C, other: A}).placed[0].why
+    assert "replaces the copy of 2026-11-05 10:00" in collecting({newer: C, other: A}).lines[0].why
     assert _taken(course) == C
 
 
@@ -210,7 +210,7 @@ def test_the_time_of_a_download_decides_nothing_between_two_lmss(
     for choice, command in _commands("\n".join(lines_of(found, course))).items():
         assert main(command) == 0
         assert _taken(course) == choice
-        assert attend(course, people_of(course), everybody, ["01_first"]).undecided == (), "it is settled"
+        assert attend(course, people_of(course), everybody, ["01_first"]).undecided == {}, "it is settled"
 
 
 def test_two_lmss_that_say_when_are_compared(course: Path, tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_what_canvas_calls_late_stays_late_when_a_person_chooses_it(last: str, c
     for name in sorted(files, reverse=last == "canvas.zip"):
         collect(course, [_as_downloaded(tmp_path / name, files[name], [9, 12])])
     kept = next(path for path in (course / "collected").rglob("jane_LATE*"))
-    assert collect(course, [kept], learner="jane", lesson="01_first").placed or last == "moodle.zip"
+    assert not collect(course, [kept], learner="jane", lesson="01_first").needs_person
     assert late_by_word(course) == {("jane", "01_first")} and _taken(course) == A
 
 
