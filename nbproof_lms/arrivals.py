@@ -41,7 +41,6 @@ class Kind(IntEnum):
     CHECKPOINT = 2
     UNKNOWN = 3
     DATA = 4
-    OTHER = 5
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class Item:
     problem: NotUnpacked | None = None
     archive: bool = False
     upload: int = 0
-    kind: Kind = Kind.OTHER
+    kind: Kind = Kind.DATA
     guess: Guess = field(default_factory=Guess)
     called: str = ""
 

@@ -84,16 +84,11 @@ def cures(collected: Collected, root: Path) -> list[str]:
         if status == "no learner known":
             found += _whose(lines, root)
         elif status == "waits":
-            found += _which([line for line in lines if line.lesson], root)
+            found.append("waits: open the copies, then say which one counts; what waits has no mark:")
+            found += [f"  {choice(root, line.place, *line.key)}" for line in lines if line.lesson]
         elif status in _NEXT:
             found.append(f"{status}: {_NEXT[status]}")
     return [f"  {line}" for line in found]
-
-
-def _which(lines: Sequence[Line], root: Path) -> Iterator[str]:
-    """What makes one of several copies count, a command for each copy that waits."""
-    yield "waits: open the copies, then say which one counts; what waits has no mark:"
-    yield from (f"  {choice(root, line.place, line.learner, line.lesson)}" for line in lines)
 
 
 def _whose(lines: Sequence[Line], root: Path) -> Iterator[str]:

@@ -72,15 +72,10 @@ class Sheet:
         """The names of the columns."""
         return self.rows[0]
 
-    def column(self, *names: str) -> int | None:
-        """The first column that is called so, letter case and punctuation aside."""
-        heads = [bare(cell) for cell in self.head]
-        return next((heads.index(bare(name)) for name in names if bare(name) in heads), None)
-
     def columns(self, *names: str) -> tuple[int, ...]:
-        """Those of the columns that are there, in the order of the names."""
-        found = [self.column(name) for name in names]
-        return tuple(column for column in found if column is not None)
+        """Those of the columns that are there, in the order of the names; letter case and punctuation aside."""
+        heads = [bare(cell) for cell in self.head]
+        return tuple(heads.index(bare(name)) for name in names if bare(name) in heads)
 
     def text(self, rows: Iterable[Sequence[str]]) -> bytes:
         """Rows in the form of this file. The instructor's own cells are left as they are."""

@@ -35,9 +35,9 @@ _SAID = {"name", "full name", "student", FIRST, LAST, "email address", "also", "
 class Member:
     """A learner of the class, as ``roster.csv`` keeps them.
 
-    ``also``: what else stands for them, and for nobody else: other ids, addresses, and the number that an LMS gives them
-    (digits alone; an id of digits, such as a number of matriculation, is written ``id 123``, Moodle's number in one assignment
-    ``participant 123``). Others may have a mere name as well: ``name Jo``.
+    ``also``: what else stands for them: other spellings, other ids, and the number that an LMS gives them (digits alone; an
+    id of digits, such as a number of matriculation, is written ``id 123``, Moodle's number in one assignment ``participant
+    123``, and a mere name, which others may have as well, ``name team2``).
     """
 
     learner: str
@@ -59,10 +59,11 @@ class Member:
 
     @property
     def ids(self) -> set[str]:
-        """What is one person's alone."""
-        told = (one for one in self.also if not one.startswith("name ") and not _NUMBER.fullmatch(one))
+        """What is one person's alone: id, address, numbers, and words with a digit in them, which no parents give as a name."""
+        told = (one.removeprefix("id ") for one in self.also if not _NUMBER.fullmatch(one))
+        words = {plain(one) for one in told if " " not in one and re.search(r"[@\d]", one)}
         numbers = {f"number {one}" for one in self.numbers if one.isdecimal()}
-        return {plain(one.removeprefix("id ")) for one in (self.learner, self.email, *told)} - {""} | numbers
+        return ({plain(self.learner), plain(self.email)} - {""}) | words | numbers
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import cached_property
+from itertools import chain, count
 from pathlib import Path
 
 from nbproof.key import Key, notebook_of
@@ -64,10 +65,12 @@ class Desk:
                 came.add(line.sha256)
         return settled
 
-    def handed_over(self, key: Key, digest: str) -> Line | None:
-        """What the list says of a copy that an LMS handed over before, as this learner's or as nobody's."""
-        told = (line for line in reversed(self._lines) if line.system and line.sha256 == digest)
-        return next((one for one in told if one.learner in {"", key[0]} and one.lesson in {"", key[1]}), None)
+    def as_handed_over(self, line: Line) -> Line:
+        """With the time and the word late of the LMS that handed these bytes over before, as this learner's or as nobody's."""
+        told = (one for one in reversed(self._lines) if one.system and one.sha256 == line.sha256)
+        same = (one for one in told if one.learner in {"", line.learner} and one.lesson in {"", line.lesson})
+        before = next(same, line)
+        return replace(line, time=before.time, late=before.late)
 
     def why_not(self, learner: str, lesson: str) -> str:
         """Why nothing may be put there, in words: somebody made a link or a file of it."""
@@ -135,10 +138,8 @@ def _swap(fresh: Path, target: Path, replaced: Path) -> None:
     """Put ``fresh`` in the place of ``target``; what was there moves to ``replaced``."""
     if target.exists():
         replaced.mkdir(parents=True, exist_ok=True)
-        number, aside = 1, replaced / target.name
-        while aside.exists():
-            number += 1
-            aside = replaced / f"{target.name}~{number}"
+        names = chain([target.name], (f"{target.name}~{number}" for number in count(2)))
+        aside = next(path for name in names if not (path := replaced / name).exists())
         # By another way if submitted/ lies on another disk.
         shutil.move(target, aside)
     os.rename(fresh, target)

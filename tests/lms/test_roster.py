@@ -80,21 +80,6 @@ def test_a_wrong_csv_is_told_with_place_and_next_command(data: bytes | None, fac
     assert str(tmp_path) in told.value.place and told.value.next_command
 
 
-def test_uploads_are_filed_under_the_rosters_ids(collecting: Collecting, course: Path, tmp_path: Path) -> None:
-    names = tmp_path / "names.csv"
-    names.write_text(CANVAS + '"Absent, Al",125,S-3,aa3,A,\n', encoding="utf-8")
-    answers = [notebook("01_first", number) for number in range(8)]
-    files = {
-        "doejane_123_9_x.ipynb": answers[0], "ro\u0308ebob_LATE_124_10_x.ipynb": answers[1], "stranger_77_11_x.ipynb": answers[2],
-        "doejane_124_12_x.ipynb": answers[3],
-    }  # fmt: skip
-    collected = collecting(files, names=names)
-    assert sorted(path.name for path in (course / "submitted").iterdir()) == ["br2", "jd1"]
-    assert (course / "submitted/jd1/01_first/01_first.ipynb").read_bytes() == answers[0]
-    endings = {line.name: line.status for line in collected.needs_person}
-    assert endings == {"stranger_77_11_x.ipynb": "no learner known", "doejane_124_12_x.ipynb": "no learner known"}
-
-
 @pytest.mark.parametrize("table", [CANVAS, WORKSHEET])
 def test_what_is_kept_says_the_same_as_the_table_that_came(table: str, course: Path, tmp_path: Path) -> None:
     came = _read(tmp_path, table)
