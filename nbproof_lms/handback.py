@@ -97,11 +97,8 @@ def _addresses(root: Path, system: System) -> dict[Key, str]:
 
 def _entry(line: Line, system: System) -> LmsEntry | None:
     """What the LMS called the file. Whose number it is was settled when it was collected; the outermost name with it counts."""
-    for part in filter(None, line.name.split("/")):
-        entry = system.read(part)
-        if entry is not None and f"{system.name}:{entry.account}" == line.account:
-            return entry
-    return None
+    read = (system.read(part) for part in line.name.split("/") if part)
+    return next((one for one in read if one is not None and f"{system.name}:{one.account}" == line.account), None)
 
 
 _VARIES = re.compile(

@@ -157,7 +157,7 @@ def test_a_newer_upload_replaces_and_an_older_one_does_not(collecting: Collectin
     collected = collecting({"jane_1_7_01_first-1.ipynb": B, **OTHERS}, "two.zip")
     assert _taken(course) == B
     assert not (course / "submitted/jane/01_first/data.csv").exists()
-    assert "replaces" in collected.lines[0].why
+    assert "replaces" in collected.lines[1].why
     replaced = course / "collected/0002-two.zip/replaced/jane/01_first"
     assert {path.name: path.read_bytes() for path in replaced.iterdir()} == {"01_first.ipynb": A, "data.csv": b"1"}
     assert _endings(collecting(first, "one.zip"))["jane_1_5_01_first.ipynb"] == "earlier copy"
@@ -172,7 +172,7 @@ def test_what_a_person_put_there_is_not_replaced_without_a_reason(collecting: Co
         for at, who, day in ((1, "jane", 4), (1, "jane", 6), (2, "bob", 6))
     )
     assert _endings(collecting({older: B, other: A}))[older] == "earlier copy"
-    assert "replaces the copy of 2026-11-05 10:00" in collecting({newer: C, other: A}).lines[0].why
+    assert "replaces the copy of 2026-11-05 10:00" in collecting({newer: C, other: A}).lines[1].why
     assert _taken(course) == C
 
 
