@@ -14,7 +14,7 @@ from nbproof.command import course_command
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, printable
 from nbproof_lms.attendance import choice
-from nbproof_lms.outcome import PLACED, STATUSES, Collected, Line
+from nbproof_lms.outcome import PLACED, STANDS, STATUSES, Collected, Line
 from nbproof_lms.roster import members_of
 from nbproof_lms.system import systems
 
@@ -37,7 +37,7 @@ def print_collected(collected: Collected, root: Path, console: Console | None = 
     """
     console = console or console_for_output()
     rows = [line for line in collected.lines if line.status != "junk"]
-    if shown := [line for line in rows if not _is_usual(line)]:
+    if shown := [one for one in rows if one.why or one.late or one.needs_person or one.status not in STANDS]:
         console.print(_table(shown, root))
     if needs := len(collected.needs_person):
         verb = "needs" if needs == 1 else "need"
@@ -49,11 +49,6 @@ def print_collected(collected: Collected, root: Path, console: Console | None = 
         say(console, printable(line))
     for upload in collected.uploads:
         say(console, f"kept: {root / 'collected' / upload.folder / 'list.json'}")
-
-
-def _is_usual(line: Line) -> bool:
-    """Whether a file is where it was meant to be, and there is nothing to say of it."""
-    return line.status in {"taken", "already there"} and not (line.why or line.late or line.needs_person)
 
 
 def _table(lines: Sequence[Line], root: Path) -> Table:

@@ -4,7 +4,6 @@ submitted/."""
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import re
 import shutil
@@ -235,8 +234,6 @@ def _disk(root: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        fact, then = f"the course's folder cannot be written: {error.strerror or error}", "mend that"
-        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            fact, then = "the disk is full; what was not finished was taken back", "free some space"
+        fact = f"the course's folder cannot be written: {error.strerror or error}; what was not finished was taken back"
         place = str(error.filename or root / "collected")
-        raise UsageError(fact, place, f"{then}, then run the same command again") from None
+        raise UsageError(fact, place, "mend that, then run the same command again") from None

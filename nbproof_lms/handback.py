@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 from nbproof.command import course_command
@@ -120,11 +120,6 @@ class HandedBack:
     nowhere: Collection[Key]
     parcels: dict[Path, Collection[Key]] = field(default_factory=dict)
 
-    @property
-    def keys(self) -> list[Key]:
-        """Whose pages are in the parcels."""
-        return [key for keys in self.parcels.values() for key in keys]
-
 
 def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Person], *, force: bool) -> HandedBack:
     """Write what ``target`` takes, of these pages; all of them with ``force``. Raises CourseError if it cannot be written."""
@@ -225,15 +220,17 @@ def _read_record(root: Path) -> dict[str, dict[str, str]]:
 def _packed(done: HandedBack, people: Sequence[Person]) -> Iterator[str]:
     """What was packed and where it goes."""
     told = "nothing new to hand back"
-    if done.parcels:
-        told = f"to hand back: {counted(len(done.keys), 'page')} for {_people(learner for learner, _ in done.keys)}"
+    packed = list(chain.from_iterable(done.parcels.values()))
+    learners = {learner for learner, _ in packed}
+    if packed:
+        told = f"to hand back: {counted(len(packed), 'page')} for {_people(learners)}"
     before = f"; {done.unchanged} handed back before, and unchanged since (--force: hand them back again)"
     yield f"{told}{before}" if done.unchanged else told
     for path, keys in done.parcels.items():
         yield f"  {path}  {counted(len(keys), 'page')}"
     if done.parcels and done.target == "folder":
         yield "next: give the table to your mail merge; its column path says what to attach"
-        if unknown := {learner for learner, _ in done.keys} - {person.id for person in people if _email(person)}:
+        if unknown := learners - {person.id for person in people if _email(person)}:
             table = course_command("roster import CSV")
             yield f"note: no e-mail address of {_people(unknown)}: {table} takes a table of them"
     elif done.parcels:
