@@ -233,7 +233,7 @@ def heads_of(rows: Sequence[Sequence[str]]) -> list[str]:
     heads: list[str] = []
     for cell in rows[0]:
         head = _named(cell)
-        if head == LAST and LAST in heads and FIRST not in heads:
+        if head == LAST and {FIRST, LAST} & {*heads} == {LAST}:
             # "Nom" is the last name in French, and the first in Catalan, where another word follows.
             heads[heads.index(LAST)] = FIRST
         heads.append(head_of(cell) if head in heads else head)

@@ -118,19 +118,20 @@ def _columns(
                 f"{course_command(f'report LESSON {asked}')}, where LESSON is {' or '.join(lessons)}",
             )
         return {lesson or lessons[0]: table.only}
-    means: dict[str, set[int]] = {}
-    for name in lessons:
-        said = (chosen[name],) if name in chosen else (name, titles.get(name, name))
-        forms = {bare(text) for text in said}
-        means[name] = {at for at, head in table.lessons.items() if {bare(head), bare(item_of(head))} & forms}
-    if found := _sole(means):
+    if found := _sole({name: _columns_called(name, table, titles, chosen) for name in lessons}):
         return found
-    others = [head for head in table.lessons.values() if head.strip()]
+    others = filter(str.strip, table.lessons.values())
     raise UsageError(
         f"no column of the export has the name of a lesson that has grades: {', '.join(lessons)}",
         f"{sheet.path}, which has {', '.join(map(repr, others))[:300] or 'none'}",
         f"say which it is, such as: {course_command(f'report {asked} --column {lessons[0]}=COLUMN')}",
     )
+
+
+def _columns_called(lesson: str, table: GradeTable, titles: Mapping[str, str], chosen: Mapping[str, str]) -> set[int]:
+    said = (chosen[lesson],) if lesson in chosen else (lesson, titles.get(lesson, lesson))
+    forms = {bare(text) for text in said}
+    return {at for at, head in table.lessons.items() if {bare(head), bare(item_of(head))} & forms}
 
 
 def _sole(means: Mapping[str, Collection[int]]) -> dict[str, int]:

@@ -154,7 +154,7 @@ def read_names(path: Path, option: str = "--names") -> Roster:
         cells = dict(zip(heads, row, strict=False))
         if plain(cells.get("student", "-")) in {"points possible", "student, test", ""}:
             continue
-        said = (cells[head] for head in columns if cells.get(head))
+        said = filter(None, map(cells.get, columns))
         # Without any id first and last name together are one.
         learner = unicodedata.normalize("NFC", next(said, _full_name(cells)))
         if why := why_no_learner(learner):

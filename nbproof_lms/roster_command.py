@@ -165,6 +165,10 @@ def _take_out(root: Path, learners: Collection[str]) -> None:
             str(error.filename or root.resolve()),
             "mend that, then run the same command again",
         ) from None
+    _out_of_gradebook(root, gone)
+
+
+def _out_of_gradebook(root: Path, gone: Collection[str]) -> None:
     with opened_gradebook(root) as book:
         if book is not None:
             from nbgrader.api import Student

@@ -91,14 +91,14 @@ class Upload:
         return {parts[:at] for parts in self.counted for at in range(1, len(parts))} - set(self.archives)
 
     @cached_property
-    def works(self) -> list[Parts]:
+    def works(self) -> set[Parts]:
         """Where notebooks and other answers lie: these show whose upload it is. Everything, if there are none."""
         # An LMS may put a file beside the entries that tells of what learners called theirs.
-        made = [system.own_files for system in self.systems]
-        told = (parts for parts, lesson in self.places if lesson)
-        known = {parts for parts in told if not any(form.fullmatch(parts[-1]) for form in made)}
-        found = [one for one in self.counted if (".ipynb" in one[-1] or one in known) and one not in self.archives]
-        return [parts for parts in found if ".ipynb_checkpoints" not in parts] or self.counted
+        made = re.compile("|".join(system.own_files.pattern for system in self.systems))
+        told = {parts for parts, lesson in self.places if lesson and not made.fullmatch(parts[-1])}
+        notebooks = {parts for parts in self.counted if ".ipynb" in parts[-1]}
+        found = (told & set(self.counted) | notebooks) - set(self.archives)
+        return {parts for parts in found if ".ipynb_checkpoints" not in parts} or set(self.counted)
 
     @cached_property
     def depth(self) -> int:
@@ -122,9 +122,8 @@ class Upload:
         """What stands at that depth; of each answer in it the lesson, and what kind of file it is."""
         found: dict[Parts, list[tuple[str, str]]]
         found = {parts[: self.depth + 1]: [] for parts in self.counted if parts[self.depth :]}
-        works = set(self.works)
         for parts, lesson in self.places:
-            if lesson and parts in works:
+            if lesson and parts in self.works:
                 found[parts[: self.depth + 1]].append((lesson, _kind(parts[-1])))
         return found
 
