@@ -83,7 +83,7 @@ def _filed(
                 tuple(systems().values()),
                 {item.parts for item in own if item.archive},
                 roster,
-                desk.learners,
+                places(desk.root).learners(),
                 desk.numbers,
                 lesson,
             )

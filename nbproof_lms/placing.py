@@ -35,11 +35,6 @@ class Desk:
         self.note(self._lines)
 
     @cached_property
-    def learners(self) -> list[str]:
-        """Who handed in before."""
-        return places(self.root).learners()
-
-    @cached_property
     def _lines(self) -> list[Line]:
         """All that ever came."""
         return list(lines_in(self.root))
