@@ -13,21 +13,18 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 __all__ = ["ArchiveEntry", "Budget", "NotUnpacked", "entries"]
 
 MB = 1 << 20
 _PIECE = 1 << 16
-_A_LINK = "a link or device in the archive: ask for the file itself"
 _UNIX = 3
 """Where a zip was packed, as it says itself."""
-_LOCKED = "it needs a password: ask for it without one"
 
 
 class NotUnpacked(Exception):
@@ -42,8 +39,7 @@ class NotUnpacked(Exception):
 class Budget:
     """What one upload may still unpack. ``inner_...`` is what one learner's archive within it may take.
 
-    ``table``: bytes of a zip's table of contents: it is read as a whole. ``apart``: what all archives within an upload may
-    take together. None of it is taken from what lies beside them.
+    ``table``: bytes of a zip's table of contents: it is read as a whole. ``outer``: what is around, and pays as well.
     """
 
     entry: int = 64 * MB
@@ -54,16 +50,10 @@ class Budget:
     depth: int = 3
     table: int = 8 * MB
     outer: Budget | None = None
-    apart: Budget | None = None
 
     def inner(self) -> Budget:
-        """The budget of an archive within this one: a bomb in it, or ten of them, take nothing from the neighbours' files."""
-        if self.outer is None and self.apart is None:
-            self.apart = replace(self)
-        outer = self.apart or self
-        return replace(
-            self, total=self.inner_total, files=self.inner_files, depth=self.depth - 1, outer=outer, apart=None
-        )
+        """The budget of an archive within what this one is for."""
+        return replace(self, total=self.inner_total, files=self.inner_files, depth=self.depth - 1, outer=self)
 
     def spend(self, size: int = 0, files: int = 0) -> None:
         """Take off so much, here and in what is around. Raises NotUnpacked if there is not so much left."""
@@ -77,17 +67,15 @@ class Budget:
             raise NotUnpacked("the archive holds too many files")
 
 
-@dataclass(frozen=True)
-class ArchiveEntry:
-    """One entry of an archive: its name in parts; ``problem`` if it is not to be unpacked.
+class ArchiveEntry(NamedTuple):
+    """One entry of an archive: its name in parts; ``pieces``: the bytes.
 
-    ``pieces``: the bytes. Raises NotUnpacked if they are too many or broken.
+    These raise NotUnpacked if it is not to be unpacked, or they are too many or broken.
     """
 
     parts: tuple[str, ...]
-    time: datetime | None = None
-    problem: NotUnpacked | None = None
-    pieces: Iterable[bytes] = ()
+    time: datetime | None
+    pieces: Iterator[bytes]
 
 
 @contextlib.contextmanager
@@ -124,14 +112,14 @@ def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
                 if info.filename.endswith("/") and not info.file_size:
                     continue
                 budget.spend(files=1)
-                parts, problem = _parts(_zip_name(info), info.create_system == _UNIX)
-                pieces = _pieces(partial(archive.open, info), budget)
-                yield ArchiveEntry(parts, _zip_time(info), problem or _why_not(info), pieces)
+                name = _zip_name(info)
+                yield ArchiveEntry(_parts(name) or ("?",), _zip_time(info), _pieces(archive, info, name, budget))
 
 
-def _pieces(opened: Callable[[], IO[bytes]], budget: Budget) -> Iterator[bytes]:
+def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, budget: Budget) -> Iterator[bytes]:
+    _refuse(info, name)
     read = 0
-    with _damage(), opened() as file:
+    with _damage(), archive.open(info) as file:
         while piece := file.read(_PIECE):
             read += len(piece)
             if read > budget.entry:
@@ -140,16 +128,20 @@ def _pieces(opened: Callable[[], IO[bytes]], budget: Budget) -> Iterator[bytes]:
             yield piece
 
 
-def _why_not(info: zipfile.ZipInfo) -> NotUnpacked | None:
-    """Why an entry of a zip is not to be unpacked, if its own record says so."""
+def _refuse(info: zipfile.ZipInfo, name: str) -> None:
+    """Raise NotUnpacked if an entry's own record says that it is not to be unpacked."""
+    parts = _parts(name)
+    # On Unix a backslash makes no folder, but may stand in a name.
+    unsafe = not parts or ".." in parts or "\0" in name or ("\\" in name and info.create_system == _UNIX)
+    if unsafe or re.match(r"[/\\]|[A-Za-z]:", name):
+        raise NotUnpacked("its name leads out of the archive", "unsafe path")
     if stat.S_IFMT(info.external_attr >> 16) not in {0, stat.S_IFREG}:
-        return NotUnpacked(_A_LINK)
+        raise NotUnpacked("a link or device in the archive: ask for the file itself")
     if info.flag_bits & 1:
-        return NotUnpacked(_LOCKED)
+        raise NotUnpacked("it needs a password: ask for it without one")
     if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         # zipfile unpacks the others without a limit: forty bytes of bzip2 become 46 MB at one go.
-        return NotUnpacked("packed in an unusual way: ask for an ordinary zip")
-    return None
+        raise NotUnpacked("packed in an unusual way: ask for an ordinary zip")
 
 
 def _table_size(file: IO[bytes]) -> int:
@@ -157,12 +149,10 @@ def _table_size(file: IO[bytes]) -> int:
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - 65_557))
     tail = file.read(65_557)
-    at = tail.rfind(b"PK\x05\x06")
     file.seek(0)
-    if at < 0 or len(tail) < at + 22:
-        return 0
-    told: int = struct.unpack_from("<I", tail, at + 12)[0]
-    return min(told, size)
+    # The end has 22 bytes: in fewer nothing begins that zipfile takes for it.
+    at = tail.rfind(b"PK\x05\x06", 0, max(0, len(tail) - 18))
+    return min(int.from_bytes(tail[at + 12 : at + 16], "little"), size) if at >= 0 else 0
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:
@@ -181,9 +171,5 @@ def _zip_time(info: zipfile.ZipInfo) -> datetime | None:
     return None
 
 
-def _parts(name: str, is_unix: bool) -> tuple[tuple[str, ...], NotUnpacked | None]:
-    """A name in parts, and why it is not to be followed. On Unix a backslash makes no folder, but may stand in a name."""
-    parts = tuple(part for part in name.replace("\\", "/").split("/") if part not in {"", "."})
-    unsafe = name.startswith(("/", "\\")) or ".." in parts or re.match(r"[A-Za-z]:", name) or "\0" in name or not parts
-    unsafe = unsafe or (is_unix and "\\" in name)
-    return parts or ("?",), NotUnpacked("its name leads out of the archive", "unsafe path") if unsafe else None
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(part for part in name.replace("\\", "/").split("/") if part not in {"", "."})

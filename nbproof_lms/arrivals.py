@@ -9,11 +9,16 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
-from nbproof_lms.archives import ArchiveEntry, Budget, NotUnpacked, entries
+from nbproof.text import printable
+from nbproof_lms.archives import Budget, NotUnpacked, entries
+from nbproof_lms.contents import Guess
+from nbproof_lms.outcome import Line
 
-__all__ = ["Arrived", "ArrivedPiece", "Step", "is_archive", "is_junk", "safe_name", "take_in"]
+__all__ = ["Arrived", "Item", "Kind", "Step", "is_archive", "is_junk", "safe_name", "take_in"]
 
 Step = Callable[[int, int, str], None]
 """Called with how many are done, of how many, and what is at hand."""
@@ -28,33 +33,54 @@ _MADE = {"__MACOSX", "__pycache__", ".git", ".vscode", ".idea", ".venv", "$RECYC
 _MADE_FILES = {"thumbs.db", "desktop.ini", ".ds_store", "icon\r"}
 
 
-@dataclass(frozen=True)
-class ArrivedPiece:
-    """One file that came, or something that is none: then ``problem`` says why.
+class Kind(IntEnum):
+    """What a file may be to a lesson, the best first. Unknown: it was handed in for the lesson, and cannot be read as it."""
 
-    ``parts``: its path within the upload; an archive counts as a folder. ``kept``: where its copy lies, relative to the
-    folder of the upload. ``time``: of an upload that is an archive: that of the entry that it came in. ``changed``: its
-    last change, in seconds since 1970, by the innermost archive that tells: it puts a learner's copies in order, and dates
-    nothing. ``archive``: it was unpacked: its files are pieces of their own.
+    NOTEBOOK = 0
+    SCRIPT = 1
+    CHECKPOINT = 2
+    UNKNOWN = 3
+    DATA = 4
+
+
+@dataclass(frozen=True)
+class Item:
+    """One file that came, or something that is none: then ``problem`` says why. ``line``: what is told of it so far.
+
+    ``parts``: its path within the upload; an archive counts as a folder. ``path``: its copy. ``time``: of an upload that is an
+    archive: that of the entry that it came in. ``archive``: it was unpacked: its files are items of their own. ``called``: as
+    the learner calls it.
     """
 
     parts: tuple[str, ...]
-    kept: str = ""
-    sha256: str = ""
+    line: Line
+    path: Path = Path()
     time: datetime | None = None
-    changed: float = 0.0
     problem: NotUnpacked | None = None
     archive: bool = False
-
-    @property
-    def name(self) -> str:
-        """Its path, for people."""
-        return "/".join(self.parts)
+    upload: int = 0
+    kind: Kind = Kind.DATA
+    guess: Guess = field(default_factory=Guess)
+    called: str = ""
 
     @property
     def safe(self) -> bool:
         """Whether its name stays within the upload."""
         return self.problem is None or self.problem.status != "unsafe path"
+
+    def ended(self, status: str, why: str = "", **told: Any) -> Item:
+        """It has come to this end. A sentence may quote a file's name, which may hold what a terminal obeys."""
+        return replace(self, line=replace(self.line, status=status, why=printable(why), **told))
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it may be a learner's answer to a lesson, and is still on its way."""
+        return self.kind < Kind.UNKNOWN and not self.line.status
+
+    @property
+    def rank(self) -> Kind:
+        """What it is to the lesson that it counts for."""
+        return self.kind if self.guess.lesson == self.line.lesson else Kind.UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -63,12 +89,12 @@ class Arrived:
 
     name: str
     folder: Path
-    pieces: tuple[ArrivedPiece, ...]
+    items: tuple[Item, ...]
 
     @property
     def fingerprint(self) -> str:
         """The same for the same bytes under the same names."""
-        told = [(piece.name, piece.sha256 or str(piece.problem)) for piece in self.pieces]
+        told = [(item.line.name, item.line.sha256 or str(item.problem)) for item in self.items]
         return hashlib.sha256(repr(told).encode(errors="surrogatepass")).hexdigest()
 
 
@@ -84,44 +110,38 @@ def take_in(paths: Sequence[Path], folder: Path, step: Step, budget: Budget | No
     """Copy an upload into ``folder``: folders, archives, files. Raises OSError only for what cannot be written."""
     folder.mkdir()
     name = (paths[0].name or paths[0].resolve().name) if len(paths) == 1 else "files"
-    arrivals = _Arrivals(folder, budget or Budget(), step)
+    budget = budget or Budget()
+    arrivals = _Arrivals(folder, budget, replace(budget), step)
     for path in paths:
         arrivals.take(path)
-    return Arrived(name, folder, tuple(arrivals.pieces))
-
-
-def _walk(path: Path) -> Iterator[tuple[tuple[str, ...], Path]]:
-    """(name in parts, path) of every file, link and other thing that is no folder; follows no link but ``path`` itself."""
-    for place, folders, files in os.walk(path, followlinks=False):
-        folders.sort()
-        here = Path(place)
-        links = [name for name in folders if (here / name).is_symlink()]
-        for name in (*links, *sorted(files)):
-            yield (*here.relative_to(path).parts, name), here / name
+    return Arrived(name, folder, tuple(arrivals.items))
 
 
 @dataclass
 class _Arrivals:
+    """``budget``: what an upload that is an archive may unpack; ``apart``: what all within may take together.
+
+    So a bomb in a learner's archive, or ten of them, take nothing from what lies beside them.
+    """
+
     folder: Path
     budget: Budget
+    apart: Budget
     step: Step
-    pieces: list[ArrivedPiece] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
     _copies: int = 0
 
     def take(self, path: Path) -> None:
-        if not path.is_dir():
-            self._file((path.name,), path, alone=True)
-            return
-        found = list(_walk(path))
-        for done, (parts, file) in enumerate(found, 1):
-            self.step(done, len(found), "/".join(parts))
-            self._file(parts, file, alone=False)
+        """A file, or whatever lies in a folder; follows no link but ``path`` itself."""
+        alone = not path.is_dir()
+        files = [path] if alone else [one for one in sorted(path.rglob("*")) if one.is_symlink() or not one.is_dir()]
+        for done, file in enumerate(files, 1):
+            parts = (path.name,) if alone else file.relative_to(path).parts
+            self.step(done, len(files), "/".join(parts))
+            told = Item(parts, Line("/".join(parts), changed=file.lstat().st_mtime))
+            self._keep(told, _read(file, follow=alone), self.apart, top=alone)
 
-    def _file(self, parts: tuple[str, ...], file: Path, *, alone: bool) -> None:
-        told = ArrivedPiece(parts, changed=file.lstat().st_mtime)
-        self._keep(told, _read(file, follow=alone), self.budget, top=alone)
-
-    def _keep(self, told: ArrivedPiece, data: Iterable[bytes], budget: Budget, *, top: bool = False) -> None:
+    def _keep(self, told: Item, data: Iterable[bytes], budget: Budget, *, top: bool = False) -> None:
         """Write one file down, and unpack it if it is an archive. ``told``: what is known of it before."""
         name = told.parts[-1]
         # A folder for each: names that learners gave meet nowhere, on no system.
@@ -132,38 +152,32 @@ class _Arrivals:
             digest = _write(path, data)
         except NotUnpacked as problem:
             path.unlink(missing_ok=True)
-            self.pieces.append(replace(told, problem=problem))
+            self.items.append(replace(told, problem=problem))
             return
-        piece = replace(told, kept=kept, sha256=digest)
+        item = replace(told, path=path, line=replace(told.line, kept=kept, sha256=digest))
         if is_archive(name) and not is_junk(told.parts):
-            self._unpack(piece, path, budget, top)
+            self._unpack(item, budget, top)
         else:
-            self.pieces.append(piece)
+            self.items.append(item)
 
-    def _unpack(self, piece: ArrivedPiece, path: Path, budget: Budget, top: bool) -> None:
-        at = len(self.pieces)
+    def _unpack(self, archive: Item, budget: Budget, top: bool) -> None:
+        at = len(self.items)
         # A plain archive on this disk is an upload, and its entries have times of their own; one within it is a learner's.
-        inner = budget if top else budget.inner()
+        own, around = (self.budget, ()) if top else (budget.inner(), archive.parts)
         problem = None
         try:
-            if inner.depth < 0:
+            if own.depth < 0:
                 raise NotUnpacked("archives within archives within archives")
-            for entry in entries(path, inner):
-                self._entry(entry, inner, piece, top)
+            for entry in entries(archive.path, own):
+                parts = (*around, *entry.parts)
+                self.step(len(self.items), len(self.items) + 1, "/".join(parts))
+                changed = entry.time.timestamp() if entry.time else archive.line.changed
+                time = entry.time if top else archive.time
+                told = Item(parts, Line("/".join(parts), changed=changed), time=time)
+                self._keep(told, entry.pieces, self.apart if top else own)
         except NotUnpacked as found:
             problem = found
-        self.pieces.insert(at, replace(piece, problem=problem, archive=True))
-
-    def _entry(self, entry: ArchiveEntry, budget: Budget, archive: ArrivedPiece, top: bool) -> None:
-        parts = entry.parts if top else (*archive.parts, *entry.parts)
-        self.step(len(self.pieces), len(self.pieces) + 1, "/".join(parts))
-        time = entry.time if top else archive.time
-        changed = entry.time.timestamp() if entry.time else archive.changed
-        piece = ArrivedPiece(parts, time=time, changed=changed, problem=entry.problem)
-        if entry.problem is not None:
-            self.pieces.append(piece)
-        else:
-            self._keep(piece, entry.pieces, budget)
+        self.items.insert(at, replace(archive, problem=problem, archive=True))
 
 
 def is_archive(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbproof.command import course_command
@@ -13,17 +13,15 @@ from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import opened_gradebook, people_in
 from nbproof.key import Key
 from nbproof.places import places
-from nbproof.report.records import Known
+from nbproof.report.records import Known, everybody
 from nbproof.report.statistics import some
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.text import printable
-from nbproof_lms.members import Member
-from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, Line, digest_in, lines_in, uploads_in
+from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, digest_in, lines_in, uploads_in
 from nbproof_lms.roster import members_of
 
 __all__ = [
     "Attendance",
-    "Undecided",
     "Useless",
     "attend",
     "choice",
@@ -58,60 +56,47 @@ class Useless:
 
 
 @dataclass(frozen=True)
-class Undecided:
-    """A learner's copies of which nothing says which is the last; one that lies in ``submitted/`` is graded meanwhile.
-
-    ``copies``: where each is kept, relative to the course's folder; the one that is graded first, if a list knows it.
-    """
-
-    learner: str
-    lesson: str
-    copies: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Attendance:
     """The class against what it handed in. Lessons that nobody handed in are not asked about.
 
-    ``missing``: lesson -> who handed in nothing for it. ``names``: what people are called whose id does not say so.
+    ``missing``: lesson -> who handed in nothing for it. ``undecided``: copies of which
+    nothing says which is the last, as paths in the course's folder: the one that is graded meanwhile first, if a list knows it.
+    ``people``: everybody, by id.
     """
 
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     useless: tuple[Useless, ...] = ()
-    undecided: tuple[Undecided, ...] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
+    undecided: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
+    people: Mapping[str, Person] = field(default_factory=dict)
 
     def called(self, learner: str) -> str:
         """An id, and whose it is."""
-        return f"{learner} ({self.names[learner]})" if learner in self.names else learner
+        return self.people.get(learner, Person(learner)).called
 
 
-def people_of(root: Path) -> dict[str, Member]:
+def people_of(root: Path) -> dict[str, Person]:
     """Everybody of the class: on the roster, in the gradebook, with a folder in ``submitted/``. Raises CourseError."""
     with opened_gradebook(root) as book:
         known = people_in(book) if book is not None else []
-    found = {one.id: Member(one.id, one.name, one.email) for one in known}
-    for member in members_of(root):
-        before = found.get(member.learner, member)
-        found[member.learner] = replace(member, name=member.name or before.name, email=member.email or before.email)
-    for name in filter(str.isprintable, places(root).learners()):
-        found.setdefault(name, Member(name))
-    return dict(sorted(found.items()))
+    there = filter(str.isprintable, places(root).learners())
+    return {one.id: one for one in everybody(_on_roster(root), known, there)}
 
 
-def attend(
-    root: Path, everybody: Mapping[str, Member], handed_in: Collection[Key], lessons: Sequence[str]
-) -> Attendance:
+def _on_roster(root: Path) -> tuple[Person, ...]:
+    return tuple(Person(one.learner, one.name, "", one.email) for one in members_of(root))
+
+
+def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key], lessons: Sequence[str]) -> Attendance:
     """``handed_in``: (learner, lesson) of all that lies in ``submitted/``. ``lessons``: those that are asked about."""
     others = tuple(one for one in useless(root, handed_in) if one.lesson in {"", *lessons})
     told = {*handed_in, *(one.key for one in others)}
-    people = sorted({*everybody, *(one.learner for one in others)})
+    everyone = sorted({*people, *(one.learner for one in others)})
     missing = {}
     for lesson in (one for one in lessons if one in {lesson for _, lesson in told}):
-        missing[lesson] = tuple(who for who in people if not {(who, lesson), (who, "")} & told)
-    names = {who: one.name for who, one in everybody.items() if one.name not in {"", who}}
+        if silent := tuple(who for who in everyone if not {(who, lesson), (who, "")} & told):
+            missing[lesson] = silent
     waiting = undecided(root, {key for key in told if key[1] in lessons})
-    return Attendance({lesson: who for lesson, who in missing.items() if who}, others, waiting, names)
+    return Attendance(missing, others, waiting, people)
 
 
 def lines_of(attendance: Attendance, root: Path) -> list[str]:
@@ -121,13 +106,12 @@ def lines_of(attendance: Attendance, root: Path) -> list[str]:
     for one in attendance.useless:
         of = f"{called(one.learner)}: {one.lesson}" if one.lesson else called(one.learner)
         lines.append(f"! nothing that can be graded: {of}: {one}")
-    for waiting in attendance.undecided:
-        of = f"{called(waiting.learner)}: {waiting.lesson}"
+    for key, copies in attendance.undecided.items():
         lines.append(
-            f"! another copy waits: {of}: nothing says which one came last. What lies in submitted/, if anything does, is graded "
-            "meanwhile. Say which one counts:"
+            f"! another copy waits: {called(key.learner)}: {key.lesson}: nothing says which one came last. What lies in "
+            "submitted/, if anything does, is graded meanwhile. Say which one counts:"
         )
-        lines += [f"    {choice(root, copy, waiting.learner, waiting.lesson)}" for copy in waiting.copies]
+        lines += [f"    {choice(root, copy, *key)}" for copy in copies]
     return [printable(line) for line in lines]
 
 
@@ -142,10 +126,10 @@ def known_of(root: Path) -> Known:
     lessons = lessons_with_source(root, [])
     handed_in = {one.key for one in take_in(root, lessons, lessons).submissions}
     return Known(
-        tuple(Person(one.learner, one.name, "", one.email) for one in members_of(root)),
+        _on_roster(root),
         late_by_word(root),
         {one.key: str(one) for one in useless(root, handed_in)},
-        tuple(Key(one.learner, one.lesson) for one in undecided(root, handed_in)),
+        tuple(undecided(root, handed_in)),
     )
 
 
@@ -170,16 +154,12 @@ def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
             continue
         # Without a lesson waits what came with a notebook that waits.
         if key[1] or (line.learner not in there and line.status != "waits"):
-            found[key] = _useless(line, key)
+            why = f"{line.status}, {line.why}" if line.status != "no notebook" and line.why else line.status
+            found[key] = Useless(*key, printable(line.name.rsplit("/", 1)[-1][:120]), why[:200], line.status)
     return tuple(one for _, one in sorted(found.items()))
 
 
-def _useless(line: Line, key: Key) -> Useless:
-    why = f"{line.status}, {line.why}" if line.status != "no notebook" and line.why else line.status
-    return Useless(*key, printable(line.name.rsplit("/", 1)[-1][:120]), why[:200], line.status)
-
-
-def undecided(root: Path, keys: Collection[Key]) -> tuple[Undecided, ...]:
+def undecided(root: Path, keys: Collection[Key]) -> dict[Key, tuple[str, ...]]:
     """Of these (learner, lesson): where a copy that is not in ``submitted/`` may be the last, until a person names one."""
     waiting: dict[Key, dict[str, str]] = defaultdict(dict)
     known: dict[tuple[Key, str], str] = {}
@@ -190,10 +170,10 @@ def undecided(root: Path, keys: Collection[Key]) -> tuple[Undecided, ...]:
             known[line.key, line.sha256] = line.place
         if line.kept and line.status == "waits" and line.key in keys:
             waiting[line.key][line.sha256] = line.place
-    found = []
+    found = {}
     for key, copies in sorted(waiting.items()):
         graded = digest_in(root, *key)
         if graded not in copies:
             first = [known[key, graded]] if (key, graded) in known else []
-            found.append(Undecided(*key, (*first, *copies.values())))
-    return tuple(found)
+            found[key] = (*first, *copies.values())
+    return found

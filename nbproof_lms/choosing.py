@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nbproof.key import Key
-from nbproof_lms.arrivals import ArrivedPiece, safe_name
+from nbproof_lms.arrivals import Item, Kind, safe_name
 from nbproof_lms.contents import LessonBook
-from nbproof_lms.filing import Item, Kind
 from nbproof_lms.outcome import STANDS, Line
 from nbproof_lms.placing import Desk, same_bytes
 
@@ -21,13 +20,10 @@ __all__ = ["attach", "choose", "later"]
 _HELD = -1
 """The place, among copies that came, of the one in submitted/."""
 
-Copies = dict[int, Item]
-"""By their place in the list of all that came."""
-
 
 def choose(items: Sequence[Item], desk: Desk, book: LessonBook, *, by_hand: bool) -> list[Item]:
     """What becomes of each copy of a lesson. ``by_hand``: a person named what came, if it is one, as the learner's."""
-    groups: dict[Key, Copies] = defaultdict(dict)
+    groups: dict[Key, dict[int, Item]] = defaultdict(dict)
     for at, item in enumerate(items):
         if item.is_answer:
             groups[item.line.key][at] = item
@@ -40,12 +36,12 @@ def choose(items: Sequence[Item], desk: Desk, book: LessonBook, *, by_hand: bool
     return [item for at, item in found.items() if at != _HELD]
 
 
-def _of_one(key: Key, copies: Copies, desk: Desk, book: LessonBook, by_hand: bool) -> Copies:
+def _of_one(key: Key, copies: dict[int, Item], desk: Desk, book: LessonBook, by_hand: bool) -> dict[int, Item]:
     """A learner's copies of one lesson, each with its end."""
     held = desk.held(key)
-    done: Copies = {}
+    done: dict[int, Item] = {}
     if by_hand:
-        copies = {at: _as_told(item, desk) for at, item in copies.items()}
+        copies = {at: replace(item, line=desk.as_handed_over(item.line)) for at, item in copies.items()}
     elif held is not None:
         settled = desk.settled(key, held.sha256)
         why = "a person chose the copy in submitted/"
@@ -61,18 +57,12 @@ def _of_one(key: Key, copies: Copies, desk: Desk, book: LessonBook, by_hand: boo
     return done | same
 
 
-def _as_told(item: Item, desk: Desk) -> Item:
-    """A copy that a person names, with the time and the word late of the LMS that handed it over before."""
-    before = desk.handed_over(item.line.key, item.line.sha256)
-    return item if before is None else replace(item, line=replace(item.line, time=before.time, late=before.late))
-
-
 def _held(line: Line, desk: Desk, book: LessonBook) -> Item:
     """What lies in submitted/, as if it came once more."""
     path = desk.notebook(line.key)
     guess = book.guess(path)
     kind = Kind.NOTEBOOK if guess.lesson == line.lesson else Kind.UNKNOWN
-    return Item(replace(line, status=""), ArrivedPiece(path.parts), path, kind=kind, guess=guess)
+    return Item(path.parts, replace(line, status=""), path, kind=kind, guess=guess)
 
 
 def later(one: Line, other: Line) -> bool:
@@ -87,13 +77,13 @@ def later(one: Line, other: Line) -> bool:
     return bool(one.changed and other.changed) and one.changed // 2 > other.changed // 2
 
 
-def _distinct(copies: Copies, by_hand: bool) -> tuple[Copies, Copies]:
+def _distinct(copies: dict[int, Item], by_hand: bool) -> tuple[dict[int, Item], dict[int, Item]]:
     """Those of the same bytes as another one, with their end; and one copy of each, the latest."""
-    groups: dict[str, Copies] = defaultdict(dict)
+    groups: dict[str, dict[int, Item]] = defaultdict(dict)
     for at, item in copies.items():
         groups[item.line.sha256][at] = item
-    same: Copies = {}
-    left: Copies = {}
+    same: dict[int, Item] = {}
+    left: dict[int, Item] = {}
     for group in groups.values():
         latest = min(group, key=lambda at: group[at].rank)
         for at, item in group.items():
@@ -104,12 +94,11 @@ def _distinct(copies: Copies, by_hand: bool) -> tuple[Copies, Copies]:
         for at in group.keys() - {keep}:
             same[at] = group[at].ended("earlier copy", "the same bytes came twice")
             if keep == _HELD:
-                late = "late" if group[at].line.late else ""
-                same[at] = group[at].ended("already there", late, by_hand=by_hand)
+                same[at] = group[at].ended("already there", by_hand=by_hand)
     return same, left
 
 
-def _last(copies: Copies, by_hand: bool) -> list[int]:
+def _last(copies: dict[int, Item], by_hand: bool) -> list[int]:
     """Those of the best of what came of which none is known to be later."""
     came = [at for at in copies if at != _HELD]
     if by_hand and len(came) == 1:
@@ -157,8 +146,8 @@ def attach(items: Sequence[Item], desk: Desk) -> list[Item]:
     for item in items:
         if item.line.status in STANDS | {"waits"}:
             notebooks[_from(item)].append(item)
-    ended = {_from(item) for item in items if item.line.status == "earlier copy" and item.kind is Kind.NOTEBOOK}
-    earlier = ended - notebooks.keys()
+    ended = (item for item in items if item.line.status == "earlier copy" and item.kind is Kind.NOTEBOOK)
+    earlier = {*map(_from, ended)} - notebooks.keys()
     names = defaultdict[object, set[str]](lambda: {"timestamp.txt/"})
     found = []
     for item in items:
@@ -182,9 +171,9 @@ def _from(item: Item) -> tuple[int, str]:
 
 def _notebook_of(item: Item, mine: Sequence[Item]) -> Item | None:
     """The notebook in whose folder it lies; else the only one that came."""
-    near = [one for one in mine if item.piece.parts[: len(one.piece.parts) - 1] == one.piece.parts[:-1]]
-    deepest = max((len(one.piece.parts) for one in near), default=0)
-    found = [one for one in near if len(one.piece.parts) == deepest] or mine
+    near = [one for one in mine if item.parts[: len(one.parts) - 1] == one.parts[:-1]]
+    deepest = max((len(one.parts) for one in near), default=0)
+    found = [one for one in near if len(one.parts) == deepest] or mine
     waiting = [one for one in found if one.line.status == "waits"]
     if waiting or len(found) == 1:
         return (*waiting, *found)[0]
@@ -217,6 +206,6 @@ def _beside(item: Item, notebook: Item, names: set[str], desk: Desk) -> Item:
 
 def _name_beside(item: Item, notebook: Item) -> str:
     """Its path from the notebook's folder, if it lies in a folder there; else what it is called."""
-    around, parts = notebook.piece.parts[:-1], item.piece.parts
+    around, parts = notebook.parts[:-1], item.parts
     inside = parts[: len(around)] == around and len(around) + 1 < len(parts)
     return "/".join(safe_name(part) for part in (parts[len(around) :] if inside else (item.called,))[-_DEEPEST:])

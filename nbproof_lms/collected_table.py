@@ -14,14 +14,11 @@ from nbproof.command import course_command
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, printable
 from nbproof_lms.attendance import choice
-from nbproof_lms.outcome import PLACED, STATUSES, Collected, Line
+from nbproof_lms.outcome import PLACED, STANDS, STATUSES, Collected, Line
 from nbproof_lms.roster import members_of
 from nbproof_lms.system import systems
 
-__all__ = ["MANY", "cures", "print_collected"]
-
-MANY = 40
-"""Files from which on a list of all of them hides what is special."""
+__all__ = ["cures", "print_collected"]
 
 _NEXT = {
     "no lesson known": "--lesson LESSON says what they were handed in for. Of another lesson's: ask for the right notebook; "
@@ -34,31 +31,24 @@ _NEXT = {
 
 
 def print_collected(collected: Collected, root: Path, console: Console | None = None) -> None:
-    """Files that learners handed in, what became of each and why; what needs a person stands last.
+    """What became of each file that learners handed in, and why; what needs a person stands last.
 
-    Of very many those without anything special are counted only.
+    Those of which there is nothing to say are counted only.
     """
     console = console or console_for_output()
     rows = [line for line in collected.lines if line.status != "junk"]
-    shown = rows if len(rows) <= MANY else [line for line in rows if not _is_usual(line)]
-    if shown:
+    if shown := [one for one in rows if one.why or one.late or one.needs_person or one.status not in STANDS]:
         console.print(_table(shown, root))
     if needs := len(collected.needs_person):
         verb = "needs" if needs == 1 else "need"
         console.print(f"[red]{counted(needs, 'file')} {verb} you[/]: the last rows of the table", highlight=False)
-    hidden = len(rows) - len(shown)
-    if hidden:
+    if hidden := len(rows) - len(shown):
         say(console, f"not shown: {counted(hidden, 'notebook')} in their place; list.json names every file")
     told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
     for line in (*collected.notes, told or "no file came", *cures(collected, root)):
         say(console, printable(line))
     for upload in collected.uploads:
         say(console, f"kept: {root / 'collected' / upload.folder / 'list.json'}")
-
-
-def _is_usual(line: Line) -> bool:
-    """Whether a file is where it was meant to be, and there is nothing to say of it."""
-    return line.status in {"taken", "already there"} and not (line.why or line.late or line.needs_person)
 
 
 def _table(lines: Sequence[Line], root: Path) -> Table:
@@ -89,16 +79,11 @@ def cures(collected: Collected, root: Path) -> list[str]:
         if status == "no learner known":
             found += _whose(lines, root)
         elif status == "waits":
-            found += _which([line for line in lines if line.lesson], root)
+            found.append("waits: open the copies, then say which one counts; what waits has no mark:")
+            found += [f"  {choice(root, line.place, *line.key)}" for line in lines if line.lesson]
         elif status in _NEXT:
             found.append(f"{status}: {_NEXT[status]}")
     return [f"  {line}" for line in found]
-
-
-def _which(lines: Sequence[Line], root: Path) -> Iterator[str]:
-    """What makes one of several copies count, a command for each copy that waits."""
-    yield "waits: open the copies, then say which one counts; what waits has no mark:"
-    yield from (f"  {choice(root, line.place, line.learner, line.lesson)}" for line in lines)
 
 
 def _whose(lines: Sequence[Line], root: Path) -> Iterator[str]:

@@ -4,26 +4,32 @@ submitted/."""
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nbproof.errors import UsageError
 from nbproof.places import places
-from nbproof_lms.arrivals import Arrived, Step, is_archive, take_in
+from nbproof_lms.arrivals import Arrived, Item, Kind, Step, is_archive, is_junk, take_in
 from nbproof_lms.choosing import attach, choose
-from nbproof_lms.contents import LessonBook
-from nbproof_lms.filing import Filing, Item
+from nbproof_lms.contents import Guess, LessonBook
+from nbproof_lms.members import Roster
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Collected, KeptUpload, uploads_in, write_list
 from nbproof_lms.placing import Desk, place
 from nbproof_lms.roster import import_roster, kept_roster
+from nbproof_lms.system import LmsEntry, systems
+from nbproof_lms.whose import Upload, Whose, owners
 
 __all__ = ["collect"]
+
+_SCRIPT = re.compile(r"\.(?:py|html?|txt|json)$|^[^.]+$", re.IGNORECASE)
+_FAR = timedelta(days=366)
+_DOWNLOADING = timedelta(hours=1)
 
 
 def collect(
@@ -44,26 +50,114 @@ def collect(
     """
     book = LessonBook(root)
     asked = _uploads(root, [Path(path) for path in paths])
-    _refuse(root, book, lesson, learner)
-    told = () if names is None else import_roster(root, names).notes
-    roster = kept_roster(root)
-    with _disk(root), _waiting_room(root) as room:
-        arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
-        desk = Desk(root)
-        items = Filing(book, desk, roster, lesson or "", learner or "").file(arrived)
-        items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
-        collected = _kept(root, arrived, items, lesson or "")
-    return replace(collected, notes=(*collected.notes, *told))
-
-
-def _refuse(root: Path, book: LessonBook, lesson: str | None, learner: str | None) -> None:
-    """Raise UsageError for a call that means nothing."""
     if lesson is not None and lesson not in book.lessons:
         known = f"choose from: {', '.join(book.lessons)}"
         raise UsageError(f"no lesson is called {lesson!r}", str(places(root).base("release")), known)
     if learner is not None and (why := why_no_learner(learner)):
         then = "choose another id, such as --learner jdoe"
         raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", then)
+    told = () if names is None else import_roster(root, names).notes
+    roster = kept_roster(root)
+    with _disk(root), _waiting_room(root) as room:
+        arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
+        desk = Desk(root)
+        items = _filed(arrived, book, desk, roster, lesson or "", learner or "")
+        items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
+        collected = _kept(root, arrived, items, lesson or "")
+    return replace(collected, notes=(*collected.notes, *told))
+
+
+def _filed(
+    uploads: Sequence[Arrived], book: LessonBook, desk: Desk, roster: Roster | None, lesson: str, learner: str
+) -> list[Item]:
+    """Every file, with its owner, its time and its lesson. ``lesson``, ``learner``: as a person has said of all that came."""
+    items: list[Item] = []
+    for at, upload in enumerate(uploads):
+        own = [_looked_at(replace(item, upload=at), book) for item in upload.items]
+        counted = (item for item in own if item.safe and not is_junk(item.parts))
+        found = owners(
+            Upload(
+                upload.name,
+                [(item.parts, item.guess.lesson) for item in counted],
+                tuple(book.lessons),
+                tuple(systems().values()),
+                {item.parts for item in own if item.archive},
+                roster,
+                places(desk.root).learners(),
+                desk.numbers,
+                lesson,
+            )
+        )
+        # An archive in which all is of one hour was packed then: Moodle since 2022 notes when each entry was downloaded.
+        times = {item.time for item in own if item.time is not None}
+        dated = bool(times) and max(times) - min(times) > _DOWNLOADING
+        told = [_owned(item, found.get(item.parts, Whose()), learner, desk, dated) for item in own]
+        desk.note(replace(item.line, lesson=lesson or item.guess.lesson) for item in told)
+        items += told
+    return [_of_lesson(item, lesson) if item.is_answer else item for item in items]
+
+
+def _owned(item: Item, whose: Whose, learner: str, desk: Desk, dated: bool) -> Item:
+    """A file with its owner, and when it was handed in, as far as its LMS says so; ``dated``: whether times of entries may."""
+    if whose.made:
+        return item.ended("junk")
+    if item.line.status == "junk" or not item.safe:
+        return item
+    if learner:
+        whose = Whose(learner, file=item.parts[-1])
+    if why := desk.why_not(whose.learner, "") if whose.learner else "":
+        whose = Whose(why=why, file=whose.file)
+    entry = whose.entry or LmsEntry("")
+    time = None if entry.unsure else entry.when
+    if dated and whose.system and systems()[whose.system].dates_entries:
+        time = item.time
+    line = replace(
+        item.line,
+        learner=whose.learner,
+        why=item.line.why or whose.why,
+        time=time if time and time <= datetime.now(UTC) + _FAR else None,
+        late=entry.late,
+        number=entry.number,
+        account=f"{whose.system}:{entry.account}" if entry.account else "",
+        system=whose.system,
+    )
+    return replace(item, line=line, called=whose.file)
+
+
+def _looked_at(item: Item, book: LessonBook) -> Item:
+    """What kind of file it is, and of which lesson its content is."""
+    name = item.parts[-1].casefold()
+    # When something was handed in says an LMS, and no timestamp.txt. The files of an archive are listed by themselves.
+    if is_junk(item.parts) or (item.problem is None and (item.archive or name.endswith("timestamp.txt"))):
+        return item.ended("junk")
+    if item.problem is not None:
+        return item.ended(item.problem.status, item.problem.why)
+    if ".ipynb" not in name and not _SCRIPT.search(re.sub(r" ?\(\d+\)$", "", name)):
+        return replace(item, kind=Kind.DATA)
+    guess = book.guess(item.path)
+    return replace(item, guess=guess, kind=_kind(item.parts, name, guess))
+
+
+def _kind(parts: Sequence[str], name: str, guess: Guess) -> Kind:
+    if ".ipynb_checkpoints" in parts or name.endswith("-checkpoint.ipynb"):
+        return Kind.CHECKPOINT
+    if ".ipynb" in name or (guess.notebook and guess.lesson):
+        return Kind.NOTEBOOK
+    return Kind.SCRIPT if guess.lesson else Kind.DATA
+
+
+def _of_lesson(item: Item, asked: str) -> Item:
+    """The lesson that a notebook counts for, or why it counts for none."""
+    holds, also = item.guess.lesson, item.guess.others
+    if not item.line.learner:
+        return item.ended("no learner known", item.line.why, lesson=holds)
+    if holds and asked and holds != asked:
+        return item.ended("no lesson known", f"it holds {holds}, handed in for {asked}")
+    lesson = asked or holds
+    if holds or (lesson and item.kind is Kind.NOTEBOOK):
+        return replace(item, line=replace(item.line, lesson=lesson))
+    several = f"it holds parts of {' and '.join(also)}" if also else "its content is of no lesson"
+    return item.ended("no lesson known", f"{several}; --lesson LESSON hands it in all the same")
 
 
 @contextlib.contextmanager
@@ -140,8 +234,6 @@ def _disk(root: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        fact, then = f"the course's folder cannot be written: {error.strerror or error}", "mend that"
-        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            fact, then = "the disk is full; what was not finished was taken back", "free some space"
+        fact = f"the course's folder cannot be written: {error.strerror or error}; what was not finished was taken back"
         place = str(error.filename or root / "collected")
-        raise UsageError(fact, place, f"{then}, then run the same command again") from None
+        raise UsageError(fact, place, "mend that, then run the same command again") from None

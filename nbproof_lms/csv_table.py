@@ -72,15 +72,10 @@ class Sheet:
         """The names of the columns."""
         return self.rows[0]
 
-    def column(self, *names: str) -> int | None:
-        """The first column that is called so, letter case and punctuation aside."""
-        heads = [bare(cell) for cell in self.head]
-        return next((heads.index(bare(name)) for name in names if bare(name) in heads), None)
-
     def columns(self, *names: str) -> tuple[int, ...]:
-        """Those of the columns that are there, in the order of the names."""
-        found = [self.column(name) for name in names]
-        return tuple(column for column in found if column is not None)
+        """Those of the columns that are there, in the order of the names; letter case and punctuation aside."""
+        heads = [bare(cell) for cell in self.head]
+        return tuple(heads.index(bare(name)) for name in names if bare(name) in heads)
 
     def text(self, rows: Iterable[Sequence[str]]) -> bytes:
         """Rows in the form of this file. The instructor's own cells are left as they are."""
@@ -238,22 +233,17 @@ def heads_of(rows: Sequence[Sequence[str]]) -> list[str]:
     heads: list[str] = []
     for cell in rows[0]:
         head = _named(cell)
-        if head == LAST and LAST in heads and FIRST not in heads:
+        if head == LAST and {FIRST, LAST} & {*heads} == {LAST}:
             # "Nom" is the last name in French, and the first in Catalan, where another word follows.
             heads[heads.index(LAST)] = FIRST
         heads.append(head_of(cell) if head in heads else head)
     alone = {FIRST, LAST} & set(heads)
     if len(alone) == 1 and not {"name", "full name"} & set(heads):
         heads[heads.index(alone.pop())] = "full name"
-    if not {"learner", IDENTIFIER} & set(heads) and _is_participants(rows):
+    found = [_NUMBERED.fullmatch(row[0].strip()) for row in rows[1:]]
+    if not {"learner", IDENTIFIER} & set(heads) and all(found) and is_filled(rows, 0):
         heads[0] = IDENTIFIER
     return heads
-
-
-def _is_participants(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first column of a grading worksheet says ``Participant 123``, in whatever language."""
-    found = [_NUMBERED.fullmatch(row[0].strip()) for row in rows[1:]]
-    return len({one["word"] for one in found if one}) == 1 and is_filled(rows, 0)
 
 
 def _named(cell: str) -> str:

@@ -36,8 +36,12 @@ def change_due_dates(arguments: Namespace) -> int:
     lessons_with_source(root, [lesson])
     when = None if arguments.when == _NONE else read_due(arguments.when, f"roster {arguments.what}")
     if arguments.what == "due":
-        return _set_due(root, lesson, when)
-    return _extend(root, lesson, list(dict.fromkeys(arguments.learners)), when)
+        _set_due(root, lesson, when)
+    else:
+        _extend(root, lesson, list(dict.fromkeys(arguments.learners)), when)
+    print(f"next: {course_command(f'grade {lesson}', root)}: penalties follow, and what is graded does not run again")
+    print(f"      {course_command('feedback', root)}: pages say it")
+    return 0
 
 
 def lines_of_due_dates(root: Path) -> list[str]:
@@ -66,7 +70,7 @@ def _gradebook(root: Path, lesson: str = "") -> Iterator[Writer]:
         yield writer
 
 
-def _set_due(root: Path, lesson: str, when: datetime | None) -> int:
+def _set_due(root: Path, lesson: str, when: datetime | None) -> None:
     with _gradebook(root) as writer:
         before = writer.due_dates().extensions
         writer.set_due(lesson, when)
@@ -74,11 +78,9 @@ def _set_due(root: Path, lesson: str, when: datetime | None) -> int:
     print(f"{lesson} is due {in_utc(when)}" if when else f"{lesson} has no due date now")
     for learner, _ in before.keys() - after.keys():
         print(f"note: {printable(learner)} has no extension any more: it would not be later")
-    _tell_next(root, lesson)
-    return 0
 
 
-def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | None) -> int:
+def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | None) -> None:
     with _gradebook(root, lesson) as writer:
         dates = writer.due_dates()
         due = dates.lessons.get(lesson)
@@ -100,14 +102,6 @@ def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | 
     for learner in learners:
         told = f"{in_utc(until)}; for the class {in_utc(due)}" if until else f"{in_utc(due)}, as for the class"
         print(f"{printable(learner)}: {lesson} is due {told}")
-    _tell_next(root, lesson)
-    return 0
-
-
-def _tell_next(root: Path, lesson: str) -> None:
-    """What follows a due date: penalties, and pages that name it."""
-    print(f"next: {course_command(f'grade {lesson}', root)}: penalties follow, and what is graded does not run again")
-    print(f"      {course_command('feedback', root)}: pages say it")
 
 
 _DUE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]+(\d\d:\d\d(?::\d\d)?))? *(Z|[+-]\d\d:?\d\d|[A-Za-z][\w/+-]*)?")

@@ -15,11 +15,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import NoReturn
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.marks import ClassResults, Person, by_assignment
+from nbproof.gradebook.marks import ClassResults, Mark, Person, by_assignment
 from nbproof.key import Key, assignment_of
 from nbproof.text import some_of
 from nbproof_lms.csv_table import Sheet, item_of, read_sheet
@@ -27,28 +26,13 @@ from nbproof_lms.names import bare, plain
 from nbproof_lms.system import GradeTable, System, find_system, systems
 
 __all__ = [
-    "Grade",
     "GradeFile",
-    "Grades",
     "columns_of",
     "exports_of",
     "grade_file",
     "grade_files",
-    "grades_of",
     "known_elsewhere",
 ]
-
-
-@dataclass(frozen=True)
-class Grade:
-    """One learner's score of one lesson, manual marks and late penalty in it."""
-
-    score: float
-    max_score: float
-
-
-Grades = Mapping[Key, Grade]
-"""(learner, lesson) -> grade."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +56,7 @@ class GradeFile:
 def grade_file(
     system: System,
     export: Path,
-    grades: Grades,
+    grades: Mapping[Key, Mark],
     people: Sequence[Person],
     titles: Mapping[str, str],
     lesson: str = "",
@@ -80,8 +64,8 @@ def grade_file(
 ) -> GradeFile:
     """Fill an export of an LMS's gradebook. Raises UsageError if it is none.
 
-    ``titles``: lesson -> title. ``lesson``: which one a table of one assignment is about. ``chosen``: lesson -> the column that a
-    person has named for it.
+    ``grades``: what is graded, manual marks and late penalty in it. ``titles``: lesson -> title. ``lesson``: which one a table
+    of one assignment is about. ``chosen``: lesson -> the column that a person has named for it.
     """
     sheet = read_sheet(export, "the grades", f"--{system.option}")
     table = system.grade_table(sheet)
@@ -119,46 +103,35 @@ def _columns(
     lesson: str,
     chosen: Mapping[str, str],
 ) -> Mapping[str, int]:
-    """Where each lesson's grades go. Raises UsageError if no lesson has a column."""
+    """Where each lesson's grades go: a column that is called as it is, or as a person has said; letter case and signs aside.
+
+    Raises UsageError if no lesson has a column, or a table about one assignment may be any lesson's.
+    """
     if lesson and lesson not in lessons:
         raise UsageError(f"nobody has a grade for {lesson}", str(sheet.path), course_command(f"grade {lesson}"))
+    asked = shlex.join((f"--{system.option}", str(sheet.path)))
     if table.only is not None:
-        return {lesson or _lesson_of(sheet, lessons, system): table.only}
-    return _places(table, lessons, titles, chosen) or _no_column(sheet, table, system, lessons)
-
-
-def _lesson_of(sheet: Sheet, lessons: Sequence[str], system: System) -> str:
-    """The lesson of a table about one assignment, which does not say which it is."""
-    if len(lessons) == 1:
-        return lessons[0]
-    again = course_command(f"report LESSON --{system.option} {shlex.quote(str(sheet.path))}")
-    raise UsageError(
-        "a grading worksheet is for one assignment, and does not say for which lesson",
-        str(sheet.path),
-        f"{again}, where LESSON is {' or '.join(lessons)}",
-    )
-
-
-def _places(
-    table: GradeTable, lessons: Sequence[str], titles: Mapping[str, str], chosen: Mapping[str, str]
-) -> dict[str, int]:
-    """Lesson -> the one column that is called as it is, or as a person has said; letter case and signs aside."""
-    means: dict[str, set[int]] = {}
-    for lesson in lessons:
-        said = (chosen[lesson],) if lesson in chosen else (lesson, titles.get(lesson, lesson))
-        asked = {bare(text) for text in said}
-        means[lesson] = {at for at, name in table.lessons.items() if {bare(name), bare(item_of(name))} & asked}
-    return _sole(means)
-
-
-def _no_column(sheet: Sheet, table: GradeTable, system: System, lessons: Sequence[str]) -> NoReturn:
-    others = [name for name in table.lessons.values() if name.strip()]
-    words = ("report", f"--{system.option}", str(sheet.path), "--column", f"{lessons[0]}=COLUMN")
+        if not lesson and len(lessons) > 1:
+            raise UsageError(
+                "a grading worksheet is for one assignment, and does not say for which lesson",
+                str(sheet.path),
+                f"{course_command(f'report LESSON {asked}')}, where LESSON is {' or '.join(lessons)}",
+            )
+        return {lesson or lessons[0]: table.only}
+    if found := _sole({name: _columns_called(name, table, titles, chosen) for name in lessons}):
+        return found
+    others = filter(str.strip, table.lessons.values())
     raise UsageError(
         f"no column of the export has the name of a lesson that has grades: {', '.join(lessons)}",
         f"{sheet.path}, which has {', '.join(map(repr, others))[:300] or 'none'}",
-        f"say which it is, such as: {course_command(shlex.join(words))}",
+        f"say which it is, such as: {course_command(f'report {asked} --column {lessons[0]}=COLUMN')}",
     )
+
+
+def _columns_called(lesson: str, table: GradeTable, titles: Mapping[str, str], chosen: Mapping[str, str]) -> set[int]:
+    said = (chosen[lesson],) if lesson in chosen else (lesson, titles.get(lesson, lesson))
+    forms = {bare(text) for text in said}
+    return {at for at, head in table.lessons.items() if {bare(head), bare(item_of(head))} & forms}
 
 
 def _sole(means: Mapping[str, Collection[int]]) -> dict[str, int]:
@@ -201,7 +174,7 @@ def _name(name: str) -> tuple[str, ...]:
 
 
 def _fill(
-    sheet: Sheet, table: GradeTable, learners: Mapping[int, str], grades: Grades, places: Mapping[str, int]
+    sheet: Sheet, table: GradeTable, learners: Mapping[int, str], grades: Mapping[Key, Mark], places: Mapping[str, int]
 ) -> tuple[int, list[str]]:
     """Write the grades in, scaled if the LMS has another maximum; how many, and what was scaled."""
     count, notes = 0, []
@@ -254,7 +227,8 @@ def grade_files(
     """The grade files, and why one cannot be made: page and tables are written all the same."""
     made: dict[str, GradeFile] = {}
     refused: list[CourseError] = []
-    grades = grades_of(results)
+    # Who handed in nothing, or what could not be graded, has no grade: a person decides about zeros.
+    grades = {key: mark for key, mark in by_assignment(results.marks).items() if not mark.problem}
     if exports and not grades:
         return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
     titles = {assignment_of(one.slug): assignment_of(one.slug).replace("_", " ") for one in results.lessons}
@@ -275,9 +249,3 @@ def known_elsewhere(option: str, made: Mapping[str, GradeFile]) -> frozenset[str
     """Learners whom this export does not know, and another one does that was named in the same call."""
     others = frozenset().union(*(file.found for other, file in made.items() if other != option))
     return frozenset(made[option].unmatched) & others
-
-
-def grades_of(results: ClassResults) -> dict[Key, Grade]:
-    """What is graded. Who handed in nothing, or what could not be graded, has no grade: a person decides about zeros."""
-    graded = [(key, mark) for key, mark in by_assignment(results.marks).items() if not mark.problem]
-    return {key: Grade(mark.score, mark.max_score) for key, mark in graded}

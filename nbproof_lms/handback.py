@@ -12,44 +12,68 @@ import hashlib
 import json
 import re
 import zipfile
+from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
+from nbproof.command import course_command
 from nbproof.errors import CourseError
 from nbproof.feedback.page_writer import page_path
+from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.files import replace_file, written_whole
 from nbproof.gradebook.marks import Person
 from nbproof.key import Key
+from nbproof.places import places
 from nbproof.report.findings import csv_of
+from nbproof.report.records import read_class
+from nbproof.run.journal import only_run, problems_of
+from nbproof.terminal import console_for_output, progress, say
+from nbproof.text import counted, printable, some_of
 from nbproof_lms.arrivals import safe_name
+from nbproof_lms.attendance import known_of
 from nbproof_lms.outcome import Line, digest_in, uploads_in
-from nbproof_lms.system import LmsEntry, System, systems
+from nbproof_lms.system import LmsEntry, System, find_system
 
-__all__ = [
-    "Address",
-    "HandedBack",
-    "Parcel",
-    "addresses",
-    "hand_back",
-    "is_in_parcels",
-]
+__all__ = ["hand_back_pages"]
 
 
-Address = str
-"""What the name of a file begins with that the LMS is to give to a learner."""
+def hand_back_pages(request: Namespace) -> int:
+    """Bring pages up to date, pack those that are new, say where to put them; ``request``: a call of the command.
+
+    0 if all is packed, or was before; 1 if something could not be, and is listed. Raises CourseError.
+    """
+    root: Path = request.course
+    keys = chosen_submissions(root, request.names, request.lesson, pages=True)
+    with only_run(root):
+        with progress("feedback") as step:
+            graded = [key for key in keys if places(root).folder("autograded", *key).is_dir()]
+            problems = {key: one.problem for key, one in problems_of(root).items() if key in set(keys)}
+            feedback = write_feedback(root, graded, step, problems=problems)
+        results = read_class(root, request.lesson, told=known_of(root))
+        failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
+        wanted = [key for key in keys if key not in failed]
+        done = _hand_back(root, request.target, wanted, results.people, force=request.force)
+    lines = [
+        f"! not written: feedback/{learner}{'/' if lesson else ''}{lesson}: {reason}: mend that, then this command again"
+        for learner, lesson, reason in feedback.failed
+    ]
+    console = console_for_output()
+    for line in (*lines, *_packed(done, results.people), *_lost(done)):
+        say(console, printable(line))
+    return 1 if failed or done.nowhere else 0
 
 
-def addresses(root: Path, system: System) -> dict[Key, Address]:
-    """(learner, lesson) -> address in an LMS, of everybody for whom collected/ holds one.
+def _addresses(root: Path, system: System) -> dict[Key, str]:
+    """(learner, lesson) -> what the name of their page begins with, of everybody whom collected/ knows by an LMS's number.
 
     What came with the copy in submitted/ counts, the last of it: Canvas numbers every attempt anew. Where that copy came in
     another way, the address of another copy may be somebody else's. A number that two learners would have is nobody's.
     """
-    found: dict[Key, tuple[tuple[bool, int], str, Address]] = {}
+    found: dict[Key, tuple[tuple[bool, int], str, str]] = {}
     came, others = set[Key](), set[Key]()
     held = cache(partial(digest_in, root))
     for line, asked in ((line, upload.handed_in_for) for upload in uploads_in(root) for line in upload.lines):
@@ -73,11 +97,8 @@ def addresses(root: Path, system: System) -> dict[Key, Address]:
 
 def _entry(line: Line, system: System) -> LmsEntry | None:
     """What the LMS called the file. Whose number it is was settled when it was collected; the outermost name with it counts."""
-    for part in filter(None, line.name.split("/")):
-        entry = system.read(part)
-        if entry is not None and f"{system.name}:{entry.account}" == line.account:
-            return entry
-    return None
+    read = (system.read(part) for part in line.name.split("/") if part)
+    return next((one for one in read if one is not None and f"{system.name}:{one.account}" == line.account), None)
 
 
 _VARIES = re.compile(
@@ -87,56 +108,43 @@ _VARIES = re.compile(
 
 
 @dataclass(frozen=True)
-class Parcel:
-    """One file to upload, or a table to mail from."""
-
-    path: Path
-    keys: tuple[Key, ...]
-
-
-@dataclass(frozen=True)
 class HandedBack:
     """What a hand-back did.
 
-    ``unchanged``: pages that were handed back before, and say the same now. ``nowhere``: whose pages nothing says where the
-    LMS takes them.
+    ``parcels``: each file to upload, or to mail from, and whose pages are in it. ``unchanged``: pages that were handed back
+    before, and say the same now. ``nowhere``: whose pages nothing says where the LMS takes them.
     """
 
     target: str
-    parcels: tuple[Parcel, ...] = ()
-    unchanged: int = 0
-    nowhere: tuple[Key, ...] = ()
+    unchanged: int
+    nowhere: Collection[Key]
+    parcels: dict[Path, Collection[Key]] = field(default_factory=dict)
 
 
-def hand_back(
-    root: Path,
-    target: str,
-    keys: Iterable[Key],
-    people: Sequence[Person],
-    emails: Mapping[str, str],
-    *,
-    force: bool = False,
-) -> HandedBack:
+def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Person], *, force: bool) -> HandedBack:
     """Write what ``target`` takes, of these pages; all of them with ``force``. Raises CourseError if it cannot be written."""
     folder = root / "handback"
-    system = next((one for one in systems().values() if one.option == target), None)
-    known = None if system is None else addresses(root, system)
-    before = read_record(root).get(target, {})
     written = _written(root, keys)
-    asked = {key: page for key, page in written.items() if known is None or key in known}
+    starts = dict.fromkeys(written, "") if target == "folder" else _addresses(root, find_system(target))
+    before = _read_record(root).get(target, {})
+    asked = {key: page for key, page in written.items() if key in starts}
     pages = {key: page for key, page in asked.items() if force or before.get("/".join(key)) != _digest(page)}
+    done = HandedBack(target, len(asked) - len(pages), written.keys() - asked.keys())
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if known is not None:
-            lessons = sorted({lesson for _, lesson in pages})
-            parcels = [_zip(root, folder, target, lesson, pages, known) for lesson in lessons]
-        else:
-            parcels = [_mail_table(root, folder, pages, people, emails)] if pages else []
+        if target == "folder" and pages:
+            path = _mail_table(root, folder, pages, people)
+            done.parcels[path] = _noted(root, target, pages)
+        for lesson in sorted({lesson for _, lesson in pages if target != "folder"}):
+            mine = {key: page for key, page in pages.items() if key[1] == lesson}
+            path = _free(folder, f"{target}-{safe_name(lesson)}", ".zip")
+            _zip(path, {f"{starts[key]}{safe_name(lesson)}_feedback.html": page for key, page in mine.items()})
+            done.parcels[path] = _noted(root, target, mine)
     except OSError as error:
         place = str(error.filename or folder)
         fact = f"what is to be handed back cannot be written: {error.strerror}"
         raise CourseError(fact, place, "mend that, then run the same command again") from None
-    return HandedBack(target, tuple(parcels), len(asked) - len(pages), tuple(written.keys() - asked.keys()))
+    return done
 
 
 def _written(root: Path, keys: Iterable[Key]) -> dict[Key, bytes]:
@@ -149,46 +157,44 @@ def _digest(page: bytes) -> str:
     return hashlib.sha256(_VARIES.sub("", page.decode("utf-8", "replace")).encode()).hexdigest()
 
 
-def _noted(root: Path, target: str, pages: Mapping[Key, bytes], path: Path) -> Parcel:
-    """The parcel, in the record. One by one: what is cut off is handed back once more, and never forgotten."""
-    record = read_record(root)
+def _noted(root: Path, target: str, pages: Mapping[Key, bytes]) -> Collection[Key]:
+    """Whose pages were packed goes into the record. One by one: what is cut off is handed back once more, and never forgotten."""
+    record = _read_record(root)
     record[target] = record.get(target, {}) | {"/".join(key): _digest(page) for key, page in pages.items()}
     replace_file(root / "handback" / _NAME, json.dumps(record, indent=1, sort_keys=True))
-    return Parcel(path, tuple(pages))
+    return pages.keys()
 
 
-def _zip(
-    root: Path, folder: Path, target: str, lesson: str, pages: Mapping[Key, bytes], starts: Mapping[Key, Address]
-) -> Parcel:
-    """A lesson's pages in a zip, written whole or not at all."""
-    mine = {key: page for key, page in pages.items() if key[1] == lesson}
-    files = {f"{starts[key]}{safe_name(lesson)}_feedback.html": page for key, page in mine.items()}
-    path = _free(folder, f"{target}-{safe_name(lesson)}", ".zip")
+def _zip(path: Path, files: Mapping[str, bytes]) -> None:
+    """Pages in a zip, written whole or not at all."""
     with (
         written_whole(path) as fresh,
         zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         for name, data in sorted(files.items()):
             archive.writestr(name, data)
-    return _noted(root, target, mine, path)
 
 
 _TABLE = ("learner", "first_name", "last_name", "email", "lesson", "path")
 
 
-def _mail_table(
-    root: Path, folder: Path, pages: Mapping[Key, bytes], people: Sequence[Person], emails: Mapping[str, str]
-) -> Parcel:
+def _mail_table(root: Path, folder: Path, keys: Iterable[Key], people: Sequence[Person]) -> Path:
     """A table that mail-merge programs take: who gets which page of feedback/."""
     path = _free(folder, "mail", ".csv")
     known = {person.id: person for person in people}
     rows: list[Sequence[object]] = [_TABLE]
-    for learner, lesson in sorted(pages):
+    for learner, lesson in sorted(keys):
         person = known.get(learner, Person(learner))
         page = page_path(root, learner, lesson).absolute()
-        rows.append((learner, person.first_name, person.last_name, emails.get(learner, ""), lesson, str(page)))
+        rows.append((learner, person.first_name, person.last_name, _email(person), lesson, str(page)))
     replace_file(path, csv_of(rows))
-    return _noted(root, "folder", pages, path)
+    return path
+
+
+def _email(person: Person) -> str:
+    """Their address, of the roster or the gradebook, or an id that is one; empty if there is none."""
+    told = person.email or person.id
+    return told if re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", told) else ""
 
 
 def _free(folder: Path, stem: str, ending: str) -> Path:
@@ -196,13 +202,14 @@ def _free(folder: Path, stem: str, ending: str) -> Path:
     return next(path for at in count(1) if not (path := folder / f"{stem}-{at}{ending}").exists())
 
 
-Record = dict[str, dict[str, str]]
-"""By target: learner and lesson, with a slash between, and the digest of what their page said the last time."""
 _NAME = "record.json"
 
 
-def read_record(root: Path) -> Record:
-    """What was handed back; nothing, if that cannot be read: then everything goes back once more."""
+def _read_record(root: Path) -> dict[str, dict[str, str]]:
+    """By target: learner and lesson, with a slash between, and the digest of what their page said when it was handed back.
+
+    Nothing, if that cannot be read: then everything goes back once more.
+    """
     try:
         told = json.loads((root / "handback" / _NAME).read_text(encoding="utf-8"))
         return {target: {**pages} for target, pages in told.items()}
@@ -210,7 +217,38 @@ def read_record(root: Path) -> Record:
         return {}
 
 
-def is_in_parcels(root: Path, learner: str) -> bool:
-    """Whether something in handback/ holds pages of a learner."""
-    keys = (key for pages in read_record(root).values() for key in pages)
-    return any(key.startswith(f"{learner}/") for key in keys)
+def _packed(done: HandedBack, people: Sequence[Person]) -> Iterator[str]:
+    """What was packed and where it goes."""
+    told = "nothing new to hand back"
+    packed = list(chain.from_iterable(done.parcels.values()))
+    learners = {learner for learner, _ in packed}
+    if packed:
+        told = f"to hand back: {counted(len(packed), 'page')} for {_people(learners)}"
+    before = f"; {done.unchanged} handed back before, and unchanged since (--force: hand them back again)"
+    yield f"{told}{before}" if done.unchanged else told
+    for path, keys in done.parcels.items():
+        yield f"  {path}  {counted(len(keys), 'page')}"
+    if done.parcels and done.target == "folder":
+        yield "next: give the table to your mail merge; its column path says what to attach"
+        if unknown := learners - {person.id for person in people if _email(person)}:
+            table = course_command("roster import CSV")
+            yield f"note: no e-mail address of {_people(unknown)}: {table} takes a table of them"
+    elif done.parcels:
+        yield f"next: {find_system(done.target).upload}"
+        yield f"note: {find_system(done.target).upload_remark}"
+
+
+def _lost(done: HandedBack) -> Iterator[str]:
+    """Of whom nothing says where their pages go."""
+    for lesson in sorted({lesson for _, lesson in done.nowhere}):
+        name, mine = find_system(done.target).name, _people(who for who, other in done.nowhere if other == lesson)
+        yield f"! not in a zip: {lesson} of {mine}: nothing in collected/ holds the numbers by which {name} knows them"
+    if done.nowhere:
+        yield "  next: download the submissions there, then (what is unchanged stays as it is):"
+        yield f"        {course_command('collect DOWNLOAD --lesson LESSON --names CSV')}"
+        yield "        then this command again. Or hand back with --for of the LMS that they use, or by mail:"
+        yield f"        {course_command('feedback LEARNER --for folder')}"
+
+
+def _people(learners: Iterable[str]) -> str:
+    return some_of(sorted({*learners}), 8)

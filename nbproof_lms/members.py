@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,9 +24,7 @@ __all__ = ["SEPARATOR", "Member", "Roster", "read_names"]
 SEPARATOR = "|"
 """Between the names of the column ``also``."""
 
-_AN_ID = re.compile(r"id (\d+)", re.IGNORECASE)
-_A_NAME = re.compile(r"name (.+)", re.IGNORECASE)
-_PARTICIPANT = re.compile(r"participant (\d+)", re.IGNORECASE)
+_NUMBER = re.compile(r"(participant )?(\d+)", re.IGNORECASE)
 _NUMBERS = {"lms user id", "canvas id", "moodle id", "user id"}
 """Columns that hold the number by which an LMS calls the learner in file names."""
 _SAID = {"name", "full name", "student", FIRST, LAST, "email address", "also", "learner"}
@@ -39,7 +37,7 @@ class Member:
 
     ``also``: what else stands for them: other spellings, other ids, and the number that an LMS gives them (digits alone; an
     id of digits, such as a number of matriculation, is written ``id 123``, Moodle's number in one assignment ``participant
-    123``, and a mere name that looks like an id ``name team2``).
+    123``, and a mere name, which others may have as well, ``name team2``).
     """
 
     learner: str
@@ -48,34 +46,24 @@ class Member:
     also: tuple[str, ...] = ()
 
     @property
-    def names(self) -> Iterator[str]:
+    def names(self) -> list[str]:
         """All that they are called."""
-        yield from (self.learner, self.name, self.email)
-        for one in self.also:
-            if found := _AN_ID.fullmatch(one) or _A_NAME.fullmatch(one):
-                yield found[1]
-            elif one not in self.numbers:
-                yield one
+        told = (one for one in self.also if not _NUMBER.fullmatch(one))
+        return [self.learner, self.name, self.email, *(one.removeprefix("id ").removeprefix("name ") for one in told)]
 
     @property
-    def turned(self) -> Iterator[str]:
-        """The name with its last words in front, as LMSs sort people: Ada King Lovelace may be lovelaceadaking there."""
-        words = self.name.replace(",", " ").split()
-        yield from (" ".join((*words[at:], *words[:at])) for at in range(1, min(len(words), 5)))
-
-    @property
-    def numbers(self) -> list[str]:
-        """What LMSs call them: digits alone, or ``participant`` with digits."""
-        return [one for one in self.also if one.isdecimal() or _PARTICIPANT.fullmatch(one)]
+    def numbers(self) -> set[str]:
+        """What LMSs call them: ``123``, or ``participant 123``."""
+        found = (_NUMBER.fullmatch(one) for one in self.also)
+        return {f"{one.group(1) or ''}{int(one[2])}".casefold() for one in found if one}
 
     @property
     def ids(self) -> set[str]:
-        """What is one person's alone: id, address, numbers, and names with a digit in them, which no parents give."""
-        ids = {plain(self.learner), plain(self.email)} - {""}
-        ids |= {f"number {one}" for one in self.numbers if one.isdecimal()}
-        ids |= {found[1] for one in self.also if (found := _AN_ID.fullmatch(one))}
-        words = (one for one in self.also if " " not in one and not one.isdecimal())
-        return ids | {plain(one) for one in words if "@" in one or re.search(r"\d", one)}
+        """What is one person's alone: id, address, numbers, and words with a digit in them, which no parents give as a name."""
+        told = (one.removeprefix("id ") for one in self.also if not _NUMBER.fullmatch(one))
+        words = {plain(one) for one in told if " " not in one and re.search(r"[@\d]", one)}
+        numbers = {f"number {one}" for one in self.numbers if one.isdecimal()}
+        return ({plain(self.learner), plain(self.email)} - {""}) | words | numbers
 
 
 @dataclass(frozen=True)
@@ -104,13 +92,15 @@ class Roster:
 
     @cached_property
     def _bare_names(self) -> Mapping[str, set[str]]:
-        """Every name without signs and spaces, and whose."""
+        """Every name without signs and spaces, and whose: also with its last words in front, as LMSs sort people."""
         found: dict[str, set[str]] = defaultdict(set)
         for name, learners in self._names.items():
             found[bare(name)] |= learners
         for member in self.members:
-            for name in member.turned:
-                found[bare(name)].add(member.learner)
+            # Ada King Lovelace may be lovelaceadaking there.
+            words = member.name.replace(",", " ").split()
+            for at in range(1, min(len(words), 5)):
+                found[bare("".join((*words[at:], *words[:at])))].add(member.learner)
         return {**found, "": set()}
 
     @cached_property
@@ -118,17 +108,13 @@ class Roster:
         found: dict[str, set[str]] = defaultdict(set)
         for member in self.members:
             for number in member.numbers:
-                word, _, digits = number.rpartition(" ")
-                found[f"{word.casefold()} {int(digits)}".strip()].add(member.learner)
+                found[number].add(member.learner)
         return dict(found)
 
-    def has_number(self, learner: str) -> bool:
-        """Whether it holds the number that an LMS has of a learner."""
-        return learner in self._numbered
-
     @cached_property
-    def _numbered(self) -> set[str]:
-        return {one.learner for one in self.members if any(map(str.isdecimal, one.numbers))}
+    def with_number(self) -> set[str]:
+        """The learners of whom it holds the number that an LMS has of them in all lessons."""
+        return set().union(*(learners for number, learners in self._numbers.items() if number.isdecimal()))
 
     def numbered(self, number: str) -> frozenset[str]:
         """The learners with this number: ``123``, or ``participant 123``."""
@@ -155,8 +141,8 @@ def read_names(path: Path, option: str = "--names") -> Roster:
     sheet = read_sheet(path, "the names", option)
     rows = [[unquoted(cell.strip()) for cell in row] for row in sheet.rows]
     heads = heads_of(rows)
-    columns = _learner_columns(heads, rows)
-    if not columns:
+    columns = _id_columns(heads, rows)
+    if not columns and not {FIRST, LAST} <= set(heads):
         raise UsageError(
             "no column of the names says which learner it is",
             f"{path}, whose first line is {', '.join(rows[0])[:120]!r}",
@@ -168,7 +154,9 @@ def read_names(path: Path, option: str = "--names") -> Roster:
         cells = dict(zip(heads, row, strict=False))
         if plain(cells.get("student", "-")) in {"points possible", "student, test", ""}:
             continue
-        learner = _learner(cells, columns)
+        said = filter(None, map(cells.get, columns))
+        # Without any id first and last name together are one.
+        learner = unicodedata.normalize("NFC", next(said, _full_name(cells)))
         if why := why_no_learner(learner):
             notes.append(f"{path.name}, line {line}: {learner[:40]!r} cannot be a learner's id: {why}")
         else:
@@ -178,18 +166,11 @@ def read_names(path: Path, option: str = "--names") -> Roster:
     return Roster(tuple(members.values()), tuple(notes))
 
 
-def _learner_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[str]:
-    """The column whose value becomes the learner's id, and those that do where it is empty; the names, if there is none."""
+def _id_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[str]:
+    """The column whose value becomes the learner's id, and those that do where it is empty."""
     if {"id", FIRST, LAST} <= set(heads):
         return ("id",)  # as nbgrader's own list of students
-    filled = [name for name in LEARNER if name in heads and is_filled(rows, heads.index(name))]
-    # Without any id first and last name together are one: ``_full_name``.
-    return filled or [head for head in (LAST,) if {FIRST, LAST} <= set(heads)]
-
-
-def _learner(cells: Mapping[str, str], columns: Sequence[str]) -> str:
-    said = (cells[head] for head in columns if head != LAST and cells.get(head))
-    return unicodedata.normalize("NFC", next(said, _full_name(cells)))
+    return [name for name in LEARNER if name in heads and is_filled(rows, heads.index(name))]
 
 
 def _full_name(cells: Mapping[str, str]) -> str:
@@ -199,9 +180,8 @@ def _full_name(cells: Mapping[str, str]) -> str:
 
 def _member(learner: str, cells: Mapping[str, str]) -> Member:
     name = _full_name(cells)
-    email = cells.get("email address") or next(
-        (cells[head] for head in LEARNER if head not in _SAID - {"learner"} and "@" in cells.get(head, "")), ""
-    )
+    addresses = (cells[head] for head in LEARNER if head not in _SAID - {"learner"} and "@" in cells.get(head, ""))
+    email = cells.get("email address") or next(addresses, "")
     said = {bare(learner), bare(name), bare(email), ""}
     written = [part.strip() for part in cells.get("also", "").split(SEPARATOR)]
     others = [*written, *(_other_name(head, cell, cells) for head, cell in cells.items())]
@@ -224,7 +204,5 @@ def _other_name(head: str, cell: str, heads: Collection[str]) -> str:
     if head in LEARNER:
         return f"id {cell}" if cell.isdecimal() else cell
     is_export = {"student", IDENTIFIER, FIRST} & set(heads)
-    if "learner" not in heads and is_export:
-        return ""
-    # A team, a year or a name that learners chose makes no two people one: only what is given to one alone does.
-    return f"name {cell}" if Member("", also=(cell,)).ids - {""} else cell
+    # A team, a year or a name that learners chose makes no two people one.
+    return "" if is_export and "learner" not in heads else f"name {cell}"

@@ -23,11 +23,8 @@ _MARKS = re.compile("[\u0900-\u1ccf\u3099\u309a]")
 def bare(text: str) -> str:
     """A name as careless systems write it: letters and digits only, no accents."""
     letters = unicodedata.normalize("NFKD", text.casefold()).translate(_OTHER_LETTERS)
-    return "".join(letter for letter in letters if letter.isalnum() or _is_letter_mark(letter))
-
-
-def _is_letter_mark(letter: str) -> bool:
-    return bool(_MARKS.match(letter)) and unicodedata.category(letter).startswith("M")
+    marks = {letter for letter in _MARKS.findall(letters) if unicodedata.category(letter).startswith("M")}
+    return "".join(letter for letter in letters if letter.isalnum() or letter in marks)
 
 
 def why_no_learner(name: str) -> str:

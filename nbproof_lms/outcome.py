@@ -60,11 +60,11 @@ class Line:
 
     ``time``: when it was handed in, UTC, if an LMS says it. ``late``: whether the LMS calls it late. ``kept``: where the
     byte-exact copy lies, relative to the upload's folder in collected/; empty if only the archive holds it. ``number``: the
-    LMS's number of what was handed in, which grows; 0 if there is none. ``changed``: the file's last change, on a disk or
-    in an archive, in seconds since 1970; 0 if that is not known. ``account``: the LMS and its own number of the learner:
-    ``Canvas:123``. ``system``: the LMS that handed it over, if it was one. ``by_hand``: A person named it as the learner's,
-    so it counts where nothing else tells. ``beside``: of a data file: its name beside the notebook. ``folder``: name of the
-    folder in collected/ that keeps the upload.
+    LMS's number of what was handed in, which grows; 0 if there is none. ``changed``: the file's last change, on a disk or by
+    the innermost archive that tells, in seconds since 1970, or 0: it puts a learner's copies in order, and dates nothing.
+    ``account``: the LMS and its own number of the learner: ``Canvas:123``. ``system``: the LMS that handed it over, if it was
+    one. ``by_hand``: A person named it as the learner's, so it counts where nothing else tells. ``beside``: of a data file: its
+    name beside the notebook. ``folder``: name of the folder in collected/ that keeps the upload.
     """
 
     name: str = ""
@@ -120,16 +120,6 @@ class KeptUpload:
     handed_in_for: str = ""
     lines: tuple[Line, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        files = [line.as_dict() for line in self.lines]
-        return {
-            "upload": self.upload,
-            "fingerprint": self.fingerprint,
-            "handed_in_for": self.handed_in_for,
-            "files": files,
-        }
-
 
 @dataclass(frozen=True)
 class Collected:
@@ -142,11 +132,6 @@ class Collected:
     def lines(self) -> tuple[Line, ...]:
         """Every file that came."""
         return tuple(line for upload in self.uploads for line in upload.lines)
-
-    @property
-    def placed(self) -> tuple[Line, ...]:
-        """The notebooks that this call put into submitted/."""
-        return tuple(line for line in self.lines if line.status == "taken")
 
     @property
     def needs_person(self) -> tuple[Line, ...]:
@@ -195,7 +180,13 @@ def _line(told: dict[str, Any], folder: str) -> Line:
 
 def write_list(root: Path, upload: KeptUpload) -> None:
     """Write an upload's list, whole or not at all. Raises OSError."""
-    replace_file(root / "collected" / upload.folder / "list.json", json.dumps(upload.as_dict(), indent=1))
+    told = {
+        "upload": upload.upload,
+        "fingerprint": upload.fingerprint,
+        "handed_in_for": upload.handed_in_for,
+        "files": [line.as_dict() for line in upload.lines],
+    }
+    replace_file(root / "collected" / upload.folder / "list.json", json.dumps(told, indent=1))
 
 
 def lines_in(root: Path) -> Iterator[Line]:

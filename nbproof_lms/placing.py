@@ -6,16 +6,18 @@ import contextlib
 import filecmp
 import os
 import shutil
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import cached_property
+from itertools import chain, count
 from pathlib import Path
 
 from nbproof.key import Key, notebook_of
 from nbproof.places import places
 from nbproof_lms.outcome import Line, digest_in, lines_in
-from nbproof_lms.system import Account, systems
+from nbproof_lms.system import Numbers, systems
 
 __all__ = ["Desk", "place", "same_bytes"]
 
@@ -27,30 +29,25 @@ class Desk:
     """The course's submitted/, and what earlier lists in collected/ say of what lies there."""
 
     root: Path
+    numbers: Numbers = field(default_factory=lambda: defaultdict(set))
 
-    @cached_property
-    def learners(self) -> list[str]:
-        """Who handed in before."""
-        return places(self.root).learners()
-
-    @cached_property
-    def _all_lines(self) -> list[Line]:
-        """All that ever came."""
-        return list(lines_in(self.root))
+    def __post_init__(self) -> None:
+        self.note(self._lines)
 
     @cached_property
     def _lines(self) -> list[Line]:
-        """All that ever came and is somebody's."""
-        return [line for line in self._all_lines if all(line.key)]
-
-    @cached_property
-    def accounts(self) -> set[Account]:
-        """Whose each number is, as earlier uploads said, of this call or of others."""
-        return set(filter(None, map(_account, self._lines)))
+        """All that ever came."""
+        return list(lines_in(self.root))
 
     def note(self, lines: Iterable[Line]) -> None:
-        """What an upload says of whose each number is, for the next one."""
-        self.accounts.update(filter(None, map(_account, lines)))
+        """What an upload, earlier or of this call, says of whose each number is, for the next one."""
+        for line in lines:
+            name, _, number = line.account.partition(":")
+            system = systems().get(name)
+            lasting = system is not None and system.lasting_numbers
+            # Where a number is an assignment's, it says nothing of what is of none.
+            if number and line.learner and (lasting or line.lesson):
+                self.numbers[name, "" if lasting else line.lesson].add((line.learner, number))
 
     def settled(self, key: Key, digest: str) -> set[str]:
         """The copies (digests) that had come when a person chose the one with this ``digest``: the question is answered."""
@@ -63,10 +60,12 @@ class Desk:
                 came.add(line.sha256)
         return settled
 
-    def handed_over(self, key: Key, digest: str) -> Line | None:
-        """What the list says of a copy that an LMS handed over before, as this learner's or as nobody's."""
-        told = (line for line in reversed(self._all_lines) if line.system and line.sha256 == digest)
-        return next((one for one in told if one.learner in {"", key[0]} and one.lesson in {"", key[1]}), None)
+    def as_handed_over(self, line: Line) -> Line:
+        """With the time and the word late of the LMS that handed these bytes over before, as this learner's or as nobody's."""
+        told = (one for one in reversed(self._lines) if one.system and one.sha256 == line.sha256)
+        same = (one for one in told if one.learner in {"", line.learner} and one.lesson in {"", line.lesson})
+        before = next(same, line)
+        return replace(line, time=before.time, late=before.late)
 
     def why_not(self, learner: str, lesson: str) -> str:
         """Why nothing may be put there, in words: somebody made a link or a file of it."""
@@ -95,15 +94,6 @@ class Desk:
     def notebook(self, key: Key) -> Path:
         """Where a learner's notebook of a lesson lies, if it does."""
         return places(self.root).notebook("submitted", *key)
-
-
-def _account(line: Line) -> Account | None:
-    """The number that came with a learner's file; None if there is none, or nothing says where it is theirs."""
-    name, _, number = line.account.partition(":")
-    system = systems().get(name)
-    lasting = system is not None and system.lasting_numbers
-    known = number and line.learner and (lasting or line.lesson)
-    return Account(name, number, line.learner, "" if lasting else line.lesson) if known else None
 
 
 def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None:
@@ -143,10 +133,8 @@ def _swap(fresh: Path, target: Path, replaced: Path) -> None:
     """Put ``fresh`` in the place of ``target``; what was there moves to ``replaced``."""
     if target.exists():
         replaced.mkdir(parents=True, exist_ok=True)
-        number, aside = 1, replaced / target.name
-        while aside.exists():
-            number += 1
-            aside = replaced / f"{target.name}~{number}"
+        names = chain([target.name], (f"{target.name}~{number}" for number in count(2)))
+        aside = next(path for name in names if not (path := replaced / name).exists())
         # By another way if submitted/ lies on another disk.
         shutil.move(target, aside)
     os.rename(fresh, target)

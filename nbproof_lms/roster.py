@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -45,26 +45,15 @@ def is_class_known(root: Path) -> bool:
 
 @dataclass(frozen=True)
 class Enrolment:
-    """What becomes of a roster when people are put on it.
+    """What became of those who were put on a roster.
 
-    ``members``: everybody, afterwards; ``before``: who was on it; ``ids``: of those who came, their id there. ``notes``: on
-    each who gets another name, and on each two who may be one person.
+    ``ids``: their id there, by the one that they came with; ``added``: who is new. ``notes``: on each who gets another name, and
+    on each two who may be one person.
     """
 
-    members: tuple[Member, ...]
     ids: dict[str, str]
-    before: dict[str, Member]
+    added: tuple[str, ...]
     notes: tuple[str, ...]
-
-    @property
-    def added(self) -> tuple[str, ...]:
-        """Who is new."""
-        return tuple(member.learner for member in self.members if member.learner not in self.before)
-
-    @property
-    def changed(self) -> tuple[str, ...]:
-        """Of whom something else is known than before."""
-        return tuple(member.learner for member in self.members if self.before.get(member.learner, member) != member)
 
 
 def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
@@ -79,34 +68,22 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
     notes: dict[str, None] = {}
     for one in came:
         alike = [name for name, member in before.items() if one.ids & member.ids and name != one.learner]
-        learner = one.learner
+        learner, words = one.learner, _words(one.name)
         if learner not in there and len(alike) == 1 and plain(alike[0]) not in claimed:
             learner = alike.pop()
+        if learner not in there and words:
+            alike += [name for name, member in before.items() if _words(member.name) == words]
         ids[one.learner] = learner
-        notes |= {_may_be_one(other, learner): None for other in alike}
+        for other in alike:
+            then = f"make one line of the two in {ROSTER}, {learner} in its column also"
+            notes[f"{other} and {learner} may be one person. If they are: {then}"] = None
         known = there.get(learner)
-        if known is not None and known.name and one.name and _words(known.name) != _words(one.name):
-            told = (
-                f"{learner} was {known.name}, and is {one.name} now: an id of theirs is the same. Are they one person?"
-            )
-            notes[told] = None
+        if known is not None and known.name and words and _words(known.name) != words:
+            told = f"{learner} was {known.name}, and is {one.name} now: an id of theirs is the same"
+            notes[f"{told}. Are they one person?"] = None
         there[learner] = one if known is None else _together(known, one)
-    notes |= dict.fromkeys(_namesakes(there, before))
     _write(root, tuple(there.values()))
-    return Enrolment(tuple(there.values()), ids, before, tuple(notes))
-
-
-def _namesakes(there: Mapping[str, Member], before: Mapping[str, Member]) -> Iterator[str]:
-    """What to say of whoever is new under the name of somebody of before."""
-    for learner in sorted(there.keys() - before.keys()):
-        words = _words(there[learner].name)
-        for name, member in before.items():
-            if words and _words(member.name) == words:
-                yield _may_be_one(name, learner)
-
-
-def _may_be_one(there: str, came: str) -> str:
-    return f"{there} and {came} may be one person. If they are: make one line of the two in {ROSTER}, {came} in its column also"
+    return Enrolment(ids, tuple(there.keys() - before.keys()), tuple(notes))
 
 
 def _together(one: Member, other: Member) -> Member:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Collection, Mapping, Sequence
@@ -12,19 +14,21 @@ from rich.markup import escape
 from rich.table import Table
 
 from nbproof.command import course_command
-from nbproof.errors import UsageError
+from nbproof.errors import CourseError, UsageError
+from nbproof.gradebook.marks import Person
+from nbproof.gradebook.reader import opened_gradebook
 from nbproof.key import Key
+from nbproof.places import places
 from nbproof.run.intake import lessons_with_source, take_in
-from nbproof.run.journal import only_run
+from nbproof.run.journal import forget_problems, only_run
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, printable
 from nbproof_lms.attendance import attend, late_by_word, lines_of, people_of
 from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
 from nbproof_lms.members import Member
 from nbproof_lms.names import why_no_learner
-from nbproof_lms.outcome import lines_in
-from nbproof_lms.removal import GOES, remove
-from nbproof_lms.roster import ROSTER, enrol, import_roster, members_of
+from nbproof_lms.outcome import Line, lines_in, uploads_in, write_list
+from nbproof_lms.roster import ROSTER, enrol, import_roster, members_of, strike_off
 
 __all__ = ["run_roster"]
 
@@ -56,7 +60,7 @@ def _show(root: Path) -> int:
     return 0
 
 
-def _table(people: Collection[Member], cells: Mapping[Key, str]) -> Table:
+def _table(people: Collection[Person], cells: Mapping[Key, str]) -> Table:
     """Everybody, and of each lesson that somebody handed in what came."""
     table = Table(title=counted(len(people), "learner"))
     for head in ("learner", "name", "email"):
@@ -65,8 +69,8 @@ def _table(people: Collection[Member], cells: Mapping[Key, str]) -> Table:
     for lesson in lessons:
         table.add_column(escape(lesson.replace("_", " ")), justify="center")
     for one in people:
-        who = (escape(printable(part)) for part in (one.learner, one.name, one.email))
-        table.add_row(*who, *(cells.get(Key(one.learner, lesson), "-") for lesson in lessons))
+        who = (escape(printable(part)) for part in (one.id, one.name, one.email))
+        table.add_row(*who, *(cells.get(Key(one.id, lesson), "-") for lesson in lessons))
     return table
 
 
@@ -104,6 +108,13 @@ def _import(root: Path, file: Path) -> int:
     return 0
 
 
+_GOES = (
+    "out of submitted/, autograded/, feedback/, the gradebook with all marks, comments and extensions given by hand, "
+    f"{ROSTER}, and the lists in collected/, where their files stay. handback/ goes whole: the pages of others are packed again"
+)
+"""What is lost with a learner: nothing brings it back."""
+
+
 def _remove(root: Path, learners: Sequence[str], yes: bool) -> int:
     """Say what will go, ask, remove. 1 if the answer was no. Raises CourseError."""
     with only_run(root):
@@ -111,14 +122,73 @@ def _remove(root: Path, learners: Sequence[str], yes: bool) -> int:
         if unknown := [learner for learner in learners if learner not in known]:
             raise _unknown(root, unknown)
         told = ", ".join(map(printable, learners))
-        print(f"{told}: {GOES}")
+        print(f"{told}: {_GOES}")
         if not yes and not _agreed():
             print("nothing was removed")
             return 1
-        remove(root, learners)
+        _take_out(root, learners)
     print(f"removed: {told}")
     print(f"next: {course_command('report', root)} writes report/ without them")
     return 0
+
+
+def _folders(root: Path, learner: str) -> list[Path]:
+    """A learner's own folders, or links in their place; none if the name leads somewhere else."""
+    if learner in {"", ".", ".."} or Path(learner).name != learner or "\0" in learner:
+        return []
+    found = (places(root).base(step) / learner for step in ("submitted", "autograded", "feedback"))
+    return [path for path in found if os.path.lexists(path)]
+
+
+def _take_out(root: Path, learners: Collection[str]) -> None:
+    """Remove these learners. The journals go before the gradebook: a run that comes after a cut brings nobody back.
+
+    What came in uploads stays byte for byte, but lists no longer say whose it was. Raises CourseError.
+    """
+    gone = set(learners)
+    try:
+        for learner in sorted(gone):
+            for path in _folders(root, learner):
+                _delete(path)
+        if (root / "handback").exists():
+            shutil.rmtree(root / "handback")
+        for upload in uploads_in(root):
+            if gone & {line.learner for line in upload.lines}:
+                lines = (_nobodys(line) if line.learner in gone else line for line in upload.lines)
+                write_list(root, replace(upload, lines=tuple(lines)))
+        forget_problems(root, gone)
+        # Late, so that the same command finds them again after a cut.
+        strike_off(root, gone)
+    except OSError as error:
+        raise CourseError(
+            f"not everything could be removed: {error.strerror}",
+            str(error.filename or root.resolve()),
+            "mend that, then run the same command again",
+        ) from None
+    _out_of_gradebook(root, gone)
+
+
+def _out_of_gradebook(root: Path, gone: Collection[str]) -> None:
+    with opened_gradebook(root) as book:
+        if book is not None:
+            from nbgrader.api import Student
+
+            for learner in sorted(gone):
+                if book.db.get(Student, learner) is not None:
+                    book.remove_student(learner)
+
+
+def _delete(path: Path) -> None:
+    """A folder with all that is in it; of a link only the link."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink()
+    else:
+        shutil.rmtree(path)
+
+
+def _nobodys(line: Line) -> Line:
+    """What a list says of a removed learner's file. Beside its file the name stays: it is what the upload calls it."""
+    return replace(line, learner="", lesson="", status="removed", why="", account="", beside="")
 
 
 def _agreed() -> bool:

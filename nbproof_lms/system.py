@@ -12,11 +12,10 @@ from datetime import datetime
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import NamedTuple
 
 from nbproof_lms.csv_table import Sheet
 
-__all__ = ["Account", "GradeTable", "LmsEntry", "System", "find_system", "systems"]
+__all__ = ["GradeTable", "LmsEntry", "Numbers", "System", "find_system", "systems"]
 
 
 @dataclass(frozen=True)
@@ -40,13 +39,8 @@ class LmsEntry:
     unsure: str = ""
 
 
-class Account(NamedTuple):
-    """A number that a system has of a learner, and the lesson for which it is theirs; everywhere if that is empty."""
-
-    system: str
-    number: str
-    learner: str
-    lesson: str = ""
+Numbers = dict[tuple[str, str], set[tuple[str, str]]]
+"""By system and lesson, which is empty where a number is the same in all: learners, and the numbers that are theirs there."""
 
 
 @dataclass(frozen=True)

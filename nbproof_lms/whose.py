@@ -13,16 +13,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from nbproof_lms.members import Roster
 from nbproof_lms.names import bare, plain, why_no_learner
-from nbproof_lms.system import Account, LmsEntry, System
+from nbproof_lms.system import LmsEntry, Numbers, System
 
-__all__ = ["FilePlace", "Parts", "Upload", "Whose", "owners"]
+__all__ = ["Parts", "Upload", "Whose", "owners"]
 
 _DEEPEST = 8
 _AROUND = {"submissions", "submitted", "downloads"}
@@ -37,19 +37,6 @@ _NOBODYS = (
 )
 
 Parts = tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class FilePlace:
-    """One file as it lies in an upload.
-
-    ``lesson``: the lesson that its content is of. ``counted``: whether it has a place in the layout: no file that a system
-    made, and nothing whose name leads out of the upload.
-    """
-
-    parts: Parts
-    lesson: str = ""
-    counted: bool = True
 
 
 @dataclass(frozen=True)
@@ -71,19 +58,20 @@ class Whose:
 class Upload:
     """All that is known of one upload before anything is decided.
 
-    ``systems``: who may have made it. ``archives``: those of the files that are folders here, because they were unpacked.
-    ``known``: who handed in before. ``accounts``: whose each number is, as earlier uploads said. ``lesson``: what all of it
-    was handed in for, as a person said.
+    ``places``: where each file lies in it, and the lesson that its content is of; without what a system made, and whatever has a
+    name that leads out of the upload. ``systems``: who may have made it. ``archives``: those of the files that are folders
+    here, because they were unpacked. ``known``: who handed in before. ``numbers``: whose each number is, as earlier uploads
+    said. ``lesson``: what all of it was handed in for, as a person said.
     """
 
     name: str
-    places: Sequence[FilePlace]
+    places: Sequence[tuple[Parts, str]]
     lessons: Sequence[str]
     systems: Sequence[System]
     archives: Collection[Parts] = ()
     roster: Roster | None = None
     known: Sequence[str] = ()
-    accounts: Collection[Account] = ()
+    numbers: Numbers = field(default_factory=dict)
     lesson: str = ""
 
     @property
@@ -95,7 +83,7 @@ class Upload:
     def counted(self) -> list[Parts]:
         """All places in the layout, but the upload itself, where it is an archive."""
         own = {(self.name,)} & set(self.archives)
-        return [place.parts for place in self.places if place.counted and place.parts not in own]
+        return [parts for parts, _ in self.places if parts not in own]
 
     @cached_property
     def folders(self) -> set[Parts]:
@@ -103,15 +91,14 @@ class Upload:
         return {parts[:at] for parts in self.counted for at in range(1, len(parts))} - set(self.archives)
 
     @cached_property
-    def works(self) -> list[Parts]:
+    def works(self) -> set[Parts]:
         """Where notebooks and other answers lie: these show whose upload it is. Everything, if there are none."""
-        known = {one.parts for one in self.places if one.lesson and not self._is_made(one.parts[-1])}
-        found = [one for one in self.counted if (".ipynb" in one[-1] or one in known) and one not in self.archives]
-        return [parts for parts in found if ".ipynb_checkpoints" not in parts] or self.counted
-
-    def _is_made(self, name: str) -> bool:
-        """Whether an LMS may have put it beside the entries: it may tell of what learners called their files."""
-        return any(system.own_files.fullmatch(name) for system in self.systems)
+        # An LMS may put a file beside the entries that tells of what learners called theirs.
+        made = re.compile("|".join(system.own_files.pattern for system in self.systems))
+        told = {parts for parts, lesson in self.places if lesson and not made.fullmatch(parts[-1])}
+        notebooks = {parts for parts in self.counted if ".ipynb" in parts[-1]}
+        found = (told & set(self.counted) | notebooks) - set(self.archives)
+        return {parts for parts in found if ".ipynb_checkpoints" not in parts} or set(self.counted)
 
     @cached_property
     def depth(self) -> int:
@@ -131,24 +118,14 @@ class Upload:
         return is_whole or {bare(name) for name in names} <= lessons
 
     @cached_property
-    def entries(self) -> dict[Parts, set[str]]:
-        """What stands at that depth, and of which lessons answers lie in it."""
-        found: dict[Parts, set[str]] = {parts[: self.depth + 1]: set() for parts in self.counted if parts[self.depth :]}
-        for head, lesson, _ in self._answers:
-            found[head].add(lesson)
+    def entries(self) -> dict[Parts, list[tuple[str, str]]]:
+        """What stands at that depth; of each answer in it the lesson, and what kind of file it is."""
+        found: dict[Parts, list[tuple[str, str]]]
+        found = {parts[: self.depth + 1]: [] for parts in self.counted if parts[self.depth :]}
+        for parts, lesson in self.places:
+            if lesson and parts in self.works:
+                found[parts[: self.depth + 1]].append((lesson, _kind(parts[-1])))
         return found
-
-    @cached_property
-    def _answers(self) -> Counter[tuple[Parts, str, str]]:
-        """How many answers to a lesson lie in each entry as files of one kind: a script may stand for the notebook beside it."""
-        works = set(self.works)
-        told = ((one.parts, one.lesson) for one in self.places if one.lesson and one.parts in works)
-        return Counter((parts[: self.depth + 1], lesson, _kind(parts[-1])) for parts, lesson in told)
-
-    @cached_property
-    def crowded(self) -> set[Parts]:
-        """Entries with several answers to one lesson."""
-        return {head for (head, _, _), count in self._answers.items() if count > 1}
 
     def who(self, name: str) -> frozenset[str]:
         """The learners, of the roster or by what came before, who are called exactly so."""
@@ -177,8 +154,8 @@ def _kind(name: str) -> str:
     return ".ipynb" if ".ipynb" in name else name.rpartition(".")[2]
 
 
-def owners(upload: Upload) -> list[Whose]:
-    """The owner of each file, in the order of the files."""
+def owners(upload: Upload) -> dict[Parts, Whose]:
+    """The owner of each file, by its place."""
     heads = {parts[: upload.depth + 1] for parts in upload.works}
     systems = [system for system in upload.systems if all(system.read(head[-1]) for head in heads)]
     why = ""
@@ -188,23 +165,20 @@ def owners(upload: Upload) -> list[Whose]:
         told = " and ".join(system.name for system in systems)
         why = f"{told} may each have given the names here, and say different things by them"
     if why:
-        return [Whose(why=why, file=place.parts[-1]) for place in upload.places]
-    if not systems:
-        found = _arranged(upload, heads)
-        return [_owner(upload, place, found, re.compile("(?!)")) for place in upload.places]
-    found = _Numbered(upload, systems[0]).found()
-    return [_owner(upload, place, found, systems[0].own_files) for place in upload.places]
+        return {parts: Whose(why=why, file=parts[-1]) for parts, _ in upload.places}
+    system = systems[0] if systems else System()
+    found = _Numbered(upload, system).found() if systems else _arranged(upload, heads)
+    return {parts: _owner(parts, upload.depth, found, system) for parts, _ in upload.places}
 
 
-def _owner(upload: Upload, place: FilePlace, found: Mapping[Parts, Whose], made: re.Pattern[str]) -> Whose:
-    """``made``: how the names look of what the LMS puts beside the entries."""
-    head, file = place.parts[: upload.depth + 1], place.parts[-1]
-    if made.fullmatch("/".join(place.parts[upload.depth :])):
+def _owner(parts: Parts, depth: int, found: Mapping[Parts, Whose], system: System) -> Whose:
+    """``system``: who may have put something beside the entries."""
+    if system.own_files.fullmatch("/".join(parts[depth:])):
         return Whose(made=True)
-    one = found.get(head, Whose(why=_NOBODYS))
-    if one.entry is not None and one.entry.file and place.parts == head:
-        file = one.entry.file
-    return replace(one, file=file)
+    one = found.get(parts[: depth + 1], Whose(why=_NOBODYS))
+    if one.entry is not None and one.entry.file and len(parts) == depth + 1:
+        return replace(one, file=one.entry.file)
+    return replace(one, file=parts[-1])
 
 
 class _Numbered:
@@ -243,7 +217,7 @@ class _Numbered:
         (learner,) = found
         if by_number:
             self._sure.add(head)
-        elif self._system.lasting_numbers and roster.has_number(learner) and self._system.roster_number:
+        elif self._system.lasting_numbers and learner in roster.with_number and self._system.roster_number:
             return Whose(why=f"the roster has another number of {learner!r} than {self._system.name}'s {entry.account}")
         return Whose(learner)
 
@@ -256,7 +230,7 @@ class _Numbered:
         """Names that can be read in another way."""
         roster = self._upload.roster or Roster()
         # Where the roster has everybody's number, what is nobody's is no number.
-        is_told = bool(roster.members) and all(roster.has_number(one) for one in roster.learners)
+        is_told = bool(roster.members) and roster.with_number >= {*roster.learners}
         for head, entry in self._entries.items():
             numbers = [one for one in entry.others if not is_told or roster.numbered(self._on_roster(one))]
             if numbers:
@@ -266,54 +240,47 @@ class _Numbered:
                 yield head, entry.unsure
 
     @cached_property
-    def _before(self) -> Mapping[str, set[Account]]:
-        """What earlier uploads said, by number and by learner. Whoever was filed under a name of theirs is the same person."""
-        found = defaultdict[str, set[Account]](set)
-        for one in self._upload.accounts:
-            if one.system == self._system.name:
-                who = self._upload.who(one.learner)
-                account = one._replace(learner=min(who)) if len(who) == 1 else one
-                found[one.number].add(account)
-                found[account.learner].add(account)
+    def _before(self) -> Mapping[str, set[tuple[str, str]]]:
+        """By lesson: learner and number, as earlier uploads said. Who was filed under a name of theirs is the same person."""
+        found = defaultdict[str, set[tuple[str, str]]](set)
+        for (system, lesson), said in self._upload.numbers.items():
+            for learner, number in said if system == self._system.name else ():
+                who = self._upload.who(learner)
+                found[lesson].add((min(who) if len(who) == 1 else learner, number))
         return found
 
-    def _known(self, head: Parts, key: str) -> Iterator[Account]:
-        """What was known of a number or a learner, for the lessons of this entry."""
+    def _known(self, head: Parts) -> set[tuple[str, str]]:
+        """What was said before, for the lessons of this entry."""
         asked = self._upload.lesson
-        lessons = {"", asked} if asked else {"", *self._upload.entries[head]}
-        return (one for one in self._before.get(key, ()) if one.lesson in lessons)
+        lessons = {asked} if asked else {lesson for lesson, _ in self._upload.entries[head]}
+        return set().union(*(self._before[lesson] for lesson in {"", *lessons}))
 
     def _anothers(self, found: Mapping[Parts, Whose]) -> Iterator[tuple[Parts, str]]:
         """Numbers that were another learner's before."""
         for head in found.keys() - self._sure:
             number, learner = self._entries[head].account, found[head].learner
-            for one in self._known(head, number):
-                if one.number == number and one.learner != learner:
-                    yield head, f"{one.system}'s {number} was {one.learner} before, and is called {learner!r} here"
+            if others := {who for who, known in self._known(head) if known == number} - {learner}:
+                told = f"{self._system.name}'s {number} was {_listed(others)} before"
+                yield head, f"{told}, and is called {learner!r} here"
 
     def _twice(self, found: Mapping[Parts, Whose]) -> Iterator[tuple[Parts, str]]:
         """Learners with two numbers, here or before, and numbers of two learners."""
-        bearers = defaultdict[object, set[tuple[str, str]]](set)
-        keys = {}
-        for head, entry in self._entries.items():
-            learner, number = found[head].learner, entry.account
-            # A number means something everywhere, or in one download.
-            scope = () if self._system.lasting_numbers else head[:-1]
-            keys[head] = ((scope, "learner", learner), (scope, "number", number))
-            for key in keys[head] if learner else ():
-                bearers[key].add((learner, number))
+        here = defaultdict[Parts, set[tuple[str, str]]](set)
+        # A number means something everywhere, or in one download.
+        scopes = {head: () if self._system.lasting_numbers else head[:-1] for head in found}
+        for head, one in found.items():
+            if one.learner:
+                here[scopes[head]].add((one.learner, self._entries[head].account))
         for head in found.keys() - self._sure:
-            learner = found[head].learner
-            before = {(learner, one.number) for one in self._known(head, learner) if one.learner == learner}
-            told = before | bearers[keys[head][0]] | bearers[keys[head][1]]
+            learner, number = found[head].learner, self._entries[head].account
+            said = here[scopes[head]] | self._known(head)
+            told = [f"{who} with number {one}" for who, one in said if who == learner or one == number]
             if len(told) > 1:
-                yield head, f"two people may be {learner!r}: {_listed([' with number '.join(one) for one in told])}"
+                yield head, f"two people may be {learner!r}: {_listed(told)}"
 
 
 def _arranged(upload: Upload, heads: set[Parts]) -> dict[Parts, Whose]:
     """Rule 3: people have given the names."""
-    if len(upload.entries) == 1:
-        return dict.fromkeys(upload.entries, Whose(why=_ALONE))
     found = {head: _named(upload, head) for head in upload.entries}
     if upload.roster is None:
         found |= upload.new({head: head[-1] for head in heads if not found[head].why})
@@ -322,8 +289,8 @@ def _arranged(upload: Upload, heads: set[Parts]) -> dict[Parts, Whose]:
     spelled = defaultdict[str, set[str]](set)
     for head, one in found.items():
         spelled[one.learner].add(plain(head[-1]))
-    twice = {learner: names for learner, names in spelled.items() if learner and len(names) > 1}
-    whys = {learner: f"two folders may be of {learner!r}: {_listed(names)}" for learner, names in twice.items()}
+    several = ((learner, _listed(names)) for learner, names in spelled.items() if learner and len(names) > 1)
+    whys = {learner: f"two folders may be of {learner!r}: {names}" for learner, names in several}
     return {head: Whose(why=whys[one.learner]) if one.learner in whys else one for head, one in found.items()}
 
 
@@ -341,7 +308,8 @@ def _named(upload: Upload, head: Parts) -> Whose:
         if len(found) == 1:
             return Whose(min(found))
         return Whose(why=f"it may belong to {_listed(found)}" if found else f"the roster has no learner {name!r}")
-    if upload.is_around({name}) or head in upload.crowded:
+    answers = upload.entries[head]
+    if upload.is_around({name}) or len(set(answers)) < len(answers):
         return Whose(why=f"{name!r} may hold what is several learners'")
     return Whose()
 

@@ -200,7 +200,7 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
         "submissions": _submissions(graded.marks.values()),
         "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items()},
         "nothing_gradable": [asdict(one) for one in told.attendance.useless],
-        "undecided": [asdict(one) for one in told.attendance.undecided],
+        "undecided": [key._asdict() | {"copies": copies} for key, copies in told.attendance.undecided.items()],
         "passed_over": list(graded.notes),
         "feedback_not_written": [list(page) for page in told.failed_pages],
         "collected": told.collected.as_dict() if told.collected else None,

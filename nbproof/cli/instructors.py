@@ -113,7 +113,7 @@ def _feedback(arguments: argparse.Namespace) -> int:
 
     with progress("feedback"):
         from nbproof.run.batch import follow_marks
-        from nbproof_lms.handback_command import hand_back_pages
+        from nbproof_lms.handback import hand_back_pages
 
         follow_marks(arguments.course)
     if arguments.target:

@@ -25,7 +25,7 @@ from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc
 
-__all__ = ["Known", "read_class"]
+__all__ = ["Known", "everybody", "read_class"]
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,10 @@ def read_class(
     if not found:
         fact = f"nothing was handed in for {', '.join(names) or 'any lesson'}"
         raise UsageError(fact, str(places(root).base("submitted").resolve()), course_command("grade"))
+    silent = [learner for learner, lesson in told.problems if not lesson]
     return ClassResults(
         found,
-        _people(told, book.people, {learner for learner, _ in found}),
+        everybody(told.people, book.people, {*silent, *(learner for learner, _ in found)}),
         _lessons(found, book.lessons),
         (*intake.notes, *book.notes, *_notes(root, told, lessons)),
         tuple(one for key, one in damaged.items() if key not in refused),
@@ -154,12 +155,11 @@ def _more_time(dates: DueDates, lessons: Collection[str]) -> frozenset[Key]:
     return frozenset(Key(who, name) for who, of in extended for name in lessons if assignment_of(name) == of)
 
 
-def _people(told: Known, known: Iterable[Person], handed_in: Iterable[str]) -> tuple[Person, ...]:
-    """Everybody. The roster's name counts, as everywhere; so does its address."""
-    silent = [learner for learner, lesson in told.problems if not lesson]
-    people = {learner: Person(learner) for learner in (*handed_in, *silent)}
+def everybody(roster: Iterable[Person], known: Iterable[Person], others: Iterable[str]) -> tuple[Person, ...]:
+    """By id. ``known``: to the gradebook. The roster's name counts, as everywhere; so does its address."""
+    people = {learner: Person(learner) for learner in others}
     people |= {one.id: one for one in known}
-    for member in told.people:
+    for member in roster:
         person = people.get(member.id, member)
         if member.first_name:
             person = replace(person, first_name=member.first_name, last_name=member.last_name)

@@ -43,7 +43,7 @@ class Brightspace(System):
     def grade_table(self, sheet: Sheet) -> GradeTable | None:
         """What its gradebook exports and imports."""
         ids = sheet.columns("OrgDefinedId", "Username", "Email")
-        if not ids or sheet.column("End-of-Line Indicator") is None:
+        if not ids or not sheet.columns("End-of-Line Indicator"):
             return None
         items = {column: found[1] for column, name in enumerate(sheet.head) if (found := _GRADE.match(name))}
         most = {column: found for column in items if (found := _MOST.search(sheet.head[column]))}

@@ -60,17 +60,16 @@ class Canvas(System):
 
     def grade_table(self, sheet: Sheet) -> GradeTable | None:
         """Its export: what comes back has the columns that name a student, and those of lessons that have grades."""
-        student = sheet.column("Student")
-        ids = sheet.columns("SIS Login ID", "SIS User ID", "ID")
-        if student is None or not ids:
+        student, ids = sheet.columns("Student"), sheet.columns("SIS Login ID", "SIS User ID", "ID")
+        if not student or not ids:
             return None
-        possible = next((at for at, row in enumerate(sheet.rows) if row[student].strip() == "Points Possible"), 0)
+        possible = next((at for at, row in enumerate(sheet.rows) if row[student[0]].strip() == "Points Possible"), 0)
         identity = sheet.columns("Student", "ID", "SIS User ID", "SIS Login ID", "Root Account", "Section")
         own = {column for column, name in enumerate(sheet.head) if "(read only)" in name.casefold()} | {*identity}
         names = {column: name for column, name in enumerate(sheet.head) if column not in own}
         told = sheet.rows[possible] if possible else []
         maxima = {column: most for column, cell in enumerate(told) if (most := number_in(cell))}
-        return GradeTable(possible + 1, ids, (student,), names, maxima=maxima, excused="EX", keep=identity)
+        return GradeTable(possible + 1, ids, student, names, maxima=maxima, excused="EX", keep=identity)
 
     def feedback_start(self, entry: LmsEntry) -> str:
         """The numbers of the latest attempt; text that was typed into Canvas has none."""

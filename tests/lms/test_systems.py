@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from nbproof.gradebook.marks import Person
-from nbproof_lms.grade_files import Grade, grade_file
+from nbproof_lms.grade_files import grade_file
 from nbproof_lms.system import systems
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, notebook
+from tests.report.made import scored
 
 A, B, C = (notebook("01_first", letter) for letter in "abc")
 ROOT = Path(__file__).parent.parent.parent
@@ -53,7 +54,7 @@ def test_its_table_of_grades_is_filled(tmp_path: Path) -> None:
     table = tmp_path / "grades.csv"
     head = "01 First Points Grade <Numeric MaxPoints:20 Weight:10>"
     table.write_text(f"OrgDefinedId,Username,{head},End-of-Line Indicator\n#s1,#ada,,#\n#s2,#bob,3,#\n")
-    grades = {("ada", "01_first"): Grade(5.0, 10.0)}
+    grades = {("ada", "01_first"): scored("", "", 5.0, 10.0)}
     made = grade_file(systems()["Brightspace"], table, grades, [Person("ada")], {"01_first": "First"})
     rows = list(csv.reader(io.StringIO(made.data.decode())))
     assert rows[0] == ["OrgDefinedId", "Username", head, "End-of-Line Indicator"]

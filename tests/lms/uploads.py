@@ -76,4 +76,4 @@ def folder_of(root: Path, files: Mapping[str, bytes]) -> Path:
 def everything(root: Path) -> dict[str, bytes]:
     """Every file beneath a folder, but the lock."""
     return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*"))
-            if path.is_file() and path.name != ".lock"}  # fmt: skip
+            if path.is_file() and path.name.lstrip(".") != "lock"}  # fmt: skip

@@ -16,9 +16,9 @@ from nbproof.gradebook.marks import Person
 from nbproof.report.findings import safe_cell, tables, write_files
 from nbproof.report.report import html_of
 from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows, needs_help
-from nbproof_lms.grade_files import Grade, grade_file
+from nbproof_lms.grade_files import grade_file
 from nbproof_lms.system import systems
-from tests.report.made import LESSON, outcome, records, refused, work
+from tests.report.made import LESSON, outcome, records, refused, scored, work
 
 
 def test_scores_leave_out_who_handed_in_nothing_and_what_was_not_graded() -> None:
@@ -102,8 +102,8 @@ CANVAS = (
     '"Student, Test",99,,,CS 1,,,\r\n'
 )
 GRADES = {
-    ("ada", "02_tensor_hooks"): Grade(20.5, 33.0), ("BOB", "02_tensor_hooks"): Grade(0.0, 33.0),
-    ("eve", "02_tensor_hooks"): Grade(33.0, 33.0),
+    ("ada", "02_tensor_hooks"): scored("", "", 20.5, 33.0), ("BOB", "02_tensor_hooks"): scored("", "", 0.0, 33.0),
+    ("eve", "02_tensor_hooks"): scored("", "", 33.0, 33.0),
 }  # fmt: skip
 TITLES = {"02_tensor_hooks": "Tensor hooks: watch"}
 PEOPLE = [Person("ada"), Person("BOB", email="bob@uni.example")]
@@ -145,7 +145,7 @@ def test_whose_a_row_is(
 ) -> None:
     export = tmp_path / "c.csv"
     export.write_text(CANVAS)
-    grades = {(name, "02_tensor_hooks"): Grade(1.0, 33.0) for name in names}
+    grades = {(name, "02_tensor_hooks"): scored("", "", 1.0, 33.0) for name in names}
     people = [Person(name, "Ada", "Lovelace") for name in names if name.startswith("al")]
     made = grade_file(systems()["Canvas"], export, grades, people, TITLES)
     assert [row[-1] for row in _rows(made.data)] == ["02 Tensor hooks (4711)", "Manual Posting", "66", *column]
@@ -160,7 +160,7 @@ def test_moodle_worksheet_gets_the_grade(tmp_path: Path) -> None:
         'Participant 5,Ada Lovelace,ada@uni.example,Submitted,,33.00,Yes,-,"Monday, 1 June",\n'
         "Participant 6,Nobody Else,no@uni.example,Submitted,12,33.00,Yes,-,-,keep\n"
     )
-    grades, titles = {**GRADES, ("ada", "01_x"): Grade(1, 2)}, {**TITLES, "01_x": "X"}
+    grades, titles = {**GRADES, ("ada", "01_x"): scored("", "", 1, 2)}, {**TITLES, "01_x": "X"}
     people = [Person("ada", email="ada@uni.example")]
     rows = _rows(grade_file(systems()["Moodle"], sheet, grades, people, titles, "02_tensor_hooks").data)
     assert rows[1][4] == "20.5" and rows[1][9] == "" and rows[1][8] == "Monday, 1 June"
@@ -175,7 +175,7 @@ def test_a_worksheet_in_any_language_is_filled_in_its_own_scale_and_numbers(tmp_
     )
     sheet = tmp_path / "export.csv"
     sheet.write_text(f"{head}\nParticipant 1;Ada Lovelace;ada;Remis;;20,00;Oui;lundi, 18:14;-;\n", encoding="utf-8")
-    grades = {("ada", "02_tensor_hooks"): Grade(20.0, 32.0), ("ada", "01_x"): Grade(1, 2)}
+    grades = {("ada", "02_tensor_hooks"): scored("", "", 20.0, 32.0), ("ada", "01_x"): scored("", "", 1, 2)}
     made = grade_file(systems()["Moodle"], sheet, grades, [], {**TITLES, "01_x": "X"}, "02_tensor_hooks")
     assert made.data.decode().splitlines()[1] == "Participant 1;Ada Lovelace;ada;Remis;12,5;20,00;Oui;lundi, 18:14;-;"
     assert made.notes == ("02_tensor_hooks: scaled from 32 points to the 20 of the LMS",)
@@ -189,7 +189,7 @@ def test_ids_decide_before_names_and_names_are_asked_of_who_is_left(tmp_path: Pa
         "Participant 1,Marie Dupont,80,,33\nParticipant 2,Marie Dupont,,,33\n"
     )
     people = [Person(name, "Marie", "Dupont") for name in ("80", "dupont40", "dupont41")]
-    grades = {(person.id, "02_tensor_hooks"): Grade(float(at), 33.0) for at, person in enumerate(people, 1)}
+    grades = {(person.id, "02_tensor_hooks"): scored("", "", float(at), 33.0) for at, person in enumerate(people, 1)}
     unsure = grade_file(systems()["Moodle"], sheet, grades, people, TITLES)
     assert [row[3] for row in _rows(unsure.data)[1:]] == ["1", ""] and unsure.unclear == ("dupont40", "dupont41")
 
@@ -209,7 +209,7 @@ def test_a_lessons_column_has_its_name_or_is_said(
     export = tmp_path / "g.csv"
     export.write_text(",".join(["Student", "ID", *columns]) + "\nAda,ada" + "," * len(columns) + "\n")
     titles = {"01_module_anatomy": "What a Module is", "02_tensor_hooks": "Tensor hooks"}
-    grades = {("ada", lesson): Grade(1, 2) for lesson in titles}
+    grades = {("ada", lesson): scored("", "", 1, 2) for lesson in titles}
     made = grade_file(systems()["Canvas"], export, grades, [], titles, chosen=chosen)
     assert {lesson[:2]: columns.index(name) for lesson, name in made.columns.items()} == found
     assert len(made.notes) == 2 - len(found)
