@@ -92,7 +92,7 @@ class Handout:
         )
 
 
-_UNSURE = re.compile(r"[^!-~]+|[\"'`?]+")
+_UNSURE = re.compile(r"[^!-~\w]+|[\"'`?]+")
 _PROMPT = re.compile(r"(?:>>> ?|\.\.\. ?|In ?\[\d*\]: ?|\s*\.\.\.: ?)")
 _DEFINES = re.compile(r"^(?:async +def|def|class) +(\w+)", re.MULTILINE)
 _ASSIGNS = re.compile(r"^(\w+(?: *, *\w+)*) *(?::[^=\n]{1,80})?=(?!=)", re.MULTILINE)
@@ -111,9 +111,9 @@ _LEAST = 20
 
 
 def bare(text: str) -> str:
-    """The text without white space, quotation marks and what is not ASCII: what survives most ways of copying it.
+    """The text without white space, quotation marks and signs that are not ASCII: what survives most ways of copying it.
 
-    Of a text in a script without ASCII, all but the white space.
+    Of a text of such signs alone, all but the white space.
     """
     return _UNSURE.sub("", text) or "".join(text.split())
 

@@ -345,12 +345,16 @@ def _texts(handout: Handout, cells: Sequence[ExportedCell], places: Sequence[int
     for at, (cell, place) in enumerate(zip(cells, places, strict=True)):
         kind = None if place is None else handout.cells[place].kind
         # Where the file breaks off stands half a line, as likely as not of the handout.
-        if kind in (CellKind.WRITTEN, CellKind.ANSWER) or not cell.whole:
+        if kind is CellKind.WRITTEN or not cell.whole:
             continue
         lines = [line for line in cell.source.splitlines() if bare(line) not in given]
+        comments = [line for line in lines if line.lstrip().startswith("#")]
+        if kind is CellKind.ANSWER:
+            lines = comments
         text = "\n".join(lines)
-        comments = kind is None and all(line.lstrip().startswith("#") for line in lines)
-        if lines and (cell.kind != "code" or comments or _PROSE.search(re.sub(r"\n\s*#+", " ", text))):
+        is_text = kind is not CellKind.ANSWER and cell.kind != "code"
+        is_comment = kind is None and lines == comments
+        if lines and (is_text or is_comment or _PROSE.search(re.sub(r"\n\s*#+", " ", text))):
             found[at] = text
     return found
 

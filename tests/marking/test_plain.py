@@ -220,6 +220,8 @@ def test_a_killed_exercise_costs_its_own_tests(graded: Graded) -> None:
     verdict = graded(total="def total(n):\n    while n > 3: pass\n    return sum(squares(n))")
     assert _marks(verdict) == {**FULL, "partial": 0.0}
     assert {one.id: one.status for one in verdict.exercises}["total"] == "timeout"
+    verdict = graded(squares=SQUARES.replace("    if n", "    if n == 11: __import__('os')._exit(0)\n    if n"))
+    assert _marks(verdict)["correct_squares"] == 0.0, "it ends the process in a hidden line"
 
 
 def test_the_instructors_file_takes_the_place_of_a_learners(graded: Graded) -> None:

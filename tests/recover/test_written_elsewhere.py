@@ -45,6 +45,8 @@ def _put(place: str, text: str, kind: str = "markdown") -> dict[str, Any]:
     at, new = _stub(cells), _text(text, kind)
     if place == "deleted":
         cells[at] = new
+    elif place == "TODO cell":
+        cells[_todo(cells)]["source"] += f"\n# {text}"
     elif place in ("question", "prose elsewhere"):
         cells[at - 1 if place == "question" else 5]["source"] += f"\n\n{text}"
     else:
@@ -59,6 +61,7 @@ def _put(place: str, text: str, kind: str = "markdown") -> dict[str, Any]:
         *((place, TEXT, "markdown") for place in ("below", "above", "emptied", "question", "deleted", "start", "end")),
         *(("below", text, "markdown") for text in (CHINESE, "Order.", "![image.png](attachment:image.png)", "👍")),
         ("prose elsewhere", TEXT, "markdown"),
+        ("TODO cell", TEXT, "code"),
         ("below", TEXT, "raw"),
         ("below", "# order", "code"),
         ("end", f"# {TEXT}", "code"),
@@ -92,6 +95,13 @@ def test_every_candidate_is_brought_with_its_place_and_what_goes_on_is_seen_whol
     notebook["cells"][_stub(notebook["cells"])]["source"] = TEXT
     answer = _read(notebook).answers["explain_reach"]
     assert answer.startswith(TEXT) and "second half" in answer
+
+
+def test_letters_of_any_script_are_an_answer() -> None:
+    notebook = _put("end", "Крюк видит градиент.")
+    notebook["cells"].insert(-1, _text("А я видел слово."))
+    answer = _read(notebook).answers["explain_reach"]
+    assert "Крюк" in answer and "слово" in answer
 
 
 def test_many_long_texts_stay_short_enough_to_be_shown() -> None:
