@@ -31,7 +31,9 @@ _SETTINGS = {
     "evil.py": _PATCHES,
     "conftest.py": _PATCHES,
 }
-_VERDICT = b'{"digest": "x", "verdict": {"learner": "x", "lesson": "02_tensor_hooks", "exercises": [], "score": 12}}'
+_VERDICT = (
+    b'{"handed_in": "x", "source": "x", "learner": "x", "lesson": "02_tensor_hooks", "exercises": [], "score": 12}'
+)
 _VERDICTS = dict.fromkeys((".verdict.json", "verdict.json", "results.json", "02_tensor_hooks.verdict.json"), _VERDICT)
 _ODD_NAMES = (b"new\nline", b"\xff\xfe", b"\x1b[2Jred", b"<img src=x onerror=alert(1)>", b"a" * 250, b"-rf")
 _READ = """

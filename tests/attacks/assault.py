@@ -286,7 +286,7 @@ def _assaulted(
     assert (root / "gradebook.db").stat().st_uid == uid
     verdicts = {}
     for path in sorted((root / "autograded").glob("*/*/.verdict.json")):
-        verdicts[path.parent.parent.name] = json.loads(path.read_text(encoding="utf-8"))["verdict"]
+        verdicts[path.parent.parent.name] = json.loads(path.read_text(encoding="utf-8"))
     scores: dict[str, float] = {}
     with Rehearsal(root, LESSON).gradebook() as book:
         for lesson in lessons:

@@ -117,5 +117,5 @@ def course_on_disk(root: Path, answers: Mapping[str, Mapping[str, str]]) -> Path
         submitted.mkdir(parents=True)
         (submitted / f"{LESSON}.ipynb").write_text("{}")
         graded.mkdir(parents=True)
-        (graded / ".verdict.json").write_text(json.dumps({"verdict": asdict(verdict)}))
+        (graded / ".verdict.json").write_text(json.dumps(asdict(verdict)))
     return root
