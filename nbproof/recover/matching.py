@@ -16,7 +16,7 @@ import textwrap
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from nbproof.cells import CellKind, kind_of, name_of
@@ -64,12 +64,12 @@ class Handout:
     lesson: str
     cells: tuple[HandedOut, ...]
 
-    @property
+    @cached_property
     def stubs(self) -> dict[str, str]:
         """The TODO cells: grade_id -> text."""
         return {cell.name: cell.source for cell in self.cells if cell.kind is CellKind.ANSWER}
 
-    @property
+    @cached_property
     def written(self) -> dict[str, str]:
         """The cells for written answers: grade_id -> text."""
         return {cell.name: cell.source for cell in self.cells if cell.kind is CellKind.WRITTEN}
