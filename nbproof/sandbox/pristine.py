@@ -17,6 +17,7 @@ words of a message: the author contract asks for a hidden check that nothing of 
 
 from __future__ import annotations
 
+import builtins
 import gc
 import operator
 import sys
@@ -169,12 +170,14 @@ class Libraries:
         self._whose = [(owner, name) for owner, held in self._steady.items() for name in held]
         self._had = list(_all_values(self._steady.values()))
         classes = [owner for owner in owners if isinstance(owner, type)]
-        self._spaces = list(map(vars, classes))
+        self._modules = [owner for owner in owners if not isinstance(owner, type)]
+        self._kinds = list(map(type, self._modules))
+        self._spaces = list(map(vars, owners))
         self._names = list(chain.from_iterable(self._spaces))
-        self._names_of = dict(zip(classes, map(frozenset, self._spaces), strict=True))
+        self._names_of = dict(zip(owners, map(frozenset, self._spaces), strict=True))
         self._heads = list(product(classes, _HEAD))
         self._had_heads = list(starmap(getattr, self._heads))
-        self._fields: dict[type, set[str]] = {}
+        self._fields: dict[Any, set[str]] = {}
         for owner in classes:
             for base in owner.__mro__:
                 self._fields.setdefault(base, set()).update(_fields_of(owner, base))
@@ -185,6 +188,8 @@ class Libraries:
         """Put back what was exchanged, and take away what hides something that a class has from another one."""
         self._insides.restore()
         heads = dict(zip(self._heads, self._had_heads, strict=True))
+        for module, kind in zip(self._modules, self._kinds, strict=True):
+            types.ModuleType.__setattr__(module, "__class__", kind)
         for owner, name in list(self._changes()):
             if (owner, name) in heads:
                 setattr(owner, name, heads[owner, name])
@@ -202,24 +207,28 @@ class Libraries:
         """After each probe: nothing is looked at one by one, and what is not steady, such as a counter of hooks, not at all."""
         heads = starmap(getattr, self._heads)
         yield from compress(self._heads, map(operator.is_not, heads, self._had_heads))
+        changed = map(operator.is_not, map(type, self._modules), self._kinds)
+        yield from product(compress(self._modules, changed), ("__class__",))
         values = chain.from_iterable(starmap(map, self._looks))
         for owner, name in compress(self._whose, map(operator.is_not, values, self._had)):
-            if not self._is_its_own_doing(owner, name):
+            is_filled = self._steady[owner][name] is not None or _is_called(vars(owner).get(name))
+            if is_filled and not self._is_its_own_doing(owner, name):
                 yield owner, name
         if not _are_the_very(list(chain.from_iterable(self._spaces)), self._names):
             for owner, had in self._names_of.items():
                 yield from ((owner, name) for name in self._hiding(owner, had))
 
-    def _hiding(self, owner: type, had: frozenset[str]) -> list[str]:
-        """What was added to a class, and hides what it has from another one, or what its objects have. Who puts back what
-        was there hides nothing.
+    def _hiding(self, owner: Any, had: frozenset[str]) -> list[str]:
+        """What was added to a class, and hides what it has from another one, or what its objects have; or to a module, and
+        hides a builtin. Who puts back what was there hides nothing.
         """
         now = vars(owner)
         added = now.keys() - had
         if not added:
             return []
-        fields = (dict.fromkeys(self._fields.get(one, ())) for one in owner.__mro__)
-        inherited = ChainMap(*map(dict, map(vars, owner.__mro__[1:])), *fields)
+        above = owner.__mro__ if isinstance(owner, type) else (owner, builtins)
+        fields = (dict.fromkeys(self._fields.get(one, ())) for one in above)
+        inherited = ChainMap(*map(dict, map(vars, above[1:])), *fields)
         new = {name: now[name] for name in sorted(added & inherited.keys())}
         hiding = [name for name, value in new.items() if value is not inherited[name] and _is_called(value)]
         return [name for name in hiding if not self._is_its_own_doing(owner, name)]
@@ -251,7 +260,8 @@ def _steady_of(owner: Any, library: str) -> dict[str, Any]:
     found = {}
     for name, value in vars(owner).items():
         of_library = type(value).__module__.split(".")[0] == library
-        if (of_library or isinstance(value, types.ModuleType) or _is_called(value)) and name != "Storage":
+        is_slot = value is None and isinstance(owner, type)  # what is called instead if a function is put there
+        if (of_library or is_slot or isinstance(value, types.ModuleType) or _is_called(value)) and name != "Storage":
             found[name] = value
     return found
 

@@ -272,6 +272,9 @@ _HOOKED = torch.nn.Module.register_forward_hook
         (torch.nn.ReLU, "__bases__", (_Mine,), "ReLU.__bases__"),
         (torch.nn.ReLU, "_call_impl", _Called(), "ReLU._call_impl"),
         (torch.nn.modules.activation, "F", types.SimpleNamespace(relu=torch.tanh), "torch.nn.modules.activation.F"),
+        (torch.nn.functional, "__class__", type("Mine", (types.ModuleType,), {}), "torch.nn.functional.__class__"),
+        (torch.nn.modules.container, "iter", _Called(), "torch.nn.modules.container.iter"),  # a builtin is hidden
+        (torch.nn.Module, "_compiled_call_impl", _Called(), "Module._compiled_call_impl"),
         (torch.autograd.Variable, "_execution_engine", types.SimpleNamespace(), "Variable._execution_engine"),
         (torch.nn.Module, "__init__", torch._dynamo.disable(lambda self: None), "Module.__init__"),
         (torch.nn.Linear, "weight", property(_Called()), "Linear.weight"),
@@ -284,7 +287,7 @@ _HOOKED = torch.nn.Module.register_forward_hook
     ],
 )
 def test_what_a_learner_makes_of_a_library_is_named_and_put_back(owner: Any, name: str, value: Any, told: str) -> None:
-    libraries = Libraries("torch", "torch._tensor", "torch.autograd.*", "torch.nn.modules.*")
+    libraries = Libraries("torch", "torch._tensor", "torch.autograd.*", "torch.nn.functional", "torch.nn.modules.*")
     get, put = (getattr, setattr) if not isinstance(owner, dict) else (dict.get, dict.__setitem__)
     had = get(owner, name, None)
     put(owner, name, value)
@@ -294,17 +297,33 @@ def test_what_a_learner_makes_of_a_library_is_named_and_put_back(owner: Any, nam
 
 
 @pytest.mark.filterwarnings("ignore:Warning only once")
-def test_operators_that_a_learner_exchanges_are_put_back_and_told() -> None:
+@pytest.mark.parametrize("key", ["CPU", "BackendSelect"])
+def test_operators_that_a_learner_exchanges_are_put_back_and_told(key: str) -> None:
+    left_on = leaf_named("torch").left_on  # which knows now what was there before
     libraries = [torch.library.Library("aten", "IMPL") for _ in range(2)]
-    libraries[0].impl("neg", lambda x: x.clone(), "CPU")
+    libraries[0].impl("neg", lambda x: x.clone(), key)
     try:
         with undisturbed({}, (), Case(1)):
-            assert (leaf_named("torch").left_on(), -torch.ones(1)) == ("", -1)
-            libraries[1].impl("neg", lambda x: x.clone(), "CPU")
-            assert (leaf_named("torch").left_on(), -torch.ones(1)) == ("Library", 1)
+            assert (left_on(), -torch.ones(1)) == ("", -1)
+            libraries[1].impl("neg", lambda x: x.clone(), key)
+            assert (left_on(), -torch.ones(1)) == ("Library", 1)
     finally:
         for library in libraries:
             library._destroy()
+
+
+def test_hooks_for_all_optimizers_are_set_aside_and_what_is_left_on_is_told() -> None:
+    internals, called = importlib.import_module("torch.optim.optimizer"), list[object]()
+    optimizer = torch.optim.SGD(torch.nn.Linear(1, 1).parameters())
+    before = internals.register_optimizer_step_post_hook(lambda *one: called.append(one))
+    with undisturbed({}, (), Case(1)):
+        optimizer.step()
+        assert (called, leaf_named("torch").left_on()) == ([], "")
+        internals.register_optimizer_step_pre_hook(lambda *one: called.append(one))
+        assert leaf_named("torch").left_on() == "a hook for all optimizers"
+    optimizer.step()
+    before.remove()
+    assert len(called) == 1
 
 
 def test_what_a_learner_has_the_interpreter_call_is_set_aside_and_what_is_left_on_is_found() -> None:

@@ -11,6 +11,7 @@ from unittest import mock
 
 import torch
 from torch.nn.modules import module as module_internals
+from torch.optim.optimizer import _global_optimizer_post_hooks, _global_optimizer_pre_hooks
 from torch.utils import _python_dispatch
 
 from nbproof.values.evidence import TOO_LARGE, TensorRecord, Unreadable
@@ -115,11 +116,13 @@ class TorchLeaf(Leaf):
         """The kind of a mode for functions or operators that is on; a default device changes no results here, and is none."""
         modes = [type(at(place)).__name__ for count, at, _, _ in _STACKS for place in range(count())]
         mode = next((name for name in reversed(modes) if name != "DeviceContext"), "")
+        if not mode and (_global_optimizer_pre_hooks or _global_optimizer_post_hooks):
+            return "a hook for all optimizers"
         return mode or ("Library" if _exchanged_operators() else "")
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """The gradient mode, the default dtype, anomaly detection, modes, hooks for all modules and for saved tensors."""
+        """The gradient mode, default dtype, anomaly detection, modes, hooks for all modules, all optimizers and saved tensors."""
         with ExitStack() as aside:
             aside.enter_context(torch.enable_grad())
             aside.enter_context(_no_saved_tensors_hooks())
@@ -129,15 +132,17 @@ class TorchLeaf(Leaf):
             aside.callback(torch.set_default_dtype, torch.get_default_dtype())
             torch.set_default_dtype(torch.float32)
             aside.enter_context(mock.patch.object(module_internals, "_global_is_full_backward_hook", None))
-            for name in _HOOK_REGISTERS:
-                aside.enter_context(mock.patch.dict(getattr(module_internals, name), clear=True))
+            registers = [getattr(module_internals, name) for name in _HOOK_REGISTERS]
+            for one in (*registers, _global_optimizer_pre_hooks, _global_optimizer_post_hooks):
+                aside.enter_context(mock.patch.dict(one, clear=True))
             yield
 
 
 _IMPLEMENTED = frozenset(torch.library._impls)
 """Operators that have a kernel by a ``torch.library.Library`` before any learner's code runs."""
 _MET_HERE = tuple(
-    f"/{one}" for one in ("CPU", "AutogradCPU", "Autograd", "ADInplaceOrView", "CompositeImplicitAutograd")
+    f"/{one}"
+    for one in ("CPU", "AutogradCPU", "Autograd", "ADInplaceOrView", "BackendSelect", "CompositeImplicitAutograd")
 )
 
 
