@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 __all__ = ["ArchiveEntry", "Budget", "NotUnpacked", "entries"]
 
@@ -98,13 +98,24 @@ def _damage() -> Iterator[None]:
         raise NotUnpacked(f"broken bytes ({str(error)[:80] or type(error).__name__})") from None
 
 
+class _File(io.BufferedReader):
+    """A zip, of which no more than ``most`` bytes are read at one go: so zipfile reads the table of contents, wherever it is."""
+
+    def __init__(self, path: Path, most: int) -> None:
+        super().__init__(io.FileIO(path))
+        self._most = most
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > self._most:
+            raise NotUnpacked(f"its table of contents has more than {self._most // MB} MB")
+        return super().read(size)
+
+
 def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
     """Every entry of a zip but its folders. Raises NotUnpacked if it is none, or holds too many."""
-    with path.open("rb") as file:
+    with _File(path, budget.table) as file:
         if not file.read(4).startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
             raise NotUnpacked("it is no zip: ask for one, or unpack it yourself and collect the folder")
-        if _table_size(file) > budget.table:
-            raise NotUnpacked(f"its table of contents has more than {budget.table // MB} MB")
         with _damage():
             archive = zipfile.ZipFile(file)
         with archive:
@@ -142,17 +153,6 @@ def _refuse(info: zipfile.ZipInfo, name: str) -> None:
     if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         # zipfile unpacks the others without a limit: forty bytes of bzip2 become 46 MB at one go.
         raise NotUnpacked("packed in an unusual way: ask for an ordinary zip")
-
-
-def _table_size(file: IO[bytes]) -> int:
-    """Bytes of the table of contents, as the end of the file says; 0 if there is no end."""
-    size = file.seek(0, io.SEEK_END)
-    file.seek(max(0, size - 65_557))
-    tail = file.read(65_557)
-    file.seek(0)
-    # The end has 22 bytes: in fewer nothing begins that zipfile takes for it.
-    at = tail.rfind(b"PK\x05\x06", 0, max(0, len(tail) - 18))
-    return min(int.from_bytes(tail[at + 12 : at + 16], "little"), size) if at >= 0 else 0
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:

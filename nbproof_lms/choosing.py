@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from nbproof.key import Key
 from nbproof_lms.arrivals import Item, Kind, safe_name
@@ -148,7 +149,7 @@ def attach(items: Sequence[Item], desk: Desk) -> list[Item]:
             notebooks[_from(item)].append(item)
     ended = (item for item in items if item.line.status == "earlier copy" and item.kind is Kind.NOTEBOOK)
     earlier = {*map(_from, ended)} - notebooks.keys()
-    names = defaultdict[object, set[str]](lambda: {"timestamp.txt/"})
+    names = defaultdict[object, dict[str, bool]](lambda: {"timestamp.txt": True})
     found = []
     for item in items:
         if not item.line.status:
@@ -180,8 +181,8 @@ def _notebook_of(item: Item, mine: Sequence[Item]) -> Item | None:
     return None
 
 
-def _beside(item: Item, notebook: Item, names: set[str], desk: Desk) -> Item:
-    """``names``: of what lies there already, as systems see it that know no letter case."""
+def _beside(item: Item, notebook: Item, names: dict[str, bool], desk: Desk) -> Item:
+    """``names``: of what lies there already, as systems see it that know no letter case; whether each is a file."""
     line = notebook.line
     if line.status == "waits":
         return item.ended("waits", f"it came with {line.name}", lesson="")
@@ -190,17 +191,12 @@ def _beside(item: Item, notebook: Item, names: set[str], desk: Desk) -> Item:
     if line.status != "taken" and same_bytes(item.path, there):
         return item.ended("data file", lesson=line.lesson)
     # No file may have the name of another, of a folder, or of a notebook.
-    whole = f"{name.casefold()}/"
+    *around, whole = accumulate(name.casefold().split("/"), "{}/{}".format)
     # Of an assignment of several notebooks the others stay, with their data.
     in_way = "/" in line.lesson and (there.is_dir() or any(map(type(there).is_file, there.parents)))
-    if (
-        line.status != "taken"
-        or in_way
-        or ".ipynb/" in whole
-        or any(one.startswith(whole) or whole.startswith(one) for one in names)
-    ):
+    if line.status != "taken" or in_way or ".ipynb/" in f"{whole}/" or whole in names or any(map(names.get, around)):
         return item.ended("no notebook", _NOT_BESIDE, lesson=line.lesson)
-    names.add(whole)
+    names |= {**dict.fromkeys(around, False), whole: True}
     return item.ended("data file", lesson=line.lesson, beside=name)
 
 

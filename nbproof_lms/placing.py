@@ -7,7 +7,7 @@ import filecmp
 import os
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import cached_property
@@ -39,6 +39,14 @@ class Desk:
         """All that ever came."""
         return list(lines_in(self.root))
 
+    @cached_property
+    def _of(self) -> Mapping[Key, Sequence[Line]]:
+        """By learner and lesson."""
+        found = defaultdict[Key, list[Line]](list)
+        for line in self._lines:
+            found[line.key].append(line)
+        return found
+
     def note(self, lines: Iterable[Line]) -> None:
         """What an upload, earlier or of this call, says of whose each number is, for the next one."""
         for line in lines:
@@ -53,11 +61,10 @@ class Desk:
         """The copies (digests) that had come when a person chose the one with this ``digest``: the question is answered."""
         came: set[str] = set()
         settled: set[str] = set()
-        for line in self._lines:
-            if line.key == key:
-                if line.sha256 == digest and line.by_hand:
-                    settled = came - {digest}
-                came.add(line.sha256)
+        for line in self._of[key]:
+            if line.sha256 == digest and line.by_hand:
+                settled = came - {digest}
+            came.add(line.sha256)
         return settled
 
     def as_handed_over(self, line: Line) -> Line:
@@ -87,7 +94,7 @@ class Desk:
         with contextlib.suppress(OSError, ValueError, OverflowError):
             text = path.with_name(TIMESTAMP).read_text(encoding="utf-8")[:100]
             time = parse_utc(text).replace(tzinfo=UTC)
-        known = [one for one in self._lines if one.key == key and one.sha256 == digest]
+        known = [one for one in self._of[key] if one.sha256 == digest]
         line = known[-1] if known else Line(learner=key[0], lesson=key[1], sha256=digest, changed=path.stat().st_mtime)
         return replace(line, time=line.time or time)
 
@@ -98,10 +105,13 @@ class Desk:
 
 def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None:
     """Put into submitted/ what counts of an upload, whose copies lie ``here``; what was there moves to ``replaced``."""
+    data = defaultdict[Key, list[Line]](list)
+    for line in lines:
+        if line.beside:
+            data[line.key].append(line)
     for line in lines:
         if line.status == "taken":
-            data = [one for one in lines if one.key == line.key and one.beside]
-            _put(line, data, here, places(root).folder("submitted", *line.key), replaced / line.learner)
+            _put(line, data[line.key], here, places(root).folder("submitted", *line.key), replaced / line.learner)
 
 
 def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: Path) -> None:

@@ -63,16 +63,17 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
     """
     before = {member.learner: member for member in members_of(root)}
     there = dict(before)
+    said = {name: (member.ids, _words(member.name)) for name, member in before.items()}
     claimed = {plain(member.learner) for member in came}
     ids: dict[str, str] = {}
     notes: dict[str, None] = {}
     for one in came:
-        alike = [name for name, member in before.items() if one.ids & member.ids and name != one.learner]
-        learner, words = one.learner, _words(one.name)
+        learner, words, own = one.learner, _words(one.name), one.ids
+        alike = [name for name, (known_ids, _) in said.items() if not own.isdisjoint(known_ids) and name != learner]
         if learner not in there and len(alike) == 1 and plain(alike[0]) not in claimed:
             learner = alike.pop()
         if learner not in there and words:
-            alike += [name for name, member in before.items() if _words(member.name) == words]
+            alike += [name for name, (_, known_words) in said.items() if known_words == words]
         ids[one.learner] = learner
         for other in alike:
             then = f"make one line of the two in {ROSTER}, {learner} in its column also"

@@ -131,7 +131,14 @@ class Upload:
         """The learners, of the roster or by what came before, who are called exactly so."""
         if self.roster is not None:
             return self.roster.named(name)
-        return frozenset(one for one in self.known if plain(one) == plain(name))
+        return frozenset(self._called[plain(name)])
+
+    @cached_property
+    def _called(self) -> Mapping[str, set[str]]:
+        found = defaultdict[str, set[str]](set)
+        for one in self.known:
+            found[plain(one)].add(one)
+        return found
 
     def new(self, names: Mapping[Parts, str]) -> dict[Parts, Whose]:
         """Whom these names are of where there is no roster: each is a learner, unless two are nearly the same."""

@@ -165,6 +165,22 @@ def test_of_an_archive_no_more_is_read_than_its_budget(tmp_path: Path) -> None:
     assert read <= 4500
 
 
+@pytest.mark.parametrize("where", ["a long record tells", "as far in front as zipfile looks"])
+def test_wherever_a_table_of_contents_stands_no_more_of_it_is_read(where: str, tmp_path: Path) -> None:
+    data = zipped({f"{number}.ipynb": b"" for number in range(300)})
+    ends, at = data[-22:], len(data) - 22
+    size, begins = struct.unpack("<LL", ends[12:20])
+    if where.startswith("a long"):
+        record = b"PK\x06\x06" + struct.pack("<QHHLLQQQQ", 44, 45, 45, 0, 0, 300, 300, size, begins)
+        data = data[:at] + record + b"PK\x06\x07" + struct.pack("<LQL", 0, at, 1) + ends[:12] + bytes(10)
+    else:
+        data += b"x" * (1 << 16)
+    path = tmp_path / "many.zip"
+    path.write_bytes(data)
+    with pytest.raises(NotUnpacked, match="table of contents"):
+        list(entries(path, Budget(table=1000)))
+
+
 @pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_packings_that_unpack_without_a_limit_are_refused(packing: int, tmp_path: Path) -> None:
     path = tmp_path / "bomb.zip"

@@ -7,7 +7,10 @@ import hashlib
 import json
 import os
 import shutil
+import sys
+from collections import Counter
 from pathlib import Path
+from types import CodeType
 
 import pytest
 
@@ -21,7 +24,7 @@ from nbproof_lms.members import Member
 from nbproof_lms.outcome import STATUSES
 from nbproof_lms.roster import enrol
 from tests.lms.conftest import Collecting
-from tests.lms.uploads import everything, folder_of, notebook, zipped
+from tests.lms.uploads import everything, folder_of, make_course, notebook, zipped
 
 A, B, OTHER = notebook("01_first", "a"), notebook("01_first", "b"), notebook("02_other", 1)
 MIXED = {
@@ -256,3 +259,35 @@ def test_grade_reads_an_upload_as_collect_does() -> None:
     words = [word for name, value in said.items() for word in (f"--{name}", str(value))]
     for call in (["collect", "up.zip"], ["grade", "--from", "up.zip"]):
         assert reading_of(course_parser().parse_args([*call, *words])) == said
+
+
+def _calls(count: int, place: Path, form: str) -> Counter[CodeType]:
+    """How often each function is called where so many hand in three times, with or without a table of them."""
+    course, table = make_course(place / "course"), place / "class.csv"
+    table.write_text("learner,name\n" + "".join(f"l{at},Abc{at:04} Roe\n" for at in range(count)))
+    found = Counter[CodeType]()
+    for lesson in ("01_first", "02_other", "01_first"):
+        files = {form.format(at): notebook(lesson, f"{at} {place.name} {found.total()}") for at in range(count)}
+        (place / "hooks.zip").write_bytes(
+            zipped(files | {form.format(0).replace("x.ipynb", f"{at}.csv"): b"1" for at in range(count)})
+        )
+        sys.setprofile(lambda frame, event, told: found.update((frame.f_code,) * (event == "call")))
+        try:
+            collect(course, [place / "hooks.zip"], names=None if "Roe" in form else table)
+        finally:
+            sys.setprofile(None)
+        assert len([*course.glob(f"submitted/*/{lesson}/*.ipynb")]) == count
+    return found
+
+
+@pytest.mark.parametrize("form", ["Abc{0:04} Roe_{0}_assignsubmission_file_/x.ipynb", "l{}/x.ipynb"])
+def test_what_a_class_takes_grows_as_the_class(form: str, tmp_path: Path) -> None:
+    """And not with the square: there are classes of thousands, and learners with as many files beside a notebook."""
+    for name in ("warm", "few", "many"):
+        (tmp_path / name).mkdir()
+    _calls(2, tmp_path / "warm", form)
+    few, many = (_calls(count, tmp_path / name, form) for count, name in ((12, "few"), (48, "many")))
+    steep = {
+        f"{code.co_filename}: {code.co_name}" for code, calls in many.items() if calls > 700 and calls > 6 * few[code]
+    }
+    assert not steep
