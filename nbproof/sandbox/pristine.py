@@ -223,13 +223,12 @@ class Libraries:
         hides a builtin. Who puts back what was there hides nothing.
         """
         now = vars(owner)
-        added = now.keys() - had
-        if not added:
+        if had.issuperset(now):
             return []
         above = owner.__mro__ if isinstance(owner, type) else (owner, builtins)
         fields = (dict.fromkeys(self._fields.get(one, ())) for one in above)
         inherited = ChainMap(*map(dict, map(vars, above[1:])), *fields)
-        new = {name: now[name] for name in sorted(added & inherited.keys())}
+        new = {name: now[name] for name in sorted((now.keys() - had) & inherited.keys())}
         hiding = [name for name, value in new.items() if value is not inherited[name] and _is_called(value)]
         return [name for name in hiding if not self._is_its_own_doing(owner, name)]
 

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from IPython.core.async_helpers import get_asyncio_loop
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.error import UsageError
@@ -154,6 +155,20 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         self.user_ns["_exit_code"] = done.returncode
 
     system_piped = system_raw = system
+
+    def run_in_loop(self, source: str, history: bool) -> Any:
+        """The result of a cell that runs as in a kernel: within an event loop, which is there for the cells below as well."""
+        try:
+            awaits = self.should_run_async(source, transformed_cell=self.transform_cell(source))
+        except Exception:  # it is told when the cell runs
+            awaits = False
+        if awaits:
+            return self.run_cell(source, store_history=history)
+
+        async def cell() -> Any:
+            return self.run_cell(source, store_history=history)
+
+        return get_asyncio_loop().run_until_complete(cell())
 
     def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
         """``%magic``: one that does not work here ends its line, and says so on stderr."""

@@ -143,7 +143,7 @@ def _cell(header: dict[str, Any], _: bytes) -> tuple[dict[str, Any], bytes]:
     # A person's stop button, where nbgrader would press it. Elsewhere than in a cell nothing is interrupted.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        result = _shell.run_cell(header["source"], store_history=bool(header.get("history")))
+        result = _shell.run_in_loop(header["source"], bool(header.get("history")))
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     error = result.error_before_exec or result.error_in_exec

@@ -101,6 +101,13 @@ HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
         {"first": HELPED},
         [("above first", f"open('my_times.py', 'w').write({HELPER!r})"), ("above first", "from my_times import times")],
     ),
+    "an event loop, as a kernel has one": (
+        {"first": "import asyncio\ntwo = asyncio.create_task(asyncio.sleep(0, 2))\ndef first(x):\n    return x * factor"},
+        [("below first", "factor = await two")],
+    ),
+    "a package that is not here, beside one that is": (
+        {"first": "import no_such_package, math as m\ndef first(x):\n    return x * m.floor(2.5)"}, [],
+    ),
     "what cells that show something have left": ({"first": "def first(x):\n    return x * (1 + len(kept))"}, []),
 }  # fmt: skip
 

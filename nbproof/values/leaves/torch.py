@@ -116,8 +116,6 @@ class TorchLeaf(Leaf):
         """The kind of a mode for functions or operators that is on; a default device changes no results here, and is none."""
         modes = [type(at(place)).__name__ for count, at, _, _ in _STACKS for place in range(count())]
         mode = next((name for name in reversed(modes) if name != "DeviceContext"), "")
-        if not mode and (_global_optimizer_pre_hooks or _global_optimizer_post_hooks):
-            return "a hook for all optimizers"
         return mode or ("Library" if _exchanged_operators() else "")
 
     @contextmanager
