@@ -86,7 +86,7 @@ class ActivationMemory:
 +                count(storage.nbytes())
 
 # %% current_layer_never_ends
-# misconception: one variable for the layer that has begun last; nobody resets it | hint: memory_layer_not_left
+# misconception: one variable for the layer that has begun last; nobody resets it | hint: memory_layer_not_left | canary
 # edits: class_names
 -            running.append(name)
 +            running[:] = [name]
