@@ -34,9 +34,11 @@ from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import assignment_of
 from nbproof.marking.results import Verdict
+from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
 from nbproof.run.intake import Intake, lessons_with_source, select, take_in
 from nbproof.run.journal import Watch, only_run
+from nbproof.run.options import not_obeyed
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched
 from nbproof.terminal import console_for_output, progress, say
@@ -129,7 +131,7 @@ class _Desk:
         request = self.request
         lessons = lessons_with_source(self.root, request.names_of_lessons)
         known = lessons_with_source(self.root, [])
-        for line in _first_lines(self.root, known):
+        for line in (*_first_lines(self.root, known), *not_obeyed(course_config(self.root), by_grade=True)):
             self.say(line)
         chosen = isolation_or_refuse(request.unsafe, request.isolation)
         self.say(chosen.line)

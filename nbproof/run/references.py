@@ -22,7 +22,7 @@ from nbproof.cells import name_of
 from nbproof.display.words import words
 from nbproof.files import digest_of
 from nbproof.key import Key
-from nbproof.marking.blueprint import Blueprint, fill_in
+from nbproof.marking.blueprint import Blueprint, files_beside, fill_in
 from nbproof.marking.results import FAULTS, Verdict
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import HandIn
@@ -150,8 +150,10 @@ class References:
 
     def _hand_in(self, key: Key) -> HandIn:
         """The notebook as a learner would hand it in."""
-        filled = fill_in(self.lessons[key.lesson].blueprint, Answers(self._answers(key.lesson)))
-        return HandIn(key, notebook=nbformat.writes(filled).encode())
+        lesson = self.lessons[key.lesson]
+        filled = fill_in(lesson.blueprint, Answers(self._answers(key.lesson)))
+        files = files_beside(lesson.path, lesson.config, theirs=True)
+        return HandIn(key, notebook=nbformat.writes(filled).encode(), files=files)
 
     def keep(self, lesson: str) -> None:
         """They have earned full marks: the next run need not ask."""
