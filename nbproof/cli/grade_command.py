@@ -142,7 +142,7 @@ class _Desk:
             collected = self._collect()
             intake = self._intake(lessons, known)
             graded = self._graded(select(intake, request.only), lessons, chosen.level)
-            attendance, notes = Attendance(), tuple(_unfit(graded))
+            attendance, notes = Attendance(), tuple(_unfit(graded, root))
             if not request.only:
                 attendance = attend(root, people_of(root), {one.key for one in intake.submissions}, lessons)
                 notes += intake.notes
@@ -256,13 +256,14 @@ def _first_lines(root: Path, lessons: Sequence[str]) -> list[str]:
     ]
 
 
-def _unfit(graded: GradedClass) -> list[str]:
-    """A line for each lesson that cannot be graded, or whose reference answers lose marks."""
-    refused = [f"passed over {name}, nothing of it can be graded: {why}" for name, why in graded.refused.items()]
+def _unfit(graded: GradedClass, root: Path) -> list[str]:
+    """A line for each lesson that cannot be graded, gives marks away, or loses marks to its own reference answers."""
+    told = [f"passed over {name}, nothing of it can be graded: {why}" for name, why in graded.refused.items()]
+    told += [f"{name}: {what}" for name, what in graded.given_away.items()]
     if graded.anyway:
-        return refused + [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
-    return refused + [
-        f"passed over source/{name}: its reference answers lose marks here, so nothing of it is graded: {why}; "
+        return told + [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
+    return told + [
+        f"passed over {places(root).source(name)}: its reference answers lose marks here, so nothing of it is graded: {why}; "
         f"mend that, or: {course_command(f'grade {name} --anyway')}"
         for name, why in graded.unfit.items()
     ]

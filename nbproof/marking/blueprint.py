@@ -27,7 +27,8 @@ from nbproof.checks.check_cells import ProbePart, probe_part
 from nbproof.checks.visible import whole
 from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
-from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
+from nbproof.marking.autotests import with_tests
+from nbproof.marking.plain import PlainTest, is_plain
 from nbproof.marking.results import WrittenAnswer
 from nbproof.recover.answers import Answers
 from nbproof.recover.matching import Handout
@@ -170,7 +171,6 @@ def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
         if kind is CellKind.TEST:
             tests[name], points[name] = cell.source, float(grading_of(cell).get("points") or 0)
             nearest[name] = answers[-1] if answers else name
-            refuse_templates(cell.source, name, source, config)
             order.append((kind, name))
         elif kind in (CellKind.ANSWER, CellKind.MANUAL):
             if kind is CellKind.ANSWER:
@@ -203,7 +203,7 @@ def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
 def _instructors(source: Path, config: Config) -> nbformat.NotebookNode:
     """The instructor's notebook with all that nbgrader puts into it. Raises CourseError for what nbgrader cannot work with."""
     try:
-        notebook = nbformat.read(source, as_version=4)
+        notebook = with_tests(source, config)
         refuse_what_is_not_ours(notebook, source)
         instructor, _ = IncludeHeaderFooter(config=config).preprocess(notebook, {})
     except CourseError:
@@ -256,7 +256,7 @@ def _released(instructor: nbformat.NotebookNode, source: Path, config: Config) -
     for number, cell in enumerate(learner.cells, 1):
         try:
             for preprocessor in made:
-                preprocessor.preprocess(nbformat.NotebookNode(metadata=learner.metadata, cells=[cell]), {})
+                preprocessor(nbformat.NotebookNode(metadata=learner.metadata, cells=[cell]), {})
         except Exception as error:
             raise CourseError(
                 f"cell {number} ({name_of(cell) or 'without an id'}): {in_one_line(error)}",

@@ -109,6 +109,8 @@ class Mark(NotebookExporter):  # type: ignore[misc]
 
         for lesson, count in graded.plain_tests.items():
             self.log.warning("%s", said_aloud(lesson, count))
+        for lesson, what in graded.given_away.items():
+            self.log.warning("%s: %s", lesson, what)
         for lesson, why in graded.unfit.items():
             self.log.warning("%s: its reference answers lose marks here: %s", lesson, why)
         for one in graded.marks.values():
