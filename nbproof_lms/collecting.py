@@ -58,6 +58,10 @@ def collect(
         raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", then)
     told = () if names is None else import_roster(root, names).notes
     roster = kept_roster(root)
+    if learner is not None and roster is not None:
+        from nbproof_lms.attendance import find_learners  # it needs nbgrader, which is slow to import
+
+        (learner,) = find_learners(root, [learner], "--learner")
     with _disk(root), _waiting_room(root) as room:
         arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
         desk = Desk(root)

@@ -113,9 +113,11 @@ def _feedback(arguments: argparse.Namespace) -> int:
 
     with progress("feedback"):
         from nbproof.run.batch import follow_marks
+        from nbproof_lms.attendance import find_learners
         from nbproof_lms.handback import hand_back_pages
 
         follow_marks(arguments.course)
+        arguments.names = find_learners(arguments.course, arguments.names, "feedback")
     if arguments.target:
         return hand_back_pages(arguments)
     start = time.perf_counter()
