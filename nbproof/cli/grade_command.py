@@ -39,7 +39,7 @@ from nbproof.run.intake import Intake, lessons_with_source, select, take_in
 from nbproof.run.journal import Watch, only_run
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched
-from nbproof.terminal import console_for_output, progress, say
+from nbproof.terminal import console_for_output, progress, say, tell
 from nbproof.text import counted
 from nbproof_lms import Collected, collect
 from nbproof_lms.attendance import Attendance, attend, find_learners, late_by_word, name_in_gradebook, people_of
@@ -58,6 +58,9 @@ def grade(request: Namespace, launched: Launched | None = None) -> int:
     """
     start = time.perf_counter()
     desk = _Desk(request, launched)
+    if request.json != "-":
+        # Now, and not after hours, it is known that it can be written; and a run that is killed leaves no older results there.
+        _write(request, error_as_json(None, seconds=0.0))
     try:
         told = desk.run(start)
     except (CourseError, KeyboardInterrupt) as ended:
@@ -84,7 +87,9 @@ def _write(request: Namespace, told: dict[str, object]) -> None:
     except OSError as error:
         place = Path(request.json).absolute()
         raise trouble_with_disk(error, place) or UsageError(
-            f"the JSON cannot be written: {error.strerror}", str(place), "grade again: what was graded is kept"
+            f"the JSON cannot be written: {error.strerror}",
+            str(place),
+            "name another place: --json FILE; what was graded is kept",
         ) from None
 
 
@@ -268,22 +273,17 @@ def _unfit(graded: GradedClass) -> list[str]:
     ]
 
 
-EVERY = 10.0
-"""Seconds between two lines in a pipe."""
-
-
 class _Telling(Watch):
-    """By a bar, whose ``step`` it takes; in a pipe or a log, where no bar is drawn, by a line now and then."""
+    """First what there is to do, then by a ``step`` how far it is."""
 
     def __init__(self, step: Callable[[int, int, str], None]) -> None:
-        self._step, self._said = step, time.monotonic()
-        self._in_lines = not Console(stderr=True).is_terminal
+        self._step = step
 
     def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
         super().planned(total, kept, reasons)
-        _tell(*reasons)
-        if total and self._in_lines:
-            _tell(f"grading {counted(total, 'submission')}; {kept} need no grading")
+        tell(*reasons)
+        if total:
+            tell(f"grading {counted(total, 'submission')}; {kept} need no grading")
 
     def started(self, name: str) -> None:
         self._step(self.done, self.total, name)
@@ -291,16 +291,6 @@ class _Telling(Watch):
     def marked(self, name: str, verdict: Verdict) -> None:
         super().marked(name, verdict)
         self._step(self.done, self.total, name)
-        if self._in_lines and time.monotonic() - self._said >= EVERY:
-            self._said = time.monotonic()
-            _tell(f"graded {self.done} of {self.total}")
-
-
-def _tell(*lines: str) -> None:
-    # Whoever reads the other end may have gone; the run goes on.
-    with contextlib.suppress(OSError, ValueError):
-        for line in lines:
-            print(line, file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
