@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -102,24 +102,35 @@ def find_learners(root: Path, names: Sequence[str], place: str, *, by_id: bool =
     theirs. Who is meant by what is no id is said, on standard error. ``place``: the command or option. ``by_id``: only ids
     are taken. Raises UsageError, with those who may be meant.
     """
-    people = {line.learner: Person(line.learner) for line in lines_in(root) if line.learner} | people_of(root)
-    also = {one.learner: one.also for one in members_of(root)}
-    roster = Roster(tuple(Member(one.id, one.name, one.email, also.get(one.id, ())) for one in people.values()))
+    people = {line.learner: Person(line.learner) for line in lines_in(root)} | people_of(root)
+    people.pop("", None)
+    roster = _as_roster(root, people.values())
     found: dict[str, None] = {}
     for name in names:
         fits = {name} & people.keys() or roster.called(name) or roster.numbered(name)
         if len(fits) != 1 or (by_id and name not in fits):
-            near = [one.contact for one in people.values() if one.id in fits or (not fits and _is_near(one, name))]
-            raise UsageError(
-                f"{name!r} is no learner's id" + (f", and may mean: {some_of(near, 8)}" if near else ""),
-                place,
-                f"run the same command again with the id that you mean; {course_command('roster', root)} shows all",
-            )
+            raise _unclear(root, name, place, [people[one] for one in fits] or _near(people.values(), name))
         (learner,) = fits
         if learner != name:
             print(f"{name!r} is {people[learner].contact}", file=sys.stderr)
         found[learner] = None
     return list(found)
+
+
+def _unclear(root: Path, name: str, place: str, near: Collection[Person]) -> UsageError:
+    told = f", and may mean: {some_of([one.contact for one in near], 8)}" if near else ""
+    then = f"run the same command again with the id that you mean; {course_command('roster', root)} shows all"
+    return UsageError(f"{name!r} is no learner's id{told}", place, then)
+
+
+def _as_roster(root: Path, people: Iterable[Person]) -> Roster:
+    """The roster, with everybody on it who is known besides."""
+    also = {one.learner: one.also for one in members_of(root)}
+    return Roster(tuple(Member(one.id, one.name, one.email, also.get(one.id, ())) for one in people))
+
+
+def _near(people: Iterable[Person], name: str) -> list[Person]:
+    return [one for one in people if _is_near(one, name)]
 
 
 def _is_near(person: Person, name: str) -> bool:
@@ -132,28 +143,32 @@ def name_in_gradebook(root: Path) -> None:
     """Have the gradebook's students bear the names and addresses of the roster. What the roster has put there, and no longer
     says, goes; what others have put there stays where the roster says nothing. A caller holds the course's lock.
 
-    nbgrader has no place for a whole name: it stands as the last name, and the first one is there and empty, because
-    formgrader shows a name of which both parts are there. Raises CourseError.
+    Raises CourseError.
     """
     state = RunState(root)
     with opened_gradebook(root) as book:
         if book is None:
             return
         known = {one.id: one for one in people_in(book)}
-        for member in (one for one in _on_roster(root) if one.id in known):
+        for member in [one for one in _on_roster(root) if one.id in known]:
             held, before = known[member.id], state.named.get(member.id, {})
             others = replace(held, **{name: "" for name, told in before.items() if getattr(held, name) == told})
             (one,) = everybody([member], [others], ())
-            last = one.last_name or one.full_name
-            told = {"first_name": one.first_name, "last_name": last, "email": one.email}
-            told = {name: text[:_LONGEST] for name, text in told.items()}
-            if any(getattr(held, name) != text for name, text in told.items()):
-                empty = {"first_name": "" if last else None}
-                book.update_or_create_student(
-                    member.id, **{name: text or empty.get(name) for name, text in told.items()}
-                )
-            state.named[member.id] = {name: text for name, text in told.items() if text != getattr(others, name)}
+            told = _as_student(one)
+            if told != _as_student(held):
+                book.update_or_create_student(member.id, **told)
+            state.named[member.id] = {
+                name: text for name, text in told.items() if text not in (None, getattr(others, name))
+            }
     state.save()
+
+
+def _as_student(one: Person) -> dict[str, str | None]:
+    """The columns of nbgrader's table. It has none for a whole name: that stands as the last name, beside an empty first one,
+    because formgrader shows a name of which both parts are there."""
+    last = (one.last_name or one.full_name)[:_LONGEST]
+    first = one.first_name[:_LONGEST] or ("" if last else None)
+    return {"first_name": first, "last_name": last or None, "email": one.email[:_LONGEST] or None}
 
 
 def _on_roster(root: Path) -> tuple[Person, ...]:

@@ -132,9 +132,7 @@ def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Pe
     asked = {key: page for key, page in written.items() if key in starts}
     pages = {key: page for key, page in asked.items() if force or before.get("/".join(key)) != _digest(page)}
     left = written.keys() - asked.keys()
-    others = [one for one in systems().values() if left and one.upload and one.option != target]
-    theirs = ((one.option, left & _addresses(root, one).keys()) for one in others)
-    elsewhere = {option: keys for option, keys in theirs if keys}
+    elsewhere = _elsewhere(root, target, left) if left else {}
     done = HandedBack(target, len(asked) - len(pages), left.difference(*elsewhere.values()), elsewhere)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -151,6 +149,13 @@ def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Pe
         fact = f"what is to be handed back cannot be written: {error.strerror}"
         raise CourseError(fact, place, "mend that, then run the same command again") from None
     return done
+
+
+def _elsewhere(root: Path, target: str, keys: Collection[Key]) -> dict[str, Collection[Key]]:
+    """Another LMS, and which of these pages it takes."""
+    others = [one for one in systems().values() if one.upload and one.option != target]
+    theirs = {one.option: _addresses(root, one).keys() & keys for one in others}
+    return {option: found for option, found in theirs.items() if found}
 
 
 def _written(root: Path, keys: Iterable[Key]) -> dict[Key, bytes]:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 
 from nbproof.errors import UsageError
@@ -50,8 +48,8 @@ class Enrolment:
     """What became of those who were put on a roster.
 
     ``ids``: their id there, by the one that they came with; ``added``: who is new. ``notes``: on each who gets another name, and
-    on each two who may be one person. ``changed``: column -> of how many of the others
-    something else stands there now.
+    on each two who may be one person. ``changed``: column -> of how many of the
+    others something else stands there now.
     """
 
     ids: dict[str, str]
@@ -88,13 +86,14 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
             notes[f"{told}. Are they one person?"] = None
         there[learner] = one if known is None else _together(known, one)
     _write(root, tuple(there.values()))
-    news = (_news(one, there[learner]) for learner, one in before.items())
-    return Enrolment(ids, tuple(there.keys() - before.keys()), tuple(notes), Counter(chain.from_iterable(news)))
+    return Enrolment(ids, tuple(there.keys() - before.keys()), tuple(notes), _changed(before, there))
 
 
-def _news(before: Member, now: Member) -> list[str]:
-    """The columns in which something else stands now."""
-    return [head for head in _COLUMNS if getattr(before, head) != getattr(now, head)]
+def _changed(before: Mapping[str, Member], now: Mapping[str, Member]) -> dict[str, int]:
+    """Column -> of how many something else stands there now."""
+    pairs = [(one, now[learner]) for learner, one in before.items()]
+    counts = {head: sum(getattr(one, head) != getattr(other, head) for one, other in pairs) for head in _COLUMNS}
+    return {head: count for head, count in counts.items() if count}
 
 
 def _together(one: Member, other: Member) -> Member:

@@ -170,10 +170,7 @@ def select(intake: Intake, only: Sequence[str], id_of: Callable[[str], str] = st
     """
     if not only:
         return intake
-    patterns = [
-        pattern if any(_fits(one, pattern) for one in intake.submissions) else _by_id(pattern, id_of)
-        for pattern in only
-    ]
+    patterns = [_by_id(intake, pattern, id_of) for pattern in only]
     for pattern in patterns:
         if not any(_fits(one, pattern) for one in intake.submissions):
             learners = sorted({one.key.learner for one in intake.submissions})
@@ -186,7 +183,9 @@ def select(intake: Intake, only: Sequence[str], id_of: Callable[[str], str] = st
     return replace(intake, submissions=kept)
 
 
-def _by_id(pattern: str, id_of: Callable[[str], str]) -> str:
+def _by_id(intake: Intake, pattern: str, id_of: Callable[[str], str]) -> str:
+    if any(_fits(one, pattern) for one in intake.submissions):
+        return pattern
     learner, slash, lesson = pattern.partition("/")
     return f"{id_of(learner)}{slash}{lesson}"
 

@@ -55,7 +55,7 @@ class RunState:
         self.registered: dict[str, str] = kept.get("registered", {})
         self.references: dict[str, str] = kept.get("references", {})
         """Lesson, and isolation -> digest of all that its reference answers earned full marks with."""
-        self.named: dict[str, dict[str, str]] = kept.get("named", {})
+        self.named: dict[str, dict[str, str | None]] = kept.get("named", {})
         """Learner -> what of the names and addresses in the gradebook came from the roster."""
         # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
         self.key = str(kept.get("key") or secrets.token_hex(16))
