@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from nbgrader.api import (
@@ -35,6 +36,7 @@ from sqlalchemy import create_engine
 from traitlets.config import Config
 
 from nbproof.errors import CourseError
+from nbproof.marking.autotests import with_tests
 from nbproof.text import counted, in_one_line, some_of
 
 __all__ = ["create_tables", "follow"]
@@ -86,15 +88,16 @@ def _registered_alone(config: Config, assignment: str, folder: Path, paths: Sequ
     """Have nbgrader register copies of these notebooks, called by their numbers; returns the gradebook that holds them."""
     source, url = scratch / "source" / _NAME, f"sqlite:///{scratch}/gradebook.db"
     source.mkdir(parents=True)
-    for one in folder.iterdir():
-        name = f"{paths.index(one)}.ipynb" if one in paths else one.name
-        (source / name).symlink_to(one.resolve())
     create_tables(url)
     own = Config(config)
-    own.CourseDirectory = Config(root=str(scratch), db_url=url, ignore=["*"])
+    own.CourseDirectory = Config(root=str(scratch), db_url=url)
     try:
+        for number, path in enumerate(paths):
+            nbformat.write(with_tests(path, config), source / f"{number}.ipynb")
         outcome = NbGraderAPI(config=own).generate_assignment(_NAME, force=True, create=True)
         said = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}" if not outcome["success"] else ""
+    except CourseError:
+        raise
     except Exception as error:  # nbgrader's, and whatever an instructor's own preprocessor raises
         said = f"{type(error).__name__}: {error}"
     if said:
