@@ -27,7 +27,7 @@ from nbproof.sandbox.isolation import isolation_or_refuse, why_not_isolated
 from nbproof.sandbox.worker_handle import Worker
 from nbproof.text import in_one_line
 
-__all__ = ["redirect_to_tests", "with_tests"]
+__all__ = ["with_tests"]
 
 
 @dataclass(frozen=True)
@@ -101,15 +101,3 @@ def _written(source: Path, folder: Path, beside: Attachments, config: Config) ->
         preprocessor.kc = _Client(worker)
         preprocessor.preprocess(around, {"metadata": {"path": str(folder)}, "kernel_name": known})
     return nbformat.from_dict({**notebook, "cells": around.cells[first:][: len(own)]})
-
-
-def redirect_to_tests(config: Config, assignment: str, scratch: Path) -> None:
-    """Have nbgrader find the notebooks of an assignment with their tests, in ``scratch``, if it would have to write some."""
-    course = CourseDirectory(config=config)
-    notebooks = list(Path(course.format_path(course.source_directory, ".", assignment)).glob("*.ipynb"))
-    if any(_holds_templates(path, config) for path in notebooks):
-        config.CourseDirectory.source_directory = str(scratch)
-        for path in notebooks:
-            place = Path(course.format_path(str(scratch), ".", assignment), path.name)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            nbformat.write(with_tests(path, config), place)
