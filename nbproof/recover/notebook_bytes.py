@@ -176,7 +176,8 @@ def _upgraded(value: dict[str, Any]) -> Any:
         warnings.catch_warnings(),
     ):  # whatever a text that is no notebook makes it raise
         warnings.simplefilter("ignore")
-        return nbformat.convert(nbformat.from_dict(value | {"nbformat": 3}), 4)
+        text = json.dumps({"nbformat_minor": 0, **value, "nbformat": 3})
+        return nbformat.convert(nbformat.reads(text, as_version=nbformat.NO_CONVERT), 4)
     return value
 
 

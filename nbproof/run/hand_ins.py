@@ -9,14 +9,13 @@ others hold; if none does, a person decides.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from unicodedata import normalize
 
-from nbproof.errors import UsageError
 from nbproof.key import Key, notebook_of
 from nbproof.recover.notebook_bytes import HandIn, files_below
 from nbproof.run.contents import Guess, LessonBook
@@ -45,154 +44,127 @@ class Folder:
 
     def hand_ins(self) -> list[HandIn]:
         """The file to grade of each lesson, or why there is none, in words. Of several lessons some may not be there."""
-        found = {lesson: self._refused(lesson) for lesson in self.lessons}
-        if not all(found.values()):
-            chosen = {lesson: self._chosen(lesson) for lesson, one in found.items() if one is None}
-            found |= chosen
-            self._pass_over({one.path for one in chosen.values() if one is not None})
-        return [one for one in found.values() if one is not None]
+        found = [one for one in map(self._hand_in, self.lessons) if one is not None]
+        if not any(one.problem for one in found):
+            self._pass_over({one.path for one in found})
+        return found
+
+    def _pass_over(self, taken: set[Path]) -> None:
+        told = taken.union(*self.passed.values())
+        for path in filter(_is_notebook, self._files):
+            if path not in told:
+                self.passed[self._why_not(path)].append(path)
+
+    def named(self, paths: Sequence[Path]) -> str:
+        """Files as a line tells them."""
+        return some_of([printable(str(path.relative_to(self.place))) for path in paths], _NAMED)
+
+    def _hand_in(self, lesson: str) -> HandIn | None:
+        key, exact = Key(self.learner, lesson), self._exact(lesson)
+        try:
+            _refuse_links((self.place.parent, self.place, exact))
+            mine = [path for path, whose in self._whose.items() if whose == lesson] or self._by_default(lesson)
+            return self._best(mine, key) if mine or len(self.lessons) == 1 else None
+        except _Undecided as why:
+            return HandIn(key, exact, str(why))
+        except OSError as error:
+            return HandIn(key, exact, f"{exact.name} cannot be read: {error.strerror}")
 
     def _exact(self, lesson: str) -> Path:
         return self.place / f"{notebook_of(lesson)}.ipynb"
-
-    def _refused(self, lesson: str) -> HandIn | None:
-        """Where a link stands, or something that is no file, there is nothing to choose."""
-        path, told = self._exact(lesson), ""
-        try:
-            for place in (self.place.parent, self.place, path):
-                if place.is_symlink():
-                    told = f"{place.name} is a symbolic link; hand in the file itself"
-                    break
-            else:
-                if path.exists() and not path.is_dir() and not path.is_file():
-                    told = f"{path.name} is not a regular file"
-        except OSError as error:
-            told = f"{path.name} cannot be read: {error.strerror}"
-        return HandIn(Key(self.learner, lesson), path, told) if told else None
 
     @cached_property
     def _files(self) -> list[Path]:
         return list(files_below(self.place))
 
     @cached_property
-    def _notebooks(self) -> list[Path]:
-        """All of any name; copies that Jupyter made by itself only if there are no others."""
-        found = [path for path in self._files if _is_notebook(path)]
-        return [path for path in found if not path.stem.endswith("-checkpoint")] or found
-
-    def _checkpoints(self) -> list[Path]:
-        folder = self.place / ".ipynb_checkpoints"
-        return [] if folder.is_symlink() else [path for path in files_below(folder) if _is_notebook(path)]
-
-    @cached_property
     def _guesses(self) -> Mapping[Path, Guess]:
-        """What is in them. Where each has the name of a lesson, or one is alone, there is nothing to ask, and none is opened."""
-        others = set(self._notebooks) - {*map(self._exact, self.lessons)}
-        if not others or len(self._notebooks) == len(self.lessons) == 1:
-            return {}
-        return {path: _guess(self.book, path) for path in self._notebooks[:_MOST]}
+        """What is in the notebooks. Where each has a lesson's name, or one is alone, there is nothing to ask: none is opened.
 
-    def _guess(self, path: Path) -> Guess:
-        return self._guesses.get(path, Guess())
+        Copies that Jupyter made by itself are looked at only if there is nothing else.
+        """
+        found = [path for path in self._files if _is_notebook(path)]
+        found = [path for path in found if not path.stem.endswith("-checkpoint")] or found
+        told = {*found} <= {*map(self._exact, self.lessons)} or len(found) == len(self.lessons) == 1
+        return {path: self.book.guess(path) if at < _MOST and not told else Guess() for at, path in enumerate(found)}
 
     @cached_property
     def _whose(self) -> Mapping[Path, str]:
         """Notebook -> the lesson that it is of, of any assignment; empty if neither cells nor name tell."""
-        return {path: self._guess(path).lesson or _by_name(path, self.lessons) for path in self._notebooks}
-
-    def _chosen(self, lesson: str) -> HandIn | None:
-        key, exact = Key(self.learner, lesson), self._exact(lesson)
-        mine = [path for path in self._notebooks if self._whose[path] == lesson] or self._by_default(lesson)
-        if not mine:
-            return None if len(self.lessons) > 1 else HandIn(key, exact, self._why_none(exact))
-        best = self._best(mine, lesson)
-        if best is None:
-            told = (
-                f"nothing says which copy counts, for they hold different answers: {self.named(mine)}; leave one there"
-            )
-            return HandIn(key, exact, told)
-        if unknown := self._unknown(best, lesson):
-            told = (
-                f"{self.named([best])} is as it was handed out, and nothing says whose answers another notebook holds: "
-            )
-            return HandIn(key, exact, f"{told}{self.named(unknown)}; leave one there")
-        if len(mine) == 1:
-            return HandIn(key, best)
-        others = [path for path in mine if path != best]
-        self.passed[f"{self.named([best])} counts, which holds all that stands there"] += others
-        remark = (
-            f"{self.named(others)} was there as well; {self.named([best])} counts, which holds all that stands there"
-        )
-        return HandIn(key, best, remark=remark)
+        return {path: guess.lesson or _by_name(path, self.lessons) for path, guess in self._guesses.items()}
 
     def _by_default(self, lesson: str) -> list[Path]:
         """The only notebook of any name, where there is one lesson; or else the only file that a notebook may have become."""
-        exact = self._exact(lesson)
-        free = [path for path in self._notebooks if not self._whose[path] and not self._guess(path).others]
-        if exact in self._notebooks and self._whose[exact] not in self.lessons:
-            return [exact]
-        if len(self.lessons) == 1 and len(free) == 1:
-            return free
-        if self._notebooks:
-            return []
-        fits = [path for path in self._files if path.name.lower().endswith(_BECAME)]
-        named, saved = (
-            [path for path in some if _by_name(path, self.lessons) == lesson] for some in (fits, self._checkpoints())
-        )
-        choices = (named, saved, fits) if len(self.lessons) == 1 else (named, saved)
-        return next((choice for choice in choices if len(choice) == 1), [])
+        exact, alone = self._exact(lesson), len(self.lessons) == 1
+        if self._whose:
+            if self._whose.get(exact, lesson) not in self.lessons:
+                return [exact]
+            free = [path for path, guess in self._guesses.items() if not (self._whose[path] or guess.others)]
+            return free if alone and len(free) == 1 else []
+        became = [path for path in self._files if path.name.lower().endswith(_BECAME)]
+        for fits in (became, self._saved()):
+            named = [path for path in fits if _by_name(path, self.lessons) == lesson]
+            if len(named) == 1:
+                return named
+        return became if alone and len(became) == 1 else []
 
-    def _best(self, mine: Sequence[Path], lesson: str) -> Path | None:
-        """The one that holds all that the others hold; of the same, that of the lesson's name. None if no one does."""
-        if len(mine) == 1:
-            return mine[0]
-        held = {path: _answers(self.book, path, lesson) for path in mine}
+    def _saved(self) -> Iterator[Path]:
+        """What Jupyter saved by itself: no link of a learner's leads there."""
+        folder = self.place / ".ipynb_checkpoints"
+        return iter(()) if folder.is_symlink() else files_below(folder)
+
+    def _best(self, mine: Sequence[Path], key: Key) -> HandIn:
+        """That of the copies which counts. Raises _Undecided."""
+        exact = self._exact(key.lesson)
+        if not mine:
+            shown = self.named(sorted(self._files))
+            what = f"only {shown}: leave one notebook there" if shown else "the folder holds no notebook"
+            raise _Undecided(f"no {exact.name} in it; {what}")
+        unknown = [path for path, whose in self._whose.items() if not whose and path not in mine]
+        best, others = self._ranked(mine, key.lesson) if len(mine) > 1 else (mine[0], [])
+        if unknown and not self.book.answers(best, key.lesson):
+            told = (
+                f"{self.named([best])} is as it was handed out, and nothing says whose answers another notebook holds"
+            )
+            raise _Undecided(f"{told}: {self.named(unknown)}; leave one there")
+        if not others:
+            return HandIn(key, best)
+        why = f"{self.named([best])} counts, which holds all that stands there"
+        self.passed[why] += others
+        return HandIn(key, best, remark=f"{self.named(others)} was there as well; {why}")
+
+    def _ranked(self, mine: Sequence[Path], lesson: str) -> tuple[Path, list[Path]]:
+        """The one that holds all that the others hold, of the same that of the lesson's name; and the others."""
+        held = {path: self.book.answers(path, lesson) for path in mine}
         whole = [path for path in mine if all(other <= held[path] for other in held.values())]
-        return min(whole, key=lambda path: (path != self._exact(lesson), path), default=None)
+        if not whole:
+            told = "nothing says which copy counts, for they hold different answers"
+            raise _Undecided(f"{told}: {self.named(mine)}; leave one there")
+        best = min(whole, key=lambda path: (path != self._exact(lesson), path))
+        return best, [path for path in mine if path != best]
 
-    def _unknown(self, best: Path, lesson: str) -> list[Path]:
-        """Notebooks of which nothing tells, where the one that would count has nothing filled in."""
-        unknown = [path for path in self._guesses if path != best and not self._whose[path]]
-        return [] if unknown and _answers(self.book, best, lesson) else unknown
+    def _why_not(self, path: Path) -> str:
+        if path not in self._whose:
+            return "Jupyter saved it by itself"
+        whose = self._guesses[path].others or tuple(filter(None, [self._whose[path]]))
+        return f"its cells are of {' and '.join(whose)}" if whose else "none of its cells is of a lesson"
 
-    def _pass_over(self, taken: Collection[Path]) -> None:
-        """Say of each notebook that is left why."""
-        told = {*taken}.union(*self.passed.values())
-        if saved := [path for path in self._files if _is_notebook(path) and path not in {*self._notebooks, *told}]:
-            self.passed["Jupyter saved them by itself"] += saved
-        for path in (path for path in self._notebooks if path not in told):
-            whose, others = self._whose[path], self._guess(path).others
-            why = "none of its cells is of a lesson"
-            if whose or others:
-                why = f"its cells are of {' and '.join(others or [whose])}"
-            self.passed[why].append(path)
 
-    def _why_none(self, exact: Path) -> str:
-        shown = self.named(sorted(self._files))
-        what = f"only {shown}: leave one notebook there" if shown else "the folder holds no notebook"
-        return f"no {exact.name} in it; {what}"
+class _Undecided(Exception):
+    """Nothing of a lesson can be graded; the text says why."""
 
-    def named(self, paths: Sequence[Path]) -> str:
-        """Files as a line tells them."""
-        return some_of([printable(str(path.relative_to(self.place))) for path in paths], _NAMED)
+
+def _refuse_links(way: Sequence[Path]) -> None:
+    """Raise _Undecided for a link on the way to a notebook, or what is neither a file nor a folder at its end."""
+    for place in way:
+        if place.is_symlink():
+            raise _Undecided(f"{place.name} is a symbolic link; hand in the file itself")
+    if way[-1].exists() and not way[-1].is_dir() and not way[-1].is_file():
+        raise _Undecided(f"{way[-1].name} is not a regular file")
 
 
 def _is_notebook(path: Path) -> bool:
     return path.name.strip().casefold().endswith(".ipynb")
-
-
-def _guess(book: LessonBook, path: Path) -> Guess:
-    try:
-        return book.guess(path)
-    except (OSError, UsageError):  # or there is no lesson to compare with
-        return Guess()
-
-
-def _answers(book: LessonBook, path: Path, lesson: str) -> Counter[str]:
-    try:
-        return book.answers(path, lesson)
-    except OSError:
-        return Counter([str(path)])
 
 
 def _by_name(path: Path, lessons: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ before anything runs.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,7 +16,7 @@ from nbproof.files import digest_of
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.results import Verdict
-from nbproof.places import places
+from nbproof.places import Places, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.run.contents import LessonBook
 from nbproof.run.hand_ins import Folder
@@ -65,52 +65,53 @@ def lessons_with_source(root: Path, names: list[str]) -> list[str]:
 
 def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
     """Look through what was handed in, a folder for each learner and assignment. Nothing is changed, nothing runs."""
-    here, book = places(root), LessonBook(root)
-    found = list[Intake]()
+    here, book, found = places(root), LessonBook(root), list[Intake]()
     strange = defaultdict[tuple[str, str], list[Path]](list)
-    for outer in here.outer("submitted"):
-        try:
-            folders = here.inner(outer)
-        except OSError as error:
-            found.append(Intake((), (f"passed over {_shown(root, outer)}: {error.strerror}",), True))
-            continue
-        for folder in folders:
-            keys = here.lessons_in(folder, known)
-            if why := _why_not(folder, keys):
-                strange[why, folder.name].append(folder)
-            elif {key.lesson for key in keys} & {*lessons} and (folder.is_dir() or folder.is_symlink()):
-                found.append(_in_folder(root, folder, keys, book))
+    for folder in _folders(here, strange):
+        keys = here.lessons_in(folder, known)
+        if why := _why_not(folder, keys):
+            strange[why, folder.name].append(folder)
+        elif {key.lesson for key in keys} & {*lessons} and (folder.is_dir() or folder.is_symlink()):
+            found.append(_in_folder(root, folder, keys, book))
     for (why, _), paths in strange.items():
         note = f"passed over {some_of([_shown(root, path) for path in paths], 3)}: {why}"
         found.append(Intake((), (note,), any(map(_may_be_work, paths))))
-    notes = sorted(found, key=lambda one: not one.passed_over)
+    return _together(sorted(found, key=lambda one: not one.passed_over), lessons)
+
+
+def _folders(here: Places, strange: dict[tuple[str, str], list[Path]]) -> Iterator[Path]:
+    """What lies in learners' folders. Of those that cannot be read ``strange`` gets the reason."""
+    for outer in here.outer("submitted"):
+        try:
+            yield from here.inner(outer)
+        except OSError as error:
+            strange[error.strerror or "it cannot be read", outer.name].append(outer)
+
+
+def _together(found: Sequence[Intake], lessons: Collection[str]) -> Intake:
+    submissions = (one for part in found for one in part.submissions)
     return Intake(
-        tuple(sorted((one for part in found for one in part.submissions if one.key.lesson in lessons), key=_key_of)),
-        tuple(note for part in notes for note in part.notes),
+        tuple(sorted((one for one in submissions if one.key.lesson in lessons), key=lambda one: one.key)),
+        tuple(note for part in found for note in part.notes),
         any(part.passed_over for part in found),
         tuple(key for part in found for key in part.absent),
     )
 
 
-def _key_of(one: HandIn) -> Key:
-    return one.key
-
-
 def _in_folder(root: Path, place: Path, keys: Sequence[Key], book: LessonBook) -> Intake:
     """What counts of the folder of an assignment, and what a person should know of the rest."""
-    folder = Folder(place, place.parent.name, [key.lesson for key in keys], book)
+    folder, shown = Folder(place, place.parent.name, [key.lesson for key in keys], book), _shown(root, place)
     found = folder.hand_ins()
-    missing = tuple(key for key in keys if key not in map(_key_of, found))
-    shown = _shown(root, place)
     notes = [f"passed over {shown}/{folder.named(paths)}: {why}" for why, paths in folder.passed.items()]
+    names = {key: f"{notebook_of(key.lesson)}.ipynb" for key in keys}
     if not found:
-        names = ", ".join(f"{notebook_of(key.lesson)}.ipynb" for key in keys)
-        notes.append(f"passed over {shown}: it holds no notebook of {place.name}'s, which are called {names}")
-    for one in found:
-        if not one.problem and one.path != place / f"{notebook_of(one.key.lesson)}.ipynb":
-            notes.append(f"taken although it has another name: {_shown(root, one.path)}")
-    lost = bool(missing and (folder.passed or not found))
-    return Intake(tuple(found), tuple(notes), lost, missing if found else ())
+        told = ", ".join(names.values())
+        note = f"passed over {shown}: it holds no notebook of {place.name}'s, which are called {told}"
+        return Intake((), (*notes, note), True)
+    renamed = (one.path for one in found if not one.problem and one.path != place / names[one.key])
+    notes += [f"taken although it has another name: {_shown(root, path)}" for path in renamed]
+    absent = tuple(sorted({*keys} - {one.key for one in found}))
+    return Intake(tuple(found), tuple(notes), bool(absent and folder.passed), absent)
 
 
 def _may_be_work(path: Path) -> bool:
