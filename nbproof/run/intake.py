@@ -5,7 +5,7 @@ before anything runs.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -138,14 +138,16 @@ def anything_new(root: Path, intake: Intake) -> bool:
     return any(not one.problem and not journal_of(root, *one.key).exists() for one in intake.submissions)
 
 
-def select(intake: Intake, only: Sequence[str]) -> Intake:
+def select(intake: Intake, only: Sequence[str], id_of: Callable[[str], str] = str) -> Intake:
     """What these names leave of an intake: ``ada``, ``ada/02_sorting``, with ``*`` and ``?``. Without a name, all of it.
 
-    Raises UsageError if one of them fits nothing: leaving it out must never mean more, or less, than was asked for.
+    ``id_of``: the id of the learner who is called so, where it fits no id. Raises UsageError if one of them fits nothing:
+    leaving it out must never mean more, or less, than was asked for.
     """
     if not only:
         return intake
-    for pattern in only:
+    patterns = [_by_id(intake, pattern, id_of) for pattern in only]
+    for pattern in patterns:
         if not any(_fits(one, pattern) for one in intake.submissions):
             learners = sorted({one.key.learner for one in intake.submissions})
             raise UsageError(
@@ -153,8 +155,15 @@ def select(intake: Intake, only: Sequence[str]) -> Intake:
                 f"--only {pattern}",
                 f"choose from the learners in submitted/: {some_of(learners, 8)}",
             )
-    kept = tuple(one for one in intake.submissions if any(_fits(one, pattern) for pattern in only))
+    kept = tuple(one for one in intake.submissions if any(_fits(one, pattern) for pattern in patterns))
     return replace(intake, submissions=kept)
+
+
+def _by_id(intake: Intake, pattern: str, id_of: Callable[[str], str]) -> str:
+    if any(_fits(one, pattern) for one in intake.submissions):
+        return pattern
+    learner, slash, lesson = pattern.partition("/")
+    return f"{id_of(learner)}{slash}{lesson}"
 
 
 def _fits(one: HandIn, pattern: str) -> bool:
