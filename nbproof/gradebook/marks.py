@@ -11,6 +11,7 @@ from nbproof.display.words import words
 from nbproof.errors import CourseError
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.results import Verdict
+from nbproof.text import printable
 from nbproof.values.results import Outcome, Status
 
 __all__ = [
@@ -276,23 +277,32 @@ class ClassLesson:
 
 @dataclass(frozen=True)
 class Person:
-    """A learner. ``id`` is the folder's name in ``submitted/``; the rest is what the gradebook knows."""
+    """A learner. ``id`` is the folder's name in ``submitted/``; the rest is what roster and gradebook know."""
 
     id: str
     first_name: str = ""
     last_name: str = ""
     email: str = ""
     lms_id: str = ""
+    full_name: str = ""
+    """The name where nobody has said which part of it is the first and which the last; they are empty then."""
 
     @property
     def name(self) -> str:
-        """First and last name, as far as they are known."""
-        return " ".join(part for part in (self.first_name, self.last_name) if part)
+        """The whole name, as far as it is known."""
+        return self.full_name or " ".join(part for part in (self.first_name, self.last_name) if part)
 
     @property
     def called(self) -> str:
         """For a person's eyes: the id, and the name where that is another word."""
         return f"{self.id} ({self.name})" if self.name and self.name != self.id else self.id
+
+    @property
+    def contact(self) -> str:
+        """For somebody who has to write to them: ``0001023 Anna Schmidt <anna@u.edu>``, as far as that is known."""
+        name = self.name if self.name != self.id else ""
+        address = f"<{self.email}>" if self.email and self.email != self.id else ""
+        return printable(" ".join(part for part in (self.id, name, address) if part))
 
 
 @dataclass(frozen=True)
@@ -337,5 +347,7 @@ class GradedClass(ClassResults):
     """Lesson -> why its reference answers lose marks here."""
     anyway: bool = False
     """Whether those were graded even so."""
+    given_away: Mapping[str, str] = field(default_factory=dict)
+    """Lesson -> for which cells a notebook that nobody has touched earns marks."""
     refused: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> why nothing of it can be graded here, whoever asks."""
