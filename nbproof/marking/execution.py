@@ -69,8 +69,8 @@ def _brought_by(check: str, seed: int, answer: dict[str, Any], payload: bytes, a
     """
     trouble, printed = answer.get("trouble"), readable(answer["printed"][:5_000])
     if trouble is None:
-        size = answer["size"]
-        return Brought(check, seed, payload[:size], printed=printed, canary=payload[size:] if asked else b"")
+        beside = payload[answer["size"] :] if asked else b""
+        return Brought(check, seed, payload[: answer["size"]], printed=printed, canary=beside)
     if not (isinstance(trouble, list) and [type(one) for one in trouble] == _TROUBLE):
         raise wire.WireError("trouble of no known form")
     line = min(max(trouble.pop(2), 0), 9_999)  # of a few digits, whatever it is

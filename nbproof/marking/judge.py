@@ -100,9 +100,7 @@ class Judge:
         return self.unjudged(test, brought, error)
 
     def is_rigged(self, test: str, brought: Brought) -> bool:
-        """Whether a wrong answer passes where this was brought. Bytes of no known form were made up."""
-        if not brought.canary:
-            return False
+        """Whether the wrong answer that was asked there passes. Bytes of no known form were made up."""
         try:
             return self.verdict(test, replace(brought, evidence=brought.canary), draw=False).passed
         except WireError:

@@ -84,8 +84,8 @@ def mark(
         run.run()
         seconds, peak = seconds + run.seconds, max(peak, run.peak)
     _judge(blueprint, judge, rebuilt, run.exercises)
-    texts = [*rebuilt.answers.values(), *(one.source for one in rebuilt.own)]
-    texts += [data.decode("utf-8", "replace") for name, data in files.items() if name not in blueprint.files]
+    theirs = (data.decode("utf-8", "replace") for name, data in files.items() if name not in blueprint.files)
+    texts = [*rebuilt.answers.values(), *(one.source for one in rebuilt.own), *theirs]
     verdicts = Verdicts(blueprint, judge, rebuilt, run.limits, named_in(texts))
     tested = {test.exercise for test in blueprint.tests.values()}
     return Verdict(
@@ -123,7 +123,8 @@ def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapp
                     exercise.loss = exercise.loss or WorkerLost("protocol", "what it brought has no known form")
                     continue
                 exercise.beyond = finding.unjudged is not None
-                exercise.rigged = exercise.rigged or (finding.passed and judge.is_rigged(name, brought))
+                is_asked = finding.passed and brought.canary != b""
+                exercise.rigged = exercise.rigged or (is_asked and judge.is_rigged(name, brought))
                 findings.append(in_few_words(finding, test.probe.asks, lines) if hidden else finding)
             exercise.replies[name] = []
 

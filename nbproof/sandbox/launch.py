@@ -97,7 +97,6 @@ def _imported_by_lessons() -> list[str]:
     return sorted(name for name in found if name.partition(".")[0] in _WARM)
 
 
-_HERE = Path(__file__).resolve().parents[2]
 _START = (
     "import sys; sys.path.insert(0, sys.argv.pop()); from nbproof.sandbox.fork_server import main; del sys.path[0]; "
     "sys.exit(main())"
@@ -131,7 +130,7 @@ def launch(isolation: Isolation, writers: int = 0) -> Launched:
             json.dumps(import_path()),
             str(the_course().folder),
             json.dumps(far_ends),
-            str(_HERE),
+            str(Path(__file__).resolve().parents[2]),
         ],
         pass_fds=[theirs.fileno(), *far_ends],
         env={**kept, **threads, "LANG": "C.UTF-8", "IPYTHONDIR": str(folder / "ipython")},
