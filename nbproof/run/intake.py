@@ -14,13 +14,14 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import digest_of
+from nbproof.gradebook.graded_notebook import TIME, time_in
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.results import Verdict
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import Damaged, HandIn, files_below
 from nbproof.run.journal import journal_of
-from nbproof.text import counted, printable, some_of
+from nbproof.text import counted, in_one_line, printable, some_of
 
 __all__ = [
     "Intake",
@@ -81,6 +82,14 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
                 f"taken although it has another name: {_shown(root, path)}" for path in _other_names(folder, found)
             ]
             submissions += found
+            try:
+                time_in(folder / TIME)
+            except ValueError as error:
+                passed.append(
+                    f"not known whether it is late: {_shown(root, folder / TIME)} cannot be read for certain "
+                    f"({in_one_line(error)}): write it as 2026-11-20 18:00:00 UTC, then grade again; it is graded, and costs "
+                    "nothing until then"
+                )
     submissions.sort(key=lambda one: one.key)
     return Intake(tuple(submissions), (*passed, *told), bool(passed))
 
