@@ -14,6 +14,8 @@ from pathlib import Path
 
 from nbproof.errors import UsageError
 from nbproof.places import places
+from nbproof.run.intake import is_noted
+from nbproof.run.journal import settled_in
 from nbproof_lms.arrivals import Arrived, Item, Kind, Step, is_archive, is_junk, take_in
 from nbproof_lms.choosing import attach, choose
 from nbproof_lms.contents import Guess, LessonBook
@@ -64,7 +66,17 @@ def collect(
         items = _filed(arrived, book, desk, roster, lesson or "", learner or "")
         items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
         collected = _kept(root, arrived, items, lesson or "")
-    return replace(collected, notes=(*collected.notes, *told))
+    noted = settled_in(root)
+    # The lists that are kept say what it is: it may be asked about again.
+    seen = {line for line in collected.needs_person if is_noted(noted, line.name, line.sha256)}
+    uploads = [
+        replace(
+            one,
+            lines=tuple(replace(line, status="settled", look=False) if line in seen else line for line in one.lines),
+        )
+        for one in collected.uploads
+    ]
+    return Collected(tuple(uploads), (*collected.notes, *told))
 
 
 def _filed(

@@ -46,6 +46,7 @@ from nbproof_lms.attendance import Attendance, attend, late_by_word, people_of
 from nbproof_lms.collected_table import print_collected
 from nbproof_lms.commands import reading_of
 from nbproof_lms.roster import members_of
+from nbproof_lms.settling import seen_in
 
 __all__ = ["grade", "watching"]
 
@@ -145,10 +146,13 @@ class _Desk:
             collected = self._collect()
             intake = self._intake(lessons, known)
             graded = self._graded(select(intake, request.only), lessons, chosen.level)
-            attendance, notes = Attendance(), tuple(_unfit(graded))
+            people, notes = people_of(root), tuple(_unfit(graded))
+            attendance = Attendance(people=people)
             if not request.only:
-                attendance = attend(root, people_of(root), {one.key for one in intake.submissions}, lessons)
+                attendance = attend(root, people, {one.key for one in intake.submissions}, lessons)
                 notes += intake.notes
+            seen = seen_in(root, graded.marks.values(), attendance.useless)
+            attendance = replace(attendance, useless=tuple(one for one in attendance.useless if one.key not in seen))
             told = Told(
                 replace(graded, notes=notes),
                 time.perf_counter() - start,
@@ -160,6 +164,7 @@ class _Desk:
                 bool(
                     graded.refused or (graded.unfit and not graded.anyway) or (intake.passed_over and not request.only)
                 ),
+                seen,
             )
             # Nobody waits for pages to see a table.
             if not request.quiet:

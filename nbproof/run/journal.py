@@ -34,8 +34,10 @@ __all__ = [
     "journal_of",
     "journalled_verdict",
     "note_problems",
+    "note_settled",
     "only_run",
     "problems_of",
+    "settled_in",
     "write_verdict",
 ]
 
@@ -113,6 +115,16 @@ class InProgress:
 
     def _save(self) -> None:
         _write(self._path, self._notes)
+
+
+def settled_in(root: Path) -> dict[str, dict[str, Any]]:
+    """``.course/settled.json``: what a person has seen, by name, with the digest of what was handed in, and its learner."""
+    return _as_dict(root / ".course" / "settled.json")
+
+
+def note_settled(root: Path, notes: Mapping[str, dict[str, Any]]) -> None:
+    """Keep these notes, and no others. Raises OSError."""
+    _write(root / ".course" / "settled.json", notes)
 
 
 def _as_dict(path: Path) -> dict[str, Any]:

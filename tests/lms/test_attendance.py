@@ -59,8 +59,8 @@ def test_the_class_is_held_against_what_came(course: Path) -> None:
     assert [found.contact(one) for one in ("jd", "br", "nobody", "a\nb@u.edu")] == contacts
     told = "\n".join(lines_of(found, course))
     assert "nothing handed in: 01_first: zz (Zoe Zed)" in told
-    assert "kl (Kim Lee): 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
-    assert "em (Eva Max): 01_first: only maxeva_4_8_02_other.ipynb came: no lesson known, it holds 02_other" in told
+    assert "kl Kim Lee: 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
+    assert "em Eva Max: 01_first: only maxeva_4_8_02_other.ipynb came: no lesson known, it holds 02_other" in told
 
 
 def test_whoever_sends_the_notebook_after_the_pdf_is_listed_no_longer(course: Path, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_the_report_names_them_on_the_page_in_files_and_in_the_terminal(
     assert main(["report", "--course", str(course)]) == 0
     told = capsys.readouterr().out
     assert "nothing handed in: 01_first: zz (Zoe Zed)" in told
-    assert "! not graded: kl (Kim Lee): 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
+    assert "! not graded: kl Kim Lee: 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
     with (course / "report" / "hand_ins.csv").open() as file:
         rows = {row["learner"]: row for row in csv.DictReader(file)}
     assert {name: row["how"] for name, row in rows.items()} == {
