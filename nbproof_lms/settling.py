@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.gradebook.marks import Mark
+from nbproof.gradebook.marks import Mark, Person
 from nbproof.key import Key
 from nbproof.places import places
 from nbproof.report.records import read_class
@@ -25,12 +25,12 @@ from nbproof_lms.outcome import lines_in
 __all__ = ["run_settle", "seen_in"]
 
 
-def seen_in(root: Path, marks: Iterable[Mark], others: Iterable[Useless] = ()) -> frozenset[Key]:
-    """What of these a person has settled, and is still the same."""
+def seen_in(root: Path, marks: Iterable[Mark], others: Iterable[Useless] = ()) -> dict[Key, bool]:
+    """What of these a person has settled, and is still the same; whether it was left open."""
     noted = settled_in(root)
-    asked = {key: _digest(root, key) for key in (one.key for one in marks) if key.name in noted}
+    asked = {one.key: _digest(root, one.key) for one in marks if one.key.name in noted}
     asked |= {one.key: one.sha256 for one in others}
-    return frozenset(key for key, digest in asked.items() if is_noted(noted, key.name, digest))
+    return {key: noted[key.name]["open"] for key, digest in asked.items() if is_noted(noted, key.name, digest)}
 
 
 def _digest(root: Path, key: Key) -> str:
@@ -39,65 +39,60 @@ def _digest(root: Path, key: Key) -> str:
 
 @dataclass(frozen=True)
 class _Trouble:
-    """``name``: what it is noted by: learner and lesson, a path in submitted/, or one in an upload. ``place``: where it lies."""
+    """``name``: what it is noted by: learner and lesson, or a path in an upload."""
 
     name: str
     digest: str
     learner: str
     said: str
-    place: str = ""
 
 
-def _troubles(root: Path) -> Iterator[_Trouble]:
-    """All that a run, or `collect`, asks a person about, and that no other command settles."""
+def _of_class(root: Path) -> Iterator[_Trouble]:
+    """Of whose work something cannot be graded."""
     lessons = lessons_with_source(root, [])
-    intake = take_in(root, lessons, lessons)
-    for path, why in intake.passed.items():
-        yield _Trouble(path, digest_below(root / path), Path(path).parent.name, why)
-    handed_in = {one.key for one in intake.submissions}
+    handed_in = {one.key for one in take_in(root, lessons, lessons).submissions}
     marks = read_class(root, [], told=known_of(root)).marks if handed_in else {}
     for key in sorted(handed_in & marks.keys()):
-        said = marks[key].problem or "; ".join(f"{name}: {why}" for name, why in marks[key].missing.items())
+        said = "; ".join(filter(None, (marks[key].problem, *marks[key].missing.values())))
         if said and not marks[key].behind:
-            yield _Trouble(key.name, _digest(root, key), key.learner, said, f"submitted/{key.name}")
+            yield _Trouble(key.name, _digest(root, key), key.learner, said)
     for one in useless(root, handed_in):
         yield _Trouble(one.key.name, one.sha256, one.learner, str(one))
+
+
+def _of_uploads(root: Path) -> Iterator[_Trouble]:
+    """Files about which `collect` asks a person, and that no other command settles."""
     for line in lines_in(root):
         if line.needs_person and line.status != "waits":
-            yield _Trouble(line.name, line.sha256, line.learner, f"{line.status}: {line.why}", line.place)
+            yield _Trouble(line.name, line.sha256, line.learner or "nobody", f"{line.status}: {line.why}")
+
+
+_BECOMES = {
+    "zero": "seen: what has no mark counts 0",
+    "open": "seen, and left open",
+    "undo": "asked about again",
+}
 
 
 def run_settle(arguments: Namespace) -> int:
-    """Say what will be settled, then note it; without names say what there is. 0. Raises UsageError if a name fits nothing."""
+    """Say what is settled, and note it; without names say what there is. 0. Raises UsageError if a name fits nothing."""
     root: Path = arguments.course
     asked = set(arguments.names)
+    becomes = _BECOMES[arguments.how] if asked else ""
     with only_run(root):
-        noted = settled_in(root)
-        every = {one.name: one for one in _troubles(root)}.values()
-        called = {one: {one.name, one.place, one.learner} - {""} for one in every}
-        if unknown := asked.difference(*called.values()):
+        noted, people = settled_in(root), people_of(root)
+        every = {one.name: one for one in (*_of_uploads(root), *_of_class(root))}
+        if unknown := asked - every.keys() - {one.learner for one in every.values()}:
             fact = f"nothing that waits for you is called {min(unknown)!r}"
             raise UsageError(fact, str(root.resolve()), f"{course_command('settle', root)} lists what does")
-        chosen = [one for one in every if asked & called[one]] or every
-        before = {one for one in chosen if is_noted(noted, one.name, one.digest)}
-        if asked:
-            noted = {name: note for name, note in noted.items() if name not in {one.name for one in chosen}}
-        if asked and not arguments.undo:
-            noted |= {
-                one.name: {"digest": one.digest, "learner": one.learner, "open": arguments.open} for one in chosen
-            }
-        people = people_of(root)
-        for one in chosen:
-            now = _told(arguments, one in before)
-            whose = people[one.learner].contact if one.learner in people else one.learner or "nobody's"
-            print(printable(f"{one.name}  ({whose})  {now}: {one.said}"))
+        for one in every.values():
+            if asked and asked.isdisjoint((one.name, one.learner)):
+                continue
+            before = "settled" if is_noted(noted, one.name, one.digest) else "waits for you"
+            whose = people.get(one.learner, Person(one.learner)).contact
+            print(printable(f"{one.name}  ({whose})  {becomes or before}: {one.said}"))
+            if asked:
+                digest = one.digest * (arguments.how != "undo")
+                noted[one.name] = {"digest": digest, "learner": one.learner, "open": arguments.how == "open"}
         note_settled(root, noted)
     return 0
-
-
-def _told(arguments: Namespace, is_settled: bool) -> str:
-    if not arguments.names:
-        return "settled" if is_settled else "waits for you"
-    if arguments.undo:
-        return "asked about again"
-    return "seen, and left open" if arguments.open else "seen: what has no mark counts 0"
