@@ -55,28 +55,39 @@ def collect(
     if lesson is not None and lesson not in book.lessons:
         known = f"choose from: {', '.join(book.lessons)}"
         raise UsageError(f"no lesson is called {lesson!r}", str(places(root).base("release")), known)
-    if learner is not None and (why := why_no_learner(learner)):
-        then = "choose another id, such as --learner jdoe"
-        raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", then)
     told = () if names is None else import_roster(root, names).notes
     roster = kept_roster(root)
+    whose = _named(root, learner, roster) if learner is not None else ""
     with _disk(root), _waiting_room(root) as room:
         arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
         desk = Desk(root)
-        items = _filed(arrived, book, desk, roster, lesson or "", learner or "")
+        items = _filed(arrived, book, desk, roster, lesson or "", whose)
         items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
         collected = _kept(root, arrived, items, lesson or "")
+    return replace(_but_settled(root, collected), notes=(*collected.notes, *told))
+
+
+def _but_settled(root: Path, collected: Collected) -> Collected:
+    """What a person has settled is told as that. The lists that are kept say what it is: it may be asked about again."""
     noted = settled_in(root)
-    # The lists that are kept say what it is: it may be asked about again.
     seen = {line for line in collected.needs_person if is_noted(noted, line.name, line.sha256)}
-    uploads = [
-        replace(
-            one,
-            lines=tuple(replace(line, status="settled", look=False) if line in seen else line for line in one.lines),
-        )
-        for one in collected.uploads
-    ]
-    return Collected(tuple(uploads), (*collected.notes, *told))
+    uploads = []
+    for one in collected.uploads:
+        lines = (replace(line, status="settled", look=False) if line in seen else line for line in one.lines)
+        uploads.append(replace(one, lines=tuple(lines)))
+    return replace(collected, uploads=tuple(uploads))
+
+
+def _named(root: Path, learner: str, roster: Roster | None) -> str:
+    """The id of the learner whom a person named; it may be a new one where there is no roster. Raises UsageError."""
+    if roster is not None:
+        from nbproof_lms.attendance import find_learners  # it needs nbgrader, which is slow to import
+
+        return find_learners(root, [learner], "--learner")[0]
+    if why := why_no_learner(learner):
+        then = "choose another id, such as --learner jdoe"
+        raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", then)
+    return learner
 
 
 def _filed(

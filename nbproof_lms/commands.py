@@ -38,7 +38,9 @@ def reading_arguments(command: argparse._ActionsContainer) -> None:
         help="which names stand for which learner: a CSV with a column 'learner', Canvas's gradebook export, or "
         "Moodle's participants",
     )
-    add("--learner", metavar="NAME", help="all of it is this learner's, and counts, whatever the names say")
+    add(
+        "--learner", metavar="NAME", help="all of it is this learner's (id or name), and counts, whatever the names say"
+    )
 
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -85,13 +87,13 @@ def _roster_arguments(command: argparse.ArgumentParser) -> None:
     due = kinds.add_parser("due", help=says, description=says)
     says = "give learners more time for a lesson, whether they have handed in or not"
     extend = kinds.add_parser("extend", help=says, description=says)
-    extend.add_argument("learners", nargs="+", metavar="NAME", help="learners, as `roster` prints them")
+    extend.add_argument("learners", nargs="+", metavar="NAME", help="learners: ids or names, as `roster` prints them")
     for each in (due, extend):
         each.add_argument("lesson", metavar="LESSON")
         each.add_argument("when", metavar="WHEN", help=_WHEN)
     says = "take learners out of the course: folders, gradebook, roster. Says what will go, and asks"
     gone = kinds.add_parser("remove", help=says, description=says)
-    gone.add_argument("learners", nargs="+", metavar="NAME", help="learners, as `roster` prints them")
+    gone.add_argument("learners", nargs="+", metavar="NAME", help="learners: ids or names, as `roster` prints them")
     gone.add_argument("--yes", action="store_true", help="do not ask")
     for each in (one, table, due, extend, gone):
         each.add_argument(
@@ -115,11 +117,18 @@ def _settle_arguments(command: argparse.ArgumentParser) -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help="learner/lesson, a learner, or a path, as a run prints it (default: list what waits, and what is settled)",
+        help="learner/lesson, a learner, or a file's path in its upload (default: list what waits, and what is settled)",
     )
     how = command.add_mutually_exclusive_group()
-    how.add_argument("--open", action="store_true", help="seen, and left open: it counts nothing, not 0")
-    how.add_argument("--undo", action="store_true", help="ask about it again")
+    how.add_argument(
+        "--open",
+        dest="how",
+        action="store_const",
+        const="open",
+        default="zero",
+        help="seen, and left open: it counts nothing, not 0",
+    )
+    how.add_argument("--undo", dest="how", action="store_const", const="undo", help="ask about it again")
     command.epilog = (
         "Of what cannot be graded, is missing or uncertain, or has no place: no run asks about it again, and none ends with exit "
         "code 1 for it, until something else is handed in. Marks that were given stay. Exit code 0: done; 2: a wrong call."

@@ -13,6 +13,7 @@ from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 
@@ -22,7 +23,7 @@ from nbproof.gradebook.marks import ClassResults, Mark, Person, by_assignment, n
 from nbproof.key import Key, assignment_of
 from nbproof.text import some_of
 from nbproof_lms.csv_table import Sheet, item_of, read_sheet
-from nbproof_lms.names import bare, plain
+from nbproof_lms.names import bare, bare_words, plain
 from nbproof_lms.system import GradeTable, System, find_system, systems
 
 __all__ = [
@@ -154,7 +155,7 @@ def _rows_meant(
     for learner, person in asked.items():
         for text in filter(None, (person.id, person.lms_id, person.email)):
             ids[plain(text)].add(learner)
-        names[_name(f"{person.first_name} {person.last_name}")].add(learner)
+        names[bare_words(person.name)].add(learner)
     means: dict[str, set[int]] = {learner: set() for learner in asked}
     rows = {at: row for at, row in enumerate(sheet.rows) if at >= table.first_row and "Student, Test" not in row}
     for at, row in rows.items():
@@ -164,16 +165,11 @@ def _rows_meant(
             means[learner].add(at)
     by_id = {learner for learner, found in means.items() if found}
     for at in rows.keys() - set().union(*means.values()):
-        name = _name(" ".join(rows[at][column] for column in table.names))
+        name = bare_words(" ".join(rows[at][column] for column in table.names))
         if len(name) > 1:
             for learner in names[name] - by_id:
                 means[learner].add(at)
     return means
-
-
-def _name(name: str) -> tuple[str, ...]:
-    """A full name in any order of its parts."""
-    return tuple(sorted(filter(None, map(bare, re.split(r"[\s,]+", name)))))
 
 
 def _fill(
@@ -227,33 +223,36 @@ NO_GRADE = {"missing": "nothing handed in", "ungraded": "nothing that can be gra
 """Why somebody has no grade: what ``--zero`` takes, and what it means."""
 
 
-def zeros(results: ClassResults, zero: Collection[str], seen: Collection[Key]) -> tuple[dict[Key, Mark], list[str]]:
+_GETS = ("no grade in grade files (--zero {kind}: 0)", "0 in grade files, where the LMS has no grade")
+
+
+def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]) -> tuple[dict[Key, Mark], list[str]]:
     """Who has no grade, and gets a 0 in grade files; and of each lesson who gets one, and who none.
 
-    ``zero``: of :data:`NO_GRADE`, who gets one. ``seen``: what a person has settled as 0. Nothing is missing while an extension
-    runs.
+    ``zero``: of :data:`NO_GRADE`, who gets one. ``seen``: what a person has settled, and whether it was left open. Nothing is
+    missing while an extension runs.
     """
     marks = by_assignment(results.marks)
     later = {Key(key.learner, key.assignment) for key in results.more_time}
     most = {key.lesson: mark.max_score for key, mark in marks.items() if not mark.problem}
     given: dict[Key, Mark] = {}
-    notes = []
-    for lesson, points in most.items():
-        told = defaultdict[str, list[str]](list)
-        for key in (Key(person.id, lesson) for person in results.people):
-            kind = "ungraded" if key in marks else "missing"
-            if key in later or (key in marks and not marks[key].problem):
-                continue
-            if is_zero := kind in zero or key in seen:
-                given[key] = Mark(nothing_of(*key), points)
-            then = (
-                "0 in grade files, where the LMS has no grade"
-                if is_zero
-                else f"no grade in grade files (--zero {kind}: 0)"
-            )
-            told[f"{lesson}: {NO_GRADE[kind]}: {then}"].append(key.learner)
-        notes += [f"{what}: {some_of(who, 8)}" for what, who in sorted(told.items())]
-    return given, notes
+    told = defaultdict[str, list[str]](list)
+    for lesson, person in product(most, results.people):
+        key = Key(person.id, lesson)
+        kind = _why_none(marks.get(key))
+        if kind and key not in later:
+            is_zero = kind in zero or seen.get(key) is False
+            if is_zero:
+                given[key] = Mark(nothing_of(*key), most[lesson])
+            told[f"{lesson}: {NO_GRADE[kind]}: {_GETS[is_zero].format(kind=kind)}"].append(person.id)
+    return given, [f"{what}: {some_of(who, 8)}" for what, who in told.items()]
+
+
+def _why_none(mark: Mark | None) -> str:
+    """Why there is no grade; empty if there is one."""
+    if mark is None:
+        return "missing"
+    return "ungraded" if mark.problem else ""
 
 
 def grade_files(

@@ -6,7 +6,7 @@ It is noted by its name and the digest of what was handed in (``.course/settled.
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from nbproof.report.records import read_class
 from nbproof.run.intake import digest_below, is_noted, lessons_with_source, take_in
 from nbproof.run.journal import note_settled, only_run, settled_in
 from nbproof.text import printable
-from nbproof_lms.attendance import Useless, known_of, people_of, useless
+from nbproof_lms.attendance import Useless, find_learners, known_of, people_of, useless
 from nbproof_lms.outcome import lines_in
 
 __all__ = ["run_settle", "seen_in"]
@@ -67,6 +67,12 @@ def _of_uploads(root: Path) -> Iterator[_Trouble]:
             yield _Trouble(line.name, line.sha256, line.learner or "nobody", f"{line.status}: {line.why}")
 
 
+def _meant(root: Path, name: str, every: Collection[str]) -> str:
+    """What it is noted by: as a person has said it, or with the id of a learner who was called by name."""
+    learner, slash, lesson = name.partition("/")
+    return name if name in every else find_learners(root, [learner], "settle")[0] + slash + lesson
+
+
 _BECOMES = {
     "zero": "seen: what has no mark counts 0",
     "open": "seen, and left open",
@@ -77,11 +83,11 @@ _BECOMES = {
 def run_settle(arguments: Namespace) -> int:
     """Say what is settled, and note it; without names say what there is. 0. Raises UsageError if a name fits nothing."""
     root: Path = arguments.course
-    asked = set(arguments.names)
-    becomes = _BECOMES[arguments.how] if asked else ""
+    becomes = _BECOMES[arguments.how] if arguments.names else ""
     with only_run(root):
         noted, people = settled_in(root), people_of(root)
         every = {one.name: one for one in (*_of_uploads(root), *_of_class(root))}
+        asked = {_meant(root, name, every) for name in arguments.names}
         if unknown := asked - every.keys() - {one.learner for one in every.values()}:
             fact = f"nothing that waits for you is called {min(unknown)!r}"
             raise UsageError(fact, str(root.resolve()), f"{course_command('settle', root)} lists what does")

@@ -32,7 +32,7 @@ from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.interrupt import EXIT_CODE
-from nbproof.key import assignment_of
+from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
@@ -44,7 +44,7 @@ from nbproof.sandbox.launch import Launched
 from nbproof.terminal import console_for_output, progress, say, tell
 from nbproof.text import counted
 from nbproof_lms import Collected, collect
-from nbproof_lms.attendance import Attendance, attend, late_by_word, people_of
+from nbproof_lms.attendance import Attendance, attend, find_learners, late_by_word, name_in_gradebook, people_of
 from nbproof_lms.collected_table import print_collected
 from nbproof_lms.commands import reading_of
 from nbproof_lms.roster import members_of
@@ -147,14 +147,11 @@ class _Desk:
             members_of(root)  # a roster that cannot be read stops the run now, not after hours
             collected = self._collect()
             intake = self._intake(lessons, known)
-            graded = self._graded(select(intake, request.only), lessons, chosen.level)
-            people, notes = people_of(root), tuple(_unfit(graded, root))
-            attendance = Attendance(people=people)
-            if not request.only:
-                attendance = attend(root, people, {one.key for one in intake.submissions}, lessons)
-                notes += intake.notes
-            seen = seen_in(root, graded.marks.values(), attendance.useless)
-            attendance = replace(attendance, useless=tuple(one for one in attendance.useless if one.key not in seen))
+            intended = select(intake, request.only, lambda name: find_learners(root, [name], "--only")[0])
+            graded = self._graded(intended, lessons, chosen.level)
+            name_in_gradebook(root)
+            attendance, seen = self._attended(graded, intake, lessons)
+            notes = (*_unfit(graded, root), *(() if request.only else intake.notes))
             told = Told(
                 replace(graded, notes=notes),
                 time.perf_counter() - start,
@@ -172,6 +169,14 @@ class _Desk:
             if not request.quiet:
                 print_class(self.console, told, request.all)
             return self._with_pages(told) if told.feedback else told
+
+    def _attended(self, graded: GradedClass, intake: Intake, lessons: list[str]) -> tuple[Attendance, frozenset[Key]]:
+        """The class against what it handed in, without what a person has settled; and that."""
+        found = Attendance(people=people_of(self.root))
+        if not self.request.only:
+            found = attend(self.root, found.people, {one.key for one in intake.submissions}, lessons)
+        seen = frozenset(seen_in(self.root, graded.marks.values(), found.useless))
+        return replace(found, useless=tuple(one for one in found.useless if one.key not in seen)), seen
 
     def _with_pages(self, told: Told) -> Told:
         """Write the pages that are missing or behind, and say where they lie."""

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from nbproof.command import course_command
-from nbproof.gradebook.marks import ClassResults, by_assignment
+from nbproof.gradebook.marks import ClassResults, Mark, by_assignment
 from nbproof.key import Key
 from nbproof.report.records import read_class
 from nbproof.report.report import make_report
 from nbproof.report.statistics import late_lines, some
 from nbproof.run.batch import follow_marks
-from nbproof.run.journal import settled_in
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
 from nbproof_lms.attendance import known_of
@@ -37,10 +36,8 @@ def report(request: Namespace) -> int:
         follow_marks(request.course)
         results = read_class(request.course, request.names, step, known_of(request.course))
     seen = seen_in(request.course, results.marks.values())
-    noted = settled_in(request.course)
-    given, notes = zeros(results, request.zero, {key for key in seen if not noted[key.name]["open"]})
-    if exports:
-        results = replace(results, notes=(*results.notes, *notes))
+    given, notes = zeros(results, request.zero, seen)
+    results = replace(results, notes=(*results.notes, *notes * bool(exports)))
     made, refused = grade_files(request.course, exports, results, chosen, request.names, given)
     # The report of the term stays what it is.
     folder = request.out or request.course / "report" / "+".join(request.names).replace("/", "-")
@@ -61,13 +58,17 @@ def report(request: Namespace) -> int:
     return 0 if complete else 1
 
 
+def _open(results: ClassResults, seen: Collection[Key]) -> list[Mark]:
+    """What cannot be graded, and was not settled."""
+    return [one for one in results.ungraded() if one.key not in seen]
+
+
 def _print_report(
     results: ClassResults, tables: Mapping[str, Sequence[Mapping[str, Any]]], page: Path, seen: Collection[Key]
 ) -> None:
     """A plain summary on standard output. ``tables``: what stands on the page. ``seen``: what was settled, and is not told."""
     console = console_for_output()
-    called = {person.id: person.called for person in results.people}
-    contacts = {person.id: person.contact for person in results.people}
+    called = {person.id: person.contact for person in results.people}
     needy = [row for row in tables["needs_help"] if row["first"]]
     first = ["talk first to"] * bool(needy)
     first += [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in needy]
@@ -75,11 +76,7 @@ def _print_report(
     lines = (
         *(f"nothing handed in: {row['lesson']}: {some([called[one] for one in row['missing']])}" for row in silent),
         *late_lines(by_assignment(results.marks).values()),
-        *(
-            f"! not graded: {contacts[one.learner]}: {one.lesson}: {one.problem}"
-            for one in results.ungraded()
-            if one.key not in seen
-        ),
+        *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in _open(results, seen)),
         *first,
         *(f"note: {note}" for note in results.notes),
         f"report:    {page.resolve()}",

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.results import Verdict
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import Damaged, HandIn, files_below
-from nbproof.run.journal import journal_of, settled_in
+from nbproof.run.journal import journal_of
 from nbproof.text import counted, printable, some_of
 
 __all__ = [
@@ -44,8 +44,6 @@ class Intake:
     notes: tuple[str, ...]
     passed_over: bool = False
     """Whether something that lies there is no submission, and is told in a note."""
-    passed: Mapping[str, str] = field(default_factory=dict)
-    """All that is no submission, and why: what a person has settled is in no note."""
 
 
 def lessons_with_source(root: Path, names: list[str]) -> list[str]:
@@ -67,18 +65,18 @@ def lessons_with_source(root: Path, names: list[str]) -> list[str]:
 def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
     """Look through what was handed in, a folder for each learner and assignment. Nothing is changed, nothing runs."""
     here = places(root)
-    submissions, told, passed = list[HandIn](), list[str](), dict[str, str]()
+    submissions, told, passed = list[HandIn](), list[str](), list[str]()
     for outer in here.outer("submitted"):
         try:
             folders = here.inner(outer)
         except OSError as error:
-            passed[_shown(root, outer)] = str(error.strerror)
+            passed.append(f"passed over {_shown(root, outer)}: {error.strerror}")
             continue
         for folder in folders:
             learner, assignment = folder.parent.name, folder.name
             why = _why_not(folder, learner, assignment, known)
             if why:
-                passed[_shown(root, folder)] = why
+                passed.append(f"passed over {_shown(root, folder)}: {why}")
                 continue
             found = _submissions(folder, learner, [one for one in lessons if assignment_of(one) == assignment], known)
             told += [
@@ -86,10 +84,7 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
             ]
             submissions += found
     submissions.sort(key=lambda one: one.key)
-    noted = settled_in(root)
-    unseen = {path: why for path, why in passed.items() if not is_noted(noted, path, digest_below(root / path))}
-    notes = [f"passed over {path}: {why}" for path, why in unseen.items()]
-    return Intake(tuple(submissions), (*notes, *told), bool(unseen), passed)
+    return Intake(tuple(submissions), (*passed, *told), bool(passed))
 
 
 def is_noted(noted: Mapping[str, Mapping[str, str]], name: str, digest: str) -> bool:
@@ -101,7 +96,7 @@ def digest_below(folder: Path) -> str:
     """Changes with any byte of what lies in a folder, or of a file; empty if nothing is there."""
     parts = [folder.name.encode(errors="replace")]
     try:
-        for path in files_below(folder) if folder.is_dir() else [folder]:
+        for path in files_below(folder):
             parts += [str(path.relative_to(folder)).encode(errors="replace"), path.read_bytes()]
     except OSError as error:
         parts.append(str(error).encode(errors="replace"))
@@ -185,14 +180,16 @@ def _renamed(folder: Path, path: Path, key: Key) -> HandIn:
     return HandIn(key, path, f"no {path.name} in it; {what}")
 
 
-def select(intake: Intake, only: Sequence[str]) -> Intake:
+def select(intake: Intake, only: Sequence[str], id_of: Callable[[str], str] = str) -> Intake:
     """What these names leave of an intake: ``ada``, ``ada/02_sorting``, with ``*`` and ``?``. Without a name, all of it.
 
-    Raises UsageError if one of them fits nothing: leaving it out must never mean more, or less, than was asked for.
+    ``id_of``: the id of the learner who is called so, where it fits no id. Raises UsageError if one of them fits nothing:
+    leaving it out must never mean more, or less, than was asked for.
     """
     if not only:
         return intake
-    for pattern in only:
+    patterns = [_by_id(intake, pattern, id_of) for pattern in only]
+    for pattern in patterns:
         if not any(_fits(one, pattern) for one in intake.submissions):
             learners = sorted({one.key.learner for one in intake.submissions})
             raise UsageError(
@@ -200,8 +197,15 @@ def select(intake: Intake, only: Sequence[str]) -> Intake:
                 f"--only {pattern}",
                 f"choose from the learners in submitted/: {some_of(learners, 8)}",
             )
-    kept = tuple(one for one in intake.submissions if any(_fits(one, pattern) for pattern in only))
+    kept = tuple(one for one in intake.submissions if any(_fits(one, pattern) for pattern in patterns))
     return replace(intake, submissions=kept)
+
+
+def _by_id(intake: Intake, pattern: str, id_of: Callable[[str], str]) -> str:
+    if any(_fits(one, pattern) for one in intake.submissions):
+        return pattern
+    learner, slash, lesson = pattern.partition("/")
+    return f"{id_of(learner)}{slash}{lesson}"
 
 
 def _fits(one: HandIn, pattern: str) -> bool:

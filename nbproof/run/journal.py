@@ -31,6 +31,7 @@ __all__ = [
     "RunState",
     "Watch",
     "forget_problems",
+    "forget_settled",
     "journal_of",
     "journalled_verdict",
     "note_problems",
@@ -49,7 +50,7 @@ _MOST_BYTES = 64 << 20
 
 class RunState:
     """``.course/run.json``: the seed of a run that was not completed, the key of the journals, which version of each
-    lesson the gradebook knows."""
+    lesson the gradebook knows, and which names of the roster."""
 
     def __init__(self, root: Path, seed: int | None = None) -> None:
         self._path = root / ".course" / "run.json"
@@ -57,6 +58,8 @@ class RunState:
         self.registered: dict[str, str] = kept.get("registered", {})
         self.references: dict[str, str] = kept.get("references", {})
         """Lesson, and isolation -> digest of all that its reference answers earned full marks with."""
+        self.named: dict[str, dict[str, str | None]] = kept.get("named", {})
+        """Learner -> what of the names and addresses in the gradebook came from the roster."""
         # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
         self.key = str(kept.get("key") or secrets.token_hex(16))
         self._open: int | None = kept.get("open")
@@ -74,7 +77,7 @@ class RunState:
 
     def save(self) -> None:
         """Write it all down."""
-        state = {name: getattr(self, name) for name in ("key", "registered", "references")}
+        state = {name: getattr(self, name) for name in ("key", "registered", "references", "named")}
         _write(self._path, state | {"open": self._open})
 
 
@@ -125,6 +128,11 @@ def settled_in(root: Path) -> dict[str, dict[str, Any]]:
 def note_settled(root: Path, notes: Mapping[str, dict[str, Any]]) -> None:
     """Keep these notes, and no others. Raises OSError."""
     _write(root / ".course" / "settled.json", notes)
+
+
+def forget_settled(root: Path, learners: Collection[str]) -> None:
+    """Forget what is settled of these learners. Raises OSError."""
+    note_settled(root, {name: one for name, one in settled_in(root).items() if one["learner"] not in learners})
 
 
 def _as_dict(path: Path) -> dict[str, Any]:
