@@ -5,6 +5,7 @@ It is noted by its name and the digest of what was handed in (``.course/settled.
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -12,12 +13,14 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
+from nbproof.files import digest_of
 from nbproof.gradebook.marks import Mark, Person
 from nbproof.key import Key
 from nbproof.places import places
+from nbproof.recover.notebook_bytes import files_below
 from nbproof.report.records import read_class
-from nbproof.run.intake import digest_below, is_noted, lessons_with_source, take_in
-from nbproof.run.journal import note_settled, only_run, settled_in
+from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.run.journal import is_noted, note_settled, only_run, settled_in
 from nbproof.text import printable
 from nbproof_lms.attendance import Useless, find_learners, known_of, people_of, useless
 from nbproof_lms.outcome import lines_in
@@ -34,7 +37,15 @@ def seen_in(root: Path, marks: Iterable[Mark], others: Iterable[Useless] = ()) -
 
 
 def _digest(root: Path, key: Key) -> str:
-    return digest_below(places(root).folder("submitted", *key))
+    """Changes with any byte of what was handed in; empty if nothing is there."""
+    folder = places(root).folder("submitted", *key)
+    parts = [key.name.encode(errors="replace")]
+    try:
+        for path in files_below(folder):
+            parts += [str(path.relative_to(folder)).encode(errors="replace"), path.read_bytes()]
+    except OSError as error:
+        parts.append(str(error).encode(errors="replace"))
+    return digest_of(*parts) if os.path.lexists(folder) else ""
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ __all__ = [
     "Watch",
     "forget_problems",
     "forget_settled",
+    "is_noted",
     "journal_of",
     "journalled_verdict",
     "note_problems",
@@ -128,6 +129,11 @@ def settled_in(root: Path) -> dict[str, dict[str, Any]]:
 def note_settled(root: Path, notes: Mapping[str, dict[str, Any]]) -> None:
     """Keep these notes, and no others. Raises OSError."""
     _write(root / ".course" / "settled.json", notes)
+
+
+def is_noted(noted: Mapping[str, Mapping[str, Any]], name: str, digest: str) -> bool:
+    """Whether just this was settled; False if it is another one now."""
+    return name in noted and noted[name]["digest"] == digest
 
 
 def forget_settled(root: Path, learners: Collection[str]) -> None:
