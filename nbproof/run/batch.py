@@ -85,6 +85,7 @@ def grade_class(
     states = {name: LessonState.of(root, name, config, limits) for name in lessons}
     try:
         with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
+            writer.end_minutes()
             penalties = Penalties(root, config, coursedir.db_url)
             intake, refused, changed = _gradable(intake, states, state, writer)
             references = References(states, state, isolation)
