@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.command import course_command
+from nbproof.command import course_command, nbgrader_command
 from nbproof.errors import UsageError
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
 from nbproof.gradebook.writer import Writer
+from nbproof.key import assignment_of
 from nbproof.limits import GradingLimits
+from nbproof.moments import moment_in
 from nbproof.nbgrader_setup import course_config
+from nbproof.places import places
 from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import lessons_with_source
 from nbproof.run.journal import RunState, only_run
-from nbproof.text import in_utc, printable
+from nbproof.text import in_one_line, in_utc, printable
 
 __all__ = ["change_due_dates", "lines_of_due_dates", "read_due"]
 
@@ -39,8 +40,15 @@ def change_due_dates(arguments: Namespace) -> int:
         _set_due(root, lesson, when)
     else:
         _extend(root, lesson, list(dict.fromkeys(arguments.learners)), when)
-    print(f"next: {course_command(f'grade {lesson}', root)}: penalties follow, and what is graded does not run again")
-    print(f"      {course_command('feedback', root)}: pages say it")
+    if any(folder.name == assignment_of(lesson) for folder in places(root).handed_in()):
+        print(
+            f"next: {course_command(f'grade {lesson}', root)}: penalties follow, and what is graded does not run again"
+        )
+        print(f"      {course_command('feedback', root)}: pages say it")
+        return 0
+    release = nbgrader_command(f"generate_assignment {lesson} --force")
+    then = course_command(f"bundle {lesson}", root) if (root / "lessons").is_dir() else release
+    print(f"next: {then}: what learners get, if they do not have it yet")
     return 0
 
 
@@ -66,7 +74,8 @@ def _gradebook(root: Path, lesson: str = "") -> Iterator[Writer]:
         if lesson:
             limits = GradingLimits(config=config)
             states = {one: LessonState.of(root, one, config, limits) for one in lessons_with_source(root, [lesson])}
-            register_lessons(states, RunState(root), writer)
+            for note in register_lessons(states, RunState(root), writer):
+                print(f"note: {note}")
         yield writer
 
 
@@ -104,22 +113,13 @@ def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | 
         print(f"{printable(learner)}: {lesson} is due {told}")
 
 
-_DUE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]+(\d\d:\d\d(?::\d\d)?))? *(Z|[+-]\d\d:?\d\d|[A-Za-z][\w/+-]*)?")
-
-
 def read_due(text: str, place: str) -> datetime:
     """The time, in UTC. ``place``: the option or the command that it was given to. Raises UsageError."""
-    found = _DUE.fullmatch(text.strip())
     try:
-        day, clock, zone = found.groups() if found else ("", "", "")
-        if zone and zone[0].isalpha() and zone != "Z":
-            local = datetime.fromisoformat(f"{day} {clock or '23:59:59'}").replace(tzinfo=ZoneInfo(zone))
-        else:
-            local = datetime.fromisoformat(f"{day} {clock or '23:59:59'}{zone or 'Z'}")
-        return local.astimezone(UTC)
-    except (ValueError, OverflowError, ZoneInfoNotFoundError, OSError):
+        return moment_in(text, end_of_day=True)
+    except ValueError as error:
         raise UsageError(
-            f"{text!r} is no time",
+            f"{text!r} is no time, or not for certain: {in_one_line(error)}",
             place,
             "write it as 2026-11-20 (the end of that day, in UTC) or '2026-11-20 18:00', with +01:00 or Europe/Berlin behind it "
             "for another zone",

@@ -34,15 +34,17 @@ from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import assignment_of
 from nbproof.marking.results import Verdict
+from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
 from nbproof.run.intake import Intake, lessons_with_source, select, take_in
 from nbproof.run.journal import Watch, only_run
+from nbproof.run.options import not_obeyed
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched
 from nbproof.terminal import console_for_output, progress, say, tell
 from nbproof.text import counted
 from nbproof_lms import Collected, collect
-from nbproof_lms.attendance import Attendance, attend, late_by_word, people_of
+from nbproof_lms.attendance import Attendance, attend, find_learners, late_by_word, name_in_gradebook, people_of
 from nbproof_lms.collected_table import print_collected
 from nbproof_lms.commands import reading_of
 from nbproof_lms.roster import members_of
@@ -134,7 +136,7 @@ class _Desk:
         request = self.request
         lessons = lessons_with_source(self.root, request.names_of_lessons)
         known = lessons_with_source(self.root, [])
-        for line in _first_lines(self.root, known):
+        for line in (*_first_lines(self.root, known), *not_obeyed(course_config(self.root))):
             self.say(line)
         chosen = isolation_or_refuse(request.unsafe, request.isolation)
         self.say(chosen.line)
@@ -144,10 +146,12 @@ class _Desk:
             members_of(root)  # a roster that cannot be read stops the run now, not after hours
             collected = self._collect()
             intake = self._intake(lessons, known)
-            graded = self._graded(select(intake, request.only), lessons, chosen.level)
-            attendance, notes = Attendance(), tuple(_unfit(graded))
+            intended = select(intake, request.only, lambda name: find_learners(root, [name], "--only")[0])
+            graded = self._graded(intended, lessons, chosen.level)
+            name_in_gradebook(root)
+            attendance, notes = Attendance(people=people_of(root)), tuple(_unfit(graded, root))
             if not request.only:
-                attendance = attend(root, people_of(root), {one.key for one in intake.submissions}, lessons)
+                attendance = attend(root, attendance.people, {one.key for one in intake.submissions}, lessons)
                 notes += intake.notes
             told = Told(
                 replace(graded, notes=notes),
@@ -259,13 +263,14 @@ def _first_lines(root: Path, lessons: Sequence[str]) -> list[str]:
     ]
 
 
-def _unfit(graded: GradedClass) -> list[str]:
-    """A line for each lesson that cannot be graded, or whose reference answers lose marks."""
-    refused = [f"passed over {name}, nothing of it can be graded: {why}" for name, why in graded.refused.items()]
+def _unfit(graded: GradedClass, root: Path) -> list[str]:
+    """A line for each lesson that cannot be graded, gives marks away, or loses marks to its own reference answers."""
+    told = [f"passed over {name}, nothing of it can be graded: {why}" for name, why in graded.refused.items()]
+    told += [f"{name}: {what}" for name, what in graded.given_away.items()]
     if graded.anyway:
-        return refused + [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
-    return refused + [
-        f"passed over source/{name}: its reference answers lose marks here, so nothing of it is graded: {why}; "
+        return told + [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
+    return told + [
+        f"passed over {places(root).source(name)}: its reference answers lose marks here, so nothing of it is graded: {why}; "
         f"mend that, or: {course_command(f'grade {name} --anyway')}"
         for name, why in graded.unfit.items()
     ]

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import nbformat
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from nbgrader.api import (
-    Base,
     BaseCell,
     Comment,
     Grade,
@@ -21,59 +16,26 @@ from nbgrader.api import (
     InvalidEntry,
     MissingEntry,
 )
-from nbgrader.apps import NbGraderAPI
 from nbgrader.converters import Autograde
-from nbgrader.dbutil import ALEMBIC_DIR
 from nbgrader.preprocessors import AssignLatePenalties
-from nbgrader.utils import parse_utc
-from sqlalchemy import create_engine
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DataError, SQLAlchemyError
 from traitlets.config import Config
 
 from nbproof.cells import CellKind
-from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
 from nbproof.files import written_whole
 from nbproof.gradebook.graded_notebook import time_in
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import DueDates, due_dates_in, lessons_in, marks_in
+from nbproof.gradebook.registry import create_tables, follow
 from nbproof.gradebook.storage_errors import not_logged
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import UNCERTAIN, Verdict
 from nbproof.sandbox.exceptions import GradingError
+from nbproof.text import in_one_line, printable
 
-__all__ = ["Penalties", "Writer", "create_tables", "register"]
-
-
-def register(config: Config, assignment: str) -> None:
-    """Put an assignment's cells and points into the gradebook. The release that nbgrader makes on the way is thrown away."""
-    with tempfile.TemporaryDirectory() as scratch:
-        own = Config(config)
-        own.CourseDirectory.release_directory = scratch
-        outcome = NbGraderAPI(config=own).generate_assignment(assignment, force=True, create=True)
-    if not outcome["success"]:
-        text = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}".strip()
-        if "Cannot add or remove cells" in text:
-            raise CourseError(
-                f"{assignment} has other graded cells than the gradebook, and nbgrader keeps those while there are "
-                "submissions of them",
-                f"source/{assignment}",
-                f"{nbgrader_command(f'db assignment remove {assignment} --force')}; then grade again "
-                "(marks given by hand for it are lost with it: note them first)",
-            )
-        raise CourseError(
-            f"nbgrader cannot register {assignment}: {_reason_in(text.splitlines())}",
-            f"source/{assignment}",
-            nbgrader_command(f"generate_assignment {shlex.quote(assignment)}"),
-        )
-
-
-def _reason_in(log: Sequence[str]) -> str:
-    """nbgrader's last word that says something; it likes to end with one on tracebacks, which it does not show."""
-    said = [line for line in log if line.strip() and "traceback" not in line.lower()]
-    errors = [line for line in said if "ERROR" in line or "Error" in line]
-    return " ".join((errors or said or ["it gave no reason"])[-1].split())[:300]
+__all__ = ["Penalties", "Writer"]
 
 
 class Writer:
@@ -92,6 +54,21 @@ class Writer:
     def __exit__(self, *_: object) -> None:
         self._gradebook.close()
 
+    def register(self, config: Config, assignment: str, folder: Path) -> str:
+        """Put an assignment's cells and points into the gradebook: :func:`nbproof.gradebook.registry.follow`."""
+        try:
+            with not_logged():
+                return follow(self._gradebook, config, assignment, folder)
+        except BaseException as error:
+            self._gradebook.db.rollback()
+            if not isinstance(error, (UnicodeError, DataError)):
+                raise
+            raise CourseError(
+                f"the gradebook does not take {printable(assignment)}: {in_one_line(getattr(error, 'orig', None) or error)}",
+                printable(str(folder)),
+                "give the folder a name of few letters and digits, in source/, release/ and submitted/; then grade again",
+            ) from None
+
     def lessons(self) -> dict[str, float]:
         """The registered assignments, their notebooks, and their marks."""
         return lessons_in(self._gradebook)
@@ -101,23 +78,34 @@ class Writer:
         return marks_in(self._gradebook, lesson)
 
     def is_stamped(self, held: Mark, learner: str, lesson: str, submitted: Path) -> bool:
-        """Whether the time of the hand-in has arrived in the gradebook; True if nothing tells it."""
-        timestamp = self._handed_in(learner, lesson, submitted, held.late.handed_in)
-        return timestamp is None or timestamp == held.late.handed_in
+        """Whether the time of the hand-in has arrived in the gradebook."""
+        return self._handed_in(learner, lesson, submitted, held.late.handed_in) == held.late.handed_in
 
     def _handed_in(self, learner: str, lesson: str, submitted: Path, before: datetime | None) -> datetime | None:
         """When it was handed in, as ``timestamp.txt`` says. What an LMS calls late, and no more, came at least a second late.
 
-        None if nothing tells. Whoever had such a second, and has handed in again since, came when it was due.
+        ``before``: what the gradebook has, which stays if nothing tells; a time that cannot be read leaves none. Whoever had
+        such a second, and has handed in again since, came when it was due.
         """
-        told = time_in(_stamp(learner, lesson, submitted))
+        try:
+            told = time_in(_stamp(learner, lesson, submitted))
+        except ValueError:
+            told = before = None
         if told is not None:
-            return cast(datetime, parse_utc(told))
+            # The last second of a due date is on time, to its end.
+            return told.replace(tzinfo=None, microsecond=0)
         due = self._gradebook.find_assignment(assignment_of(lesson)).duedate
         at_least = due + timedelta(seconds=1) if due is not None else None
         if (learner, lesson) in self.late:
             return at_least
-        return due if at_least is not None and before == at_least else None
+        return due if at_least is not None and before == at_least else before
+
+    def end_minutes(self) -> None:
+        """A due date of 23:59, as formgrader sets it, ends with that minute."""
+        for one in self._gradebook.assignments:
+            if one.duedate is not None and (one.duedate.minute, one.duedate.second) == (59, 0):
+                one.duedate = one.duedate.replace(second=59)
+        self._gradebook.db.commit()
 
     def due_dates(self) -> DueDates:
         """All that the gradebook knows."""
@@ -178,8 +166,7 @@ class Writer:
     def _write(self, verdict: Verdict, blueprint: Blueprint, submitted: Path, earlier: Mapping[str, str]) -> None:
         self._gradebook.update_or_create_student(verdict.learner)
         submission = self._gradebook.update_or_create_submission(assignment_of(verdict.lesson), verdict.learner)
-        handed_in = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
-        submission.timestamp = handed_in or submission.timestamp
+        submission.timestamp = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
         mine = [one.id for one in submission.notebooks if one.name == notebook_of(verdict.lesson)]
         for grade, name in self._named(Grade, mine):
             _set_grade(grade, name, verdict, blueprint, earlier)
@@ -233,21 +220,6 @@ def _create_whole(db_url: str, course_id: str) -> None:
         fresh.unlink(missing_ok=True)
         create_tables(f"sqlite:///{fresh}")
         Gradebook(f"sqlite:///{fresh}", course_id).close()
-
-
-def create_tables(db_url: str) -> None:
-    """nbgrader's tables, and the version of their schema, in an empty database. Raises SQLAlchemyError.
-
-    nbgrader's ``Gradebook`` does the same where there are no tables, but starts the program ``alembic`` to ask for the
-    version: that takes ten times as long, and wants it on PATH.
-    """
-    engine = create_engine(db_url)
-    try:
-        Base.metadata.create_all(engine)
-        with engine.begin() as connection:
-            MigrationContext.configure(connection).stamp(ScriptDirectory(ALEMBIC_DIR), "heads")
-    finally:
-        engine.dispose()
 
 
 class Penalties:

@@ -1,0 +1,103 @@
+"""The tests that nbgrader writes for lines such as ``### AUTOTEST f(3)``: by its own preprocessor, in a sealed process.
+
+nbgrader runs the instructor's notebook to learn the wanted values. What it has written is kept in ``.course/autotests/``, by a
+digest of all that it was written from, so that a class is graded by the tests that it was handed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import IncludeHeaderFooter, InstantiateTests
+from traitlets.config import Config
+
+from nbproof.errors import CourseError
+from nbproof.files import digest_of, replace_file
+from nbproof.limits import GradingLimits
+from nbproof.recover.notebook_bytes import Attachments, read_attachments
+from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.isolation import isolation_or_refuse, why_not_isolated
+from nbproof.sandbox.worker_handle import Worker
+from nbproof.text import in_one_line
+
+__all__ = ["with_tests"]
+
+
+@dataclass(frozen=True)
+class _Client:
+    """What the preprocessor asks of a kernel's client, from a sealed process."""
+
+    worker: Worker
+
+    def execute_interactive(self, code: str, output_hook: Callable[[dict[str, Any]], None]) -> None:
+        request = {"op": "cell", "source": code, "count": 1, "history": True, "room": 100_000}
+        answer, _ = self.worker.request(request, {"outputs": list})
+        for output in answer["outputs"]:
+            if output["output_type"] == "error":
+                raise RuntimeError(f"{output['ename']}: {output['evalue']}")
+            output_hook({"header": {"msg_type": output["output_type"]}, "content": output})
+
+
+class _Sealed(InstantiateTests):  # type: ignore[misc]
+    """nbgrader's own, but that it starts no kernel: :attr:`kc` is given."""
+
+    def preprocess(self, nb: nbformat.NotebookNode, resources: dict[str, Any]) -> Any:
+        self._load_test_template_file(resources)
+        self.global_tests_loaded = True
+        self.sanitizer = self.sanitizers[resources["kernel_name"]]
+        return super(InstantiateTests, self).preprocess(nb, resources)
+
+
+def _holds_templates(source: Path, config: Config) -> bool:
+    return InstantiateTests(config=config).autotest_delimiter.encode() in source.read_bytes()
+
+
+def with_tests(source: Path, config: Config) -> nbformat.NotebookNode:
+    """The instructor's notebook, with the tests that nbgrader writes into it. Raises CourseError if it cannot write them."""
+    if not _holds_templates(source, config):
+        return nbformat.read(source, as_version=4)
+    root, name = Path(config.CourseDirectory.root), InstantiateTests(config=config).autotest_filename
+    folder = source.parent if (source.parent / name).is_file() else root
+    try:
+        beside = read_attachments(source.parent, source, CourseDirectory(config=config).max_dir_size * 1000)
+        parts = [*map(os.fsencode, beside), *beside.values(), source.read_bytes(), (folder / name).read_bytes()]
+        asked = [repr(config.get(one)).encode() for one in ("InstantiateTests", "IncludeHeaderFooter")]
+        kept = root / ".course" / "autotests" / f"{digest_of(*parts, *asked)}.ipynb"
+        if not kept.is_file():
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(kept, nbformat.writes(_written(source, folder, beside, config)))
+        return nbformat.read(kept, as_version=4)
+    except Exception as error:  # the instructor's code, templates, or a limit that ended the process
+        raise CourseError(
+            f"nbgrader cannot write the tests of its AUTOTEST lines: {type(error).__name__}: {in_one_line(error)}",
+            str(source),
+            f"mend the line, the reference answer above it, or how tests are written, {folder / name}; then grade again",
+        ) from None
+
+
+def _written(source: Path, folder: Path, beside: Attachments, config: Config) -> nbformat.NotebookNode:
+    """The notebook with its tests; header and footer, which run with it, are left out again."""
+    notebook, limits, preprocessor = (
+        nbformat.read(source, as_version=4),
+        GradingLimits(config=config),
+        _Sealed(config=config),
+    )
+    own = notebook.cells
+    around, _ = IncludeHeaderFooter(config=config).preprocess(nbformat.from_dict(notebook), {})
+    first = next(place for place in range(len(around.cells)) if around.cells[place:][: len(own)] == own)
+    kernel = notebook.metadata.get("kernelspec", {}).get("name")
+    known = kernel if kernel in preprocessor.sanitizers else "python3"
+    # On a machine without isolation it is the instructor's own code all the same.
+    level = isolation_or_refuse(unsafe=bool(why_not_isolated())).level
+    with Engine(limits, level) as engine, engine.worker(beside) as worker:
+        worker.deadline = time.monotonic() + limits.submission_seconds
+        preprocessor.kc = _Client(worker)
+        preprocessor.preprocess(around, {"metadata": {"path": str(folder)}, "kernel_name": known})
+    return nbformat.from_dict({**notebook, "cells": around.cells[first:][: len(own)]})
