@@ -30,7 +30,6 @@ from sqlalchemy import create_engine
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
-from nbproof.cells import CellKind
 from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
 from nbproof.files import written_whole
@@ -211,7 +210,7 @@ def _set_grade(grade: Grade, name: str, verdict: Verdict, blueprint: Blueprint, 
 
 def _set_comment(comment: Comment, name: str, verdict: Verdict, blueprint: Blueprint) -> None:
     asked = blueprint.written.get(name)
-    stub = blueprint.stubs.get(name) if asked is None or asked.kind is CellKind.TASK else asked.stub
+    stub = blueprint.stubs.get(name) if asked is None else asked.stub
     if stub is not None:
         untouched = verdict.answers.get(name, stub).strip() == stub.strip()
         comment.auto_comment = "No response." if untouched else None
