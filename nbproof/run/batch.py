@@ -132,6 +132,7 @@ class _ClassRun:
     """What this run marked."""
     _marked: dict[Key, str] = field(default_factory=dict)
     """Digest of the bytes that were marked, which may have been handed in anew while the run went on."""
+    _given_away: dict[str, str] = field(default_factory=dict)
 
     def go(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
         """Plan, mark, write; see :func:`grade_class`."""
@@ -162,6 +163,7 @@ class _ClassRun:
             reasons=reasons,
             plain_tests={name: len(one.plain) for name, one in blueprints.items() if one.plain},
             unfit=failed,
+            given_away=self._given_away,
             anyway=self.anyway,
         )
 
@@ -173,6 +175,7 @@ class _ClassRun:
         try:
             with made(blueprints, self.state.seed, self.limits) as pool:
                 failed = self.references.shortfalls(list(blueprints), pool, self.watch)
+                self._given_away = self.references.given_away(list(blueprints), pool, self.watch)
                 unfit = {} if self.anyway else failed
                 if unfit.keys() >= blueprints.keys():
                     self.references.refuse(unfit, course_command("grade --anyway", self.root))
