@@ -136,7 +136,7 @@ class _Desk:
         request = self.request
         lessons = lessons_with_source(self.root, request.names_of_lessons)
         known = lessons_with_source(self.root, [])
-        for line in (*_first_lines(self.root, known), *not_obeyed(course_config(self.root), by_grade=True)):
+        for line in (*_first_lines(self.root, known), *not_obeyed(course_config(self.root))):
             self.say(line)
         chosen = isolation_or_refuse(request.unsafe, request.isolation)
         self.say(chosen.line)

@@ -23,6 +23,7 @@ from nbproof.cells import CellKind, kind_of, name_of
 from nbproof.recover.notebook_bytes import ExportedCell
 
 __all__ = [
+    "COLAB_BADGE",
     "Asked",
     "HandedOut",
     "Handout",
@@ -107,6 +108,7 @@ _BODY = re.compile(r"^(?:async +def|def|class|@).*\n(?:(?:[ \t].*)?\n)*", re.MUL
 _CODE = (CellKind.SETUP, CellKind.SHOW, CellKind.TEST)
 _LONGEST = 500_000
 """Characters of one text that are looked into."""
+COLAB_BADGE = "/colab-badge.svg"
 _LEAST = 20
 """Characters of a released text that is looked for inside of other cells."""
 
@@ -206,14 +208,17 @@ def without_released(handout: Handout, text: str) -> str:
 
 @lru_cache(maxsize=32)
 def given_lines(handout: Handout) -> frozenset[str]:
-    """All that was handed out, line by line, bare."""
-    return frozenset({bare(line) for cell in handout.cells for line in cell.source.splitlines()} | {""})
+    """All that was handed out, whole and line by line, bare."""
+    texts = (text for cell in handout.cells for text in (cell.source, *cell.source.splitlines()))
+    return frozenset({bare(text) for text in texts} | {""})
 
 
 def new_lines(handout: Handout, text: str) -> str:
     """What a text holds beside lines that were handed out: all of it, if that is most of it."""
     given, lines = given_lines(handout), text.splitlines()
-    new = [line for line in lines if bare(line) not in given]
+    new = [line for line in lines if bare(line) not in given and COLAB_BADGE not in line]
+    if bare(text) in given:
+        return ""
     return text if 2 * len(new) > sum(map(bool, map(str.strip, lines))) else "\n".join(new)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from typing import NamedTuple
 from nbproof.cells import CellKind
 from nbproof.recover.answers import Answers, own_cells
 from nbproof.recover.matching import (
+    COLAB_BADGE,
     Handout,
     alone,
     asked_in,
@@ -194,12 +195,16 @@ class _Search:
 
     def _is_below_its_check(self, name: str) -> bool:
         """Whether the TODO cell says nothing but comments, and code that may be the answer stands below its check only."""
-        said, stub = (_COMMENT.sub("", text) for text in (self.found.answers[name], self.handout.stubs[name]))
-        if name in self.found.recovered or name in self.found.lost or bare(said) not in ("", bare(stub)):
+        if name in self.found.recovered or name in self.found.lost or self._holds_code(name):
             return False
         above = self._checks_of(name)
         signs = [piece.at for piece in self._free() if self._may_answer(name, piece)]
         return bool(above and signs) and min(signs) > above[0]
+
+    def _holds_code(self, name: str) -> bool:
+        """Whether the TODO cell says more than its stub and comments."""
+        said, stub = (_COMMENT.sub("", text) for text in (self.found.answers[name], self.handout.stubs[name]))
+        return bare(said) not in ("", bare(stub))
 
     # The TODO cell is gone, or holds no answer.
 
@@ -292,7 +297,10 @@ class _Search:
 
     def _written(self) -> None:
         """Of a written answer the text of its cell, or whatever a person may have written elsewhere."""
-        texts_elsewhere = _texts(self.handout, self.cells, self.places) if self.handout.written else {}
+        # Comments beside code are about that code.
+        apart = {self.index[name] for name in self.named if self._holds_code(name)}
+        apart |= {self.index[name] for name in self.handout.written}
+        texts_elsewhere = _texts(self.handout, self.cells, self.places, apart) if self.handout.written else {}
         # What stands below a task answers that.
         elsewhere = {at: text for at, text in texts_elsewhere.items() if not self._is_below(at, CellKind.TASK)}
         for name, stub in self.handout.written.items():
@@ -345,21 +353,27 @@ _PROSE = re.compile(
     r"|(?:[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u3400-\u9fff\uf900-\ufaff]){8}"
 )
 """Fifteen words in a row, or eight letters of scripts that put no space between words."""
+# In the text cell that Colab puts above a notebook.
 _LONGEST = 16_000
 """Characters that are brought for one question. Pages show 20,000."""
 _UNDECIDED = "[Nothing stood in the cell for this answer, or it is gone. A person decides what counts.]"
 
 
-def _texts(handout: Handout, cells: Sequence[ExportedCell], places: Sequence[int | None]) -> dict[int, str]:
-    """Cell -> what a person may have written in it that was not handed out: text, comments alone, or many words."""
+def _texts(
+    handout: Handout, cells: Sequence[ExportedCell], places: Sequence[int | None], apart: Collection[int]
+) -> dict[int, str]:
+    """Cell -> what a person may have written in it that was not handed out: text, comments alone, or many words.
+
+    ``apart``: places of cells that nobody looks for it in.
+    """
     given = given_lines(handout)
     found = {}
     for at, (cell, place) in enumerate(zip(cells, places, strict=True)):
         kind = None if place is None else handout.cells[place].kind
         # Where the file breaks off stands half a line, as likely as not of the handout.
-        if kind is CellKind.WRITTEN or not cell.whole:
+        if place in apart or not cell.whole or bare(cell.source) in given:
             continue
-        lines = [line for line in cell.source.splitlines() if bare(line) not in given]
+        lines = [line for line in cell.source.splitlines() if bare(line) not in given and COLAB_BADGE not in line]
         comments = [line for line in lines if line.lstrip().startswith("#")]
         if kind is CellKind.ANSWER:
             lines = comments

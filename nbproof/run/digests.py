@@ -11,13 +11,13 @@ from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
 
+from nbgrader.preprocessors import InstantiateTests
 from traitlets.config import Config
 
 from nbproof.course_file import the_course
 from nbproof.files import digest_of
 from nbproof.handed_out import digest_of_visible, hint_files
 from nbproof.limits import GradingLimits
-from nbproof.marking.autotests import templates_beside
 from nbproof.marking.blueprint import Blueprint, files_beside, read_blueprint
 from nbproof.places import places
 
@@ -145,7 +145,8 @@ class LessonState:
     def _bytes(self) -> list[bytes]:
         """Of the notebook, of what is put above and below it, and of what its tests are written from."""
         around = (self.config.IncludeHeaderFooter.get(part) for part in ("header", "footer"))
-        files = (self.path, templates_beside(self.path, self.config), *map(Path, filter(None, around)))
+        templates = InstantiateTests(config=self.config).autotest_filename
+        files = (self.path, Path(self.config.CourseDirectory.root, templates), *map(Path, filter(None, around)))
         return [path.read_bytes() for path in files if path.is_file()]
 
     @cached_property

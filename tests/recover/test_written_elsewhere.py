@@ -140,6 +140,26 @@ def _todo(cells: list[dict[str, Any]]) -> int:
     return next(at for at, cell in enumerate(cells) if name_of(cell) == "intermediate_grad")
 
 
+def test_comments_beside_code_are_no_written_answer() -> None:
+    for answer, waits in {_right("intermediate_grad"): False, "# nothing yet": True}.items():
+        notebook = _notebook(answers={"intermediate_grad": f"# {TEXT}\n{answer}"})
+        assert ("explain_reach" in _read(notebook).recovered) is waits
+
+
+def test_a_line_that_is_broken_in_two_is_still_the_teachers() -> None:
+    notebook = _notebook()
+    cell = notebook["cells"][5]
+    cell["source"] = cell["source"].replace(" ", "\n\n", 3)
+    assert not _read(notebook).recovered
+
+
+def test_what_colab_puts_above_a_notebook_is_nobodys_answer() -> None:
+    notebook = _notebook()
+    badge = '<a href="https://colab.research.google.com/github/x"><img src="https://colab.research.google.com/assets/colab-badge.svg"/></a>'
+    notebook["cells"].insert(0, _text(badge))
+    assert not _read(notebook).recovered
+
+
 def test_code_in_a_text_cell_waits_for_a_person_if_it_may_be_an_answer() -> None:
     both = f"{_right('intermediate_grad')}\n\n{_right('grad_clipper')}"
     for text, waits in {both: {"intermediate_grad", "grad_clipper"}, "hello": set()}.items():
