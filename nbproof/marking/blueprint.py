@@ -251,7 +251,7 @@ def _released(instructor: nbformat.NotebookNode, source: Path, config: Config) -
                 MetadataValidator().validate_cell(cell)
             if not math.isfinite(grading.get("points", 0)):
                 raise ValueError(f"points: {grading['points']} is no number of points")
-            if name in met and any(grading[one] for one in ("grade", "solution", "locked")):
+            if name in met and any(grading.get(one) for one in ("grade", "solution", "locked")):
                 raise ValueError(f"another cell above it has the same id, {name}")
             met.add(name)
             for preprocessor in made:
