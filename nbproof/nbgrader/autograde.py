@@ -107,6 +107,8 @@ class Mark(NotebookExporter):  # type: ignore[misc]
     def _tell(self, graded: GradedClass) -> None:
         from nbproof.marking.plain import said_aloud
 
+        for note in graded.notes:
+            self.log.error("%s", note)
         for lesson, count in graded.plain_tests.items():
             self.log.warning("%s", said_aloud(lesson, count))
         for lesson, what in graded.given_away.items():
@@ -124,6 +126,8 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         problems = [one.learner for one in graded.ungraded()]
         if problems:
             raise NbGraderException(f"not graded: {', '.join(problems)}")
+        if graded.notes:
+            raise NbGraderException(f"all is graded, but {graded.notes[0]}")
 
 
 def _as_configured(converter: Autograde) -> Config:
