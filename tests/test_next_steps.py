@@ -34,7 +34,7 @@ def _with_a_step() -> set[str]:
     for path in _modules():
         for node in _tree(path).body:
             if isinstance(node, ast.ClassDef):
-                bases[node.name] = {ast.unparse(base).split(".")[-1] for base in node.bases}
+                bases[node.name] = {base.id for base in node.bases if isinstance(base, ast.Name)}
     while more := {name for name, above in bases.items() if above & names} - names:
         names |= more
     return names
@@ -67,7 +67,7 @@ def sites() -> dict[str, str]:
     for path in _modules():
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for function, node in _in_functions(_tree(path)):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in classes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in classes:
                 fact, _, step = node.args
                 head, then = _text(fact) or f"<{ast.unparse(fact)}> of {function}", ast.unparse(step)
             elif isinstance(node, (ast.Constant, ast.JoinedStr)) and _text(node).lstrip().startswith("next: "):
