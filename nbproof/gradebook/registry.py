@@ -202,6 +202,6 @@ class _Change:
                 csv.writer(file).writerows(sorted(self.lost))
             where = f"; {counted(len(self.lost), 'mark')} or comments given by hand for what is gone: {place}"
         return (
-            f"{self.assignment.name}: the gradebook has its cells as they are now ({told}); due date, extensions, and what people "
-            f"gave for all other cells are kept{where}"
+            f"{self.assignment.name}: the gradebook has its cells as they are now ({told}); due date, extensions, and what "
+            f"people gave for all other cells are kept{where}"
         )

@@ -215,8 +215,9 @@ class Penalties:
             used = [one for one in listed if isinstance(one, type) and issubclass(one, AssignLatePenalties)]
             self._preprocessor = used[0](config=config) if used else None
         except Exception as error:  # traitlets raise what an import raises
-            fact = f"the late-penalty plug-in fails: {_told(error)}"
-            raise GradingError(fact, str(root / "nbgrader_config.py"), _MEND) from None
+            raise GradingError(
+                f"the late-penalty plug-in fails: {_told(error)}", str(root / "nbgrader_config.py"), _MEND
+            ) from None
 
     def assign(self, held: Mapping[Key, Mark], lessons: Collection[str]) -> tuple[str, ...]:
         """Have nbgrader set or take back the penalty of whatever is late, or has one from when it was. ``held``: by assignment.
