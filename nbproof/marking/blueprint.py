@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
@@ -25,9 +26,9 @@ from nbproof.checks.visible import whole
 from nbproof.errors import CourseError
 from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
 from nbproof.marking.results import WrittenAnswer
-from nbproof.recover.answers import Answers
-from nbproof.recover.matching import Handout
-from nbproof.recover.notebook_bytes import Attachments, Damaged, read_attachments
+from nbproof.recover.answers import Answers, OwnCell
+from nbproof.recover.matching import Former, Handout, placed
+from nbproof.recover.notebook_bytes import Attachments, Damaged, cells_in, read_attachments
 
 __all__ = [
     "OWN",
@@ -38,12 +39,15 @@ __all__ = [
     "files_beside",
     "fill_in",
     "is_blank",
+    "moved",
     "read_blueprint",
     "written_in",
 ]
 
 OWN = "learners_own_cell"
 """In the metadata of a rebuilt notebook's cell: that it is none of the instructor's."""
+_OWN_ID = re.compile(r"own-\d+")
+"""The id of one that has no place among the instructor's."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,8 @@ class Blueprint:
     cell_seconds: float | None = None
     """Of a lesson whose tests are all plain, how long a cell may run, as nbgrader is told, or 0 if it is not; then it is
     interrupted, and what it defined stands. None: exercises have their time, and what takes longer is ended."""
+    former: tuple[Former, ...] = ()
+    """What learners were handed with earlier versions."""
 
     @cached_property
     def texts(self) -> dict[str, Question]:
@@ -138,7 +144,7 @@ class Blueprint:
     def handout(self) -> Handout:
         """What learners were handed: safe to show to a process that has read a submission."""
         tests = {name: test.exercise for name, test in self.tests.items()}
-        return Handout.of(self.lesson, self.notebook, tests)
+        return replace(Handout.of(self.lesson, self.notebook, tests), former=self.former)
 
     def shows(self, place: int) -> bool:
         """Whether the released cell there shows something, and is graded by nobody."""
@@ -269,6 +275,21 @@ def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
     released = [[cell, *behind[place]] for place, cell in enumerate(notebook.cells)]
     notebook["cells"] = [*behind[-1], *(cell for cells in released for cell in cells)]
     return notebook
+
+
+def moved(own: Sequence[OwnCell], graded: bytes, handout: Handout) -> tuple[OwnCell, ...]:
+    """A learner's own cells in their places of today. ``graded``: the notebook of another version that holds them.
+
+    Raises Damaged or IndexError if it does not.
+    """
+    released = [cell for cell in cells_in(graded)[0] if not _OWN_ID.fullmatch(cell.id)]
+    places = placed(handout, released)
+    above = [-1]
+    for place in places:
+        above.append(above[-1] if place is None else place)
+    return tuple(
+        replace(one, after=above[one.after + 1], place=None if one.place is None else places[one.place]) for one in own
+    )
 
 
 # What a person marks. The mark stands in nbgrader's gradebook: ``find_grade(question.id, lesson, lesson, learner)`` has

@@ -14,7 +14,7 @@ from nbproof.cells import CellKind
 from nbproof.recover.matching import HandedOut, Handout, bare, names_in, placed, without_released
 from nbproof.recover.notebook_bytes import ExportedCell
 
-__all__ = ["Answers", "OwnCell", "is_code", "own_cells", "to_be_shown"]
+__all__ = ["Answers", "OwnCell", "own_cells", "to_be_shown"]
 
 
 _MOST_CELLS, _MOST_TEXT = 300, 600_000
@@ -44,7 +44,7 @@ def own_cells(
 
     ``earlier``: TODO cells above the one that counts.
     """
-    code = {cell.name for cell in handout.cells if cell.name and is_code(cell)}
+    code = {cell.name for cell in handout.cells if cell.name and cell.is_code}
     found: list[OwnCell] = []
     used: set[int] = set()
     above = -1
@@ -54,7 +54,7 @@ def own_cells(
             above = answers[at]
         elif at in earlier:
             found.append(OwnCell(cell.source, above))
-        elif place is not None and place not in used and is_code(handout.cells[place]) == (cell.kind == "code"):
+        elif place is not None and place not in used and handout.cells[place].is_code == (cell.kind == "code"):
             used.add(place)
             found += [OwnCell(added, above)] if added else []
             above = place
@@ -76,11 +76,6 @@ def _added_to_a_test(handout: Handout, cell: ExportedCell, place: int | None) ->
     rest, head = without_released(handout, cell.source), handout.cells[place].source.strip().split("\n")[0]
     is_another = not names_in(rest) or rest.strip().startswith(head)
     return "" if bare(rest) == bare(cell.source) and is_another else rest
-
-
-def is_code(released: HandedOut) -> bool:
-    """Whether a released cell holds code."""
-    return released.kind not in (CellKind.PROSE, CellKind.WRITTEN)
 
 
 def _is_changed(released: HandedOut, cell: ExportedCell) -> bool:

@@ -14,7 +14,7 @@ import keyword
 import re
 import textwrap
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -24,14 +24,17 @@ from nbproof.recover.notebook_bytes import ExportedCell
 
 __all__ = [
     "Asked",
+    "Former",
     "HandedOut",
     "Handout",
     "alone",
     "asked_in",
     "bare",
     "binds",
+    "former_cells",
     "is_commented_out",
     "may_bind",
+    "modernised",
     "names_in",
     "parts_of",
     "placed",
@@ -56,6 +59,21 @@ class HandedOut:
     exercise: str = ""
     """Of a test cell: the exercise that it tests."""
 
+    @property
+    def is_code(self) -> bool:
+        """Whether it holds code."""
+        return self.kind not in (CellKind.PROSE, CellKind.WRITTEN)
+
+
+@dataclass(frozen=True)
+class Former:
+    """One cell that was handed out with an earlier version of the notebook, and is another one now."""
+
+    name: str
+    source: str
+    place: int | None
+    """That of the released cell which it has become; None if there is none."""
+
 
 @dataclass(frozen=True)
 class Handout:
@@ -63,6 +81,8 @@ class Handout:
 
     lesson: str
     cells: tuple[HandedOut, ...]
+    former: tuple[Former, ...] = ()
+    """Of versions that learners may hold all the same."""
 
     @cached_property
     def stubs(self) -> dict[str, str]:
@@ -87,9 +107,8 @@ class Handout:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Handout:
         """What ``asdict`` wrote down."""
-        return cls(
-            data["lesson"], tuple(HandedOut(**{**cell, "kind": CellKind(cell["kind"])}) for cell in data["cells"])
-        )
+        cells = tuple(HandedOut(**{**cell, "kind": CellKind(cell["kind"])}) for cell in data["cells"])
+        return cls(data["lesson"], cells, tuple(Former(**one) for one in data.get("former", ())))
 
 
 _UNSURE = re.compile(r"[^!-~\w]+|[\"'`?]+")
@@ -192,12 +211,54 @@ def placed(handout: Handout, cells: Sequence[ExportedCell]) -> list[int | None]:
     return found
 
 
+def former_cells(handout: Handout, version: Sequence[ExportedCell]) -> Iterator[Former]:
+    """The cells of an earlier version that are not the same today. One that nothing names stands where it stood: between its
+    neighbours.
+    """
+    places = placed(handout, version)
+    before: int | None = -1
+    for cell, place in zip(version, places, strict=True):
+        below = -1 if before is None else before + 1
+        if place is None and not cell.name and 0 <= below < len(handout.cells) and below not in places:
+            released = handout.cells[below]
+            place = below if (released.name, released.is_code) == ("", cell.kind == "code") else None
+        before = place
+        if bare(cell.source) and (place is None or bare(handout.cells[place].source) != bare(cell.source)):
+            yield Former(cell.name or "", cell.source, place)
+
+
+def modernised(handout: Handout, cells: Sequence[ExportedCell]) -> list[ExportedCell]:
+    """The cells of a submission, with those as they are today that are as they were handed out once. One that has gone is empty.
+
+    Code that has gone, and binds what nothing binds today, stays: what learners wrote may rest on it.
+    """
+    ids, texts = _places(handout)
+    known = {("", bare(one.source)): one.place for one in handout.former if bare(one.source) not in texts}
+    known |= {(one.name, bare(one.source)): one.place for one in handout.former}
+    keys = [(cell.name or "", bare(cell.source)) for cell in cells]
+    return [
+        _of_today(handout, cell, known.get(key, ids.get(key[0])))
+        if cell.whole and (key in known or cell.untouched)
+        else cell
+        for cell, key in zip(cells, keys, strict=True)
+    ]
+
+
+def _of_today(handout: Handout, cell: ExportedCell, place: int | None) -> ExportedCell:
+    if place is not None:
+        now = handout.cells[place]
+        return ExportedCell(now.name or None, now.source, "code" if now.is_code else "markdown", now.id)
+    bound = frozenset[str]().union(*(names_in(one.source) for one in handout.cells))
+    return cell if names_in(cell.source) - bound else cell._replace(name=None, source="")
+
+
 def without_released(handout: Handout, text: str) -> str:
     """What a text holds besides the released text that stands in it word for word: a locked cell that was merged with it."""
-    for cell in handout.cells:
-        fixed = cell.kind in (CellKind.TEST, CellKind.SETUP, CellKind.PROSE) and len(cell.source) >= _LEAST
-        if fixed and cell.source.strip() in text:
-            text = text.replace(cell.source.strip(), "", 1)
+    former = [(handout.cells[one.place].kind, one.source) for one in handout.former if one.place is not None]
+    for kind, source in [*((cell.kind, cell.source) for cell in handout.cells), *former]:
+        fixed = kind in (CellKind.TEST, CellKind.SETUP, CellKind.PROSE) and len(source) >= _LEAST
+        if fixed and source.strip() in text:
+            text = text.replace(source.strip(), "", 1)
     return text.strip("\n")
 
 

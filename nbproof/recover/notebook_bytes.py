@@ -8,6 +8,7 @@ run, and of a cell only its text, its type and its ids are looked at.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -18,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nbproof.cells import name_of, text_of
+from nbproof.cells import grading_of, name_of, text_of
 from nbproof.files import digest_of
 from nbproof.key import Key
 from nbproof.limits import GradingLimits
@@ -55,6 +56,8 @@ class ExportedCell(NamedTuple):
     """The notebook format's own id of the cell."""
     whole: bool = True
     """False if the file breaks off in the middle of it."""
+    untouched: bool = False
+    """True if nbgrader's checksum in it says that its text is as it was handed out."""
 
 
 _SCRIPT = re.compile(r"^# ?%%|extension: \.\w+\s*(?:# +)?format_name: (?!nomarker)", re.MULTILINE)
@@ -179,7 +182,30 @@ def _cell(cell: Any) -> ExportedCell | None:
         text.replace("\r\n", "\n"),
         kind if kind in ("code", "raw") else "markdown",
         number if isinstance(number, str) else "",
+        untouched=_is_untouched(cell, text),
     )
+
+
+def _is_untouched(cell: dict[str, Any], text: str) -> bool:
+    """By nbgrader's own rule, ``compute_checksum``, whose module takes long to import.
+
+    Of cells that learners only read, and of those that a person marks. Tests decide of all other code. Who makes such a sum up
+    says that their own text is none of theirs.
+    """
+    grading = grading_of(cell)
+    graded, solution, locked = (bool(grading.get(name)) for name in ("grade", "solution", "locked"))
+    parts = [
+        text,
+        cell.get("cell_type"),
+        graded,
+        solution,
+        not solution and (graded or locked),
+        grading.get("grade_id"),
+    ]
+    points = grading.get("points")
+    parts += [float(points)] if graded and isinstance(points, (int, float)) else []
+    made = hashlib.md5("".join(map(str, parts)).encode(), usedforsecurity=False)
+    return (graded or not solution) and made.hexdigest() == grading.get("checksum")
 
 
 def _what(text: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -27,6 +27,7 @@ from nbproof.recover.matching import (
     binds,
     is_commented_out,
     may_bind,
+    modernised,
     names_in,
     parts_of,
     placed,
@@ -60,7 +61,7 @@ def found_in(handout: Handout, data: bytes, files: Mapping[str, str] | None = No
 
 def find_answers(handout: Handout, cells: Sequence[ExportedCell], files: Mapping[str, str] | None = None) -> Answers:
     """What is found in these cells. Raises Damaged if they are none of this lesson's."""
-    return _Search(handout, cells, files or {}).go()
+    return _Search(handout, modernised(handout, cells), files or {}).go()
 
 
 class _Piece(NamedTuple):
@@ -78,6 +79,7 @@ class _Search:
         self.handout, self.cells = handout, cells
         self.asked, self.parts = asked_in(handout), parts_of(handout)
         self.places = placed(handout, cells)
+        self.former = {bare(one.source) for one in handout.former}
         self.index = {cell.name: place for place, cell in enumerate(handout.cells) if cell.name}
         self.named: dict[str, list[_Piece]] = {name: [] for name in handout.stubs}
         """What stands in the TODO cell of each exercise."""
@@ -103,7 +105,7 @@ class _Search:
         cell, place = self.cells[at], self.places[at]
         self.above.append(place if place is not None else self.above[-1] if at else -1)
         released = self.handout.cells[place] if place is not None else None
-        same = released is not None and bare(released.source) == bare(cell.source)
+        same = bare(cell.source) in (self.former if released is None else {bare(released.source)})
         rest = cell.source if same else without_released(self.handout, cell.source)
         piece = _Piece(at, rest, cell.kind == "code", cell.whole, f"cell {at + 1} of {len(self.cells)}")
         kind = released.kind if released else CellKind.OWN
@@ -189,12 +191,16 @@ class _Search:
 
     def _is_below_its_check(self, name: str) -> bool:
         """Whether the TODO cell says nothing but comments, and code that may be the answer stands below its check only."""
-        said, stub = (_COMMENT.sub("", text) for text in (self.found.answers[name], self.handout.stubs[name]))
-        if name in self.found.recovered or name in self.found.lost or bare(said) not in ("", bare(stub)):
+        if name in self.found.recovered or name in self.found.lost or self._holds_code(name):
             return False
         above = self._checks_of(name)
         signs = [piece.at for piece in self._free() if self._may_answer(name, piece)]
         return bool(above and signs) and min(signs) > above[0]
+
+    def _holds_code(self, name: str) -> bool:
+        """Whether the TODO cell says more than its stub and comments."""
+        said, stub = (_COMMENT.sub("", text) for text in (self.found.answers[name], self.handout.stubs[name]))
+        return bare(said) not in ("", bare(stub))
 
     # The TODO cell is gone, or holds no answer.
 
@@ -287,7 +293,9 @@ class _Search:
 
     def _written(self) -> None:
         """Of a written answer the text of its cell, or whatever a person may have written elsewhere."""
-        elsewhere = _texts(self.handout, self.cells, self.places) if self.handout.written else {}
+        # Comments beside code are about that code.
+        coded = {self.index[name] for name in self.handout.stubs if self._holds_code(name)}
+        elsewhere = _texts(self.handout, self.cells, self.places, coded) if self.handout.written else {}
         for name, stub in self.handout.written.items():
             known = zip(self.cells, self.places, strict=True)
             texts = [cell.source for cell, place in known if place == self.index[name] and cell.whole]
@@ -333,21 +341,30 @@ _PROSE = re.compile(
     r"|(?:[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u3400-\u9fff\uf900-\ufaff]){8}"
 )
 """Fifteen words in a row, or eight letters of scripts that put no space between words."""
+_BADGE = "/colab-badge.svg"
+"""In the text cell that Colab puts above a notebook."""
 _LONGEST = 16_000
 """Characters that are brought for one question. Pages show 20,000."""
 _UNDECIDED = "[Nothing stood in the cell for this answer, or it is gone. A person decides what counts.]"
 
 
-def _texts(handout: Handout, cells: Sequence[ExportedCell], places: Sequence[int | None]) -> dict[int, str]:
-    """Cell -> what a person may have written in it that was not handed out: text, comments alone, or many words."""
-    given = {bare(line) for cell in handout.cells for line in cell.source.splitlines()} | {""}
+def _texts(
+    handout: Handout, cells: Sequence[ExportedCell], places: Sequence[int | None], answered: Collection[int]
+) -> dict[int, str]:
+    """Cell -> what a person may have written in it that was not handed out: text, comments alone, or many words.
+
+    ``answered``: places of TODO cells that hold an answer.
+    """
+    sources = [*(cell.source for cell in handout.cells), *(one.source for one in handout.former)]
+    given = {bare(line) for source in sources for line in source.splitlines()} | {""}
+    whole = {bare(source) for source in sources}
     found = {}
     for at, (cell, place) in enumerate(zip(cells, places, strict=True)):
         kind = None if place is None else handout.cells[place].kind
         # Where the file breaks off stands half a line, as likely as not of the handout.
-        if kind is CellKind.WRITTEN or not cell.whole:
+        if kind is CellKind.WRITTEN or not cell.whole or place in answered or bare(cell.source) in whole:
             continue
-        lines = [line for line in cell.source.splitlines() if bare(line) not in given]
+        lines = [line for line in cell.source.splitlines() if bare(line) not in given and _BADGE not in line]
         comments = [line for line in lines if line.lstrip().startswith("#")]
         if kind is CellKind.ANSWER:
             lines = comments

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shlex
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -34,14 +35,25 @@ from nbproof.gradebook.storage_errors import (
 from nbproof.gradebook.writer import Penalties, Writer, register
 from nbproof.key import Key, assignment_of
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint
+from nbproof.marking.blueprint import Blueprint, moved
 from nbproof.marking.results import Verdict
+from nbproof.marking.verdicts import as_it_counts_now
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
-from nbproof.recover.notebook_bytes import Damaged, HandIn
+from nbproof.recover.notebook_bytes import Damaged, HandIn, read_file
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, handed_in_digest, lessons_with_source, to_be_marked, told
-from nbproof.run.journal import InProgress, RunState, Watch, journalled_verdict, note_problems, only_run, write_verdict
+from nbproof.run.journal import (
+    MOST_BYTES,
+    InProgress,
+    RunState,
+    Watch,
+    journalled_verdict,
+    keep_version,
+    note_problems,
+    only_run,
+    write_verdict,
+)
 from nbproof.run.pool import Pool, PoolMaker, local_pool, marked, outcome
 from nbproof.run.references import References
 from nbproof.sandbox.exceptions import GradingError
@@ -49,6 +61,9 @@ from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched, refuse_if_exposed
 
 __all__ = ["follow_marks", "grade_class", "register_lessons"]
+
+_RECOUNTED = "{}: points or texts changed, marks and graded notebooks follow ({}); nothing ran again"
+"""A lesson, and how many submissions it concerns."""
 
 
 def grade_class(
@@ -86,6 +101,8 @@ def grade_class(
     try:
         with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
             penalties = Penalties(root, config, coursedir.db_url)
+            for name in {one.key.lesson for one in intake.submissions}:
+                keep_version(root, name)
             intake, refused = _gradable(intake, states, state, writer)
             references = References(states, state, isolation)
             run = _ClassRun(root, state, states, limits, writer, penalties, watch, references, anyway)
@@ -130,6 +147,8 @@ class _ClassRun:
     """In short; of what cannot be graded, or written down, why."""
     _fresh: set[Key] = field(default_factory=set)
     """What this run marked."""
+    _recounted: Counter[str] = field(default_factory=Counter)
+    """Lesson -> submissions whose verdicts are kept, while the lesson's points or texts are others."""
     _marked: dict[Key, str] = field(default_factory=dict)
     """Digest of the bytes that were marked, which may have been handed in anew while the run went on."""
 
@@ -146,9 +165,11 @@ class _ClassRun:
     def _whole(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
         self._in_progress = InProgress(self.root)
         jobs = self._plan(intake, force)
-        reasons = told(jobs)
+        reasons = (*told(jobs), *(_RECOUNTED.format(*one) for one in sorted(self._recounted.items())))
         failed: dict[str, str] = {}
         blueprints = {name: self.lessons[name].blueprint for name in sorted({one.key.lesson for one in jobs})}
+        for name in blueprints.keys() | self._recounted.keys():
+            keep_version(self.root, name, json.dumps(self.lessons[name].blueprint.notebook).encode())
         self.watch.planned(len(jobs), sum(not one.problem for one in self._verdicts.values()), reasons)
         if jobs:
             failed = self._mark_all(jobs, blueprints, made, force)
@@ -193,17 +214,36 @@ class _ClassRun:
                 continue
             kept = self._kept(key)
             digest = handed_in_digest(one, self.state.key, self.limits.for_lesson(key.lesson))
-            job = to_be_marked(replace(one, digest=digest), kept, self.lessons[key.lesson].source, force)
+            lesson = self.lessons[key.lesson]
+            job = to_be_marked(replace(one, digest=digest), kept, lesson.source, force)
             if job is not None:
                 jobs.append(job)
                 continue
             assert kept is not None
+            if kept.shown != lesson.registered:
+                if not self._recount(one, kept):
+                    jobs.append(replace(one, digest=digest, reason=f"{key.lesson}: the graded notebook was changed"))
+                continue
             self._verdicts[key] = kept.in_short()
             have = held.get(key)
             if have is None or not have.agrees_with(kept) or not self.writer.is_stamped(have, *key, one.path):
                 # The run that marked it was cut off before the gradebook had it all.
                 self._store(kept, one.path, kept.answers)
         return jobs
+
+    def _recount(self, one: HandIn, kept: Verdict) -> bool:
+        """Have a verdict count by the points and texts that its lesson has now; nothing runs. False if it cannot be done."""
+        blueprint = self.lessons[one.key.lesson].blueprint
+        try:
+            graded = read_file(places(self.root).notebook("autograded", *one.key), MOST_BYTES)
+            own = moved(kept.own, graded, blueprint.handout)
+        except (Damaged, IndexError):
+            return False
+        verdict = as_it_counts_now(blueprint, kept, own)
+        self._recounted[one.key.lesson] += 1
+        if self._journal(one.key, verdict):
+            self._store(verdict, one.path, verdict.answers)
+        return True
 
     def _kept(self, key: Key) -> Verdict | None:
         """What is kept of it; None if something of that is gone: it is graded then."""
@@ -256,9 +296,16 @@ class _ClassRun:
 
     def _keep(self, job: HandIn, verdict: Verdict) -> None:
         key = job.key
-        lesson = self.lessons[key.lesson]
         earlier = journalled_verdict(self.root, *key)
-        verdict = replace(verdict, handed_in=self._marked.get(key, job.digest), source=lesson.source)
+        verdict = replace(verdict, handed_in=self._marked.get(key, job.digest))
+        if self._journal(key, verdict):
+            self._fresh.add(key)
+            self._store(verdict, job.path, earlier.answers if earlier else {})
+
+    def _journal(self, key: Key, verdict: Verdict) -> bool:
+        """Write the graded notebook, and the verdict beside it; whether that could be done."""
+        lesson = self.lessons[key.lesson]
+        verdict = replace(verdict, source=lesson.source, shown=lesson.registered)
         try:
             # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
             text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
@@ -267,10 +314,9 @@ class _ClassRun:
             if not is_one_files(error):
                 raise
             self._refuse(key, f"graded, but {error.filename} cannot be written: {error.strerror}")
-            return
+            return False
         self._verdicts[key] = verdict.in_short()
-        self._fresh.add(key)
-        self._store(verdict, job.path, earlier.answers if earlier else {})
+        return True
 
     def _store(self, verdict: Verdict, path: Path, earlier: Mapping[str, str]) -> None:
         """Raises what the gradebook says if that is not about this submission alone."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from nbgrader.utils import compute_checksum
 
 from nbproof.authoring.simulate import as_handed_in, hand_in
 from nbproof.cells import kind_of, name_of, text_of
@@ -138,6 +139,44 @@ def _right(name: str) -> str:
 
 def _todo(cells: list[dict[str, Any]]) -> int:
     return next(at for at, cell in enumerate(cells) if name_of(cell) == "intermediate_grad")
+
+
+def test_comments_beside_code_are_no_written_answer() -> None:
+    for answer, waits in {_right("intermediate_grad"): False, "# nothing yet": True}.items():
+        notebook = _notebook(answers={"intermediate_grad": f"# {TEXT}\n{answer}"})
+        assert ("explain_reach" in _read(notebook).recovered) is waits
+
+
+def test_a_line_that_is_broken_in_two_is_still_the_teachers() -> None:
+    notebook = _notebook()
+    cell = notebook["cells"][5]
+    cell["source"] = cell["source"].replace(" ", "\n\n", 3)
+    assert not _read(notebook).recovered
+
+
+@pytest.mark.parametrize("untouched", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "grading"),
+    [
+        ("markdown", {"locked": True}),
+        ("markdown", {"grade": True, "locked": False, "solution": True, "points": 2, "grade_id": "explain_reach"}),
+        ("code", {"grade": True, "locked": True, "points": 1.5}),
+        ("code", {"locked": True}),
+    ],
+)
+def test_a_cell_whose_checksum_agrees_is_as_it_was_handed_out(
+    kind: str, grading: dict[str, Any], untouched: bool
+) -> None:
+    old = _text(TEXT if kind == "markdown" else f"# {TEXT}\nprint('{TEXT}')", kind)
+    plain = {"grade": False, "solution": False, "task": False, "schema_version": 3, "grade_id": "of_version_1"}
+    old["metadata"]["nbgrader"] = {**plain, **grading}
+    old["metadata"]["nbgrader"]["checksum"] = compute_checksum(nbformat.from_dict(old))
+    old["source"] += "" if untouched else "\n# And this I think."
+    notebook = _notebook()
+    at = _stub(notebook["cells"])
+    notebook["cells"][at : at + bool(grading.get("solution"))] = [old]
+    (question,) = lesson_of(SLUG)[1].written.values()
+    assert is_blank(question, _read(notebook).answers["explain_reach"]) is untouched
 
 
 def test_code_in_a_text_cell_waits_for_a_person_if_it_may_be_an_answer() -> None:
