@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +22,8 @@ from nbproof.nbgrader_setup import config_of, config_stamp
 __all__ = ["Places", "places"]
 
 _STEPS = ("source", "release", "submitted", "autograded", "feedback")
+_GRADED = re.compile(rb'"grade_id"|"(?:grade|solution)": *true')
+"""In the bytes of a notebook with a cell of nbgrader's: a broken one may lack its id."""
 _LEARNER, _ASSIGNMENT = "{student_id}", "{assignment_id}"
 _STRUCTURE = os.path.join("{nbgrader_step}", _LEARNER, _ASSIGNMENT)
 
@@ -76,7 +79,7 @@ class Places:
         if notebooks == [assignment]:
             return [assignment]
         names = [f"{assignment}/{notebook}" for notebook in notebooks]
-        return [name for name in names if (path := self.source(name)).is_file() and b'"grade_id"' in path.read_bytes()]
+        return [name for name in names if (path := self.source(name)).is_file() and _GRADED.search(path.read_bytes())]
 
     def handed_in(self, step: str = "submitted") -> Iterator[Path]:
         """The folders of assignments at a step, in order, as far as they can be read."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from unicodedata import category
 
-__all__ = ["code_parts", "counted", "duration", "in_utc", "printable", "readable", "some_of"]
+__all__ = ["code_parts", "counted", "duration", "in_one_line", "in_utc", "printable", "readable", "some_of"]
 
 
 def readable(text: str) -> str:
@@ -18,6 +18,11 @@ def printable(text: str) -> str:
     """For a terminal, and on one line: what it would obey, and half a surrogate pair, is escaped."""
     shown = (sign if sign.isprintable() or category(sign) == "Zs" else ascii(sign)[1:-1] for sign in text)
     return text if text.isprintable() else "".join(shown)
+
+
+def in_one_line(said: object) -> str:
+    """The beginning of what an error of others says, to be put into a sentence."""
+    return printable(" ".join(str(said).split())[:200])
 
 
 def in_utc(moment: datetime) -> str:

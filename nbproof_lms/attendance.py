@@ -73,6 +73,10 @@ class Attendance:
         """An id, and whose it is."""
         return self.people.get(learner, Person(learner)).called
 
+    def contact(self, learner: str) -> str:
+        """An id, whose it is, and where to write to them."""
+        return self.people.get(learner, Person(learner)).contact
+
 
 def people_of(root: Path) -> dict[str, Person]:
     """Everybody of the class: on the roster, in the gradebook, with a folder in ``submitted/``. Raises CourseError."""

@@ -162,6 +162,14 @@ def test_files_that_pages_name_are_there(page: str) -> None:
             assert any((base / span).exists() for base in (ROOT, ROOT / "course", ROOT / "docs")), span
 
 
+def test_a_clone_has_every_folder_that_readme_draws() -> None:
+    drawing = PAGES["README.md"].read_text(encoding="utf-8").partition("## Where things are")[2].split("```")[1]
+    drawn = [word for line in drawing.splitlines() for word in re.match(r"(?:[\w.]+/ ?)*", line)[0].split()]
+    cloned = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "autograded/" in drawn
+    assert [name for name in drawn if f"\n{name}" not in f"\n{cloned}"] == []
+
+
 def test_the_lessons_are_those_of_readme() -> None:
     text = PAGES["README.md"].read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \|.*\| (\d+) \| (\d+(?: \+ \d+)?) \|$", text, re.MULTILINE)

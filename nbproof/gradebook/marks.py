@@ -11,6 +11,7 @@ from nbproof.display.words import words
 from nbproof.errors import CourseError
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.results import Verdict
+from nbproof.text import printable
 from nbproof.values.results import Outcome, Status
 
 __all__ = [
@@ -293,6 +294,13 @@ class Person:
     def called(self) -> str:
         """For a person's eyes: the id, and the name where that is another word."""
         return f"{self.id} ({self.name})" if self.name and self.name != self.id else self.id
+
+    @property
+    def contact(self) -> str:
+        """For somebody who has to write to them: ``0001023 Anna Schmidt <anna@u.edu>``, as far as that is known."""
+        name = self.name if self.name != self.id else ""
+        address = f"<{self.email}>" if self.email and self.email != self.id else ""
+        return printable(" ".join(part for part in (self.id, name, address) if part))
 
 
 @dataclass(frozen=True)

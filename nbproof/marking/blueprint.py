@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import math
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
@@ -17,18 +18,21 @@ from typing import Any
 
 import nbformat
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.nbgraderformat import MetadataValidator, SchemaTooOldError, ValidationError
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums, Execute, IncludeHeaderFooter
 from traitlets.config import Config
 
 from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, titles_in
 from nbproof.checks.check_cells import ProbePart, probe_part
 from nbproof.checks.visible import whole
+from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
 from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
 from nbproof.marking.results import WrittenAnswer
 from nbproof.recover.answers import Answers, OwnCell
 from nbproof.recover.matching import Former, Handout, placed
 from nbproof.recover.notebook_bytes import Attachments, Damaged, cells_in, read_attachments
+from nbproof.text import in_one_line
 
 __all__ = [
     "OWN",
@@ -159,8 +163,7 @@ class Blueprint:
 
 def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
     """Read the instructor's notebook. ``lesson``: what it is called, if that is not the file's name."""
-    refuse_what_is_not_ours(nbformat.read(source, as_version=4), source)
-    instructor, _ = IncludeHeaderFooter(config=config).preprocess(nbformat.read(source, as_version=4), {})
+    instructor = _instructors(source, config)
     setup: dict[str, str] = {}
     tests: dict[str, str] = {}
     points: dict[str, float] = {}
@@ -182,11 +185,7 @@ def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
         elif kind is CellKind.SETUP:
             setup[name] = cell.source
             order.append((kind, name))
-    learner = copy.deepcopy(instructor)
-    resources: dict[str, Any] = {}
-    # Mark schemes stand in solution regions. By its checksum nbgrader knows an answer that nobody has touched.
-    for preprocessor in (ClearSolutions, ClearHiddenTests, ComputeChecksums):
-        learner, resources = preprocessor(parent=None, config=config).preprocess(learner, resources)
+    learner = _released(instructor, source, config)
     shown = {name_of(cell): cell.source for cell in learner.cells}
     stubs = {name: shown[name] for kind, name in order if kind is CellKind.ANSWER}
     test_cells = {}
@@ -204,6 +203,72 @@ def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
         files_beside(source, config),
         _cell_seconds(config) if all(test.plain for test in test_cells.values()) else None,
     )
+
+
+def _instructors(source: Path, config: Config) -> nbformat.NotebookNode:
+    """The instructor's notebook with all that nbgrader puts into it. Raises CourseError for what nbgrader cannot work with."""
+    try:
+        notebook = nbformat.read(source, as_version=4)
+        refuse_what_is_not_ours(notebook, source)
+        instructor, _ = IncludeHeaderFooter(config=config).preprocess(notebook, {})
+    except CourseError:
+        raise
+    except Exception as error:  # whatever JSON, nbformat and a file system raise
+        raise CourseError(
+            f"it cannot be read: {in_one_line(error)}",
+            str(source),
+            "open it in JupyterLab: what opens there, and is saved again, can be read; then grade again",
+        ) from None
+    met: set[str] = set()
+    for number, cell in enumerate(instructor.cells, 1):
+        _refuse_bad_metadata(cell, number, met, source)
+    return instructor
+
+
+def _refuse_bad_metadata(cell: nbformat.NotebookNode, number: int, met: set[str], source: Path) -> None:
+    """Raise CourseError for a cell that nbgrader does not take. ``met``: the ids above it, to which its own is added."""
+    grading, name = grading_of(cell), name_of(cell)
+    cure = "set type, id and points of this cell in JupyterLab's Create Assignment panel, and save; then grade again"
+    try:
+        if not isinstance(cell.metadata, Mapping) or not isinstance(cell.source, str):
+            raise ValueError("it has no metadata, or no text, as cells have them")
+        if "nbgrader" not in cell.metadata:
+            return
+        if cell.cell_type not in ("code", "markdown", "raw"):
+            raise ValueError(f"no cell is of the type {cell.cell_type}")
+        MetadataValidator().validate_cell(cell)
+        if not math.isfinite(grading.get("points", 0)):
+            raise ValueError(f"points: {grading['points']} is no number of points")
+        used = any(grading[one] for one in ("grade", "solution", "locked"))
+        if used and name in met:
+            raise ValueError(f"another cell above it has the same id, {name}")
+        met |= {name} if used else set()
+        return
+    except SchemaTooOldError:
+        told, cure = "its metadata is of an older nbgrader", nbgrader_command(f"update {shlex.quote(str(source))}")
+    except ValidationError as error:
+        told = ": ".join([*map(str, error.path), in_one_line(error.message)])
+    except Exception as error:  # metadata may be anything
+        told = in_one_line(error)
+    raise CourseError(f"cell {number} ({name or 'without an id'}): {told}", str(source), cure)
+
+
+def _released(instructor: nbformat.NotebookNode, source: Path, config: Config) -> nbformat.NotebookNode:
+    """What learners are handed. Raises CourseError for a region that nbgrader does not take out."""
+    learner = copy.deepcopy(instructor)
+    # Mark schemes stand in solution regions. By its checksum nbgrader knows an answer that nobody has touched.
+    made = [one(parent=None, config=config) for one in (ClearSolutions, ClearHiddenTests, ComputeChecksums)]
+    for number, cell in enumerate(learner.cells, 1):
+        try:
+            for preprocessor in made:
+                preprocessor.preprocess(nbformat.NotebookNode(metadata=learner.metadata, cells=[cell]), {})
+        except Exception as error:
+            raise CourseError(
+                f"cell {number} ({name_of(cell) or 'without an id'}): {in_one_line(error)}",
+                str(source),
+                "mend the marks of that region, or the type of its cell, and save; then grade again",
+            ) from None
+    return learner
 
 
 def _cell_seconds(config: Config) -> float:
@@ -230,13 +295,14 @@ _OTTER = ("ASSIGNMENT CONFIG", "BEGIN QUESTION", "otter.Notebook(")
 
 def refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> None:
     """Raise CourseError for a notebook with no cell of nbgrader's, or whose cells are no Python: all would fail."""
-    if not any(map(name_of, notebook.cells)):
+    if not any(map(grading_of, notebook.cells)):
         of_otter = any(word in cell.source for word in _OTTER for cell in notebook.cells)
         whose = "it is made for otter, which Gradescope runs as well" if of_otter else "it has nothing to grade by"
         raise CourseError(
             f"no cell of it is nbgrader's: {whose}",
             str(source),
-            "grade it with otter; or mark its answers and tests in JupyterLab's Create Assignment panel",
+            ("grade it with otter; or " if of_otter else "")
+            + "mark its answers and tests in JupyterLab's Create Assignment panel",
         )
     kernel, info = (notebook.metadata.get(name, {}) for name in ("kernelspec", "language_info"))
     language = str(kernel.get("language") or info.get("name") or "python")

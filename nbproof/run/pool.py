@@ -21,6 +21,7 @@ from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.sandbox.exceptions import EngineLost
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.launch import Launched
+from nbproof.text import in_one_line
 
 __all__ = ["Pool", "PoolMaker", "Reader", "local_pool", "marked", "outcome"]
 
@@ -71,7 +72,7 @@ def _second_try(pool: Pool, job: HandIn, read: Reader, seed: int) -> Verdict:
         return found
     if isinstance(found, (Damaged, OSError)):
         return Verdict.refused(*job.key, seed, str(found))
-    said = " ".join(str(found).split())[:200]
+    said = in_one_line(found)
     why = f"what marked it ended twice ({type(found).__name__}: {said}); look at it, and grade it again by itself"
     return Verdict.refused(*job.key, seed, why, grader_failed=True)
 

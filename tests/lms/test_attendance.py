@@ -55,6 +55,8 @@ def test_the_class_is_held_against_what_came(course: Path) -> None:
     assert [(one.learner, one.lesson, one.file) for one in found.useless] == [
         ("em", "01_first", "maxeva_4_8_02_other.ipynb"), ("kl", "01_first", "leekim_3_7_essay.pdf"),
     ]  # fmt: skip
+    contacts = ["jd Jane Doe <jd@u.edu>", "br Bob Roe", "nobody", r"a\nb@u.edu"]
+    assert [found.contact(one) for one in ("jd", "br", "nobody", "a\nb@u.edu")] == contacts
     told = "\n".join(lines_of(found, course))
     assert "nothing handed in: 01_first: zz (Zoe Zed)" in told
     assert "kl (Kim Lee): 01_first: only leekim_3_7_essay.pdf came: no notebook" in told

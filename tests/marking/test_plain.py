@@ -343,10 +343,8 @@ def test_tests_that_nbgrader_has_yet_to_write_are_refused(tmp_path: Path) -> Non
 ODD = {
     "a test above its answer": [_test("t", 1, "assert True"), _answer("f", "f = abs")],
     "an answer without a test": [_answer("helper", "x = 3"), _answer("f", "f = abs"), _test("t", 1, "assert f(-x) == 3")],
-    "an old schema": [("code", "assert True", {"grade": True, "grade_id": "t", "points": 1, "schema_version": 1})],
-    "no id": [("code", "x = 1", {"grade": False, "solution": False, "locked": False}), _test("t", 1, "assert x")],
-    "text with points that is locked": [
-        ("markdown", "Draw.", _meta("drawn", grade=True, locked=True, points=1)), _test("t", 1, "1;"),
+    "no id": [
+        ("code", "x = 1", {"grade": False, "solution": False, "locked": False, "schema_version": 3}), _test("t", 1, "assert x"),
     ],
     "marked by a person, then tested": [
         ("code", "# here", _meta("by_hand", grade=True, solution=True, points=2)), _test("t", 1, "import this as _; 1;"),
