@@ -32,6 +32,7 @@ __all__ = [
     "bare",
     "binds",
     "former_cells",
+    "handed_out",
     "is_commented_out",
     "may_bind",
     "modernised",
@@ -216,15 +217,21 @@ def former_cells(handout: Handout, version: Sequence[ExportedCell]) -> Iterator[
     neighbours.
     """
     places = placed(handout, version)
-    before: int | None = -1
+    fill = {(at, one.is_code) for at, one in enumerate(handout.cells) if not one.name and at not in places}
+    before = -1
     for cell, place in zip(version, places, strict=True):
-        below = -1 if before is None else before + 1
-        if place is None and not cell.name and 0 <= below < len(handout.cells) and below not in places:
-            released = handout.cells[below]
-            place = below if (released.name, released.is_code) == ("", cell.kind == "code") else None
-        before = place
-        if bare(cell.source) and (place is None or bare(handout.cells[place].source) != bare(cell.source)):
+        if place is None and not cell.name and (before + 1, cell.kind == "code") in fill:
+            place = before + 1
+        before = len(handout.cells) if place is None else place
+        if bare(cell.source) not in ("", "" if place is None else bare(handout.cells[place].source)):
             yield Former(cell.name or "", cell.source, place)
+
+
+def handed_out(handout: Handout, *kinds: CellKind) -> list[str]:
+    """The texts of its cells, of every version; ``kinds``: of these alone."""
+    former = [(None if one.place is None else handout.cells[one.place].kind, one.source) for one in handout.former]
+    texts = [*((cell.kind, cell.source) for cell in handout.cells), *former]
+    return [source for kind, source in texts if not kinds or kind in kinds]
 
 
 def modernised(handout: Handout, cells: Sequence[ExportedCell]) -> list[ExportedCell]:
@@ -254,10 +261,8 @@ def _of_today(handout: Handout, cell: ExportedCell, place: int | None) -> Export
 
 def without_released(handout: Handout, text: str) -> str:
     """What a text holds besides the released text that stands in it word for word: a locked cell that was merged with it."""
-    former = [(handout.cells[one.place].kind, one.source) for one in handout.former if one.place is not None]
-    for kind, source in [*((cell.kind, cell.source) for cell in handout.cells), *former]:
-        fixed = kind in (CellKind.TEST, CellKind.SETUP, CellKind.PROSE) and len(source) >= _LEAST
-        if fixed and source.strip() in text:
+    for source in handed_out(handout, CellKind.TEST, CellKind.SETUP, CellKind.PROSE):
+        if len(source) >= _LEAST and source.strip() in text:
             text = text.replace(source.strip(), "", 1)
     return text.strip("\n")
 

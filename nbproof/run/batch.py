@@ -101,9 +101,7 @@ def grade_class(
     try:
         with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
             penalties = Penalties(root, config, coursedir.db_url)
-            for name in {one.key.lesson for one in intake.submissions}:
-                keep_version(root, name)
-            intake, refused = _gradable(intake, states, state, writer)
+            intake, refused = _gradable(root, intake, states, state, writer)
             references = References(states, state, isolation)
             run = _ClassRun(root, state, states, limits, writer, penalties, watch, references, anyway)
             graded = replace(run.go(intake, made, force), refused=refused)
@@ -115,13 +113,15 @@ def grade_class(
 
 
 def _gradable(
-    intake: Intake, states: Mapping[str, LessonState], state: RunState, writer: Writer
+    root: Path, intake: Intake, states: Mapping[str, LessonState], state: RunState, writer: Writer
 ) -> tuple[Intake, dict[str, str]]:
     """What was handed in for lessons that the gradebook takes, and why it does not take the others, by lesson.
 
     Raises CourseError if it takes none.
     """
     handed_in = {one.key.lesson for one in intake.submissions}
+    for name in handed_in:
+        keep_version(root, name)
     refused = _unregistered({name: one for name, one in states.items() if name in handed_in}, state, writer)
     if refused and refused.keys() == handed_in:
         raise next(iter(refused.values()))
