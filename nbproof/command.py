@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,12 +28,16 @@ __all__ = [
     "nbgrader_command",
     "option",
     "prepared_python",
+    "this_program",
     "this_python",
     "with_extra",
 ]
 
 PATH_AT_START = os.environ.get("PATH")
 """As the user has it: later on nbgrader_setup puts the interpreter's own folder in front."""
+
+_BEGUN = os.path.abspath(sys.argv[0])
+"""The program that was started."""
 
 _chosen: list[Path] = []
 """The folder that ``--course`` named, while its command runs. Threads ask as well."""
@@ -108,7 +113,18 @@ def course_command(words: str = "", course: Path | None = None) -> str:
     """
     folder = course or (_chosen[-1] if _chosen else Path())
     elsewhere = f"--course {shlex.quote(str(folder))}" if folder.resolve() != Path.cwd() else ""
-    return " ".join(part for part in (this_python(), f"-m {module_name()}", words, elsewhere) if part)
+    return " ".join(part for part in (this_program(), words, elsewhere) if part)
+
+
+def this_program(module: str = "") -> str:
+    """As the user has called it: ``nbproof``, or ``python -m course``. ``module``: of ``-m``, if not this course's."""
+    run = getattr(sys.modules["__main__"], "run", None)
+    # The scripts that pip writes import it from a package; with -m it is of the main module itself.
+    if not getattr(run, "__module__", "__main__").endswith(".__main__"):
+        return f"{this_python()} -m {module or module_name()}"
+    name = os.path.basename(_BEGUN)
+    found = shutil.which(name, path=PATH_AT_START)
+    return name if found and os.path.abspath(found) == _BEGUN else shlex.quote(_from_here(_BEGUN))
 
 
 def formgrader_on_a_hub() -> str:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-__all__ = ["console_for_output", "progress", "say"]
+from nbproof.text import duration
+
+__all__ = ["EVERY", "console_for_output", "progress", "say", "tell"]
+
+EVERY = 30.0
+"""Seconds between two lines on how far it is, in a pipe or a log, where no bar is drawn."""
 
 
 def console_for_output(stderr: bool = False) -> Console:
@@ -25,7 +31,10 @@ def say(console: Console, text: str) -> None:
 
 @contextmanager
 def progress(what: str, quiet: bool = False) -> Iterator[Callable[[int, int, str], None]]:
-    """A progress bar with an estimate; yields step(done, of, name). In a terminal only, and not if ``quiet``."""
+    """A progress bar with an estimate, in a pipe or a log a line now and then; yields step(done, of, name).
+
+    Nothing if ``quiet``.
+    """
     console = Console(stderr=True)
     columns = (
         TextColumn(what),
@@ -38,11 +47,26 @@ def progress(what: str, quiet: bool = False) -> Iterator[Callable[[int, int, str
     )
     # What is printed meanwhile stands above the bar, but in a file where standard output is one.
     above = sys.stdout.isatty()
-    off = quiet or not console.is_terminal
+    in_lines = not console.is_terminal
+    off = quiet or in_lines
+    began = said = time.monotonic()
     with Progress(*columns, console=console, disable=off, transient=True, redirect_stdout=above) as bar:
         task = bar.add_task(what, total=None, name="")
 
         def step(done: int, of: int, name: str) -> None:
+            nonlocal said
             bar.update(task, completed=done, total=of, name=name)
+            now = time.monotonic()
+            if in_lines and not quiet and done and now - said >= EVERY:
+                said = now
+                tell(f"{what}: {done} of {of}, about {duration((now - began) * (of - done) / done)} left")
 
         yield step
+
+
+def tell(*lines: str) -> None:
+    """Lines on standard error, at once."""
+    # Whoever reads the other end may have gone; the work goes on.
+    with suppress(OSError, ValueError):
+        for line in lines:
+            print(line, file=sys.stderr, flush=True)

@@ -639,7 +639,7 @@ y = layer(torch.ones(4, 3))  # and nobody watches
 # ### END SOLUTION
 
 # %% [markdown]
-# # Further
+# ## Further
 #
 # The core path ends here: read *What to remember* at the end, and go on with lesson 02. If you have another half hour, see here how
 # a module describes itself, how a parameter joins a running training, and what somebody forgot to register.
@@ -825,7 +825,7 @@ for model in (resnet18(weights=None), encoder, nn.LSTM(3, 4, num_layers=2)):
     print(f"{type(model).__name__:20}", find_unregistered(model))
 
 # %% [markdown]
-# # What to remember
+# ## What to remember
 #
 # - A module registers what is assigned to its attributes: modules, `Parameter`s, buffers. It does not look into lists.
 # - `Sequential` runs by itself. With `ModuleList` and `ModuleDict` your `forward` decides.

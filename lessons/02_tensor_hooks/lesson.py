@@ -31,7 +31,7 @@ from course.models import Model, TestNet
 torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 
 # %% [markdown]
-# # Part 1: the first hooks
+# ## Part 1: the first hooks
 #
 # ## Why hooks
 #
@@ -300,7 +300,7 @@ def func(grad):
 from course import check
 check("double_grad")
 # %% [markdown]
-# # Part 2: tensors in the middle
+# ## Part 2: tensors in the middle
 #
 # ## Functions that remember
 #
@@ -499,7 +499,7 @@ check("bias_and_clamp", part="bias")
 from course import check
 check("bias_and_clamp", part="clamp")
 # %% [markdown]
-# # Part 3: a whole model
+# ## Part 3: a whole model
 #
 # ## Removing a hook
 #
@@ -715,7 +715,7 @@ _ = adapt(cured)
 # ### END MARK SCHEME
 # ### END SOLUTION
 # %% [markdown]
-# # Further
+# ## Further
 #
 # The core path ends here. Each section from here on can be read by itself, and all of them are too much for one sitting: pause
 # before 'Once `.grad` is written', and before 'What autograd saves for backward'.
@@ -1215,7 +1215,7 @@ check("saved_tensors", part="bytes")
 from course import check
 check("saved_tensors", part="freed")
 # %% [markdown]
-# # Recap
+# ## Recap
 #
 # | you want to | use |
 # | --- | --- |

@@ -615,7 +615,7 @@ gradient_sizes(net)
 # ### END SOLUTION
 
 # %% [markdown]
-# # Further
+# ## Further
 #
 # The core path ends here. You can collect, change and measure what flows through any module, in both directions, and you leave no
 # hook behind: a good place for a break, or for lesson 04. What follows is for those who steer networks with hooks, or write tools
@@ -1145,7 +1145,7 @@ layer_report(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), torch.randn
 #
 # **Next:** lesson 04 visits every module of a model with `apply`, to initialise, extend and rewire it.
 #
-# #### When this notebook is graded
+# ### When this notebook is graded
 #
 # <!-- grading limits -->
 

@@ -641,7 +641,7 @@ def my_start(module):
 print(f"read correctly after training: {train(deep_net().apply(my_start)):.0%}")
 
 # %% [markdown]
-# # Further
+# ## Further
 #
 # What follows is for models that are less tidy than our tree: a layer appears in two places, an optimizer is already at work, one
 # part of the model has to stay as it is, and another part has to go.

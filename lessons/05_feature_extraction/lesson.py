@@ -685,7 +685,7 @@ for strength in (0, 0.25, 0.5, 0.75, 1):
 # ### END SOLUTION
 
 # %% [markdown]
-# # Further
+# ## Further
 #
 # What follows deals with models that are less tidy, and with tools beside hooks. Its parts do not build on each other; the last one puts
 # your tools together.

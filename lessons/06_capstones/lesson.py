@@ -500,7 +500,7 @@ for title, net in {"trained": eye, "untrained": DigitNet(), "the patient": patie
 # neighbours. Do the same with your own nets before you believe a picture.
 
 # %% [markdown]
-# # Further
+# ## Further
 #
 # The core path ends here. Some more of Grad-CAM, three more tools, and the patient's case is not closed yet. Take one tool a sitting.
 #

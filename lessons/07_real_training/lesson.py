@@ -545,7 +545,7 @@ print("merged, in eval mode:", tuple(encoder.eval()(tokens).shape))
 # This is the end of the core path. The list to print is at the end of this notebook.
 
 # %% [markdown]
-# # Further
+# ## Further
 #
 # Two sections, each of which can be read by itself: who made a NaN in backward, and hooks in several processes.
 

@@ -88,6 +88,8 @@ def make_site(
     then an earlier site stays.
     """
     slugs = [folder.name for folder in find_lessons(root, list(names))]
+    if find_spec("sphinx") is None:
+        raise UsageError("Sphinx, which makes the pages, is not installed", "sphinx", with_extra("site"))
     out = (out or root / "build" / "site").absolute()
     if out.exists() and any(out.iterdir()) and not (out / _MARK).is_file():
         raise UsageError(
@@ -266,8 +268,6 @@ def opening_of(shown: Shown) -> str:
 
 def _make(pages: Path, made: Path) -> list[CourseError]:
     """Have Sphinx make the pages; what it warns of. Raises CourseError if it makes none."""
-    if find_spec("sphinx") is None:
-        raise UsageError("Sphinx, which makes the pages, is not installed", "sphinx", with_extra("site"))
     command = [sys.executable, "-W", "ignore", "-m", "sphinx", "-q", "--no-color", str(pages), str(made)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     again = f"mend the page in docs/, or the lesson; then: {course_command('site')}"
@@ -297,7 +297,7 @@ _SETTINGS: dict[str, object] = {
     "myst_heading_anchors": 5,
     "language": "en",
     "smartquotes": False,  # `--json` in a title is two hyphens
-    # Lessons have the headings of notebooks: Part 2 begins a new one.
+    # Lessons have the headings of notebooks, which may leave a level out.
     "suppress_warnings": ["mystnb.unknown_mime_type", "myst.header"],
 }
 """What Sphinx reads in its ``conf.py``."""

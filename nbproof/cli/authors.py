@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nbproof.command import Command, Options, course_command, option, this_python
+from nbproof.command import Command, Options, course_command, option, this_program
 from nbproof.text import counted
 
 if TYPE_CHECKING:
@@ -151,10 +152,9 @@ def _new(arguments: argparse.Namespace) -> int:
 
     made = new_course(arguments.folder, arguments.title, list(dict.fromkeys(arguments.leaves)))
     print(f"made {arguments.folder}: {len(made)} files, one lesson ({FIRST[0]}) with one exercise ({FIRST[1]})")
-    # The command is for another folder: there, a relative path to the interpreter leads nowhere.
-    python = this_python() if "/" not in this_python() else str(Path(this_python()).absolute())
-    there = shlex.quote(str(arguments.folder))
-    print(f"next: cd {there} && {python} -m nbproof build && {python} -m nbproof check")
+    with contextlib.chdir(arguments.folder):  # there, a relative path to the interpreter leads nowhere
+        program = this_program("nbproof")
+    print(f"next: cd {shlex.quote(str(arguments.folder))} && {program} build && {program} check")
     return 0
 
 

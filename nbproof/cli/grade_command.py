@@ -34,12 +34,14 @@ from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import assignment_of
 from nbproof.marking.results import Verdict
+from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
 from nbproof.run.intake import Intake, lessons_with_source, select, take_in
 from nbproof.run.journal import Watch, only_run
+from nbproof.run.options import not_obeyed
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched
-from nbproof.terminal import console_for_output, progress, say
+from nbproof.terminal import console_for_output, progress, say, tell
 from nbproof.text import counted
 from nbproof_lms import Collected, collect
 from nbproof_lms.attendance import Attendance, attend, late_by_word, people_of
@@ -58,6 +60,9 @@ def grade(request: Namespace, launched: Launched | None = None) -> int:
     """
     start = time.perf_counter()
     desk = _Desk(request, launched)
+    if request.json != "-":
+        # Now, and not after hours, it is known that it can be written; and a run that is killed leaves no older results there.
+        _write(request, error_as_json(None, seconds=0.0))
     try:
         told = desk.run(start)
     except (CourseError, KeyboardInterrupt) as ended:
@@ -84,7 +89,9 @@ def _write(request: Namespace, told: dict[str, object]) -> None:
     except OSError as error:
         place = Path(request.json).absolute()
         raise trouble_with_disk(error, place) or UsageError(
-            f"the JSON cannot be written: {error.strerror}", str(place), "grade again: what was graded is kept"
+            f"the JSON cannot be written: {error.strerror}",
+            str(place),
+            "name another place: --json FILE; what was graded is kept",
         ) from None
 
 
@@ -129,7 +136,7 @@ class _Desk:
         request = self.request
         lessons = lessons_with_source(self.root, request.names_of_lessons)
         known = lessons_with_source(self.root, [])
-        for line in _first_lines(self.root, known):
+        for line in (*_first_lines(self.root, known), *not_obeyed(course_config(self.root), by_grade=True)):
             self.say(line)
         chosen = isolation_or_refuse(request.unsafe, request.isolation)
         self.say(chosen.line)
@@ -140,7 +147,7 @@ class _Desk:
             collected = self._collect()
             intake = self._intake(lessons, known)
             graded = self._graded(select(intake, request.only), lessons, chosen.level)
-            attendance, notes = Attendance(), tuple(_unfit(graded))
+            attendance, notes = Attendance(), tuple(_unfit(graded, root))
             if not request.only:
                 attendance = attend(root, people_of(root), {one.key for one in intake.submissions}, lessons)
                 notes += intake.notes
@@ -254,34 +261,30 @@ def _first_lines(root: Path, lessons: Sequence[str]) -> list[str]:
     ]
 
 
-def _unfit(graded: GradedClass) -> list[str]:
-    """A line for each lesson that cannot be graded, or whose reference answers lose marks."""
-    refused = [f"passed over {name}, nothing of it can be graded: {why}" for name, why in graded.refused.items()]
+def _unfit(graded: GradedClass, root: Path) -> list[str]:
+    """A line for each lesson that cannot be graded, gives marks away, or loses marks to its own reference answers."""
+    told = [f"passed over {name}, nothing of it can be graded: {why}" for name, why in graded.refused.items()]
+    told += [f"{name}: {what}" for name, what in graded.given_away.items()]
     if graded.anyway:
-        return refused + [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
-    return refused + [
-        f"passed over source/{name}: its reference answers lose marks here, so nothing of it is graded: {why}; "
+        return told + [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
+    return told + [
+        f"passed over {places(root).source(name)}: its reference answers lose marks here, so nothing of it is graded: {why}; "
         f"mend that, or: {course_command(f'grade {name} --anyway')}"
         for name, why in graded.unfit.items()
     ]
 
 
-EVERY = 10.0
-"""Seconds between two lines in a pipe."""
-
-
 class _Telling(Watch):
-    """By a bar, whose ``step`` it takes; in a pipe or a log, where no bar is drawn, by a line now and then."""
+    """First what there is to do, then by a ``step`` how far it is."""
 
     def __init__(self, step: Callable[[int, int, str], None]) -> None:
-        self._step, self._said = step, time.monotonic()
-        self._in_lines = not Console(stderr=True).is_terminal
+        self._step = step
 
     def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
         super().planned(total, kept, reasons)
-        _tell(*reasons)
-        if total and self._in_lines:
-            _tell(f"grading {counted(total, 'submission')}; {kept} need no grading")
+        tell(*reasons)
+        if total:
+            tell(f"grading {counted(total, 'submission')}; {kept} need no grading")
 
     def started(self, name: str) -> None:
         self._step(self.done, self.total, name)
@@ -289,16 +292,6 @@ class _Telling(Watch):
     def marked(self, name: str, verdict: Verdict) -> None:
         super().marked(name, verdict)
         self._step(self.done, self.total, name)
-        if self._in_lines and time.monotonic() - self._said >= EVERY:
-            self._said = time.monotonic()
-            _tell(f"graded {self.done} of {self.total}")
-
-
-def _tell(*lines: str) -> None:
-    # Whoever reads the other end may have gone; the run goes on.
-    with contextlib.suppress(OSError, ValueError):
-        for line in lines:
-            print(line, file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from nbproof.command import Command, Options, course_in, module_name, option, this_python, with_extra
+from nbproof.command import Command, Options, course_in, module_name, option, this_program, with_extra
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError, UsageError
 from nbproof.interrupt import EXIT_CODE, told_to_stop
@@ -61,7 +61,7 @@ def _interrupted() -> int:
 
 def course_parser() -> argparse.ArgumentParser:
     """What reads the command line: every command with its options."""
-    parser = argparse.ArgumentParser(prog=f"{this_python()} -m {module_name()}", description=_says())
+    parser = argparse.ArgumentParser(prog=this_program(), description=_says())
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for one in _commands():
         command = commands.add_parser(one.name, help=one.says, description=one.says)

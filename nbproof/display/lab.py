@@ -104,6 +104,7 @@ def start_server(root: Path, page: str, extra: list[str], settings: Path | None 
         "jupyterlab",
         f"--ServerApp.root_dir={root.resolve()}",
         f"--LabApp.default_url={page}",
+        "--Application.log_level=ERROR",  # below the address stands only what went wrong
         *extra,
     ]
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in extra:

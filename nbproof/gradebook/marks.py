@@ -345,5 +345,7 @@ class GradedClass(ClassResults):
     """Lesson -> why its reference answers lose marks here."""
     anyway: bool = False
     """Whether those were graded even so."""
+    given_away: Mapping[str, str] = field(default_factory=dict)
+    """Lesson -> for which cells a notebook that nobody has touched earns marks."""
     refused: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> why nothing of it can be graded here, whoever asks."""

@@ -39,6 +39,7 @@ from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import DueDates, due_dates_in, lessons_in, marks_in
 from nbproof.gradebook.storage_errors import not_logged
 from nbproof.key import Key, assignment_of, notebook_of
+from nbproof.marking.autotests import redirect_to_tests
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import UNCERTAIN, Verdict
 from nbproof.sandbox.exceptions import GradingError
@@ -51,6 +52,7 @@ def register(config: Config, assignment: str) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         own = Config(config)
         own.CourseDirectory.release_directory = scratch
+        redirect_to_tests(own, assignment, Path(scratch, "source"))
         outcome = NbGraderAPI(config=own).generate_assignment(assignment, force=True, create=True)
     if not outcome["success"]:
         text = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}".strip()

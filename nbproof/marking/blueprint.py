@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.nbgraderformat import MetadataValidator, SchemaTooOldError, ValidationError
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums, Execute, IncludeHeaderFooter
@@ -27,7 +28,8 @@ from nbproof.checks.check_cells import ProbePart, probe_part
 from nbproof.checks.visible import whole
 from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
-from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
+from nbproof.marking.autotests import with_tests
+from nbproof.marking.plain import PlainTest, is_plain
 from nbproof.marking.results import WrittenAnswer
 from nbproof.recover.answers import Answers, OwnCell
 from nbproof.recover.matching import Former, Handout, placed
@@ -175,7 +177,6 @@ def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
         if kind is CellKind.TEST:
             tests[name], points[name] = cell.source, float(grading_of(cell).get("points") or 0)
             nearest[name] = answers[-1] if answers else name
-            refuse_templates(cell.source, name, source, config)
             order.append((kind, name))
         elif kind in (CellKind.ANSWER, CellKind.MANUAL):
             if kind is CellKind.ANSWER:
@@ -208,7 +209,7 @@ def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
 def _instructors(source: Path, config: Config) -> nbformat.NotebookNode:
     """The instructor's notebook with all that nbgrader puts into it. Raises CourseError for what nbgrader cannot work with."""
     try:
-        notebook = nbformat.read(source, as_version=4)
+        notebook = with_tests(source, config)
         refuse_what_is_not_ours(notebook, source)
         instructor, _ = IncludeHeaderFooter(config=config).preprocess(notebook, {})
     except CourseError:
@@ -261,7 +262,7 @@ def _released(instructor: nbformat.NotebookNode, source: Path, config: Config) -
     for number, cell in enumerate(learner.cells, 1):
         try:
             for preprocessor in made:
-                preprocessor.preprocess(nbformat.NotebookNode(metadata=learner.metadata, cells=[cell]), {})
+                preprocessor(nbformat.NotebookNode(metadata=learner.metadata, cells=[cell]), {})
         except Exception as error:
             raise CourseError(
                 f"cell {number} ({name_of(cell) or 'without an id'}): {in_one_line(error)}",
@@ -279,15 +280,19 @@ def _cell_seconds(config: Config) -> float:
     return float(told) if told and told > 0 else math.inf
 
 
-def files_beside(source: Path, config: Config) -> Attachments:
-    """The instructor's own files, as nbgrader copies them: none that it is told to ignore. Its other rules are its exchange's."""
+def files_beside(source: Path, config: Config, theirs: bool = False) -> Attachments:
+    """The instructor's own files, as nbgrader copies them: none that it is told to ignore. Its other rules are its exchange's.
+
+    ``theirs``: in place of them those that learners write, and that nbgrader is told not to overwrite.
+    """
     course = CourseDirectory(config=config)
+    written = Autograde(config=config).exclude_overwriting.get(source.parent.name, ())
     found = read_attachments(source.parent, source, course.max_dir_size * 1000)
 
     def is_ignored(name: str) -> bool:
         return any(fnmatch(part, pattern) for part in Path(name).parts for pattern in course.ignore)
 
-    return {name: data for name, data in found.items() if not is_ignored(name)}
+    return {name: data for name, data in found.items() if (name in written) == theirs and not is_ignored(name)}
 
 
 _OTTER = ("ASSIGNMENT CONFIG", "BEGIN QUESTION", "otter.Notebook(")

@@ -56,10 +56,14 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         from nbproof.gradebook.graded_notebook import hand_on
         from nbproof.run.batch import grade_class
         from nbproof.run.journal import only_run
+        from nbproof.run.options import not_obeyed
         from nbproof_lms.attendance import late_by_word
 
         root = Path(converter.coursedir.root)
+        config = _as_configured(converter)
         self.log.info("%s", chosen.line)
+        for line in not_obeyed(config, by_grade=False):
+            self.log.warning("%s", line)
         with only_run(root):
             intake = self._intake(converter, root)
             converter.assignments = {}
@@ -72,7 +76,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
                 force=converter.force,
                 isolation=chosen.level,
                 anyway=self.anyway,
-                config=_as_configured(converter),
+                config=config,
                 late=late_by_word(root),
             )
             for learner, lesson in graded.graded:
@@ -105,6 +109,8 @@ class Mark(NotebookExporter):  # type: ignore[misc]
 
         for lesson, count in graded.plain_tests.items():
             self.log.warning("%s", said_aloud(lesson, count))
+        for lesson, what in graded.given_away.items():
+            self.log.warning("%s: %s", lesson, what)
         for lesson, why in graded.unfit.items():
             self.log.warning("%s: its reference answers lose marks here: %s", lesson, why)
         for one in graded.marks.values():

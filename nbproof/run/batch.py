@@ -151,6 +151,7 @@ class _ClassRun:
     """Lesson -> submissions whose verdicts are kept, while the lesson's points or texts are others."""
     _marked: dict[Key, str] = field(default_factory=dict)
     """Digest of the bytes that were marked, which may have been handed in anew while the run went on."""
+    _given_away: dict[str, str] = field(default_factory=dict)
 
     def go(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
         """Plan, mark, write; see :func:`grade_class`."""
@@ -183,6 +184,7 @@ class _ClassRun:
             reasons=reasons,
             plain_tests={name: len(one.plain) for name, one in blueprints.items() if one.plain},
             unfit=failed,
+            given_away=self._given_away,
             anyway=self.anyway,
         )
 
@@ -194,6 +196,7 @@ class _ClassRun:
         try:
             with made(blueprints, self.state.seed, self.limits) as pool:
                 failed = self.references.shortfalls(list(blueprints), pool, self.watch)
+                self._given_away = self.references.given_away(list(blueprints), pool, self.watch)
                 unfit = {} if self.anyway else failed
                 if unfit.keys() >= blueprints.keys():
                     self.references.refuse(unfit, course_command("grade --anyway", self.root))

@@ -20,6 +20,7 @@ from nbproof.course_file import the_course
 from nbproof.files import digest_of
 from nbproof.handed_out import digest_of_visible, hint_files
 from nbproof.limits import GradingLimits
+from nbproof.marking.autotests import templates_beside
 from nbproof.marking.blueprint import Blueprint, files_beside, read_blueprint
 from nbproof.marking.plain import may_score
 from nbproof.places import places
@@ -112,15 +113,23 @@ class LessonState:
         if here.is_released_only(lesson):
             config = Config(config)
             config.CourseDirectory.source_directory = here.steps[1]
-            # They are in it already.
+            # What these would do is done.
             config.pop("IncludeHeaderFooter", None)
+            config.ClearSolutions.enabled = False
         return cls(here.source(lesson), config, limits.for_lesson(lesson), lesson, root)
 
     @cached_property
     def source(self) -> str:
         """Changes with anything that a verdict depends on: not with prose, nor with points."""
         # What nbgrader was asked for an option of, and is not told, stands there empty afterwards.
-        asked = ("ClearSolutions", "ClearHiddenTests", "Execute", "ExecutePreprocessor", "NotebookClient")
+        asked = (
+            "ClearSolutions",
+            "ClearHiddenTests",
+            "Execute",
+            "ExecutePreprocessor",
+            "NotebookClient",
+            "InstantiateTests",
+        )
         stubs = [repr(dict(self.config.get(name) or {})) for name in asked]
         files = files_beside(self.path, self.config)
         return digest_of(
@@ -140,9 +149,10 @@ class LessonState:
 
     @property
     def _bytes(self) -> list[bytes]:
-        """Of the notebook, and of what is put above and below it."""
+        """Of the notebook, of what is put above and below it, and of what its tests are written from."""
         around = (self.config.IncludeHeaderFooter.get(part) for part in ("header", "footer"))
-        return [path.read_bytes() for path in (self.path, *map(Path, filter(None, around))) if path.is_file()]
+        files = (self.path, templates_beside(self.path, self.config), *map(Path, filter(None, around)))
+        return [path.read_bytes() for path in files if path.is_file()]
 
     @cached_property
     def blueprint(self) -> Blueprint:

@@ -11,7 +11,7 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -22,7 +22,7 @@ from nbproof.cells import name_of
 from nbproof.display.words import words
 from nbproof.files import digest_of
 from nbproof.key import Key
-from nbproof.marking.blueprint import Blueprint, fill_in
+from nbproof.marking.blueprint import Blueprint, files_beside, fill_in
 from nbproof.marking.results import FAULTS, Verdict
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import HandIn
@@ -38,6 +38,8 @@ __all__ = ["REFERENCE", "References", "ReferencesFail", "reference_answers", "sh
 
 REFERENCE = "reference answers"
 """In place of a learner's name."""
+_UNTOUCHED = "an untouched notebook"
+"""The same."""
 
 _IMPORTS = re.compile(r"^\s*(?:import|from) +(\w+)", re.MULTILINE)
 _SHOWN = 3
@@ -58,23 +60,27 @@ def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
     return answers
 
 
-def _is_untold(outcome: Outcome) -> bool:
-    """Whether the answer only says that there is none."""
+def _said(outcome: Outcome) -> str:
+    """The error that an exercise ended with, or its first fault: kind and text; empty if it is no error."""
     if outcome.reason is not None:
-        return outcome.reason.cause is Cause.ERROR and outcome.reason.detail.startswith("NotImplementedError")
-    troubles = [fault.trouble for fault in outcome.faults if fault.trouble is not None]
-    return any(trouble.kind == "NotImplementedError" for trouble in troubles[:1])
+        return outcome.reason.detail if outcome.reason.cause is Cause.ERROR else ""
+    troubles = [
+        f"{fault.trouble.kind}: {fault.trouble.message}" for fault in outcome.faults if fault.trouble is not None
+    ]
+    return next(iter(troubles), "").removeprefix(": ")
 
 
 def shortfall(blueprint: Blueprint, answers: Mapping[str, str], verdict: Verdict) -> str:
     """Why the reference answers earn less than full marks, in words; empty if they do not.
 
-    An exercise to which the instructor's notebook gives no answer, as nbgrader courses may, is not asked for.
+    An exercise to which the instructor's notebook gives no answer, as nbgrader courses may, is not asked for; nor is one that
+    misses a name which such an exercise would have defined.
     """
     if verdict.problem:
         return verdict.problem
     untold = blueprint.stubs.keys() - answers.keys()
-    untold |= {one.id for one in verdict.exercises if _is_untold(one)}
+    untold |= {one.id for one in verdict.exercises if _said(one).startswith("NotImplementedError")}
+    untold |= {one.id for one in verdict.exercises if untold and _said(one).startswith("NameError")}
     short = [one for one in verdict.exercises if one.score < one.max_score and one.id not in untold]
     if not short:
         return ""
@@ -125,16 +131,15 @@ class References:
         """Why the reference answers earn less than full marks here, of those of these lessons that do."""
         failed: dict[str, str] = {}
 
-        def read(job: HandIn) -> HandIn:
-            watch.started(job.key.name)
-            return self._hand_in(job.key)
-
-        asked = [one for one in lessons if self.state.references.get(self._name(one)) != self._digest(one)]
+        # What is handed out without answers, and marked by that, has nothing to prove.
+        asked = [
+            one for one in self._new(REFERENCE, lessons) if self._answers(one) or not self.lessons[one].blueprint.stubs
+        ]
         # What a limit has ended is tried once more: a busy machine must not stop a class that it would grade a minute later.
         for last in (False, True):
             jobs = [HandIn(Key(REFERENCE, one)) for one in asked]
             asked = []
-            for job, verdict in marked(pool, jobs, read, self.state.seed):
+            for job, verdict in marked(pool, jobs, self._reading(watch), self.state.seed):
                 lesson = job.key.lesson
                 why = shortfall(self.lessons[lesson].blueprint, self._answers(lesson), verdict)
                 if not why:
@@ -145,21 +150,47 @@ class References:
                     failed[lesson] = why
         return failed
 
+    def given_away(self, lessons: Sequence[str], pool: Pool, watch: Watch) -> dict[str, str]:
+        """Where a notebook as it is handed out earns marks, of lessons with plain tests; what was told once is not told again."""
+        told: dict[str, str] = {}
+        asked = [one for one in self._new(_UNTOUCHED, lessons) if self.lessons[one].blueprint.plain]
+        jobs = [HandIn(Key(_UNTOUCHED, one)) for one in asked]
+        for job, verdict in marked(pool, jobs, self._reading(watch), self.state.seed):
+            self.keep(job.key.lesson, _UNTOUCHED)
+            earned = [(part, points) for one in verdict.exercises for part, points in one.points.items() if points]
+            cells = ", ".join(f"{part} ({points:g})" for part, points in earned)
+            if cells:
+                told[job.key.lesson] = f"{_UNTOUCHED} earns {sum(dict(earned).values()):g} points: {cells}"
+        return told
+
+    def _new(self, who: str, lessons: Sequence[str]) -> list[str]:
+        return [one for one in lessons if self.state.references.get(self._name(one, who)) != self._digest(one)]
+
+    def _reading(self, watch: Watch) -> Callable[[HandIn], HandIn]:
+        def read(job: HandIn) -> HandIn:
+            watch.started(job.key.name)
+            return self._hand_in(job.key)
+
+        return read
+
     def _answers(self, lesson: str) -> dict[str, str]:
         return reference_answers(self.lessons[lesson].path, self.lessons[lesson].blueprint)
 
     def _hand_in(self, key: Key) -> HandIn:
         """The notebook as a learner would hand it in."""
-        filled = fill_in(self.lessons[key.lesson].blueprint, Answers(self._answers(key.lesson)))
-        return HandIn(key, notebook=nbformat.writes(filled).encode())
+        lesson = self.lessons[key.lesson]
+        answers = self._answers(key.lesson) if key.learner == REFERENCE else {}
+        filled = fill_in(lesson.blueprint, Answers(answers))
+        files = files_beside(lesson.path, lesson.config, theirs=True)
+        return HandIn(key, notebook=nbformat.writes(filled).encode(), files=files)
 
-    def keep(self, lesson: str) -> None:
-        """They have earned full marks: the next run need not ask."""
-        self.state.references[self._name(lesson)] = self._digest(lesson)
+    def keep(self, lesson: str, who: str = REFERENCE) -> None:
+        """They have earned full marks, or are told: the next run need not ask."""
+        self.state.references[self._name(lesson, who)] = self._digest(lesson)
         self.state.save()
 
-    def _name(self, lesson: str) -> str:
-        return f"{lesson}, isolation {self.isolation.value}"
+    def _name(self, lesson: str, who: str) -> str:
+        return ", ".join([lesson, f"isolation {self.isolation.value}", *[who] * (who != REFERENCE)])
 
     def _digest(self, lesson: str) -> str:
         """Changes with all that the outcome depends on."""

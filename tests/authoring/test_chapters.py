@@ -53,6 +53,15 @@ def test_what_would_give_an_answer_away_stops_it(tmp_path: Path, monkeypatch: py
     assert not (tmp_path / "site").exists()
 
 
+def test_what_makes_pages_is_asked_for_before_lessons_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+    monkeypatch.setattr(site, "shown_by", lambda root, slugs, told: ran.extend(slugs) or {})
+    monkeypatch.setattr(site, "find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="Sphinx, which makes the pages, is not installed") as error:
+        make_site(ROOT, [SLUG], tmp_path / "site")
+    assert "pip install" in error.value.next_command and ran == []
+
+
 def test_nothing_but_an_earlier_site_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "diary.txt").write_text("mine")
     with pytest.raises(UsageError, match="something else than an earlier site"):

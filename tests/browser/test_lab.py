@@ -26,6 +26,7 @@ def learner(browser, lab: Lab) -> Iterator[Learner]:  # type: ignore[no-untyped-
 def test_the_first_start_has_nothing_in_the_way(learner: Learner) -> None:
     page, first = learner.page, SLUGS[0]
     page.goto(f"{learner.lab.url}/?token=lab")  # the address that `make lab` opens
+    assert "\n[I " not in (learner.lab.course / "lab.log").read_text(), "the address is not the last line"
     learner.is_ready()
     expect(page.locator(".jp-mod-current[role=tab]").filter(has_text=first)).to_be_visible()
     expect(page.locator(".jp-Notebook h1:visible").first).to_be_visible()

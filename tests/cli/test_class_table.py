@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from nbproof.cli import grade_command
+from nbproof import terminal
 from nbproof.cli.class_table import (
     Told,
     class_as_json,
@@ -108,7 +108,7 @@ def _verdict(status: str) -> Verdict:
 
 
 def test_a_pipe_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grade_command, "EVERY", 0.0)
+    monkeypatch.setattr(terminal, "EVERY", 0.0)
     with watching() as watch:
         watch.planned(3, 5, ["as --force asks, 3 submissions graded again"])
         for status in ("passed", "timeout"):
@@ -116,7 +116,11 @@ def test_a_pipe_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], mon
             watch.marked("ada/01_small", _verdict(status))
     lines = capsys.readouterr().err.splitlines()
     assert lines[:2] == ["as --force asks, 3 submissions graded again", "grading 3 submissions; 5 need no grading"]
-    assert lines[2:] == ["graded 1 of 3", "graded 2 of 3"]
+    assert [*dict.fromkeys(line.partition(", about ")[0] for line in lines[2:])] == [
+        "grading: 1 of 3",
+        "grading: 2 of 3",
+    ]
+    assert all(line.endswith(" left") for line in lines[2:])
     with watching(quiet=True) as watch:
         watch.planned(3, 0, ["a reason"])
         watch.marked("ada/01_small", _verdict("passed"))

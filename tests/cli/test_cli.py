@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -139,3 +140,28 @@ def test_nbgrader_finds_alembic_though_nothing_is_activated(
     assert run.returncode == 0, run.stderr
     monkeypatch.setattr(command, "PATH_AT_START", str(Path(sys.executable).parent))
     assert command.nbgrader_command("db upgrade") == "nbgrader db upgrade"
+
+
+@pytest.mark.parametrize("script", some_by_day(["nbproof", "hooks-course"], 2))
+@pytest.mark.parametrize("on_path", [True, False])
+def test_the_next_command_begins_as_the_user_began(tmp_path: Path, script: str, on_path: bool) -> None:
+    """By the name that pip has given it; by its path where that is not on PATH."""
+    tools = Path(sys.executable).parent
+    (tmp_path / "source" / "ps1").mkdir(parents=True)
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    own = {**os.environ, "PATH": f"{tools}:/usr/bin:/bin" if on_path else "/usr/bin:/bin"}
+    called = script if on_path else f"{tools}/{script}"
+    asked = {"cwd": tmp_path, "env": own, "capture_output": True, "text": True, "shell": True}
+    told = subprocess.run(f"{called} grade --names x.csv", **asked).stderr  # type: ignore[call-overload]
+    assert f"  at:   {called} grade\n" in told and f"to grade one lesson only: {called} grade LESSON\n" in told
+    made = subprocess.run(f"{called} new a/b", **asked)  # type: ignore[call-overload]
+    then = re.search("next: (.*)", made.stdout)
+    assert then and then[1].startswith(f"cd a/b && {called} build"), made.stderr
+
+
+def test_json_that_cannot_be_written_is_told_before_anything_is_graded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["grade", "--course", str(ROOT), "--json", str(tmp_path / "none" / "grades.json")]) == 2
+    told = capsys.readouterr()
+    assert "the JSON cannot be written" in told.err and "isolation" not in told.out

@@ -26,6 +26,7 @@ from course.sources import show_source
 from nbproof.authoring.checkup import check_release
 from nbproof.authoring.contract import check_contract, select
 from nbproof.authoring.lesson import Lesson
+from nbproof.cells import CellKind
 from nbproof.checks.check_cells import probe_part
 from nbproof.course_file import the_course
 from nbproof.limits import GradingLimits
@@ -161,3 +162,10 @@ def test_of_what_lessons_show_nothing_is_there_for_tools_only(capsys: pytest.Cap
         show_source(one)
     shown = capsys.readouterr().out
     assert "__test__" not in shown and "type: ignore" not in shown and "noqa" not in shown and "fmt:" not in shown
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_lesson_is_one_chapter(slug: str) -> None:
+    """A book's table of contents lists first-level headings: the title is the only one."""
+    prose = "\n".join(cell.source for cell in the_lesson(slug).cells if cell.kind is CellKind.PROSE)
+    assert len(re.findall(r"^# ", re.sub(r"```.*?```", "", prose, flags=re.DOTALL), re.MULTILINE)) == 1

@@ -10,6 +10,8 @@ import pytest
 
 from nbproof.marking.results import Verdict
 from nbproof.recover.notebook_bytes import HandIn as HandedIn
+from nbproof.run.batch import grade_class
+from nbproof.run.intake import take_in
 from nbproof.run.journal import RunState
 from nbproof.run.pool import PoolMaker
 from nbproof.run.references import REFERENCE, ReferencesFail
@@ -17,6 +19,7 @@ from nbproof.sandbox.engine import Engine
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from nbproof.values.results import Cause, Reason, Status
+from tests.run.test_any_course import SQUARES, Cells, hand_in, written
 from tests.warm import Mark, shared_pool
 
 FULL = sum(POINTS.values())
@@ -146,3 +149,56 @@ def test_what_a_limit_has_ended_is_tried_again_before_it_counts(room: Rehearsal,
     assert [one.score for one in room.grade().marks.values()] == [FULL]
     assert len(tried) == 2
     assert RunState(room.root).references
+
+
+RAISES = "raise NotImplementedError()"
+UNTOLD = {
+    "in a function": {"squares": ("answer", f"def squares(n):\n    {RAISES}"), "test_a": ("test", "assert squares(2) == [0, 1]")},
+    "in its cell, and a name is missed below": {
+        "squares": ("answer", RAISES), "test_a": ("test", "assert squares(2) == [0, 1]"),
+        "more": ("answer", "### BEGIN SOLUTION\nmore = squares(1)\n### END SOLUTION"), "test_more": ("test", "assert more"),
+    },
+    "in a method that the test's helper calls": {
+        "box": ("answer", f"class Box:\n    def size(self):\n        {RAISES}"),
+        "test_b": ("test", "def sizes(box):\n    return [box.size()]\nassert sizes(Box())"),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("step", ["source", "release"])
+@pytest.mark.parametrize("cells", UNTOLD.values(), ids=list(UNTOLD))
+def test_a_stub_that_stands_for_the_reference_has_nothing_to_prove(
+    tmp_path: Path, pool: PoolMaker, cells: Cells, step: str
+) -> None:
+    source = written(tmp_path / step / "ps1" / "ps1.ipynb", cells)
+    hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
+    told = grade_class(tmp_path, take_in(tmp_path, ["ps1"], ["ps1"]), ["ps1"], pool=pool)
+    assert not told.unfit and [one.score for one in told.marks.values()] == [0]
+
+
+def test_a_reference_that_misses_a_name_of_its_own_is_still_stopped(tmp_path: Path, pool: PoolMaker) -> None:
+    cells = {
+        "more": ("answer", "### BEGIN SOLUTION\nmore = nowhere\n### END SOLUTION"),
+        "test_more": ("test", "assert more"),
+    }
+    hand_in(
+        written(tmp_path / "source" / "ps1" / "ps1.ipynb", cells), tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb"
+    )
+    with pytest.raises(ReferencesFail, match="nowhere"):
+        grade_class(tmp_path, take_in(tmp_path, ["ps1"], ["ps1"]), ["ps1"], pool=pool)
+
+
+@pytest.mark.parametrize("step", ["source", "release"])
+def test_marks_that_an_untouched_notebook_earns_are_told_once(tmp_path: Path, pool: PoolMaker, step: str) -> None:
+    cells = {**SQUARES, "test_given": ("test", "assert 1 + 1 == 2")}
+    if step == "release":
+        cells["squares"] = ("answer", "def squares(n):\n    pass")
+    cells["test_part"] = ("test", "float('squares' in globals()) / 2")
+    hand_in(written(tmp_path / step / "ps1" / "ps1.ipynb", cells), tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
+
+    def given_away() -> dict[str, str]:
+        told = grade_class(tmp_path, take_in(tmp_path, ["ps1"], ["ps1"]), ["ps1"], pool=pool, anyway=True, force=True)
+        return dict(told.given_away)
+
+    assert given_away() == {"ps1": "an untouched notebook earns 2.5 points: test_given (2), test_part (0.5)"}
+    assert given_away() == {}

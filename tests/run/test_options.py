@@ -1,0 +1,125 @@
+"""Each option of nbgrader's is decided on: obeyed, of a command of its own, or named before anything runs."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from traitlets.config import Config, Configurable
+
+from nbproof.run.options import NOT_OBEYED, NOT_OBEYED_BY_GRADE, not_obeyed
+from nbproof.run.pool import PoolMaker
+from tests.run.test_any_course import SQUARES, graded, hand_in, written
+
+_ROOMS = (
+    "apps", "auth", "converters", "coursedir", "exchange", "plugins", "preprocessors", "server_extensions", "validator",
+)  # fmt: skip
+OBEYED = """
+AssignLatePenalties.plugin_class Autograde.exclude_overwriting ClearHiddenTests.* ClearMarkScheme.* ClearSolutions.*
+CourseDirectory.assignment_id CourseDirectory.autograded_directory CourseDirectory.course_id CourseDirectory.db_url
+CourseDirectory.directory_structure CourseDirectory.feedback_directory CourseDirectory.ignore
+CourseDirectory.max_dir_size CourseDirectory.release_directory CourseDirectory.root CourseDirectory.source_directory
+CourseDirectory.student_id CourseDirectory.submitted_directory Execute.timeout GenerateAssignment.preprocessors
+IncludeHeaderFooter.* InstantiateTests.* LateSubmissionPlugin.penalty_method LockCells.* NotebookClient.*
+OverwriteCells.add_missing_cells
+"""
+"""In grading, or while assignments are registered, which nbgrader does itself."""
+OF_OTHER_COMMANDS = """
+Authenticator.* BaseConverter.exporter_class BaseConverter.force ClearOutputPreprocessor.*
+CourseDirectory.include CourseDirectory.max_file_size CourseDirectory.solution_directory
+CourseDirectory.source_with_tests_directory DbAssignmentAddApp.* DbAssignmentRemoveApp.* DbStudentAddApp.*
+DbStudentRemoveApp.* Exchange.* ExchangeCollect.* ExchangeFactory.* ExchangeFetchAssignment.* ExchangeList.*
+ExchangeReleaseAssignment.* ExchangeSubmit.* ExportApp.* ExportPlugin.* ExtractorPlugin.* FileNameCollectorPlugin.*
+FormgradeExtension.* GenerateAssignment.create_assignment GenerateAssignment.no_database GenerateAssignmentApp.*
+GenerateConfigApp.* GenerateSolution.* GenerateSourceWithTests.* NbConvertBase.* NbGrader.* NbGraderAPI.* QuickStartApp.*
+UpdateApp.* Validator.* ZipCollectApp.*
+"""
+_BELOW = ("nbgrader.", "nbclient", "nbconvert")
+
+
+def _made_from(kind: type[Configurable]) -> Iterator[type[Configurable]]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from _made_from(one)
+
+
+def options_of_nbgrader() -> set[str]:
+    """``Class.option``, of all classes of nbgrader's and of those that they are made from."""
+    for room in _ROOMS:
+        importlib.import_module(f"nbgrader.{room}")
+    own = {
+        one
+        for one in _made_from(Configurable)
+        if one.__module__.startswith("nbgrader.") and ".docs." not in one.__module__
+    }
+    classes = {base for one in own for base in one.__mro__ if base.__module__.startswith(_BELOW)}
+    return {
+        f"{one.__name__}.{name}"
+        for one in classes
+        if issubclass(one, Configurable)
+        for name in one.class_own_traits(config=True)
+    }
+
+
+def test_every_option_of_this_nbgrader_is_decided_on() -> None:
+    decided = [*OBEYED.split(), *OF_OTHER_COMMANDS.split(), *NOT_OBEYED, *NOT_OBEYED_BY_GRADE]
+    assert len(decided) == len(set(decided))
+    wide = {name.partition(".")[0] for name in decided if name.endswith(".*")}
+    options = {one for one in options_of_nbgrader() if one != "NbGraderPreprocessor.enabled"}
+    assert {one for one in options if one not in decided and one.partition(".")[0] not in wide} == set()
+    # What nbgrader does not have any more goes here as well.
+    classes = {one.partition(".")[0] for one in options}
+    assert {
+        name for name in decided if name not in options and not (name.endswith(".*") and name[:-2] in classes)
+    } == set()
+
+
+@pytest.mark.parametrize(
+    ("section", "option", "said"),
+    [
+        ("Autograde", "autograde_preprocessors", "only AssignLatePenalties is asked"),
+        ("IgnorePattern", "pattern", "stderr costs its points"),
+        ("ExecutePreprocessor", "kernel_name", "only timeout is asked"),
+        ("Execute", "execute_retries", "only timeout is asked"),
+        ("LimitOutput", "enabled", "as if this were not said"),
+        ("AutogradeApp", "post_convert_hook", "this command does not"),
+        ("Execute", "timeout", None),
+        ("ClearSolutions", "code_stub", None),
+    ],
+)
+def test_what_is_set_and_not_obeyed_is_named(section: str, option: str, said: str | None) -> None:
+    lines = list(not_obeyed(Config({section: {option: 1}}), by_grade=True))
+    assert [(said or "") in line for line in lines] == [True] * (said is not None)
+    assert all(line.startswith(f"c.{section}.{option} is not obeyed here: ") for line in lines)
+    assert not list(not_obeyed(Config({"AutogradeApp": {"post_convert_hook": print}}), by_grade=False))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "score"), [("def zero():\n    return 0\n", 2), ("def zero():\n    return 9\n", 0), (None, 0)]
+)
+def test_a_file_that_learners_write_is_not_overwritten(
+    tmp_path: Path, pool: PoolMaker, theirs: str | None, score: float
+) -> None:
+    """As nbgrader's ``exclude_overwriting`` says, which a course sets whose learners hand in modules."""
+    cells = {
+        "": ("show", "from helper import zero"),
+        **SQUARES,
+        "test_squares": ("test", "assert zero() == squares(1)[0] == 0"),
+    }
+    source = written(tmp_path / "source" / "ps1" / "ps1.ipynb", cells)
+    (source.parent / "helper.py").write_text("def zero():\n    return 0\n")
+    (tmp_path / "nbgrader_config.py").write_text(
+        "c = get_config()\nc.Autograde.exclude_overwriting = {'ps1': ['helper.py']}\n"
+    )
+    handed_in = hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
+    if theirs is None:
+        (handed_in.parent / "helper.py").unlink()
+    else:
+        (handed_in.parent / "helper.py").write_text(theirs)
+    told = graded(tmp_path, pool)
+    assert [mark.score for mark in told.marks.values()] == [score] and not told.unfit
+    with Gradebook(f"sqlite:///{tmp_path}/gradebook.db") as book:
+        assert book.find_submission("ps1", "ada").score == score
