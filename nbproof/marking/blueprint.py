@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import copy
 import math
-import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import cached_property
@@ -31,9 +30,9 @@ from nbproof.errors import CourseError
 from nbproof.marking.autotests import with_tests
 from nbproof.marking.plain import PlainTest, is_plain
 from nbproof.marking.results import WrittenAnswer
-from nbproof.recover.answers import Answers, OwnCell
-from nbproof.recover.matching import Former, Handout, placed
-from nbproof.recover.notebook_bytes import Attachments, Damaged, cells_in, read_attachments
+from nbproof.recover.answers import Answers
+from nbproof.recover.matching import Former, Handout
+from nbproof.recover.notebook_bytes import Attachments, Damaged, read_attachments
 from nbproof.text import in_one_line
 
 __all__ = [
@@ -45,15 +44,12 @@ __all__ = [
     "files_beside",
     "fill_in",
     "is_blank",
-    "moved",
     "read_blueprint",
     "written_in",
 ]
 
 OWN = "learners_own_cell"
 """In the metadata of a rebuilt notebook's cell: that it is none of the instructor's."""
-_OWN_ID = re.compile(r"own-\d+")
-"""The id of one that has no place among the instructor's."""
 
 
 @dataclass(frozen=True)
@@ -346,21 +342,6 @@ def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
     released = [[cell, *behind[place]] for place, cell in enumerate(notebook.cells)]
     notebook["cells"] = [*behind[-1], *(cell for cells in released for cell in cells)]
     return notebook
-
-
-def moved(own: Sequence[OwnCell], graded: bytes, handout: Handout) -> tuple[OwnCell, ...]:
-    """A learner's own cells in their places of today. ``graded``: the notebook of another version that holds them.
-
-    Raises Damaged or IndexError if it does not.
-    """
-    released = [cell for cell in cells_in(graded)[0] if not _OWN_ID.fullmatch(cell.id)]
-    places = placed(handout, released)
-    above = [-1]
-    for place in places:
-        above.append(above[-1] if place is None else place)
-    return tuple(
-        replace(one, after=above[one.after + 1], place=None if one.place is None else places[one.place]) for one in own
-    )
 
 
 # What a person marks. The mark stands in nbgrader's gradebook: ``find_grade(question.id, lesson, lesson, learner)`` has

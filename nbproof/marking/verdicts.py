@@ -19,7 +19,7 @@ from nbproof.marking.blueprint import Blueprint, written_in
 from nbproof.marking.judge import Brought, Judge
 from nbproof.marking.plain import PlainRun, plain_findings
 from nbproof.marking.results import Verdict
-from nbproof.recover.answers import Answers, OwnCell
+from nbproof.recover.answers import Answers
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.usage import MAX_FILES
 from nbproof.values.compare import Differs
@@ -180,11 +180,8 @@ class Verdicts:
         return (Status.ERROR if fault.line else Status.FAILED), None
 
 
-def as_it_counts_now(blueprint: Blueprint, kept: Verdict, own: tuple[OwnCell, ...]) -> Verdict:
-    """A verdict by the points and texts that its lesson has today. Nothing of it has run again.
-
-    ``own``: its own cells, in their places of today.
-    """
+def as_it_counts_now(blueprint: Blueprint, kept: Verdict) -> Verdict:
+    """A verdict by the points and texts that its lesson has today. Nothing of it has run again."""
     blank = {one.id for one in kept.written if not one.answered}
     answers = {name: blueprint.written[name].stub if name in blank else text for name, text in kept.answers.items()}
     return replace(
@@ -193,7 +190,6 @@ def as_it_counts_now(blueprint: Blueprint, kept: Verdict, own: tuple[OwnCell, ..
         answers=answers,
         written=written_in(blueprint.written, answers),
         titles=blueprint.titles,
-        own=own,
     )
 
 

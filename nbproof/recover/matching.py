@@ -68,12 +68,12 @@ class HandedOut:
 
 @dataclass(frozen=True)
 class Former:
-    """One cell that was handed out with an earlier version of the notebook, and is another one now."""
+    """One cell that was handed out with an earlier version of the notebook, and the place of the released cell that it is now, if
+    there is one."""
 
     name: str
     source: str
     place: int | None
-    """That of the released cell which it has become; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -217,13 +217,14 @@ def former_cells(handout: Handout, version: Sequence[ExportedCell]) -> Iterator[
     neighbours.
     """
     places = placed(handout, version)
-    fill = {(at, one.is_code) for at, one in enumerate(handout.cells) if not one.name and at not in places}
+    fill = {(None, at, one.is_code) for at, one in enumerate(handout.cells) if not one.name and at not in places}
+    texts = [*(bare(one.source) for one in handout.cells), ""]
     before = -1
     for cell, place in zip(version, places, strict=True):
-        if place is None and not cell.name and (before + 1, cell.kind == "code") in fill:
+        if place is None and (cell.name, before + 1, cell.kind == "code") in fill:
             place = before + 1
         before = len(handout.cells) if place is None else place
-        if bare(cell.source) not in ("", "" if place is None else bare(handout.cells[place].source)):
+        if bare(cell.source) not in ("", texts[before]):
             yield Former(cell.name or "", cell.source, place)
 
 

@@ -229,7 +229,8 @@ class _Search:
             broken = "The file breaks off before this TODO cell. Hand in the whole notebook."
             self.found.lost[name] = told if all(cell.whole for cell in self.cells) else broken
         for other in self.asked:
-            theirs = [piece for piece in signs if other != name and self._is_answer_to(other, piece)]
+            own, at = self.named[other], self.index[other]
+            theirs = [piece for piece in signs if other != name and (piece in own or self.used.get(piece.at) == at)]
             # Where both ask for one name, what stands below takes the place of what stands above.
             if theirs and self.asked[name].bound & self.asked[other].bound:
                 self._wait(other, theirs, f"The TODO cell holds code for `{name}` as well.")
@@ -262,9 +263,6 @@ class _Search:
         """The exercise that it belongs to by its place: the answer to it, or in its part of the notebook; empty if none."""
         place = self.used.get(piece.at, self.above[piece.at])
         return "" if place < 0 else self.parts[place]
-
-    def _is_answer_to(self, name: str, piece: _Piece) -> bool:
-        return piece in self.named[name] or self.used.get(piece.at) == self.index[name]
 
     def _accept(self, name: str, parts: Sequence[_Piece], told: str) -> None:
         if len(parts) == 1 and len(halves := self._with_halves(parts[0])) > 1:
@@ -356,8 +354,8 @@ _PROSE = re.compile(
     r"|(?:[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u3400-\u9fff\uf900-\ufaff]){8}"
 )
 """Fifteen words in a row, or eight letters of scripts that put no space between words."""
+# In the text cell that Colab puts above a notebook.
 _BADGE = "/colab-badge.svg"
-"""In the text cell that Colab puts above a notebook."""
 _LONGEST = 16_000
 """Characters that are brought for one question. Pages show 20,000."""
 _UNDECIDED = "[Nothing stood in the cell for this answer, or it is gone. A person decides what counts.]"
@@ -372,9 +370,9 @@ def _lines(cell: ExportedCell, kind: CellKind | None, given: Collection[str]) ->
     comments = [line for line in lines if line.lstrip().startswith("#")]
     if kind is CellKind.ANSWER:
         lines = comments
-    is_text = kind is not CellKind.ANSWER and cell.kind != "code"
-    is_comment = kind is None and lines == comments
-    return lines if is_text or is_comment or _PROSE.search(re.sub(r"\n\s*#+", " ", "\n".join(lines))) else []
+    elif cell.kind != "code" or (kind is None and lines == comments):
+        return lines
+    return lines if _PROSE.search(re.sub(r"\n\s*#+", " ", "\n".join(lines))) else []
 
 
 def _listed(head: str, texts: Mapping[int, str]) -> str:

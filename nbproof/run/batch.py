@@ -35,21 +35,19 @@ from nbproof.gradebook.storage_errors import (
 from nbproof.gradebook.writer import Penalties, Writer, register
 from nbproof.key import Key, assignment_of
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint, moved
+from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import Verdict
 from nbproof.marking.verdicts import as_it_counts_now
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
-from nbproof.recover.notebook_bytes import Damaged, HandIn, read_file
+from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, handed_in_digest, lessons_with_source, to_be_marked, told
 from nbproof.run.journal import (
-    MOST_BYTES,
     InProgress,
     RunState,
     Watch,
     journalled_verdict,
-    keep_version,
     note_problems,
     only_run,
     write_verdict,
@@ -61,9 +59,6 @@ from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched, refuse_if_exposed
 
 __all__ = ["follow_marks", "grade_class", "register_lessons"]
-
-_RECOUNTED = "{}: points or texts changed, marks and graded notebooks follow ({}); nothing ran again"
-"""A lesson, and how many submissions it concerns."""
 
 
 def grade_class(
@@ -101,7 +96,7 @@ def grade_class(
     try:
         with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
             penalties = Penalties(root, config, coursedir.db_url)
-            intake, refused = _gradable(root, intake, states, state, writer)
+            intake, refused = _gradable(intake, states, state, writer)
             references = References(states, state, isolation)
             run = _ClassRun(root, state, states, limits, writer, penalties, watch, references, anyway)
             graded = replace(run.go(intake, made, force), refused=refused)
@@ -113,15 +108,13 @@ def grade_class(
 
 
 def _gradable(
-    root: Path, intake: Intake, states: Mapping[str, LessonState], state: RunState, writer: Writer
+    intake: Intake, states: Mapping[str, LessonState], state: RunState, writer: Writer
 ) -> tuple[Intake, dict[str, str]]:
     """What was handed in for lessons that the gradebook takes, and why it does not take the others, by lesson.
 
     Raises CourseError if it takes none.
     """
     handed_in = {one.key.lesson for one in intake.submissions}
-    for name in handed_in:
-        keep_version(root, name)
     refused = _unregistered({name: one for name, one in states.items() if name in handed_in}, state, writer)
     if refused and refused.keys() == handed_in:
         raise next(iter(refused.values()))
@@ -166,11 +159,13 @@ class _ClassRun:
     def _whole(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
         self._in_progress = InProgress(self.root)
         jobs = self._plan(intake, force)
-        reasons = (*told(jobs), *(_RECOUNTED.format(*one) for one in sorted(self._recounted.items())))
+        follow = "points or texts changed, marks and graded notebooks follow"
+        reasons = (
+            *told(jobs),
+            *(f"{one}: {follow} ({count}); nothing ran again" for one, count in self._recounted.items()),
+        )
         failed: dict[str, str] = {}
         blueprints = {name: self.lessons[name].blueprint for name in sorted({one.key.lesson for one in jobs})}
-        for name in blueprints.keys() | self._recounted.keys():
-            keep_version(self.root, name, json.dumps(self.lessons[name].blueprint.notebook).encode())
         self.watch.planned(len(jobs), sum(not one.problem for one in self._verdicts.values()), reasons)
         if jobs:
             failed = self._mark_all(jobs, blueprints, made, force)
@@ -224,8 +219,7 @@ class _ClassRun:
                 continue
             assert kept is not None
             if kept.shown != lesson.registered:
-                if not self._recount(one, kept):
-                    jobs.append(replace(one, digest=digest, reason=f"{key.lesson}: the graded notebook was changed"))
+                self._recount(one, kept)
                 continue
             self._verdicts[key] = kept.in_short()
             have = held.get(key)
@@ -234,19 +228,12 @@ class _ClassRun:
                 self._store(kept, one.path, kept.answers)
         return jobs
 
-    def _recount(self, one: HandIn, kept: Verdict) -> bool:
-        """Have a verdict count by the points and texts that its lesson has now; nothing runs. False if it cannot be done."""
-        blueprint = self.lessons[one.key.lesson].blueprint
-        try:
-            graded = read_file(places(self.root).notebook("autograded", *one.key), MOST_BYTES)
-            own = moved(kept.own, graded, blueprint.handout)
-        except (Damaged, IndexError):
-            return False
-        verdict = as_it_counts_now(blueprint, kept, own)
+    def _recount(self, one: HandIn, kept: Verdict) -> None:
+        """Have a verdict count by the points and texts that its lesson has now; nothing runs."""
+        verdict = as_it_counts_now(self.lessons[one.key.lesson].blueprint, kept)
         self._recounted[one.key.lesson] += 1
         if self._journal(one.key, verdict):
             self._store(verdict, one.path, verdict.answers)
-        return True
 
     def _kept(self, key: Key) -> Verdict | None:
         """What is kept of it; None if something of that is gone: it is graded then."""

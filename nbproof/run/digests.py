@@ -24,7 +24,9 @@ from nbproof.marking.autotests import templates_beside
 from nbproof.marking.blueprint import Blueprint, files_beside, read_blueprint
 from nbproof.marking.plain import may_score
 from nbproof.places import places
-from nbproof.run.journal import former_of
+from nbproof.recover.matching import Former, former_cells
+from nbproof.recover.notebook_bytes import Damaged, cells_in
+from nbproof.run.journal import keep_version
 
 __all__ = [
     "GRADED_BY",
@@ -103,8 +105,7 @@ class LessonState:
     limits: GradingLimits
     lesson: str = ""
     """Its name; the notebook's, if it is not given."""
-    root: Path | None = None
-    """The course's folder, where earlier versions of it are kept."""
+    root: Path | None = None  # the course's, where versions of it are kept
 
     @classmethod
     def of(cls, root: Path, lesson: str, config: Config, limits: GradingLimits) -> LessonState:
@@ -158,21 +159,32 @@ class LessonState:
     def blueprint(self) -> Blueprint:
         """The notebook, taken apart."""
         found = read_blueprint(self.path, self.config, self.lesson)
-        return replace(found, former=former_of(self.root, self.lesson, found.handout) if self.root else ())
+        return replace(found, former=_former(self.root, found) if self.root else ())
+
+
+def _former(root: Path, blueprint: Blueprint) -> tuple[Former, ...]:
+    """What was handed out once, and is not part of the lesson any more. This version is kept for those to come."""
+    keep_version(root, blueprint.lesson, json.dumps(blueprint.notebook).encode())
+    found: dict[Former, None] = {}
+    for path in keep_version(root, blueprint.lesson):
+        with contextlib.suppress(Damaged):
+            found |= dict.fromkeys(former_cells(blueprint.handout, cells_in(path.read_bytes())[0]))
+    return tuple(found)
 
 
 def _what_runs(data: bytes) -> bytes:
     """Of a notebook what a verdict depends on: its code, and what it asks; all of it if that cannot be told."""
     try:
-        told = [_asked_by(cell) for cell in json.loads(data)["cells"] if kind_of(cell) is not CellKind.PROSE]
+        told = [_asked_by(cell) for cell in json.loads(data)["cells"]]
     except (ValueError, KeyError, TypeError, AttributeError):
         return data
     return json.dumps(told).encode()
 
 
 def _asked_by(cell: Mapping[str, Any]) -> list[object]:
+    """Of text only that it is there: learners' own cells have their places among the others."""
     kind, text = kind_of(cell), text_of(cell)
-    if kind in (CellKind.WRITTEN, CellKind.TASK):
+    if kind in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK):
         return [kind, name_of(cell)]
     is_counted = kind is CellKind.TEST and may_score(text)
     return [kind, name_of(cell), text, grading_of(cell).get("points") if is_counted else None]

@@ -1,7 +1,6 @@
 """What outlives a run: its seed and key, each verdict whole, what it is marking, why something could not be graded, what
-learners were handed once;
-the lock that lets one run at a time write in a course's folder: two would write the same journals and gradebook;
-and what a run tells while it goes on.
+learners were handed; the lock that lets one run at a time write in a course's folder: two would write the same journals and
+gradebook; and what a run tells while it goes on.
 
 Verdicts lie in ``autograded/<learner>/<assignment>/``, in ``.verdict.json`` or, where there are several notebooks, in a file
 for each; the rest lies in ``.course/``.
@@ -24,18 +23,14 @@ from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
 from nbproof.marking.results import Verdict
 from nbproof.places import places
-from nbproof.recover.matching import Former, Handout, former_cells
-from nbproof.recover.notebook_bytes import Damaged, ExportedCell, cells_in
 from nbproof.sandbox.exceptions import GradingError
 
 __all__ = [
     "JOURNAL",
-    "MOST_BYTES",
     "InProgress",
     "RunState",
     "Watch",
     "forget_problems",
-    "former_of",
     "journal_of",
     "journalled_verdict",
     "keep_version",
@@ -48,8 +43,7 @@ __all__ = [
 
 JOURNAL = ".verdict.json"
 """In the folder of a submission that a run has graded to its end."""
-MOST_BYTES = 64 << 20
-"""Of a verdict, or a graded notebook, that is read again."""
+_MOST_BYTES = 64 << 20
 
 
 class RunState:
@@ -157,7 +151,7 @@ def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
     """
     path = journal_of(root, learner, lesson)
     try:
-        if path.is_symlink() or path.stat().st_size > MOST_BYTES:
+        if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
             return None
         kept = json.loads(path.read_bytes())
         # Runs of earlier versions have put the verdict beside the digests.
@@ -195,33 +189,17 @@ def problems_of(root: Path) -> dict[Key, Verdict]:
     return {key: Verdict.refused(*key, 0, why, grader_failed=flaw) for key, why, flaw in found}
 
 
-def keep_version(root: Path, lesson: str, notebook: bytes | None = None) -> None:
-    """Keep what learners may hold of a lesson: in a later version it is nobody's answer. ``notebook``: None for the release.
-
-    A release that is missing, or cannot be read, nobody holds. Raises OSError.
+def keep_version(root: Path, lesson: str, notebook: bytes = b"") -> list[Path]:
+    """Keep what learners may hold of a lesson: in a later version it is nobody's answer. ``notebook``: what lies in release/,
+    if it is not given. Returns all versions; a person may put one there as well. Raises OSError.
     """
-    path, kept = _handed_out(root, lesson)
-    try:
-        data = notebook or places(root).notebook("release", ".", lesson).read_bytes()
-        cells = {digest_of(repr(cell).encode()): cell for cell in cells_in(data)[0]}
-    except (FileNotFoundError, Damaged):
-        return
-    if list(cells) not in kept["versions"]:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, {"cells": kept["cells"] | cells, "versions": [*kept["versions"], list(cells)]})
-
-
-def former_of(root: Path, lesson: str, handout: Handout) -> tuple[Former, ...]:
-    """What was handed out once, and is not part of the lesson any more."""
-    kept = _handed_out(root, lesson)[1]
-    versions = [[ExportedCell(*kept["cells"][name]) for name in version] for version in kept["versions"]]
-    return tuple(dict.fromkeys(one for version in versions for one in former_cells(handout, version)))
-
-
-def _handed_out(root: Path, lesson: str) -> tuple[Path, dict[str, Any]]:
-    """``.course/handed_out/<lesson>.json``: each cell once, and each version as a list of them."""
-    path = root / ".course" / "handed_out" / f"{lesson}.json"
-    return path, {"cells": {}, "versions": []} | _as_dict(path)
+    release, folder = places(root).notebook("release", ".", lesson), root / ".course" / "handed_out" / lesson
+    notebook = notebook or (release.read_bytes() if release.is_file() else b"")
+    path = folder / f"{digest_of(notebook)[:16]}.ipynb"
+    if notebook and not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        replace_file(path, notebook)
+    return sorted(folder.glob("*.ipynb"))
 
 
 @contextlib.contextmanager
