@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from nbproof.command import course_command
+from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import opened_gradebook, people_in
 from nbproof.key import Key
@@ -16,7 +19,10 @@ from nbproof.places import places
 from nbproof.report.records import Known, everybody
 from nbproof.report.statistics import some
 from nbproof.run.intake import lessons_with_source, take_in
-from nbproof.text import printable
+from nbproof.run.journal import RunState
+from nbproof.text import printable, some_of
+from nbproof_lms.members import Member, Roster
+from nbproof_lms.names import bare_words
 from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, digest_in, lines_in, uploads_in
 from nbproof_lms.roster import members_of
 
@@ -25,13 +31,20 @@ __all__ = [
     "Useless",
     "attend",
     "choice",
+    "find_learners",
     "known_of",
     "late_by_word",
     "lines_of",
+    "name_in_gradebook",
     "people_of",
     "undecided",
     "useless",
 ]
+
+_ALIKE = 0.75
+"""How alike two words are that differ by a typing error, as difflib counts."""
+_LONGEST = 128
+"""What nbgrader's table of students takes of a name or an address."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +82,6 @@ class Attendance:
     undecided: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
     people: Mapping[str, Person] = field(default_factory=dict)
 
-    def called(self, learner: str) -> str:
-        """An id, and whose it is."""
-        return self.people.get(learner, Person(learner)).called
-
     def contact(self, learner: str) -> str:
         """An id, whose it is, and where to write to them."""
         return self.people.get(learner, Person(learner)).contact
@@ -86,8 +95,84 @@ def people_of(root: Path) -> dict[str, Person]:
     return {one.id: one for one in everybody(_on_roster(root), known, there)}
 
 
+def find_learners(root: Path, names: Sequence[str], place: str, *, by_id: bool = False) -> list[str]:
+    """The ids of the learners who are called so, each once.
+
+    ``names``: ids, or names in any order of their words, letter case or spelling of accents, or addresses, or other ids of
+    theirs. Who is meant by what is no id is said, on standard error. ``place``: the command or option. ``by_id``: only ids
+    are taken. Raises UsageError, with those who may be meant.
+    """
+    people = {line.learner: Person(line.learner) for line in lines_in(root)} | people_of(root)
+    people.pop("", None)
+    roster = _as_roster(root, people.values())
+    found: dict[str, None] = {}
+    for name in names:
+        fits = {name} & people.keys() or roster.called(name) or roster.numbered(name)
+        if len(fits) != 1 or (by_id and name not in fits):
+            raise _unclear(root, name, place, [people[one] for one in fits] or _near(people.values(), name))
+        (learner,) = fits
+        if learner != name:
+            print(f"{name!r} is {people[learner].contact}", file=sys.stderr)
+        found[learner] = None
+    return list(found)
+
+
+def _unclear(root: Path, name: str, place: str, near: Collection[Person]) -> UsageError:
+    told = f", and may mean: {some_of([one.contact for one in near], 8)}" if near else ""
+    then = f"run the same command again with the id that you mean; {course_command('roster', root)} shows all"
+    return UsageError(f"{name!r} is no learner's id{told}", place, then)
+
+
+def _as_roster(root: Path, people: Iterable[Person]) -> Roster:
+    """The roster, with everybody on it who is known besides."""
+    also = {one.learner: one.also for one in members_of(root)}
+    return Roster(tuple(Member(one.id, one.name, one.email, also.get(one.id, ())) for one in people))
+
+
+def _near(people: Iterable[Person], name: str) -> list[Person]:
+    return [one for one in people if _is_near(one, name)]
+
+
+def _is_near(person: Person, name: str) -> bool:
+    """Whether each word of a name is in theirs, or in their id or address, but for typing errors."""
+    own = bare_words(f"{person.id} {person.name} {person.email}")
+    return all(word in " ".join(own) or get_close_matches(word, own, 1, _ALIKE) for word in bare_words(name) or ("?",))
+
+
+def name_in_gradebook(root: Path) -> None:
+    """Have the gradebook's students bear the names and addresses of the roster. What the roster has put there, and no longer
+    says, goes; what others have put there stays where the roster says nothing. A caller holds the course's lock.
+
+    Raises CourseError.
+    """
+    state = RunState(root)
+    with opened_gradebook(root) as book:
+        if book is None:
+            return
+        known = {one.id: one for one in people_in(book)}
+        for member in [one for one in _on_roster(root) if one.id in known]:
+            held, before = known[member.id], state.named.get(member.id, {})
+            others = replace(held, **{name: "" for name, told in before.items() if getattr(held, name) == told})
+            (one,) = everybody([member], [others], ())
+            told = _as_student(one)
+            if told != _as_student(held):
+                book.update_or_create_student(member.id, **told)
+            state.named[member.id] = {
+                name: text for name, text in told.items() if text not in (None, getattr(others, name))
+            }
+    state.save()
+
+
+def _as_student(one: Person) -> dict[str, str | None]:
+    """The columns of nbgrader's table. It has none for a whole name: that stands as the last name, beside an empty first one,
+    because formgrader shows a name of which both parts are there."""
+    last = (one.last_name or one.full_name)[:_LONGEST]
+    first = one.first_name[:_LONGEST] or ("" if last else None)
+    return {"first_name": first, "last_name": last or None, "email": one.email[:_LONGEST] or None}
+
+
 def _on_roster(root: Path) -> tuple[Person, ...]:
-    return tuple(Person(one.learner, one.name, "", one.email) for one in members_of(root))
+    return tuple(one.person for one in members_of(root))
 
 
 def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key], lessons: Sequence[str]) -> Attendance:
@@ -105,7 +190,7 @@ def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key],
 
 def lines_of(attendance: Attendance, root: Path) -> list[str]:
     """For a terminal: of each lesson who handed in nothing; learners of whom nothing counts, or perhaps another copy."""
-    called = attendance.called
+    called = attendance.contact
     lines = [f"nothing handed in: {lesson}: {some([*map(called, who)])}" for lesson, who in attendance.missing.items()]
     for one in attendance.useless:
         of = f"{called(one.learner)}: {one.lesson}" if one.lesson else called(one.learner)

@@ -53,18 +53,28 @@ def collect(
     if lesson is not None and lesson not in book.lessons:
         known = f"choose from: {', '.join(book.lessons)}"
         raise UsageError(f"no lesson is called {lesson!r}", str(places(root).base("release")), known)
-    if learner is not None and (why := why_no_learner(learner)):
-        then = "choose another id, such as --learner jdoe"
-        raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", then)
     told = () if names is None else import_roster(root, names).notes
     roster = kept_roster(root)
+    whose = _named(root, learner, roster) if learner is not None else ""
     with _disk(root), _waiting_room(root) as room:
         arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
         desk = Desk(root)
-        items = _filed(arrived, book, desk, roster, lesson or "", learner or "")
+        items = _filed(arrived, book, desk, roster, lesson or "", whose)
         items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
         collected = _kept(root, arrived, items, lesson or "")
     return replace(collected, notes=(*collected.notes, *told))
+
+
+def _named(root: Path, learner: str, roster: Roster | None) -> str:
+    """The id of the learner whom a person named; it may be a new one where there is no roster. Raises UsageError."""
+    if roster is not None:
+        from nbproof_lms.attendance import find_learners  # it needs nbgrader, which is slow to import
+
+        return find_learners(root, [learner], "--learner")[0]
+    if why := why_no_learner(learner):
+        then = "choose another id, such as --learner jdoe"
+        raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", then)
+    return learner
 
 
 def _filed(

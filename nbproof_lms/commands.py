@@ -38,7 +38,9 @@ def reading_arguments(command: argparse._ActionsContainer) -> None:
         help="which names stand for which learner: a CSV with a column 'learner', Canvas's gradebook export, or "
         "Moodle's participants",
     )
-    add("--learner", metavar="NAME", help="all of it is this learner's, and counts, whatever the names say")
+    add(
+        "--learner", metavar="NAME", help="all of it is this learner's (id or name), and counts, whatever the names say"
+    )
 
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -85,13 +87,13 @@ def _roster_arguments(command: argparse.ArgumentParser) -> None:
     due = kinds.add_parser("due", help=says, description=says)
     says = "give learners more time for a lesson, whether they have handed in or not"
     extend = kinds.add_parser("extend", help=says, description=says)
-    extend.add_argument("learners", nargs="+", metavar="NAME", help="learners, as `roster` prints them")
+    extend.add_argument("learners", nargs="+", metavar="NAME", help="learners: ids or names, as `roster` prints them")
     for each in (due, extend):
         each.add_argument("lesson", metavar="LESSON")
         each.add_argument("when", metavar="WHEN", help=_WHEN)
     says = "take learners out of the course: folders, gradebook, roster. Says what will go, and asks"
     gone = kinds.add_parser("remove", help=says, description=says)
-    gone.add_argument("learners", nargs="+", metavar="NAME", help="learners, as `roster` prints them")
+    gone.add_argument("learners", nargs="+", metavar="NAME", help="learners: ids or names, as `roster` prints them")
     gone.add_argument("--yes", action="store_true", help="do not ask")
     for each in (one, table, due, extend, gone):
         each.add_argument(

@@ -166,7 +166,16 @@ _WORDS = {
         idnumber; id-nummer; idnummer; numéro d'identification; numéro d'étudiant; número de id; número id;
         número de identificación; codice identificativo; numero id; número de identificação; numer id;
         numer identyfikacyjny; numer identyfikacyjny (id); identifikační číslo; id číslo; identifikačné číslo;
-        tunnistenumero; id-numara; kimlik numarası; número d'identificació; идентификационный номер; 学号
+        tunnistenumero; id-numara; kimlik numarası; número d'identificació; идентификационный номер; 学号;
+        student number; student no; matriculation number; matric number; registration number; enrolment number;
+        enrollment number; roll number; university id; matrikelnummer; matrikel-nr.; matrikelnr; matr.-nr.; matrnr;
+        matr.nr.; matrikel; numéro étudiant; n° étudiant; nº étudiant; no étudiant; code étudiant; matricule; matrícula;
+        número de matrícula; nº de matrícula; número de estudiante; número de alumno; código de estudiante; expediente;
+        número de expediente; número de estudante; número de aluno; nº de aluno; matricola; numero di matricola; n. matricola;
+        studentnummer; studienummer; numer albumu; nr albumu; numer indeksu; nr indeksu; číslo studenta; osobní číslo;
+        studentnr; opiskelijanumero; öğrenci numarası; öğrenci no; número d'expedient; номер студенческого билета;
+        номер зачётной книжки; номер студента; αριθμός μητρώου; αμ; mã số sinh viên; mssv; nim; nomor induk mahasiswa;
+        學號; 学籍番号; 学生番号; 학번; 학생 번호; رقم الطالب; الرقم الجامعي; מספר סטודנט
     """,
     "email address": """
         email; e-mail; mail; e-mail-adresse; courriel; adresse de courriel; correo; correo electrónico; dirección de correo;

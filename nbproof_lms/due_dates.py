@@ -12,13 +12,15 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.command import course_command
+from nbproof.command import course_command, nbgrader_command
 from nbproof.errors import UsageError
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
 from nbproof.gradebook.writer import Writer
+from nbproof.key import assignment_of
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
+from nbproof.places import places
 from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import lessons_with_source
@@ -39,8 +41,15 @@ def change_due_dates(arguments: Namespace) -> int:
         _set_due(root, lesson, when)
     else:
         _extend(root, lesson, list(dict.fromkeys(arguments.learners)), when)
-    print(f"next: {course_command(f'grade {lesson}', root)}: penalties follow, and what is graded does not run again")
-    print(f"      {course_command('feedback', root)}: pages say it")
+    if any(folder.name == assignment_of(lesson) for folder in places(root).handed_in()):
+        print(
+            f"next: {course_command(f'grade {lesson}', root)}: penalties follow, and what is graded does not run again"
+        )
+        print(f"      {course_command('feedback', root)}: pages say it")
+        return 0
+    release = nbgrader_command(f"generate_assignment {lesson} --force")
+    then = course_command(f"bundle {lesson}", root) if (root / "lessons").is_dir() else release
+    print(f"next: {then}: what learners get, if they do not have it yet")
     return 0
 
 

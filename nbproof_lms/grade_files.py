@@ -22,7 +22,7 @@ from nbproof.gradebook.marks import ClassResults, Mark, Person, by_assignment
 from nbproof.key import Key, assignment_of
 from nbproof.text import some_of
 from nbproof_lms.csv_table import Sheet, item_of, read_sheet
-from nbproof_lms.names import bare, plain
+from nbproof_lms.names import bare, bare_words, plain
 from nbproof_lms.system import GradeTable, System, find_system, systems
 
 __all__ = [
@@ -151,7 +151,7 @@ def _rows_meant(
     for learner, person in asked.items():
         for text in filter(None, (person.id, person.lms_id, person.email)):
             ids[plain(text)].add(learner)
-        names[_name(f"{person.first_name} {person.last_name}")].add(learner)
+        names[bare_words(person.name)].add(learner)
     means: dict[str, set[int]] = {learner: set() for learner in asked}
     rows = {at: row for at, row in enumerate(sheet.rows) if at >= table.first_row and "Student, Test" not in row}
     for at, row in rows.items():
@@ -161,16 +161,11 @@ def _rows_meant(
             means[learner].add(at)
     by_id = {learner for learner, found in means.items() if found}
     for at in rows.keys() - set().union(*means.values()):
-        name = _name(" ".join(rows[at][column] for column in table.names))
+        name = bare_words(" ".join(rows[at][column] for column in table.names))
         if len(name) > 1:
             for learner in names[name] - by_id:
                 means[learner].add(at)
     return means
-
-
-def _name(name: str) -> tuple[str, ...]:
-    """A full name in any order of its parts."""
-    return tuple(sorted(filter(None, map(bare, re.split(r"[\s,]+", name)))))
 
 
 def _fill(

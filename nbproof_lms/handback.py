@@ -36,7 +36,7 @@ from nbproof.text import counted, printable, some_of
 from nbproof_lms.arrivals import safe_name
 from nbproof_lms.attendance import known_of
 from nbproof_lms.outcome import Line, digest_in, uploads_in
-from nbproof_lms.system import LmsEntry, System, find_system
+from nbproof_lms.system import LmsEntry, System, find_system, systems
 
 __all__ = ["hand_back_pages"]
 
@@ -112,12 +112,14 @@ class HandedBack:
     """What a hand-back did.
 
     ``parcels``: each file to upload, or to mail from, and whose pages are in it. ``unchanged``: pages that were handed back
-    before, and say the same now. ``nowhere``: whose pages nothing says where the LMS takes them.
+    before, and say the same now. ``nowhere``: whose pages nothing says where the LMS takes them. ``elsewhere``: another LMS,
+    and whose pages it takes.
     """
 
     target: str
     unchanged: int
     nowhere: Collection[Key]
+    elsewhere: Mapping[str, Collection[Key]]
     parcels: dict[Path, Collection[Key]] = field(default_factory=dict)
 
 
@@ -129,7 +131,9 @@ def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Pe
     before = _read_record(root).get(target, {})
     asked = {key: page for key, page in written.items() if key in starts}
     pages = {key: page for key, page in asked.items() if force or before.get("/".join(key)) != _digest(page)}
-    done = HandedBack(target, len(asked) - len(pages), written.keys() - asked.keys())
+    left = written.keys() - asked.keys()
+    elsewhere = _elsewhere(root, target, left) if left else {}
+    done = HandedBack(target, len(asked) - len(pages), left.difference(*elsewhere.values()), elsewhere)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if target == "folder" and pages:
@@ -145,6 +149,13 @@ def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Pe
         fact = f"what is to be handed back cannot be written: {error.strerror}"
         raise CourseError(fact, place, "mend that, then run the same command again") from None
     return done
+
+
+def _elsewhere(root: Path, target: str, keys: Collection[Key]) -> dict[str, Collection[Key]]:
+    """Another LMS, and which of these pages it takes."""
+    others = [one for one in systems().values() if one.upload and one.option != target]
+    theirs = {one.option: _addresses(root, one).keys() & keys for one in others}
+    return {option: found for option, found in theirs.items() if found}
 
 
 def _written(root: Path, keys: Iterable[Key]) -> dict[Key, bytes]:
@@ -175,7 +186,7 @@ def _zip(path: Path, files: Mapping[str, bytes]) -> None:
             archive.writestr(name, data)
 
 
-_TABLE = ("learner", "first_name", "last_name", "email", "lesson", "path")
+_TABLE = ("learner", "name", "first_name", "last_name", "email", "lesson", "path")
 
 
 def _mail_table(root: Path, folder: Path, keys: Iterable[Key], people: Sequence[Person]) -> Path:
@@ -186,7 +197,8 @@ def _mail_table(root: Path, folder: Path, keys: Iterable[Key], people: Sequence[
     for learner, lesson in sorted(keys):
         person = known.get(learner, Person(learner))
         page = page_path(root, learner, lesson).absolute()
-        rows.append((learner, person.first_name, person.last_name, _email(person), lesson, str(page)))
+        who = (learner, person.name, person.first_name, person.last_name, _email(person))
+        rows.append((*who, lesson, str(page)))
     replace_file(path, csv_of(rows))
     return path
 
@@ -239,7 +251,10 @@ def _packed(done: HandedBack, people: Sequence[Person]) -> Iterator[str]:
 
 
 def _lost(done: HandedBack) -> Iterator[str]:
-    """Of whom nothing says where their pages go."""
+    """Whose pages another LMS takes, and of whom nothing says where their pages go."""
+    for option, keys in done.elsewhere.items():
+        pages = f"{counted(len(keys), 'page')} of {_people(learner for learner, _ in keys)}"
+        yield f"note: {find_system(option).name} takes {pages}: {course_command(f'feedback --for {option}')}"
     for lesson in sorted({lesson for _, lesson in done.nowhere}):
         name, mine = find_system(done.target).name, _people(who for who, other in done.nowhere if other == lesson)
         yield f"! not in a zip: {lesson} of {mine}: nothing in collected/ holds the numbers by which {name} knows them"

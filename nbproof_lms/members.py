@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from nbproof.errors import UsageError
+from nbproof.gradebook.marks import Person
+from nbproof.text import some_of
 from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, heads_of, is_filled, read_sheet, unquoted
 from nbproof_lms.names import bare, plain, why_no_learner
 
@@ -29,6 +31,8 @@ _NUMBERS = {"lms user id", "canvas id", "moodle id", "user id"}
 """Columns that hold the number by which an LMS calls the learner in file names."""
 _SAID = {"name", "full name", "student", FIRST, LAST, "email address", "also", "learner"}
 """Columns that hold no other name."""
+_TITLES = {"jr", "sr", "ii", "iii", "iv", "phd", "md", "msc", "bsc", "mba", "esq"}
+"""What stands behind a comma and is no first name."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +41,24 @@ class Member:
 
     ``also``: what else stands for them: other spellings, other ids, and the number that an LMS gives them (digits alone; an
     id of digits, such as a number of matriculation, is written ``id 123``, Moodle's number in one assignment ``participant
-    123``, and a mere name, which others may have as well, ``name team2``).
+    123``, and a mere name, which others may have as well, ``name team2``). ``name``: ``Doe, Jane`` where it is known which part
+    is which; ``Jane Doe`` where it is not.
     """
 
     learner: str
     name: str = ""
     email: str = ""
     also: tuple[str, ...] = ()
+
+    @property
+    def person(self) -> Person:
+        """As reports and the gradebook know them: first and last name apart only if that is known."""
+        parts = [part.strip() for part in self.name.split(",")]
+        titles = [part for part in parts[1:] if bare(part) in _TITLES]
+        words = [part for part in parts if part and part not in titles]
+        if len(words) == 2:
+            return Person(self.learner, words[1], " ".join((words[0], *titles)), self.email)
+        return Person(self.learner, email=self.email, full_name=self.name.strip(" ,"))
 
     @property
     def names(self) -> list[str]:
@@ -156,14 +171,26 @@ def read_names(path: Path, option: str = "--names") -> Roster:
             continue
         said = filter(None, map(cells.get, columns))
         # Without any id first and last name together are one.
-        learner = unicodedata.normalize("NFC", next(said, _full_name(cells)))
+        learner = unicodedata.normalize("NFC", next(said, _first_name_first(_full_name(cells)).strip()))
         if why := why_no_learner(learner):
             notes.append(f"{path.name}, line {line}: {learner[:40]!r} cannot be a learner's id: {why}")
         else:
             members.setdefault(learner, _member(learner, cells))
+    notes += [f"{path.name}: {note}" for note in _what_is_read(rows, heads, columns)]
     if not members:
         raise UsageError("the names hold no learner", str(path), "; ".join(notes[:3]) or "add a line for each learner")
     return Roster(tuple(members.values()), tuple(notes))
+
+
+def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
+    """Which column is taken for the id, where none is called so, and which are not used at all."""
+    if columns and columns[0] != "learner":
+        yield f"the learner's id is what stands in the column {rows[0][heads.index(columns[0])]!r}"
+    used = {*_SAID, *columns}
+    used |= {head for row in rows[1:] for head, cell in zip(heads, row, strict=False) if _other_name(head, cell, heads)}
+    filled = [any(column) for column in zip(*rows[1:], strict=False)]
+    if left := [name for name, head, told in zip(rows[0], heads, filled, strict=False) if told and head not in used]:
+        yield f"not used: {some_of([*map(repr, left)], 8)}"
 
 
 def _id_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[str]:
@@ -174,7 +201,8 @@ def _id_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence
 
 
 def _full_name(cells: Mapping[str, str]) -> str:
-    name = f"{cells.get(FIRST, '')} {cells.get(LAST, '')}".strip()
+    last, first = cells.get(LAST, "").replace(",", " "), cells.get(FIRST, "")
+    name = ", ".join(filter(None, (last, first)))
     return name or next((cells[head] for head in ("name", "full name", "student") if cells.get(head)), "")
 
 

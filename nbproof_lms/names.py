@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["bare", "for_a_file", "plain", "why_no_learner"]
+__all__ = ["bare", "bare_words", "for_a_file", "plain", "why_no_learner"]
 
 _FORBIDDEN = set('/\\+*?[]{}<>:"|')
 _OTHER_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
@@ -25,6 +25,11 @@ def bare(text: str) -> str:
     letters = unicodedata.normalize("NFKD", text.casefold()).translate(_OTHER_LETTERS)
     marks = {letter for letter in _MARKS.findall(letters) if unicodedata.category(letter).startswith("M")}
     return "".join(letter for letter in letters if letter.isalnum() or letter in marks)
+
+
+def bare_words(name: str) -> tuple[str, ...]:
+    """A full name in any order of its parts: ``Doe, Jane`` is ``Jane Doe``."""
+    return tuple(sorted(filter(None, map(bare, re.split(r"[\s,]+", name)))))
 
 
 def why_no_learner(name: str) -> str:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nbproof.errors import UsageError
 from nbproof.files import replace_file
 from nbproof_lms.csv_table import quoted
 from nbproof_lms.members import SEPARATOR, Member, Roster, read_names
-from nbproof_lms.names import plain
+from nbproof_lms.names import bare_words, plain
 
 __all__ = ["ROSTER", "Enrolment", "enrol", "import_roster", "is_class_known", "kept_roster", "members_of", "strike_off"]
 
@@ -48,12 +48,14 @@ class Enrolment:
     """What became of those who were put on a roster.
 
     ``ids``: their id there, by the one that they came with; ``added``: who is new. ``notes``: on each who gets another name, and
-    on each two who may be one person.
+    on each two who may be one person. ``changed``: column -> of how many of the
+    others something else stands there now.
     """
 
     ids: dict[str, str]
     added: tuple[str, ...]
     notes: tuple[str, ...]
+    changed: Mapping[str, int] = field(default_factory=dict)
 
 
 def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
@@ -63,12 +65,12 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
     """
     before = {member.learner: member for member in members_of(root)}
     there = dict(before)
-    said = {name: (member.ids, _words(member.name)) for name, member in before.items()}
+    said = {name: (member.ids, bare_words(member.name)) for name, member in before.items()}
     claimed = {plain(member.learner) for member in came}
     ids: dict[str, str] = {}
     notes: dict[str, None] = {}
     for one in came:
-        learner, words, own = one.learner, _words(one.name), one.ids
+        learner, words, own = one.learner, bare_words(one.name), one.ids
         alike = [name for name, (known_ids, _) in said.items() if not own.isdisjoint(known_ids) and name != learner]
         if learner not in there and len(alike) == 1 and plain(alike[0]) not in claimed:
             learner = alike.pop()
@@ -79,28 +81,32 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
             then = f"make one line of the two in {ROSTER}, {learner} in its column also"
             notes[f"{other} and {learner} may be one person. If they are: {then}"] = None
         known = there.get(learner)
-        if known is not None and known.name and words and _words(known.name) != words:
-            told = f"{learner} was {known.name}, and is {one.name} now: an id of theirs is the same"
+        if known is not None and known.name and words and bare_words(known.name) != words:
+            told = f"{learner} was {known.person.name}, and is {one.person.name} now: an id of theirs is the same"
             notes[f"{told}. Are they one person?"] = None
         there[learner] = one if known is None else _together(known, one)
     _write(root, tuple(there.values()))
-    return Enrolment(ids, tuple(there.keys() - before.keys()), tuple(notes))
+    return Enrolment(ids, tuple(there.keys() - before.keys()), tuple(notes), _changed(before, there))
+
+
+def _changed(before: Mapping[str, Member], now: Mapping[str, Member]) -> dict[str, int]:
+    """Column -> of how many something else stands there now."""
+    pairs = [(one, now[learner]) for learner, one in before.items()]
+    counts = {head: sum(getattr(one, head) != getattr(other, head) for one, other in pairs) for head in _COLUMNS}
+    return {head: count for head, count in counts.items() if count}
 
 
 def _together(one: Member, other: Member) -> Member:
     """One member with the names of both; where the two say something else, what came last counts."""
     name, email = other.name or one.name, other.email or one.email
+    if "," in one.name and "," not in name and bare_words(one.name) == bare_words(name):
+        name = one.name  # which part is the last name is known from before
     known = {plain(text) for text in (one.learner, name, email, "")}
     own = f"id {other.learner}" if other.learner.isdecimal() else other.learner
     # An address that is no longer the one to write to is a name of theirs still.
     also = dict.fromkeys((own, *one.also, *other.also, one.email))
     found = tuple(text for text in also if plain(text.removeprefix("id ")) not in known)
     return replace(one, name=name, email=email, also=found)
-
-
-def _words(name: str) -> tuple[str, ...]:
-    """A name in whatever order: ``Doe, Jane`` is ``Jane Doe``."""
-    return tuple(sorted(plain(name).replace(",", " ").split()))
 
 
 def import_roster(root: Path, table: Path, option: str = "--names") -> Enrolment:

@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
@@ -23,11 +23,11 @@ from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import forget_problems, only_run
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, printable
-from nbproof_lms.attendance import attend, late_by_word, lines_of, people_of
+from nbproof_lms.attendance import attend, find_learners, late_by_word, lines_of, name_in_gradebook, people_of
 from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
 from nbproof_lms.members import Member
 from nbproof_lms.names import why_no_learner
-from nbproof_lms.outcome import Line, lines_in, uploads_in, write_list
+from nbproof_lms.outcome import Line, uploads_in, write_list
 from nbproof_lms.roster import ROSTER, enrol, import_roster, members_of, strike_off
 
 __all__ = ["run_roster"]
@@ -67,9 +67,9 @@ def _table(people: Collection[Person], cells: Mapping[Key, str]) -> Table:
         table.add_column(head, overflow="fold")
     lessons = sorted({lesson for _, lesson in cells if lesson})
     for lesson in lessons:
-        table.add_column(escape(lesson.replace("_", " ")), justify="center")
+        table.add_column(Text(lesson), justify="center", overflow="fold")
     for one in people:
-        who = (escape(printable(part)) for part in (one.id, one.name, one.email))
+        who = (Text(printable(part)) for part in (one.id, one.name, one.email))
         table.add_row(*who, *(cells.get(Key(one.id, lesson), "-") for lesson in lessons))
     return table
 
@@ -92,6 +92,7 @@ def _add(root: Path, member: Member) -> int:
         )
     with only_run(root):
         done = enrol(root, [member])
+        name_in_gradebook(root)
     learner = done.ids[learner]
     for line in (f"{learner} is on the roster: {(root / ROSTER).resolve()}", *(f"note: {note}" for note in done.notes)):
         print(line)
@@ -102,12 +103,16 @@ def _import(root: Path, file: Path) -> int:
     """Put everybody of a table on the roster."""
     with only_run(root):
         done = import_roster(root, file, course_command("roster import"))
+        name_in_gradebook(root)
     told = f"{len(done.added)} added, {len(done.ids) - len(done.added)} were there before"
+    told += "".join(f", {count} got {_NEWS[head]}" for head, count in done.changed.items())
     for line in (*(f"note: {note}" for note in done.notes), f"{told}: {(root / ROSTER).resolve()}"):
         print(line)
     return 0
 
 
+_NEWS = {"name": "another name", "email": "another address", "also": "a number or one more name"}
+"""What a member has got, by the column of the roster."""
 _GOES = (
     "out of submitted/, autograded/, feedback/, the gradebook with all marks, comments and extensions given by hand, "
     f"{ROSTER}, and the lists in collected/, where their files stay. handback/ goes whole: the pages of others are packed again"
@@ -118,10 +123,10 @@ _GOES = (
 def _remove(root: Path, learners: Sequence[str], yes: bool) -> int:
     """Say what will go, ask, remove. 1 if the answer was no. Raises CourseError."""
     with only_run(root):
-        known = {*people_of(root), *(line.learner for line in lines_in(root))} - {""}
-        if unknown := [learner for learner in learners if learner not in known]:
-            raise _unknown(root, unknown)
-        told = ", ".join(map(printable, learners))
+        # What cannot be brought back is never taken from somebody who is meant by a name, without a question.
+        learners = find_learners(root, learners, "roster remove", by_id=yes)
+        people = people_of(root)
+        told = ", ".join(people.get(learner, Person(learner)).contact for learner in learners)
         print(f"{told}: {_GOES}")
         if not yes and not _agreed():
             print("nothing was removed")
@@ -197,18 +202,12 @@ def _agreed() -> bool:
     return input("remove them? [y/N] ").strip().lower() in {"y", "yes"}
 
 
-def _unknown(root: Path, unknown: Sequence[str]) -> UsageError:
-    then = f"{course_command('roster', root)} shows everybody, with the ids that commands take"
-    return UsageError(f"no learner is called {', '.join(map(repr, unknown))}", str(root.resolve()), then)
-
-
 def run_roster(arguments: Namespace) -> int:
     """Do what ``roster`` was asked for; returns its exit code."""
     root = arguments.course
     if arguments.what in {"due", "extend"}:
-        unknown = [learner for learner in getattr(arguments, "learners", ()) if learner not in people_of(root)]
-        if unknown:
-            raise _unknown(root, unknown)
+        if arguments.what == "extend":
+            arguments.learners = find_learners(root, arguments.learners, "roster extend")
         return change_due_dates(arguments)
     if arguments.what == "add":
         return _add(root, Member(arguments.learner, arguments.name, arguments.email, tuple(arguments.also)))

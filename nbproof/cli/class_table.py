@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.errors import CourseError
@@ -160,12 +160,12 @@ def _table_of(results: ClassResults, learners: Sequence[str]) -> Table:
     table = Table(title="scores")
     table.add_column("learner", overflow="fold", max_width=30)
     for lesson in sorted(most):
-        table.add_column(f"{escape(lesson.replace('_', ' '))}\nof {most[lesson]:g}", justify="right")
+        table.add_column(Text(f"{lesson}\nof {most[lesson]:g}"), justify="right", overflow="fold")
     table.add_column("total", justify="right")
     for learner in learners:
         own = [marks.get(Key(learner, lesson)) for lesson in sorted(most)]
         total = sum(mark.score for mark in own if mark is not None)
-        table.add_row(escape(learner), *map(_shown, own), f"{total:g}")
+        table.add_row(Text(learner), *map(_shown, own), f"{total:g}")
     return table
 
 

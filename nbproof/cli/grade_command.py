@@ -44,7 +44,7 @@ from nbproof.sandbox.launch import Launched
 from nbproof.terminal import console_for_output, progress, say, tell
 from nbproof.text import counted
 from nbproof_lms import Collected, collect
-from nbproof_lms.attendance import Attendance, attend, late_by_word, people_of
+from nbproof_lms.attendance import Attendance, attend, find_learners, late_by_word, name_in_gradebook, people_of
 from nbproof_lms.collected_table import print_collected
 from nbproof_lms.commands import reading_of
 from nbproof_lms.roster import members_of
@@ -146,10 +146,12 @@ class _Desk:
             members_of(root)  # a roster that cannot be read stops the run now, not after hours
             collected = self._collect()
             intake = self._intake(lessons, known)
-            graded = self._graded(select(intake, request.only), lessons, chosen.level)
-            attendance, notes = Attendance(), tuple(_unfit(graded, root))
+            intended = select(intake, request.only, lambda name: find_learners(root, [name], "--only")[0])
+            graded = self._graded(intended, lessons, chosen.level)
+            name_in_gradebook(root)
+            attendance, notes = Attendance(people=people_of(root)), tuple(_unfit(graded, root))
             if not request.only:
-                attendance = attend(root, people_of(root), {one.key for one in intake.submissions}, lessons)
+                attendance = attend(root, attendance.people, {one.key for one in intake.submissions}, lessons)
                 notes += intake.notes
             told = Told(
                 replace(graded, notes=notes),

@@ -32,7 +32,7 @@ _GRADE = Options(
             action="append",
             default=[],
             metavar="NAME",
-            help="only this learner, or learner/lesson; * and ? are wildcards; may be repeated",
+            help="only this learner, by id or name, or learner/lesson; * and ? are wildcards; may be repeated",
         ),
         option("--force", action="store_true", help="also grade what did not change"),
         option("--workers", type=_positive, metavar="N", help="submissions graded at a time (default: one per core)"),
@@ -91,7 +91,7 @@ def _grade(arguments: argparse.Namespace) -> int:
 
 _FEEDBACK = Options(
     (
-        option("names", nargs="*", metavar="LEARNER", help="learners (default: all that were graded)"),
+        option("names", nargs="*", metavar="LEARNER", help="learners, by id or name (default: all that were graded)"),
         option("--lesson", action="append", default=[], help="only this lesson; may be repeated"),
         option("--force", action="store_true", help="also write, or hand back, what did not change"),
         option(
@@ -104,7 +104,7 @@ _FEEDBACK = Options(
     ),
     "Grading writes feedback too. This is for afterwards: when people have given marks and comments in formgrader. "
     "Only pages of which something changed are written. Exit code 1: a page could not be written, or nothing says "
-    "where it is to be handed back, and it is listed.",
+    "where it is to be handed back, and it is listed; pages that another LMS takes are no trouble.",
 )
 
 
@@ -113,9 +113,11 @@ def _feedback(arguments: argparse.Namespace) -> int:
 
     with progress("feedback"):
         from nbproof.run.batch import follow_marks
+        from nbproof_lms.attendance import find_learners
         from nbproof_lms.handback import hand_back_pages
 
         follow_marks(arguments.course)
+        arguments.names = find_learners(arguments.course, arguments.names, "feedback")
     if arguments.target:
         return hand_back_pages(arguments)
     start = time.perf_counter()

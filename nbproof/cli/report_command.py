@@ -54,7 +54,7 @@ def report(request: Namespace) -> int:
 def _print_report(results: ClassResults, tables: Mapping[str, Sequence[Mapping[str, Any]]], page: Path) -> None:
     """A plain summary on standard output. ``tables``: what stands on the page."""
     console = console_for_output()
-    called = {person.id: person.called for person in results.people}
+    called = {person.id: person.contact for person in results.people}
     needy = [row for row in tables["needs_help"] if row["first"]]
     first = ["talk first to"] * bool(needy)
     first += [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in needy]

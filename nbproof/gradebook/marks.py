@@ -277,18 +277,20 @@ class ClassLesson:
 
 @dataclass(frozen=True)
 class Person:
-    """A learner. ``id`` is the folder's name in ``submitted/``; the rest is what the gradebook knows."""
+    """A learner. ``id`` is the folder's name in ``submitted/``; the rest is what roster and gradebook know."""
 
     id: str
     first_name: str = ""
     last_name: str = ""
     email: str = ""
     lms_id: str = ""
+    full_name: str = ""
+    """The name where nobody has said which part of it is the first and which the last; they are empty then."""
 
     @property
     def name(self) -> str:
-        """First and last name, as far as they are known."""
-        return " ".join(part for part in (self.first_name, self.last_name) if part)
+        """The whole name, as far as it is known."""
+        return self.full_name or " ".join(part for part in (self.first_name, self.last_name) if part)
 
     @property
     def called(self) -> str:

@@ -156,13 +156,17 @@ def _more_time(dates: DueDates, lessons: Collection[str]) -> frozenset[Key]:
 
 
 def everybody(roster: Iterable[Person], known: Iterable[Person], others: Iterable[str]) -> tuple[Person, ...]:
-    """By id. ``known``: to the gradebook. The roster's name counts, as everywhere; so does its address."""
+    """By id. ``known``: to the gradebook. The roster's name counts, as everywhere; so does its address. Where the two differ in
+    nothing but that the gradebook has first and last name apart, they stay apart.
+    """
     people = {learner: Person(learner) for learner in others}
     people |= {one.id: one for one in known}
     for member in roster:
         person = people.get(member.id, member)
-        if member.first_name:
-            person = replace(person, first_name=member.first_name, last_name=member.last_name)
+        is_same = sorted(person.name.casefold().split()) == sorted(member.name.casefold().split())
+        if member.last_name or (member.full_name and not (is_same and person.first_name)):
+            names = ("first_name", "last_name", "full_name")
+            person = replace(person, **{name: getattr(member, name) for name in names})
         people[member.id] = replace(person, email=member.email or person.email)
     return tuple(people[name] for name in sorted(people))
 

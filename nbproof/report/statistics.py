@@ -220,7 +220,8 @@ def late_lines(marks: Iterable[Mark]) -> list[str]:
 
 def how_late(late: Lateness) -> str:
     """In words."""
-    return "(the LMS says so, not when)" if late.said else duration(late.seconds)
+    on_time = "; with an extension it counts as on time: look" if late.extended else ""
+    return f"(the LMS says so, not when{on_time})" if late.said else duration(late.seconds)
 
 
 def some(names: Sequence[str]) -> str:

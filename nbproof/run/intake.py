@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -162,14 +162,16 @@ def _renamed(folder: Path, path: Path, key: Key) -> HandIn:
     return HandIn(key, path, f"no {path.name} in it; {what}")
 
 
-def select(intake: Intake, only: Sequence[str]) -> Intake:
+def select(intake: Intake, only: Sequence[str], id_of: Callable[[str], str] = str) -> Intake:
     """What these names leave of an intake: ``ada``, ``ada/02_sorting``, with ``*`` and ``?``. Without a name, all of it.
 
-    Raises UsageError if one of them fits nothing: leaving it out must never mean more, or less, than was asked for.
+    ``id_of``: the id of the learner who is called so, where it fits no id. Raises UsageError if one of them fits nothing:
+    leaving it out must never mean more, or less, than was asked for.
     """
     if not only:
         return intake
-    for pattern in only:
+    patterns = [_by_id(intake, pattern, id_of) for pattern in only]
+    for pattern in patterns:
         if not any(_fits(one, pattern) for one in intake.submissions):
             learners = sorted({one.key.learner for one in intake.submissions})
             raise UsageError(
@@ -177,8 +179,15 @@ def select(intake: Intake, only: Sequence[str]) -> Intake:
                 f"--only {pattern}",
                 f"choose from the learners in submitted/: {some_of(learners, 8)}",
             )
-    kept = tuple(one for one in intake.submissions if any(_fits(one, pattern) for pattern in only))
+    kept = tuple(one for one in intake.submissions if any(_fits(one, pattern) for pattern in patterns))
     return replace(intake, submissions=kept)
+
+
+def _by_id(intake: Intake, pattern: str, id_of: Callable[[str], str]) -> str:
+    if any(_fits(one, pattern) for one in intake.submissions):
+        return pattern
+    learner, slash, lesson = pattern.partition("/")
+    return f"{id_of(learner)}{slash}{lesson}"
 
 
 def _fits(one: HandIn, pattern: str) -> bool:

@@ -48,7 +48,7 @@ _MOST_BYTES = 64 << 20
 
 class RunState:
     """``.course/run.json``: the seed of a run that was not completed, the key of the journals, which version of each
-    lesson the gradebook knows."""
+    lesson the gradebook knows, and which names of the roster."""
 
     def __init__(self, root: Path, seed: int | None = None) -> None:
         self._path = root / ".course" / "run.json"
@@ -56,6 +56,8 @@ class RunState:
         self.registered: dict[str, str] = kept.get("registered", {})
         self.references: dict[str, str] = kept.get("references", {})
         """Lesson, and isolation -> digest of all that its reference answers earned full marks with."""
+        self.named: dict[str, dict[str, str | None]] = kept.get("named", {})
+        """Learner -> what of the names and addresses in the gradebook came from the roster."""
         # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
         self.key = str(kept.get("key") or secrets.token_hex(16))
         self._open: int | None = kept.get("open")
@@ -73,7 +75,7 @@ class RunState:
 
     def save(self) -> None:
         """Write it all down."""
-        state = {name: getattr(self, name) for name in ("key", "registered", "references")}
+        state = {name: getattr(self, name) for name in ("key", "registered", "references", "named")}
         _write(self._path, state | {"open": self._open})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,6 +65,22 @@ def test_a_learner_gets_more_time_before_anything_was_handed_in(
     assert roster("extend", "ada", LESSON, "none") == 0, "there is none to take away, and that is no error"
 
 
+@pytest.mark.parametrize("authored", [True, False])
+def test_the_next_step_is_the_one_that_comes_next(
+    authored: bool, course: Path, roster: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not authored:
+        shutil.rmtree(course / "lessons")
+    assert roster("due", LESSON, "2026-11-20") == 0
+    told = capsys.readouterr().out
+    assert (f" bundle {LESSON}" if authored else f"nbgrader generate_assignment {LESSON}") in told
+    assert " grade " not in told
+    Rehearsal(course, LESSON).hand_in("ada", {})
+    assert roster("extend", "ada", LESSON, "2026-11-30") == 0
+    told = capsys.readouterr().out
+    assert f" grade {LESSON}" in told and "bundle" not in told
+
+
 def test_a_later_due_date_of_the_class_moves_nobody_s_own(
     course: Path, roster: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,7 +104,7 @@ def test_what_cannot_be_is_said_with_the_next_command(
     roster("due", LESSON, "2026-11-20")
     capsys.readouterr()
     for words, said in (
-        (("extend", "adda", LESSON, "2026-11-30"), "no learner is called 'adda'"),
+        (("extend", "adda", LESSON, "2026-11-30"), "'adda' is no learner's id, and may mean: ada Ada A"),
         (("extend", "ada", LESSON, "2026-11-20"), "not later than for the class"),
         (("extend", "ada", "09_none", "2026-11-30"), "no lesson is called '09_none'"),
         (("due", LESSON, "soon"), "'soon' is no time"),

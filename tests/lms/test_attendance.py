@@ -58,9 +58,9 @@ def test_the_class_is_held_against_what_came(course: Path) -> None:
     contacts = ["jd Jane Doe <jd@u.edu>", "br Bob Roe", "nobody", r"a\nb@u.edu"]
     assert [found.contact(one) for one in ("jd", "br", "nobody", "a\nb@u.edu")] == contacts
     told = "\n".join(lines_of(found, course))
-    assert "nothing handed in: 01_first: zz (Zoe Zed)" in told
-    assert "kl (Kim Lee): 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
-    assert "em (Eva Max): 01_first: only maxeva_4_8_02_other.ipynb came: no lesson known, it holds 02_other" in told
+    assert "nothing handed in: 01_first: zz Zoe Zed" in told
+    assert "kl Kim Lee: 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
+    assert "em Eva Max: 01_first: only maxeva_4_8_02_other.ipynb came: no lesson known, it holds 02_other" in told
 
 
 def test_whoever_sends_the_notebook_after_the_pdf_is_listed_no_longer(course: Path, tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_the_report_names_them_on_the_page_in_files_and_in_the_terminal(
 ) -> None:
     assert main(["report", "--course", str(course)]) == 0
     told = capsys.readouterr().out
-    assert "nothing handed in: 01_first: zz (Zoe Zed)" in told
-    assert "! not graded: kl (Kim Lee): 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
+    assert "nothing handed in: 01_first: zz Zoe Zed" in told
+    assert "! not graded: kl Kim Lee: 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
     with (course / "report" / "hand_ins.csv").open() as file:
         rows = {row["learner"]: row for row in csv.DictReader(file)}
     assert {name: row["how"] for name, row in rows.items()} == {
@@ -104,6 +104,8 @@ def test_grades_json_and_lines_name_them(course: Path) -> None:
     known = (scored("c", "01_first", late=Lateness(60)), scored("d", "01_first", late=Lateness(120)))
     both = "late: 01_first: d 2 min, c 1 min, a (the LMS says so, not when), b (the LMS says so, not when)"
     assert late_lines((*said, *known)) == [both]
+    (extended,) = late_lines([scored("a", "01_first", late=Lateness(said=True, extended=True))])
+    assert extended == "late: 01_first: a (the LMS says so, not when; with an extension it counts as on time: look)"
 
 
 def test_a_list_in_collected_that_is_broken_harms_nobody(course: Path) -> None:

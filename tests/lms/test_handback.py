@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shlex
 import shutil
 import zipfile
 from collections.abc import Mapping
@@ -215,6 +216,22 @@ def test_who_came_by_hand_is_listed_with_a_cure_that_works(course: Path, capsys:
     assert "2 pages for bob, jane" in capsys.readouterr().out
 
 
+def test_pages_that_another_lms_takes_are_no_trouble(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _collect(
+        graded, {f"{who}_{at}_10{at}_x.ipynb": _by(who) for at, who in enumerate(("doekim", "roeli"), 8)}, "canvas.zip"
+    )
+    _grade(graded)
+    assert _back(graded, "moodle") == 0
+    told = capsys.readouterr().out
+    assert "note: Canvas takes 2 pages of doekim, roeli:" in told and "! not in a zip" not in told
+    assert main(shlex.split(told.partition("roeli: ")[2])[3:]) == 0
+    assert [name for name in _parcels(graded) if "canvas" in name] == [f"canvas-{LESSON}-1.zip"]
+    _by_hand(graded, "max")
+    _grade(graded)
+    assert _back(graded, "moodle") == 1
+    assert f"! not in a zip: {LESSON} of max:" in capsys.readouterr().out
+
+
 def test_no_page_goes_to_an_account_whose_copy_was_not_graded(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Eve called herself as Bob is called, and a person has said which copy is his."""
     others = {"doejane_8_101_x.ipynb": _by("jane")}
@@ -258,11 +275,15 @@ def _table(path: Path) -> list[dict[str, str]]:
 def test_a_table_for_a_mail_merge(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _by_hand(course, "ada", "=cmd()", "bea", "zoë@uni.example")
     _grade(course)
-    (course / "roster.csv").write_text("learner,name,email\nbea,Bea L,bea@uni.example\n=cmd(),C,+c@uni.example\nx,X,\n")
+    (course / "roster.csv").write_text(
+        'learner,name,email\nada,"de L, Ada",\nbea,Bea L,bea@uni.example\n=cmd(),C,+c@uni.example\nx,X,\n'
+    )
     assert _back(course, "folder") == 0
     assert "no e-mail address of ada:" in capsys.readouterr().out
     rows = {row["learner"]: row for row in _table(course / "handback" / "mail-1.csv")}
     assert set(rows) == {"ada", "bea", "'=cmd()", "zoë@uni.example"}
+    assert (rows["bea"]["name"], rows["bea"]["first_name"], rows["bea"]["last_name"]) == ("Bea L", "", "")
+    assert (rows["ada"]["name"], rows["ada"]["first_name"], rows["ada"]["last_name"]) == ("Ada de L", "Ada", "de L")
     assert rows["bea"]["email"] == "bea@uni.example" and rows["ada"]["email"] == ""
     assert rows["'=cmd()"]["email"] == "'+c@uni.example" and rows["zoë@uni.example"]["email"] == "zoë@uni.example"
     assert all(learner.strip("'=") in Path(row["path"]).read_text() for learner, row in rows.items())

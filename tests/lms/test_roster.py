@@ -192,6 +192,27 @@ def test_what_moodle_calls_namesakes_is_kept_and_is_no_number_of_canvas(
     assert kept is not None and not kept.numbered("124")
 
 
+OWN = {
+    "Vorname,Nachname,Matrikelnummer,E-Mail": "Matrikelnummer", "Prénom;Nom;N° étudiant;Courriel": "N° étudiant",
+    "名,姓,学号,电子邮件地址": "学号", "이름,성,학번,email": "학번", "Nombre,Apellidos,Matrícula,Correo": "Matrícula",
+    "First name,Last name,Matr.-Nr.,Email": "Matr.-Nr.", "firstname,lastname,STUDENT_ID,email": "STUDENT_ID",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("head", OWN)
+def test_a_number_of_matriculation_is_the_id_in_many_languages_and_that_is_said(head: str, tmp_path: Path) -> None:
+    roster = _read(tmp_path, f"{head},Gruppe\nZoë,Zed,0012345,zoe@u.edu,A\nBob,Roe,0012346,bob@u.edu,A\n".replace(
+        ",", ";" if ";" in head else ","))  # fmt: skip
+    assert roster.learners == ("0012345", "0012346") and roster.named("zoe@u.edu") == {"0012345"}
+    assert f"column {OWN[head]!r}" in roster.notes[0]
+
+
+def test_a_column_that_is_not_used_is_named(tmp_path: Path) -> None:
+    table = 'Student,ID,SIS Login ID,Section,Hooks (991),Empty\n"Doe, Jane",1,jd,A,7,\n"Roe, Bob",2,br,B,8,\n'
+    assert _read(tmp_path, table).notes[1:] == ("names.csv: not used: 'Section', 'Hooks (991)'",)
+    assert _read(tmp_path, HANDMADE).notes == ()
+
+
 FORMULAS = ["=HYPERLINK(1)", "+1", "-x", "@x", "'=1", "''@", "＝1", "' =2", "'x", "x=1", "\t=x"]
 
 
