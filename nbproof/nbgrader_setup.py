@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+import shlex
 import sys
 import warnings
 from pathlib import Path
@@ -58,7 +60,25 @@ def course_config(root: Path) -> Config:
     warnings.filterwarnings("ignore", message="Cell is missing an id field|Non-unique cell id")
     # What nbgrader says there is said in an error of ours.
     logging.getLogger("traitlets").setLevel(logging.CRITICAL)
-    return config_of(root)
+    config = config_of(root)
+    if not config.CourseDirectory.get("db_url"):
+        _refuse_another_address(root.resolve())
+    return config
+
+
+def _refuse_another_address(home: Path) -> None:
+    """Raise UsageError for a folder whose gradebook nbgrader would look for elsewhere."""
+    from sqlalchemy.engine import make_url
+
+    place = str(home / "gradebook.db")
+    if make_url(f"sqlite:///{place}").database != place:
+        odd = next(one for one in reversed((home, *home.parents)) if re.search("[?%]", one.name))
+        raise UsageError(
+            "the course cannot lie in a folder with ? or % in its name: nbgrader would make its gradebook elsewhere",
+            str(odd),
+            f"mv {shlex.quote(str(odd))} {shlex.quote(str(odd.with_name(re.sub('[?%]', '_', odd.name))))}; then run the same "
+            "command there again",
+        )
 
 
 def config_of(root: Path) -> Config:

@@ -75,7 +75,8 @@ def _gradebook(root: Path, lesson: str = "") -> Iterator[Writer]:
         if lesson:
             limits = GradingLimits(config=config)
             states = {one: LessonState.of(root, one, config, limits) for one in lessons_with_source(root, [lesson])}
-            register_lessons(states, RunState(root), writer)
+            for note in register_lessons(states, RunState(root), writer):
+                print(f"note: {note}")
         yield writer
 
 

@@ -26,7 +26,7 @@ from nbproof.checks.check_cells import CHECK_LINE
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError, UsageError
-from nbproof.gradebook.writer import create_tables
+from nbproof.gradebook.registry import create_tables
 from nbproof.handed_out import HIDDEN
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config

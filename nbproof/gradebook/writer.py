@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
 import nbformat
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from nbgrader.api import (
-    Base,
     BaseCell,
     Comment,
     Grade,
@@ -21,61 +16,27 @@ from nbgrader.api import (
     InvalidEntry,
     MissingEntry,
 )
-from nbgrader.apps import NbGraderAPI
 from nbgrader.converters import Autograde
-from nbgrader.dbutil import ALEMBIC_DIR
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
-from sqlalchemy import create_engine
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DataError, SQLAlchemyError
 from traitlets.config import Config
 
 from nbproof.cells import CellKind
-from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
 from nbproof.files import written_whole
 from nbproof.gradebook.graded_notebook import time_in
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import DueDates, due_dates_in, lessons_in, marks_in
+from nbproof.gradebook.registry import create_tables, follow
 from nbproof.gradebook.storage_errors import not_logged
 from nbproof.key import Key, assignment_of, notebook_of
-from nbproof.marking.autotests import redirect_to_tests
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import UNCERTAIN, Verdict
 from nbproof.sandbox.exceptions import GradingError
+from nbproof.text import in_one_line, printable
 
-__all__ = ["Penalties", "Writer", "create_tables", "register"]
-
-
-def register(config: Config, assignment: str) -> None:
-    """Put an assignment's cells and points into the gradebook. The release that nbgrader makes on the way is thrown away."""
-    with tempfile.TemporaryDirectory() as scratch:
-        own = Config(config)
-        own.CourseDirectory.release_directory = scratch
-        redirect_to_tests(own, assignment, Path(scratch, "source"))
-        outcome = NbGraderAPI(config=own).generate_assignment(assignment, force=True, create=True)
-    if not outcome["success"]:
-        text = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}".strip()
-        if "Cannot add or remove cells" in text:
-            raise CourseError(
-                f"{assignment} has other graded cells than the gradebook, and nbgrader keeps those while there are "
-                "submissions of them",
-                f"source/{assignment}",
-                f"{nbgrader_command(f'db assignment remove {assignment} --force')}; then grade again "
-                "(marks given by hand for it are lost with it: note them first)",
-            )
-        raise CourseError(
-            f"nbgrader cannot register {assignment}: {_reason_in(text.splitlines())}",
-            f"source/{assignment}",
-            nbgrader_command(f"generate_assignment {shlex.quote(assignment)}"),
-        )
-
-
-def _reason_in(log: Sequence[str]) -> str:
-    """nbgrader's last word that says something; it likes to end with one on tracebacks, which it does not show."""
-    said = [line for line in log if line.strip() and "traceback" not in line.lower()]
-    errors = [line for line in said if "ERROR" in line or "Error" in line]
-    return " ".join((errors or said or ["it gave no reason"])[-1].split())[:300]
+__all__ = ["Penalties", "Writer"]
 
 
 class Writer:
@@ -93,6 +54,21 @@ class Writer:
 
     def __exit__(self, *_: object) -> None:
         self._gradebook.close()
+
+    def register(self, config: Config, assignment: str, folder: Path) -> str:
+        """Put an assignment's cells and points into the gradebook: :func:`nbproof.gradebook.registry.follow`."""
+        try:
+            with not_logged():
+                return follow(self._gradebook, config, assignment, folder)
+        except BaseException as error:
+            self._gradebook.db.rollback()
+            if not isinstance(error, (UnicodeError, DataError)):
+                raise
+            raise CourseError(
+                f"the gradebook does not take {printable(assignment)}: {in_one_line(getattr(error, 'orig', None) or error)}",
+                printable(str(folder)),
+                "give the folder a name of few letters and digits, in source/, release/ and submitted/; then grade again",
+            ) from None
 
     def lessons(self) -> dict[str, float]:
         """The registered assignments, their notebooks, and their marks."""
@@ -235,21 +211,6 @@ def _create_whole(db_url: str, course_id: str) -> None:
         fresh.unlink(missing_ok=True)
         create_tables(f"sqlite:///{fresh}")
         Gradebook(f"sqlite:///{fresh}", course_id).close()
-
-
-def create_tables(db_url: str) -> None:
-    """nbgrader's tables, and the version of their schema, in an empty database. Raises SQLAlchemyError.
-
-    nbgrader's ``Gradebook`` does the same where there are no tables, but starts the program ``alembic`` to ask for the
-    version: that takes ten times as long, and wants it on PATH.
-    """
-    engine = create_engine(db_url)
-    try:
-        Base.metadata.create_all(engine)
-        with engine.begin() as connection:
-            MigrationContext.configure(connection).stamp(ScriptDirectory(ALEMBIC_DIR), "heads")
-    finally:
-        engine.dispose()
 
 
 class Penalties:

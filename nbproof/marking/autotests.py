@@ -7,7 +7,6 @@ digest of all that it was written from, so that a class is graded by the tests t
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from nbproof.sandbox.isolation import isolation_or_refuse, why_not_isolated
 from nbproof.sandbox.worker_handle import Worker
 from nbproof.text import in_one_line
 
-__all__ = ["redirect_to_tests", "templates_beside", "with_tests"]
+__all__ = ["templates_beside", "with_tests"]
 
 _ROOM = 100_000
 """Bytes of what one line of the instructor's may show."""
@@ -114,17 +113,3 @@ def _written(
         preprocessor.kc = _Client(worker)
         preprocessor.preprocess(around, resources)
     return nbformat.from_dict({**notebook, "cells": around.cells[first:][: len(own)]})
-
-
-def redirect_to_tests(config: Config, assignment: str, scratch: Path) -> None:
-    """Have nbgrader find the notebooks of an assignment with their tests, in ``scratch``, if it would have to write some."""
-    course = CourseDirectory(config=config)
-    folder = Path(course.format_path(course.source_directory, ".", assignment))
-    templates = [path for path in folder.glob("*.ipynb") if _holds_templates(path, config)]
-    made = {path.name: nbformat.writes(with_tests(path, config)) for path in templates}
-    if made:
-        place = Path(course.format_path(str(scratch), ".", assignment))
-        shutil.copytree(folder, place)
-        config.CourseDirectory.source_directory = str(scratch)
-        for name, text in made.items():
-            (place / name).write_text(text, encoding="utf-8")

@@ -80,9 +80,7 @@ class _Search:
         self.handout, self.cells = handout, cells
         self.asked, self.parts = asked_in(handout), parts_of(handout)
         self.places = placed(handout, cells)
-        texts = handed_out(handout)
-        self.given = {"", *map(bare, texts), *map(bare, "\n".join(texts).splitlines())}
-        """All that was handed out: cells, and lines of them."""
+        self.former = {bare(one.source) for one in handout.former}
         self.index = {cell.name: place for place, cell in enumerate(handout.cells) if cell.name}
         self.named: dict[str, list[_Piece]] = {name: [] for name in handout.stubs}
         """What stands in the TODO cell of each exercise."""
@@ -108,7 +106,7 @@ class _Search:
         cell, place = self.cells[at], self.places[at]
         self.above.append(place if place is not None else self.above[-1] if at else -1)
         released = self.handout.cells[place] if place is not None else None
-        same = bare(cell.source) in (self.given if released is None else {bare(released.source)})
+        same = bare(cell.source) in (self.former if released is None else {bare(released.source)})
         rest = cell.source if same else without_released(self.handout, cell.source)
         piece = _Piece(at, rest, cell.kind == "code", cell.whole, f"cell {at + 1} of {len(self.cells)}")
         kind = released.kind if released else CellKind.OWN
@@ -294,7 +292,10 @@ class _Search:
 
     def _written(self) -> None:
         """Of a written answer the text of its cell, or whatever a person may have written elsewhere."""
-        elsewhere = self._texts() if self.handout.written else {}
+        # Comments beside code are about that code.
+        apart = {self.index[name] for name in self.named if self._holds_code(name)}
+        apart |= {self.index[name] for name in self.handout.written}
+        elsewhere = _texts(self.handout, self.cells, self.places, apart) if self.handout.written else {}
         for name, stub in self.handout.written.items():
             known = zip(self.cells, self.places, strict=True)
             texts = [cell.source for cell, place in known if place == self.index[name] and cell.whole]
@@ -304,20 +305,6 @@ class _Search:
                 told = "The cell for the written answer is missing. Hand in the notebook with the cell in it."
                 self.found.lost[name] = told
             self._bring(name, stub, elsewhere)
-
-    def _texts(self) -> dict[int, str]:
-        """Cell -> what a person may have written in it, outside of the cells for written answers."""
-        # Comments beside code are about that code.
-        apart = {self.index[name] for name in self.named if self._holds_code(name)}
-        apart |= {self.index[name] for name in self.handout.written}
-        found: dict[int, str] = {}
-        for at, (cell, place) in enumerate(zip(self.cells, self.places, strict=True)):
-            # Where the file breaks off stands half a line, as likely as not of the handout.
-            if cell.whole and place not in apart and bare(cell.source) not in self.given:
-                kind = None if place is None else self.handout.cells[place].kind
-                lines = _lines(cell, kind, self.given)
-                found |= {at: "\n".join(lines)} if lines else {}
-        return found
 
     def _bring(self, name: str, stub: str, elsewhere: Mapping[int, str]) -> None:
         """Put what may be a written answer, or goes on there, below it: in its place if nothing stands there."""
@@ -361,18 +348,30 @@ _LONGEST = 16_000
 _UNDECIDED = "[Nothing stood in the cell for this answer, or it is gone. A person decides what counts.]"
 
 
-def _lines(cell: ExportedCell, kind: CellKind | None, given: Collection[str]) -> list[str]:
-    """What a person may have written in a cell that was not handed out: text, comments alone, or many words.
+def _texts(
+    handout: Handout, cells: Sequence[ExportedCell], places: Sequence[int | None], apart: Collection[int]
+) -> dict[int, str]:
+    """Cell -> what a person may have written in it that was not handed out: text, comments alone, or many words.
 
-    ``kind``: the released cell's; None of a new one.
+    ``apart``: places of cells that nobody looks for it in.
     """
-    lines = [line for line in cell.source.splitlines() if bare(line) not in given and _BADGE not in line]
-    comments = [line for line in lines if line.lstrip().startswith("#")]
-    if kind is CellKind.ANSWER:
-        lines = comments
-    elif cell.kind != "code" or (kind is None and lines == comments):
-        return lines
-    return lines if _PROSE.search(re.sub(r"\n\s*#+", " ", "\n".join(lines))) else []
+    given = {bare(line) for text in handed_out(handout) for line in (text, *text.splitlines())} | {""}
+    found = {}
+    for at, (cell, place) in enumerate(zip(cells, places, strict=True)):
+        kind = None if place is None else handout.cells[place].kind
+        # Where the file breaks off stands half a line, as likely as not of the handout.
+        if place in apart or not cell.whole or bare(cell.source) in given:
+            continue
+        lines = [line for line in cell.source.splitlines() if bare(line) not in given and _BADGE not in line]
+        comments = [line for line in lines if line.lstrip().startswith("#")]
+        if kind is CellKind.ANSWER:
+            lines = comments
+        text = "\n".join(lines)
+        is_text = kind is not CellKind.ANSWER and cell.kind != "code"
+        is_comment = kind is None and lines == comments
+        if lines and (is_text or is_comment or _PROSE.search(re.sub(r"\n\s*#+", " ", text))):
+            found[at] = text
+    return found
 
 
 def _listed(head: str, texts: Mapping[int, str]) -> str:

@@ -32,7 +32,7 @@ from nbproof.gradebook.storage_errors import (
     trouble_with_disk,
     trouble_with_gradebook,
 )
-from nbproof.gradebook.writer import Penalties, Writer, register
+from nbproof.gradebook.writer import Penalties, Writer
 from nbproof.key import Key, assignment_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
@@ -96,9 +96,9 @@ def grade_class(
     try:
         with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
             penalties = Penalties(root, config, coursedir.db_url)
-            intake, refused = _gradable(intake, states, state, writer)
+            intake, refused, changed = _gradable(intake, states, state, writer)
             references = References(states, state, isolation)
-            run = _ClassRun(root, state, states, limits, writer, penalties, watch, references, anyway)
+            run = _ClassRun(root, state, states, limits, writer, penalties, watch, references, anyway, changed)
             graded = replace(run.go(intake, made, force), refused=refused)
         with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
             note_problems(root, graded.marks.values())
@@ -109,17 +109,18 @@ def grade_class(
 
 def _gradable(
     intake: Intake, states: Mapping[str, LessonState], state: RunState, writer: Writer
-) -> tuple[Intake, dict[str, str]]:
-    """What was handed in for lessons that the gradebook takes, and why it does not take the others, by lesson.
+) -> tuple[Intake, dict[str, str], tuple[str, ...]]:
+    """What was handed in for lessons that the gradebook takes; why it does not take the others, by lesson; what it has
+    followed.
 
     Raises CourseError if it takes none.
     """
     handed_in = {one.key.lesson for one in intake.submissions}
-    refused = _unregistered({name: one for name, one in states.items() if name in handed_in}, state, writer)
+    refused, changed = _unregistered({name: one for name, one in states.items() if name in handed_in}, state, writer)
     if refused and refused.keys() == handed_in:
         raise next(iter(refused.values()))
     kept = tuple(one for one in intake.submissions if one.key.lesson not in refused)
-    return replace(intake, submissions=kept), {name: one.fact for name, one in refused.items()}
+    return replace(intake, submissions=kept), {name: one.fact for name, one in refused.items()}, changed
 
 
 @dataclass
@@ -136,6 +137,8 @@ class _ClassRun:
     references: References
     anyway: bool
     """Whether lessons are graded whose reference answers lose marks."""
+    changed: tuple[str, ...] = ()
+    """What the gradebook has followed, a line each."""
     _verdicts: dict[Key, Verdict] = field(default_factory=dict)
     """In short; of what cannot be graded, or written down, why."""
     _fresh: set[Key] = field(default_factory=set)
@@ -161,6 +164,7 @@ class _ClassRun:
         jobs = self._plan(intake, force)
         follow = "points or texts changed, marks and graded notebooks follow"
         reasons = (
+            *self.changed,
             *told(jobs),
             *(f"{one}: {follow} ({count}); nothing ran again" for one, count in self._recounted.items()),
         )
@@ -354,25 +358,33 @@ def follow_marks(root: Path) -> None:
             _assign_penalties(penalties, read_marks(root, names), lessons)
 
 
-def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> None:
-    """Have the gradebook know these lessons as they are now. Raises CourseError for those that cannot be graded."""
-    for name, why in _unregistered(states, state, writer).items():
+def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> tuple[str, ...]:
+    """Have the gradebook know these lessons as they are now; what it has followed, a line each.
+
+    Raises CourseError for those that cannot be graded.
+    """
+    refused, changed = _unregistered(states, state, writer)
+    for name, why in refused.items():
         raise CourseError(f"{name}: {why.fact}", why.place, why.next_command)
+    return changed
 
 
-def _unregistered(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> dict[str, CourseError]:
+def _unregistered(
+    states: Mapping[str, LessonState], state: RunState, writer: Writer
+) -> tuple[dict[str, CourseError], tuple[str, ...]]:
     """The same; why some cannot be graded, by lesson: all of an assignment, if nbgrader does not take it."""
     known = writer.lessons()
     changed = [
         name for name, one in states.items() if name not in known or state.registered.get(name) != one.registered
     ]
     failed: dict[str, CourseError] = {}
+    notes: list[str] = []
     for assignment in dict.fromkeys(map(assignment_of, changed)):
         names = [name for name in states if assignment_of(name) == assignment]
         try:
             for name in names:
                 _ = states[name].blueprint
-            register(states[names[0]].config, assignment)
+            notes.append(writer.register(states[names[0]].config, assignment, states[names[0]].path.parent))
         except GradingError:
             raise
         except CourseError as error:
@@ -380,4 +392,4 @@ def _unregistered(states: Mapping[str, LessonState], state: RunState, writer: Wr
             continue
         state.registered |= {name: states[name].registered for name in names}
         state.save()
-    return failed
+    return failed, tuple(filter(None, notes))

@@ -15,7 +15,7 @@ from nbproof.cli.main import main
 from nbproof.display.words import ENGLISH
 from nbproof.errors import CourseError
 from nbproof.gradebook.marks import GradedClass
-from nbproof.gradebook.writer import create_tables
+from nbproof.gradebook.registry import create_tables
 from nbproof.nbgrader_setup import course_config
 from nbproof.report.findings import tables
 from nbproof.report.records import read_class

@@ -179,6 +179,13 @@ def test_a_cell_whose_checksum_agrees_is_as_it_was_handed_out(
     assert is_blank(question, _read(notebook).answers["explain_reach"]) is untouched
 
 
+def test_what_colab_puts_above_a_notebook_is_nobodys_answer() -> None:
+    notebook = _notebook()
+    badge = '<a href="https://colab.research.google.com/github/x"><img src="https://colab.research.google.com/assets/colab-badge.svg"/></a>'
+    notebook["cells"].insert(0, _text(badge))
+    assert not _read(notebook).recovered
+
+
 def test_code_in_a_text_cell_waits_for_a_person_if_it_may_be_an_answer() -> None:
     both = f"{_right('intermediate_grad')}\n\n{_right('grad_clipper')}"
     for text, waits in {both: {"intermediate_grad", "grad_clipper"}, "hello": set()}.items():
