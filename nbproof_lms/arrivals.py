@@ -13,9 +13,9 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+from nbproof.run.contents import Guess
 from nbproof.text import printable
 from nbproof_lms.archives import Budget, NotUnpacked, entries
-from nbproof_lms.contents import Guess
 from nbproof_lms.outcome import Line
 
 __all__ = ["Arrived", "Item", "Kind", "Step", "is_archive", "is_junk", "safe_name", "take_in"]

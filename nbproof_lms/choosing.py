@@ -11,8 +11,8 @@ from dataclasses import replace
 from itertools import accumulate
 
 from nbproof.key import Key
+from nbproof.run.contents import LessonBook
 from nbproof_lms.arrivals import Item, Kind, safe_name
-from nbproof_lms.contents import LessonBook
 from nbproof_lms.outcome import STANDS, Line
 from nbproof_lms.placing import Desk, same_bytes
 

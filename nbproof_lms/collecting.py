@@ -14,9 +14,9 @@ from pathlib import Path
 
 from nbproof.errors import UsageError
 from nbproof.places import places
+from nbproof.run.contents import Guess, LessonBook
 from nbproof_lms.arrivals import Arrived, Item, Kind, Step, is_archive, is_junk, take_in
 from nbproof_lms.choosing import attach, choose
-from nbproof_lms.contents import Guess, LessonBook
 from nbproof_lms.members import Roster
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Collected, KeptUpload, uploads_in, write_list

@@ -139,6 +139,8 @@ class Marker:
         try:
             blueprint = self.blueprints[lesson]
             rebuilt = read_answers(self.engine, blueprint, one.notebook, one.files)
+            if one.remark:
+                rebuilt = replace(rebuilt, damage="; ".join(filter(None, [one.remark, rebuilt.damage])))
             return mark(self.engine, blueprint, self._judge(lesson), rebuilt, learner, one.files)
         except Damaged as damage:
             return Verdict.refused(learner, lesson, self.seed, str(damage))

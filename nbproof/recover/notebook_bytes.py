@@ -13,6 +13,7 @@ import json
 import os
 import re
 import stat
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -161,10 +162,26 @@ def _cells_of_script(text: str) -> list[ExportedCell]:
 
 
 def _listed(value: Any, text: str) -> list[Any]:
+    if isinstance(value, dict) and "worksheets" in value:
+        value = _upgraded(value)
     cells = value.get("cells") if isinstance(value, dict) else None
     if not isinstance(cells, list) or not cells:
         raise Damaged(_what(text))
     return cells
+
+
+def _upgraded(value: dict[str, Any]) -> Any:
+    """A notebook in the format of before 2015, which has cells in worksheets, as nbgrader reads it; itself if it is none."""
+    import nbformat
+
+    with (
+        contextlib.suppress(Exception),
+        warnings.catch_warnings(),
+    ):  # whatever a text that is no notebook makes it raise
+        warnings.simplefilter("ignore")
+        text = json.dumps({"nbformat_minor": 0, **value, "nbformat": 3})
+        return nbformat.convert(nbformat.reads(text, as_version=nbformat.NO_CONVERT), 4)
+    return value
 
 
 def _cells(cells: list[Any]) -> list[ExportedCell]:
@@ -281,6 +298,8 @@ class HandIn:
     """Of what has to be marked: of its bytes as they were when that was decided."""
     reason: str = ""
     """Why it is marked again, for people; nothing of what was handed in anew."""
+    remark: str = ""
+    """What its learner should know of the choice of this file."""
     notebook: bytes = b""
     """The bytes, once they are read."""
     files: dict[str, bytes] = field(default_factory=dict)
@@ -295,4 +314,5 @@ class HandIn:
     def digest_with(self, secret: str) -> str:
         """Changes with any byte that was read. ``secret``: of the course's journals, so that nobody else can make it."""
         files = (part for name, data in self.files.items() for part in (os.fsencode(name), data))
-        return digest_of(secret.encode(), self.notebook, *files)
+        said = [self.remark.encode(errors="replace")] if self.remark else []
+        return digest_of(secret.encode(), self.notebook, *files, *said)

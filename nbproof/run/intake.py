@@ -4,9 +4,8 @@ before anything runs.
 
 from __future__ import annotations
 
-import os
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,8 +16,10 @@ from nbproof.files import digest_of
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.results import Verdict
-from nbproof.places import places
-from nbproof.recover.notebook_bytes import Damaged, HandIn, files_below
+from nbproof.places import Places, places
+from nbproof.recover.notebook_bytes import Damaged, HandIn
+from nbproof.run.contents import LessonBook
+from nbproof.run.hand_ins import Folder
 from nbproof.run.journal import journal_of
 from nbproof.text import counted, printable, some_of
 
@@ -42,6 +43,8 @@ class Intake:
     notes: tuple[str, ...]
     passed_over: bool = False
     """Whether something that lies there is no submission, and is told in a note."""
+    absent: tuple[Key, ...] = ()
+    """Notebooks that are not there, of assignments of which another one is."""
 
 
 def lessons_with_source(root: Path, names: list[str]) -> list[str]:
@@ -62,104 +65,77 @@ def lessons_with_source(root: Path, names: list[str]) -> list[str]:
 
 def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
     """Look through what was handed in, a folder for each learner and assignment. Nothing is changed, nothing runs."""
-    here = places(root)
-    submissions, told, passed = list[HandIn](), list[str](), list[str]()
+    here, book, found = places(root), LessonBook(root), list[Intake]()
+    strange = defaultdict[tuple[str, str], list[Path]](list)
+    for folder in _folders(here, strange):
+        keys = here.lessons_in(folder, known)
+        if why := _why_not(folder, keys):
+            strange[why, folder.name].append(folder)
+        elif {key.lesson for key in keys} & {*lessons} and (folder.is_dir() or folder.is_symlink()):
+            found.append(_in_folder(root, folder, keys, book))
+    for (why, _), paths in strange.items():
+        note = f"passed over {some_of([_shown(root, path) for path in paths], 3)}: {why}"
+        found.append(Intake((), (note,), any(map(_may_be_work, paths))))
+    return _together(sorted(found, key=lambda one: not one.passed_over), lessons)
+
+
+def _folders(here: Places, strange: dict[tuple[str, str], list[Path]]) -> Iterator[Path]:
+    """What lies in learners' folders. Of those that cannot be read ``strange`` gets the reason."""
     for outer in here.outer("submitted"):
         try:
-            folders = here.inner(outer)
+            yield from here.inner(outer)
         except OSError as error:
-            passed.append(f"passed over {_shown(root, outer)}: {error.strerror}")
-            continue
-        for folder in folders:
-            learner, assignment = folder.parent.name, folder.name
-            why = _why_not(folder, learner, assignment, known)
-            if why:
-                passed.append(f"passed over {_shown(root, folder)}: {why}")
-                continue
-            found = _submissions(folder, learner, [one for one in lessons if assignment_of(one) == assignment], known)
-            told += [
-                f"taken although it has another name: {_shown(root, path)}" for path in _other_names(folder, found)
-            ]
-            submissions += found
-    submissions.sort(key=lambda one: one.key)
-    return Intake(tuple(submissions), (*passed, *told), bool(passed))
+            strange[error.strerror or "it cannot be read", outer.name].append(outer)
 
 
-def _other_names(folder: Path, found: list[HandIn]) -> list[Path]:
-    """The files that are taken though they are called otherwise."""
-    names = {folder / f"{notebook_of(one.key.lesson)}.ipynb" for one in found}
-    return [one.path for one in found if not one.problem and one.path not in names]
+def _together(found: Sequence[Intake], lessons: Collection[str]) -> Intake:
+    submissions = (one for part in found for one in part.submissions)
+    return Intake(
+        tuple(sorted((one for one in submissions if one.key.lesson in lessons), key=lambda one: one.key)),
+        tuple(note for part in found for note in part.notes),
+        any(part.passed_over for part in found),
+        tuple(key for part in found for key in part.absent),
+    )
+
+
+def _in_folder(root: Path, place: Path, keys: Sequence[Key], book: LessonBook) -> Intake:
+    """What counts of the folder of an assignment, and what a person should know of the rest."""
+    folder, shown = Folder(place, place.parent.name, [key.lesson for key in keys], book), _shown(root, place)
+    found = folder.hand_ins()
+    notes = [f"passed over {shown}/{folder.named(paths)}: {why}" for why, paths in folder.passed.items()]
+    names = {key: f"{notebook_of(key.lesson)}.ipynb" for key in keys}
+    if not found:
+        told = ", ".join(names.values())
+        note = f"passed over {shown}: it holds no notebook of {place.name}'s, which are called {told}"
+        return Intake((), (*notes, note), True)
+    renamed = (one.path for one in found if not one.problem and one.path != place / names[one.key])
+    notes += [f"taken although it has another name: {_shown(root, path)}" for path in renamed]
+    absent = tuple(sorted({*keys} - {one.key for one in found}))
+    return Intake(tuple(found), tuple(notes), bool(absent and folder.passed), absent)
+
+
+def _may_be_work(path: Path) -> bool:
+    """Whether somebody may have meant to hand it in: no readme of a clone, for example."""
+    return path.is_dir() or path.name.casefold().endswith((".ipynb", ".zip", ".gz", ".tgz", ".7z", ".rar"))
 
 
 def _shown(root: Path, path: Path) -> str:
     return printable(str(path.relative_to(root) if path.is_relative_to(root) else path))
 
 
-def _why_not(folder: Path, learner: str, assignment: str, known: Collection[str]) -> str:
-    """Why this is no submission, in words; empty if it is one."""
-    notebooks = [f"{notebook_of(one)}.ipynb" for one in known if assignment_of(one) == assignment]
-    if not notebooks:
+def _why_not(folder: Path, keys: Collection[Key]) -> str:
+    """Why this is no submission, in words; empty if it is one. ``keys``: of the lessons that its name means."""
+    if not keys:
         return "no lesson has this name"
-    if not learner.isprintable():
+    if not folder.parent.name.isprintable():
         # Control characters, half surrogate pairs: no gradebook takes them, and no terminal should.
         return "this is not a learner's name"
-    if len(notebooks) > 1 and folder.is_dir() and not any(os.path.lexists(folder / name) for name in notebooks):
-        return f"it holds no notebook of {assignment}'s, which are called {', '.join(notebooks)}"
     return ""
-
-
-def _submissions(folder: Path, learner: str, lessons: list[str], known: list[str]) -> list[HandIn]:
-    """What was handed in for these lessons in the folder of their assignment."""
-    if not folder.is_dir() and not folder.is_symlink():
-        return []
-    linked = folder.is_symlink() or folder.parent.is_symlink()
-    # Of several notebooks some may not have been handed in.
-    several = sum(assignment_of(one) in map(assignment_of, lessons) for one in known) > 1 and not linked
-    there = [one for one in lessons if not several or os.path.lexists(folder / f"{notebook_of(one)}.ipynb")]
-    return [hand_in_at(folder, Key(learner, one)) for one in there]
 
 
 def anything_new(root: Path, intake: Intake) -> bool:
     """Whether there is a submission that was never graded: a quick look, to start the engine early."""
     return any(not one.problem and not journal_of(root, *one.key).exists() for one in intake.submissions)
-
-
-def hand_in_at(folder: Path, key: Key) -> HandIn:
-    """The file to grade in the folder of an assignment, or why there is none, in words. Opens nothing."""
-    path = folder / f"{notebook_of(key.lesson)}.ipynb"
-    try:
-        for place in (folder.parent, folder, path):
-            if place.is_symlink():
-                told = f"{place.name} is a symbolic link; hand in the file itself"
-                return HandIn(key, path, told)
-        if path.is_file():
-            return HandIn(key, path)
-        if path.exists() and not path.is_dir():
-            return HandIn(key, path, f"{path.name} is not a regular file")
-        return _renamed(folder, path, key)
-    except OSError as error:
-        return HandIn(key, path, f"{path.name} cannot be read: {error.strerror}")
-
-
-_BECAME = (".json", ".zip", ".gz", ".tgz", ".html", ".htm", ".py", ".md", ".txt", ".download")
-"""What a notebook may have become; it is looked at only if there is no other."""
-
-
-def _renamed(folder: Path, path: Path, key: Key) -> HandIn:
-    """The only notebook of any name, or else the only file that a notebook may have become."""
-    files = list(files_below(folder))
-    for endings in ((".ipynb",), _BECAME):
-        fits = [file for file in files if file.name.lower().endswith(endings)]
-        # An upload's second copy is called "lesson (1)"; what has the lesson's name comes before what has not.
-        named = [file for file in fits if file.name.lower().startswith(path.stem.lower())]
-        for choice in (named, fits):
-            if len(choice) == 1:
-                return HandIn(key, choice[0])
-        if fits:
-            break
-    shown = [printable(str(file.relative_to(folder))) for file in sorted(files)]
-    what = f"only {some_of(shown, 5)}: leave one notebook there" if shown else "the folder holds no notebook"
-    return HandIn(key, path, f"no {path.name} in it; {what}")
 
 
 def select(intake: Intake, only: Sequence[str], id_of: Callable[[str], str] = str) -> Intake:

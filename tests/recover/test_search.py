@@ -16,7 +16,7 @@ from nbproof.marking.blueprint import fill_in, read_blueprint
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.answers import Answers
 from nbproof.recover.matching import HandedOut, Handout
-from nbproof.recover.notebook_bytes import Damaged, ExportedCell, read_attachments, read_file
+from nbproof.recover.notebook_bytes import Damaged, ExportedCell, cells_in, read_attachments, read_file
 from nbproof.recover.search import find_answers, found_in
 from nbproof.report.records import read_class
 from nbproof.report.statistics import fault_rows
@@ -301,3 +301,25 @@ def test_another_learners_folder_is_not_read_through_a_link_and_files_have_a_lim
     with pytest.raises(Damaged, match="more than"):
         read_file(mine / "big.bin", 1000)
     assert read_attachments(mine, mine / "x.ipynb", 1000) == {"data.csv": b"1"}
+
+
+@pytest.mark.parametrize("worksheets", [3, [[]], [{"cells": "x"}], None])
+def test_a_notebook_of_format_3_is_upgraded_or_said_to_be_none(worksheets: object) -> None:
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": ["Part A"], "metadata": {}},
+        {
+            "cell_type": "code",
+            "input": ["x = 1\n", "y = 2"],
+            "metadata": {"nbgrader": {"grade_id": "todo"}},
+            "outputs": [],
+        },
+    ]
+    whole = {"nbformat": 3, "metadata": {}, "worksheets": [{"cells": cells}]}
+    read, said = cells_in(json.dumps(whole).encode())
+    assert [(cell.name, cell.kind, cell.source) for cell in read] == [
+        (None, "markdown", "## Part A"),
+        ("todo", "code", "x = 1\ny = 2"),
+    ]
+    assert said == ""
+    with pytest.raises(Damaged):
+        cells_in(json.dumps({**whole, "worksheets": worksheets, "cell_type": 1}).encode())

@@ -11,9 +11,9 @@ from nbproof.run.intake import lessons_with_source, take_in
 from tests.damage import NAMES
 
 
-def _notebook(path: Path, cells: int = 1) -> None:
+def _notebook(path: Path, text: str = "1") -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1") for _ in range(cells)]), path)
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text)]), path)
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_the_only_notebook_is_taken_whatever_it_is_called(course: Path, path: st
 def test_of_several_notebooks_the_one_with_the_lessons_name_is_taken(course: Path) -> None:
     folder = course / "submitted" / "gus" / "01_a"
     for name in ("scratch.ipynb", "01_a (1).ipynb"):
-        _notebook(folder / name)
+        _notebook(folder / name, "mine")
     (found,) = take_in(course, ["01_a"], ["01_a"]).submissions
     assert found.path.name == "01_a (1).ipynb"
 

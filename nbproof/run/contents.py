@@ -5,9 +5,11 @@ Nothing is parsed that could be hostile, so a truncated notebook or one that was
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -75,9 +77,7 @@ class LessonBook:
 
     def guess(self, path: Path) -> Guess:
         """The lesson of the file at ``path``."""
-        with path.open("rb") as file:
-            # Without zeros UTF-16 reads as UTF-8 does: ids are plain letters.
-            data = file.read(_MOST).replace(b"\0", b"")
+        data = _read(path)
         notebook = _NOTEBOOK.match(data[:_HEAD]) is not None
         marked = set(_MARK.findall(data))
         words = marked or set(_ID.findall(data))
@@ -90,20 +90,38 @@ class LessonBook:
         others = tuple(name for name in counts if name != best and counts[name] * 2 > counts[best])
         if others:
             return Guess("", (best, *others), notebook)
-        return Guess(best, (), notebook, _texts(data) <= _texts(self._paths[best].read_bytes()))
+        untouched = _texts(data).keys() <= _texts(self._paths[best].read_bytes()).keys()
+        return Guess(best, (), notebook, untouched)
+
+    def answers(self, path: Path, lesson: str) -> Counter[str]:
+        """What stands in the cells of a learner's notebook, and was not handed out with this lesson, and how often."""
+        released = _texts(self._paths[lesson].read_bytes())
+        return Counter({text: count for text, count in _texts(_read(path)).items() if text not in released})
 
 
-def _texts(data: bytes) -> set[str]:
+def _read(path: Path) -> bytes:
+    """Without zeros UTF-16 reads as UTF-8 does: ids are plain letters. Nothing of what cannot be read: grading says so."""
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        return file.read(_MOST).replace(b"\0", b"")
+    return b""
+
+
+def _texts(data: bytes) -> Counter[str]:
     """What stands in the cells of a notebook; of one that cannot be read something that stands in no other."""
+    if not data.strip():
+        return Counter()
     try:
         if len(data) <= _PARSED:
-            return {text_of(cell).strip() for cell in json.loads(data)["cells"]} - {""}
+            return Counter(text for cell in json.loads(data)["cells"] if (text := text_of(cell).strip()))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         pass
-    return {hashlib.sha256(data).hexdigest()}
+    return Counter([hashlib.sha256(data).hexdigest()])
 
 
 def _ids(path: Path) -> frozenset[bytes]:
-    """The ids of what learners are to fill in."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    """The ids of what learners are to fill in; none if the notebook is damaged, which grading says."""
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    except (OSError, ValueError, KeyError):
+        return frozenset()
     return frozenset(name_of(cell).encode() for cell in cells if grading_of(cell).get("solution"))

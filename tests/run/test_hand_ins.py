@@ -1,0 +1,151 @@
+"""Of all that lies in a learner's folder the work counts, wherever it stands; what is passed over is named."""
+
+import json
+import os
+from pathlib import Path
+from unicodedata import normalize
+
+import pytest
+
+from nbproof.run.intake import Intake, lessons_with_source, take_in
+
+ALONE, SEVERAL = {"0ü_a": ("todo", "more")}, {"ps1/problem1": ("one", "two"), "ps1/problem10": ("third", "rest")}
+
+
+def _text(answers: dict[str, str], *, ids: bool = True) -> str:
+    cells = []
+    for name, text in answers.items():
+        grading = {"grade_id": name, "solution": True, "grade": False, "locked": False, "schema_version": 3}
+        cells.append({"cell_type": "code", "source": text, "metadata": {"nbgrader": grading} if ids else {}})
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4})
+
+
+STUB = {lesson: _text(dict.fromkeys(ids, "pass")) for lesson, ids in (ALONE | SEVERAL).items()}
+DONE = {lesson: _text(dict.fromkeys(ids, "done()")) for lesson, ids in (ALONE | SEVERAL).items()}
+HALF, OTHER = _text({"todo": "done()", "more": "pass"}), _text({"todo": "done()", "more": "other()"})
+NO_IDS = _text({"todo": "done()", "more": "done()"}, ids=False)
+A, P1, P10 = "0ü_a", "ps1/problem1", "ps1/problem10"
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    for lesson, text in STUB.items():
+        for step in ("source", "release"):
+            _put(tmp_path / step, lesson if "/" in lesson else f"{lesson}/{lesson}", text)
+    return tmp_path
+
+
+def _put(folder: Path, name: str, text: str) -> None:
+    path = folder / (name if Path(name).suffix.strip() else f"{name}.ipynb")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def _taken(course: Path, assignment: str, files: dict[str, str]) -> tuple[Intake, dict[str, str]]:
+    for name, text in files.items():
+        _put(course / "submitted" / "ada" / assignment, name, text)
+    lessons = [one for one in lessons_with_source(course, []) if one.startswith(assignment)]
+    intake = take_in(course, lessons, lessons)
+    folder = course / "submitted" / "ada" / assignment
+    return intake, {one.key.lesson: one.problem or str(one.path.relative_to(folder)) for one in intake.submissions}
+
+
+@pytest.mark.parametrize(
+    ("files", "counts", "named"),
+    [
+        ({A: STUB[A], f"{A}-Copy1": DONE[A]}, f"{A}-Copy1.ipynb", f"{A}.ipynb"),
+        ({A: STUB[A], f"{A} (1)": DONE[A]}, f"{A} (1).ipynb", f"{A}.ipynb"),
+        ({A: STUB[A], "my own": DONE[A]}, "my own.ipynb", f"{A}.ipynb"),
+        ({A: STUB[A], "deeper/work": DONE[A]}, "deeper/work.ipynb", f"{A}.ipynb"),
+        ({A: STUB[A], f"Kopie von {A}": NO_IDS}, f"Kopie von {A}.ipynb", f"{A}.ipynb"),
+        ({A: STUB[A], A.upper(): DONE[A]}, f"{A.upper()}.ipynb", f"{A}.ipynb"),
+        ({A: STUB[A], normalize("NFD", A): DONE[A]}, f"{normalize('NFD', A)}.ipynb", f"{A}.ipynb"),
+        ({A: STUB[A], f"{A}.ipynb /work.ipynb ": DONE[A]}, f"{A}.ipynb /work.ipynb ", f"{A}.ipynb"),
+        ({A: DONE[A], f"{A}-Copy1": STUB[A]}, f"{A}.ipynb", f"{A}-Copy1.ipynb"),
+        ({A: DONE[A], f"{A}-Copy1": DONE[A]}, f"{A}.ipynb", f"{A}-Copy1.ipynb"),
+        ({A: HALF, f"{A}-Copy1": DONE[A]}, f"{A}-Copy1.ipynb", f"{A}.ipynb"),
+        ({A: DONE[A], "scratch": _text({"mine": "1"})}, f"{A}.ipynb", "scratch.ipynb"),
+        ({A: DONE[A], "other": DONE[P1]}, "", ""),
+        ({A: "", "work": DONE[A]}, "work.ipynb", ""),
+        ({f".ipynb_checkpoints/{A}-checkpoint": DONE[A]}, f".ipynb_checkpoints/{A}-checkpoint.ipynb", ""),
+        ({A: HALF, f"{A}-checkpoint": OTHER}, f"{A}.ipynb", f"{A}-checkpoint.ipynb"),
+    ],
+)  # fmt: skip
+def test_the_copy_that_holds_the_answers_counts_and_the_other_is_named(
+    course: Path, files: dict[str, str], counts: str, named: str
+) -> None:
+    intake, taken = _taken(course, A, files)
+    if counts:
+        assert taken == {A: counts}
+    assert all(named in note for note in intake.notes[:1]) and bool(intake.notes) >= bool(named)
+    assert not intake.passed_over
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {A: DONE[A], f"{A}-Copy1": OTHER},
+        {A: STUB[A], "one": DONE[A], "two": OTHER},
+        {A: STUB[A], "one": _text({"mine": "done()"})},
+    ],
+)
+def test_what_nothing_decides_waits_for_a_person(course: Path, files: dict[str, str]) -> None:
+    _, taken = _taken(course, A, files)
+    assert all(f"{name}.ipynb" in taken[A] for name in files if name != A) and "leave one there" in taken[A]
+    # What it says to do ends it.
+    for name in [*files][:-1]:
+        os.unlink(course / "submitted" / "ada" / A / f"{name}.ipynb")
+    assert _taken(course, A, {})[1] == {A: f"{[*files][-1]}.ipynb"}
+
+
+@pytest.mark.parametrize(
+    ("files", "counts"),
+    [
+        ({"WMS q3": DONE[P1], "problem10": DONE[P10]}, {P1: "WMS q3.ipynb", P10: "problem10.ipynb"}),
+        ({"Problem1": NO_IDS, "problem10 (1)": NO_IDS}, {P1: "Problem1.ipynb", P10: "problem10 (1).ipynb"}),
+        ({"ps1/problem1": DONE[P1], "ps1/problem10": NO_IDS}, {P1: "ps1/problem1.ipynb", P10: "ps1/problem10.ipynb"}),
+        ({"ps1": DONE[P1]}, {P1: "ps1.ipynb"}),
+        ({"problem1": STUB[P1], "ada_problem1_2": DONE[P1], "problem10": DONE[P10]},
+         {P1: "ada_problem1_2.ipynb", P10: "problem10.ipynb"}),
+        ({"problem1": STUB[P10], "b": DONE[P10], "c": DONE[P1]}, {P1: "c.ipynb", P10: "b.ipynb"}),
+        ({"problem1.json": DONE[P1], "problem10.ipynb.txt": DONE[P10], "notes.md": "problem1"},
+         {P1: "problem1.json", P10: "problem10.ipynb.txt"}),
+    ],
+)  # fmt: skip
+def test_of_several_notebooks_each_is_found_by_its_cells_or_its_name(
+    course: Path, files: dict[str, str], counts: dict[str, str]
+) -> None:
+    intake, taken = _taken(course, "ps1", files)
+    assert taken == counts
+    assert {key.lesson for key in intake.absent} == {P1, P10} - counts.keys()
+    said = "\n".join(intake.notes)
+    assert all(name in said for name in counts.values() if f"ps1/{Path(name).stem}" not in counts or "/" in name)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"mine": NO_IDS, "problem10": DONE[P10]}, "mine.ipynb: none of its cells is of a lesson"),
+        ({"all": _text(dict.fromkeys(("one", "two", "third", "rest"), "done()"))}, "ps1/problem1 and ps1/problem10"),
+        ({"away": DONE[A]}, f"away.ipynb: its cells are of {A}"),
+    ],
+)
+def test_what_is_taken_for_nothing_is_named_with_the_reason(course: Path, files: dict[str, str], said: str) -> None:
+    intake, taken = _taken(course, "ps1", files)
+    assert P1 not in taken and intake.passed_over
+    assert said in "\n".join(intake.notes)
+
+
+def test_a_link_leads_nowhere_and_files_of_clones_are_one_line(course: Path) -> None:
+    for learner in ("ada", "ben", "cai", "dee", "eve"):
+        _put(course / "submitted" / learner, "README.md", "hello")
+    secret = course / "elsewhere"
+    _put(secret, f"{A}-checkpoint", DONE[A])
+    folder = course / "submitted" / "ada" / A
+    folder.mkdir()
+    (folder / ".ipynb_checkpoints").symlink_to(secret)
+    (folder / f"{A}-Copy1.ipynb").symlink_to(secret / f"{A}-checkpoint.ipynb")
+    intake, taken = _taken(course, A, {})
+    assert "holds no notebook" in taken[A]
+    (note,) = intake.notes
+    assert "README.md" in note and "and 2 more" in note and not intake.passed_over
