@@ -204,25 +204,18 @@ def _cell(cell: Any) -> ExportedCell | None:
 
 
 def _is_untouched(cell: dict[str, Any], text: str) -> bool:
-    """By nbgrader's own rule, ``compute_checksum``, whose module takes long to import.
+    """By nbgrader's own rule, ``compute_checksum``, whose module takes long to import. Of cells that learners only read.
 
-    Of cells that learners only read, and of those that a person marks. Tests decide of all other code. Who makes such a sum up
-    says that their own text is none of theirs.
+    Of answers it tells nothing: tools have summed up cells with answers in them. Who makes such a sum up says that their own text
+    is none of theirs.
     """
     grading = grading_of(cell)
-    graded, solution, locked = (bool(grading.get(name)) for name in ("grade", "solution", "locked"))
-    parts = [
-        text,
-        cell.get("cell_type"),
-        graded,
-        solution,
-        not solution and (graded or locked),
-        grading.get("grade_id"),
-    ]
-    points = grading.get("points")
+    graded, points = bool(grading.get("grade")), grading.get("points")
+    parts = [text, cell.get("cell_type"), graded, False, True, grading.get("grade_id")]
     parts += [float(points)] if graded and isinstance(points, (int, float)) else []
     made = hashlib.md5("".join(map(str, parts)).encode(), usedforsecurity=False)
-    return (graded or not solution) and made.hexdigest() == grading.get("checksum")
+    is_read = not grading.get("solution") and bool(graded or grading.get("locked"))
+    return is_read and made.hexdigest() == grading.get("checksum")
 
 
 def _what(text: str) -> str:

@@ -176,6 +176,8 @@ def test_a_cell_whose_checksum_agrees_is_as_it_was_handed_out(
     at = _stub(notebook["cells"])
     notebook["cells"][at : at + bool(grading.get("solution"))] = [old]
     (question,) = lesson_of(SLUG)[1].written.values()
+    # Of an answer it tells nothing: nbgrader's own quickstart has summed up cells with answers in them.
+    untouched = untouched and not grading.get("solution")
     assert is_blank(question, _read(notebook).answers["explain_reach"]) is untouched
 
 
