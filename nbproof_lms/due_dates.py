@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from nbgrader.apps import NbGraderAPI
 
@@ -19,13 +17,14 @@ from nbproof.gradebook.storage_errors import trouble_with_gradebook
 from nbproof.gradebook.writer import Writer
 from nbproof.key import assignment_of
 from nbproof.limits import GradingLimits
+from nbproof.moments import moment_in
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
 from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import lessons_with_source
 from nbproof.run.journal import RunState, only_run
-from nbproof.text import in_utc, printable
+from nbproof.text import in_one_line, in_utc, printable
 
 __all__ = ["change_due_dates", "lines_of_due_dates", "read_due"]
 
@@ -114,22 +113,13 @@ def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | 
         print(f"{printable(learner)}: {lesson} is due {told}")
 
 
-_DUE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]+(\d\d:\d\d(?::\d\d)?))? *(Z|[+-]\d\d:?\d\d|[A-Za-z][\w/+-]*)?")
-
-
 def read_due(text: str, place: str) -> datetime:
     """The time, in UTC. ``place``: the option or the command that it was given to. Raises UsageError."""
-    found = _DUE.fullmatch(text.strip())
     try:
-        day, clock, zone = found.groups() if found else ("", "", "")
-        if zone and zone[0].isalpha() and zone != "Z":
-            local = datetime.fromisoformat(f"{day} {clock or '23:59:59'}").replace(tzinfo=ZoneInfo(zone))
-        else:
-            local = datetime.fromisoformat(f"{day} {clock or '23:59:59'}{zone or 'Z'}")
-        return local.astimezone(UTC)
-    except (ValueError, OverflowError, ZoneInfoNotFoundError, OSError):
+        return moment_in(text, end_of_day=True)
+    except ValueError as error:
         raise UsageError(
-            f"{text!r} is no time",
+            f"{text!r} is no time, or not for certain: {in_one_line(error)}",
             place,
             "write it as 2026-11-20 (the end of that day, in UTC) or '2026-11-20 18:00', with +01:00 or Europe/Berlin behind it "
             "for another zone",

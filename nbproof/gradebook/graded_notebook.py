@@ -13,16 +13,17 @@ has said one.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import secrets
 import shutil
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbgrader.utils import parse_utc
 
 from nbproof.cells import name_of
 from nbproof.display.panel import html_of, text_of
@@ -31,13 +32,14 @@ from nbproof.files import replace_file
 from nbproof.marking.blueprint import Blueprint, fill_in, is_blank
 from nbproof.marking.plain import plain_outputs
 from nbproof.marking.results import CellRun, Verdict
+from nbproof.moments import moment_in
 from nbproof.places import places
 from nbproof.recover.answers import Answers, to_be_shown
 from nbproof.recover.notebook_bytes import Damaged, read_file
 from nbproof.text import code_parts
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
 
-__all__ = ["graded_notebook", "hand_on", "shown_as_text", "time_in"]
+__all__ = ["TIME", "graded_notebook", "hand_on", "shown_as_text", "time_in"]
 
 
 def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.NotebookNode:
@@ -131,16 +133,15 @@ def _entities(text: str) -> str:
 TIME, SECRET = "timestamp.txt", "submission_secret.txt"
 
 
-def time_in(path: Path) -> str | None:
-    """When it was handed in; None if nothing sensible stands there."""
+def time_in(path: Path) -> datetime | None:
+    """When it was handed in, in UTC; None if nothing is said. Raises ValueError if what is said cannot be read for certain."""
     try:
         text = read_file(path, 200).decode().strip()
-        # Python's calendar ends with the year 9999; time zones must not lead beyond it.
-        if not 1970 < parse_utc(text).year < 9000:
+    except Damaged as error:
+        if not os.path.lexists(path):
             return None
-    except Exception:  # dateutil raises whatever its parts raise
-        return None
-    return text
+        raise ValueError(str(error)) from None
+    return moment_in(text) if text else None
 
 
 def _secret_in(path: Path) -> str:
@@ -164,7 +165,10 @@ def hand_on(root: Path, learner: str, lesson: str, parts: Collection[str] = ("au
     made = {part: here.folder(part, learner, lesson) for part in ("autograded", "feedback")}
     known = (_secret_in(folder / SECRET) for folder in (handed_in, *made.values()))
     secret = next(filter(None, known), "") or secrets.token_hex(64)
-    time = time_in(handed_in / TIME) or ""
+    time = ""
+    with contextlib.suppress(ValueError):
+        if told := time_in(handed_in / TIME):
+            time = f"{told:%Y-%m-%d %H:%M:%S.%f} UTC"
     for part in parts:
         if made[part].is_dir():
             _write(made[part] / SECRET, secret)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import nbformat
 from nbgrader.api import (
@@ -18,7 +18,6 @@ from nbgrader.api import (
 )
 from nbgrader.converters import Autograde
 from nbgrader.preprocessors import AssignLatePenalties
-from nbgrader.utils import parse_utc
 from sqlalchemy.exc import DataError, SQLAlchemyError
 from traitlets.config import Config
 
@@ -79,23 +78,34 @@ class Writer:
         return marks_in(self._gradebook, lesson)
 
     def is_stamped(self, held: Mark, learner: str, lesson: str, submitted: Path) -> bool:
-        """Whether the time of the hand-in has arrived in the gradebook; True if nothing tells it."""
-        timestamp = self._handed_in(learner, lesson, submitted, held.late.handed_in)
-        return timestamp is None or timestamp == held.late.handed_in
+        """Whether the time of the hand-in has arrived in the gradebook."""
+        return self._handed_in(learner, lesson, submitted, held.late.handed_in) == held.late.handed_in
 
     def _handed_in(self, learner: str, lesson: str, submitted: Path, before: datetime | None) -> datetime | None:
         """When it was handed in, as ``timestamp.txt`` says. What an LMS calls late, and no more, came at least a second late.
 
-        None if nothing tells. Whoever had such a second, and has handed in again since, came when it was due.
+        ``before``: what the gradebook has, which stays if nothing tells; a time that cannot be read leaves none. Whoever had
+        such a second, and has handed in again since, came when it was due.
         """
-        told = time_in(_stamp(learner, lesson, submitted))
+        try:
+            told = time_in(_stamp(learner, lesson, submitted))
+        except ValueError:
+            told = before = None
         if told is not None:
-            return cast(datetime, parse_utc(told))
+            # The last second of a due date is on time, to its end.
+            return told.replace(tzinfo=None, microsecond=0)
         due = self._gradebook.find_assignment(assignment_of(lesson)).duedate
         at_least = due + timedelta(seconds=1) if due is not None else None
         if (learner, lesson) in self.late:
             return at_least
-        return due if at_least is not None and before == at_least else None
+        return due if at_least is not None and before == at_least else before
+
+    def end_minutes(self) -> None:
+        """A due date of 23:59, as formgrader sets it, ends with that minute."""
+        for one in self._gradebook.assignments:
+            if one.duedate is not None and (one.duedate.minute, one.duedate.second) == (59, 0):
+                one.duedate = one.duedate.replace(second=59)
+        self._gradebook.db.commit()
 
     def due_dates(self) -> DueDates:
         """All that the gradebook knows."""
@@ -156,8 +166,7 @@ class Writer:
     def _write(self, verdict: Verdict, blueprint: Blueprint, submitted: Path, earlier: Mapping[str, str]) -> None:
         self._gradebook.update_or_create_student(verdict.learner)
         submission = self._gradebook.update_or_create_submission(assignment_of(verdict.lesson), verdict.learner)
-        handed_in = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
-        submission.timestamp = handed_in or submission.timestamp
+        submission.timestamp = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
         mine = [one.id for one in submission.notebooks if one.name == notebook_of(verdict.lesson)]
         for grade, name in self._named(Grade, mine):
             _set_grade(grade, name, verdict, blueprint, earlier)

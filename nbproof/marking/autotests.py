@@ -27,10 +27,7 @@ from nbproof.sandbox.isolation import isolation_or_refuse, why_not_isolated
 from nbproof.sandbox.worker_handle import Worker
 from nbproof.text import in_one_line
 
-__all__ = ["templates_beside", "with_tests"]
-
-_ROOM = 100_000
-"""Bytes of what one line of the instructor's may show."""
+__all__ = ["with_tests"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ class _Client:
     worker: Worker
 
     def execute_interactive(self, code: str, output_hook: Callable[[dict[str, Any]], None]) -> None:
-        request = {"op": "cell", "source": code, "count": 1, "history": True, "room": _ROOM}
+        request = {"op": "cell", "source": code, "count": 1, "history": True, "room": 100_000}
         answer, _ = self.worker.request(request, {"outputs": list})
         for output in answer["outputs"]:
             if output["output_type"] == "error":
@@ -62,54 +59,45 @@ def _holds_templates(source: Path, config: Config) -> bool:
     return InstantiateTests(config=config).autotest_delimiter.encode() in source.read_bytes()
 
 
-def templates_beside(source: Path, config: Config) -> Path:
-    """The file that says how tests are written: beside the notebook, or else in the course's folder."""
-    name = InstantiateTests(config=config).autotest_filename
-    return next(filter(Path.is_file, [source.parent / name]), Path(CourseDirectory(config=config).root, name))
-
-
 def with_tests(source: Path, config: Config) -> nbformat.NotebookNode:
     """The instructor's notebook, with the tests that nbgrader writes into it. Raises CourseError if it cannot write them."""
-    notebook = nbformat.read(source, as_version=4)
     if not _holds_templates(source, config):
-        return notebook
-    templates = templates_beside(source, config)
+        return nbformat.read(source, as_version=4)
+    root, name = Path(config.CourseDirectory.root), InstantiateTests(config=config).autotest_filename
+    folder = source.parent if (source.parent / name).is_file() else root
     try:
         beside = read_attachments(source.parent, source, CourseDirectory(config=config).max_dir_size * 1000)
-        parts = [part for name, data in beside.items() for part in (os.fsencode(name), data)]
-        asked = repr([config.get(name) for name in ("InstantiateTests", "IncludeHeaderFooter")])
-        digest = digest_of(source.read_bytes(), templates.read_bytes(), asked.encode(), *parts)
-        kept = Path(CourseDirectory(config=config).root, ".course", "autotests", f"{digest}.ipynb")
+        parts = [*map(os.fsencode, beside), *beside.values(), source.read_bytes(), (folder / name).read_bytes()]
+        asked = [repr(config.get(one)).encode() for one in ("InstantiateTests", "IncludeHeaderFooter")]
+        kept = root / ".course" / "autotests" / f"{digest_of(*parts, *asked)}.ipynb"
         if not kept.is_file():
             kept.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(kept, nbformat.writes(_written(notebook, templates.parent, beside, config)).encode())
+            replace_file(kept, nbformat.writes(_written(source, folder, beside, config)))
         return nbformat.read(kept, as_version=4)
-    except CourseError:
-        raise
     except Exception as error:  # the instructor's code, templates, or a limit that ended the process
         raise CourseError(
             f"nbgrader cannot write the tests of its AUTOTEST lines: {type(error).__name__}: {in_one_line(error)}",
             str(source),
-            f"mend the line, or the reference answer above it; how tests are written says {templates}; then grade again",
+            f"mend the line, the reference answer above it, or how tests are written, {folder / name}; then grade again",
         ) from None
 
 
-def _written(
-    notebook: nbformat.NotebookNode, folder: Path, beside: Attachments, config: Config
-) -> nbformat.NotebookNode:
-    own, limits = notebook.cells, GradingLimits(config=config)
+def _written(source: Path, folder: Path, beside: Attachments, config: Config) -> nbformat.NotebookNode:
+    """The notebook with its tests; header and footer, which run with it, are left out again."""
+    notebook, limits, preprocessor = (
+        nbformat.read(source, as_version=4),
+        GradingLimits(config=config),
+        _Sealed(config=config),
+    )
+    own = notebook.cells
     around, _ = IncludeHeaderFooter(config=config).preprocess(nbformat.from_dict(notebook), {})
     first = next(place for place in range(len(around.cells)) if around.cells[place:][: len(own)] == own)
     kernel = notebook.metadata.get("kernelspec", {}).get("name")
-    preprocessor = _Sealed(config=config)
-    resources = {
-        "metadata": {"path": str(folder)},
-        "kernel_name": kernel if kernel in preprocessor.sanitizers else "python3",
-    }
+    known = kernel if kernel in preprocessor.sanitizers else "python3"
     # On a machine without isolation it is the instructor's own code all the same.
     level = isolation_or_refuse(unsafe=bool(why_not_isolated())).level
     with Engine(limits, level) as engine, engine.worker(beside) as worker:
         worker.deadline = time.monotonic() + limits.submission_seconds
         preprocessor.kc = _Client(worker)
-        preprocessor.preprocess(around, resources)
+        preprocessor.preprocess(around, {"metadata": {"path": str(folder)}, "kernel_name": known})
     return nbformat.from_dict({**notebook, "cells": around.cells[first:][: len(own)]})

@@ -162,6 +162,7 @@ class Blueprint:
 def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
     """Read the instructor's notebook. ``lesson``: what it is called, if that is not the file's name."""
     instructor = _instructors(source, config)
+    learner = _released(instructor, source, config)
     setup: dict[str, str] = {}
     tests: dict[str, str] = {}
     points: dict[str, float] = {}
@@ -182,7 +183,6 @@ def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
         elif kind is CellKind.SETUP:
             setup[name] = cell.source
             order.append((kind, name))
-    learner = _released(instructor, source, config)
     shown = {name_of(cell): cell.source for cell in learner.cells}
     stubs = {name: shown[name] for kind, name in order if kind is CellKind.ANSWER}
     test_cells = {}
@@ -203,11 +203,11 @@ def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
 
 
 def _instructors(source: Path, config: Config) -> nbformat.NotebookNode:
-    """The instructor's notebook with all that nbgrader puts into it. Raises CourseError for what nbgrader cannot work with."""
+    """The instructor's notebook with all that nbgrader puts into it. Raises CourseError if it cannot be read."""
     try:
         notebook = with_tests(source, config)
         refuse_what_is_not_ours(notebook, source)
-        instructor, _ = IncludeHeaderFooter(config=config).preprocess(notebook, {})
+        return IncludeHeaderFooter(config=config).preprocess(notebook, {})[0]
     except CourseError:
         raise
     except Exception as error:  # whatever JSON, nbformat and a file system raise
@@ -216,55 +216,36 @@ def _instructors(source: Path, config: Config) -> nbformat.NotebookNode:
             str(source),
             "open it in JupyterLab: what opens there, and is saved again, can be read; then grade again",
         ) from None
-    met: set[str] = set()
-    for number, cell in enumerate(instructor.cells, 1):
-        _refuse_bad_metadata(cell, number, met, source)
-    return instructor
-
-
-def _refuse_bad_metadata(cell: nbformat.NotebookNode, number: int, met: set[str], source: Path) -> None:
-    """Raise CourseError for a cell that nbgrader does not take. ``met``: the ids above it, to which its own is added."""
-    grading, name = grading_of(cell), name_of(cell)
-    cure = "set type, id and points of this cell in JupyterLab's Create Assignment panel, and save; then grade again"
-    try:
-        if not isinstance(cell.metadata, Mapping) or not isinstance(cell.source, str):
-            raise ValueError("it has no metadata, or no text, as cells have them")
-        if "nbgrader" not in cell.metadata:
-            return
-        if cell.cell_type not in ("code", "markdown", "raw"):
-            raise ValueError(f"no cell is of the type {cell.cell_type}")
-        MetadataValidator().validate_cell(cell)
-        if not math.isfinite(grading.get("points", 0)):
-            raise ValueError(f"points: {grading['points']} is no number of points")
-        used = any(grading[one] for one in ("grade", "solution", "locked"))
-        if used and name in met:
-            raise ValueError(f"another cell above it has the same id, {name}")
-        met |= {name} if used else set()
-        return
-    except SchemaTooOldError:
-        told, cure = "its metadata is of an older nbgrader", nbgrader_command(f"update {shlex.quote(str(source))}")
-    except ValidationError as error:
-        told = ": ".join([*map(str, error.path), in_one_line(error.message)])
-    except Exception as error:  # metadata may be anything
-        told = in_one_line(error)
-    raise CourseError(f"cell {number} ({name or 'without an id'}): {told}", str(source), cure)
 
 
 def _released(instructor: nbformat.NotebookNode, source: Path, config: Config) -> nbformat.NotebookNode:
-    """What learners are handed. Raises CourseError for a region that nbgrader does not take out."""
-    learner = copy.deepcopy(instructor)
+    """What learners are handed. Raises CourseError for the first cell that nbgrader does not take, or cannot clear."""
+    learner, met = copy.deepcopy(instructor), set[str]()
     # Mark schemes stand in solution regions. By its checksum nbgrader knows an answer that nobody has touched.
     made = [one(parent=None, config=config) for one in (ClearSolutions, ClearHiddenTests, ComputeChecksums)]
     for number, cell in enumerate(learner.cells, 1):
+        grading, name = grading_of(cell), name_of(cell)
+        cure = "mend its marks, or its type, id and points in JupyterLab's Create Assignment panel, and save; then grade again"
         try:
+            if cell.cell_type not in ("code", "markdown", "raw") or not isinstance(cell.source, str):
+                raise ValueError(f"no cell is of the type {cell.cell_type}")
+            if "nbgrader" in cell.metadata:
+                MetadataValidator().validate_cell(cell)
+            if not math.isfinite(grading.get("points", 0)):
+                raise ValueError(f"points: {grading['points']} is no number of points")
+            if name in met and any(grading.get(one) for one in ("grade", "solution", "locked")):
+                raise ValueError(f"another cell above it has the same id, {name}")
+            met.add(name)
             for preprocessor in made:
                 preprocessor(nbformat.NotebookNode(metadata=learner.metadata, cells=[cell]), {})
-        except Exception as error:
-            raise CourseError(
-                f"cell {number} ({name_of(cell) or 'without an id'}): {in_one_line(error)}",
-                str(source),
-                "mend the marks of that region, or the type of its cell, and save; then grade again",
-            ) from None
+            continue
+        except SchemaTooOldError:
+            told, cure = "its metadata is of an older nbgrader", nbgrader_command(f"update {shlex.quote(str(source))}")
+        except ValidationError as error:
+            told = ": ".join([*map(str, error.path), in_one_line(error.message)])
+        except Exception as error:  # metadata and text may be anything
+            told = in_one_line(error)
+        raise CourseError(f"cell {number} ({name or 'without an id'}): {told}", str(source), cure)
     return learner
 
 

@@ -51,7 +51,7 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mappi
             answer, _ = worker.request(request, {"found": dict, "damaged": str}, data)
     except WorkerLost as loss:
         why = {"timeout": "takes too long", "memory": "takes too much memory"}.get(loss.cause, "ends the reader")
-        raise Damaged(f"it cannot be read: reading it {why}. Hand in the notebook as JupyterLab saves it") from None
+        raise Damaged(f"it cannot be read: reading it {why}") from None
     if answer["damaged"]:
         raise Damaged(answer["damaged"])
     try:

@@ -62,7 +62,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         root = Path(converter.coursedir.root)
         config = _as_configured(converter)
         self.log.info("%s", chosen.line)
-        for line in not_obeyed(config, by_grade=False):
+        for line in not_obeyed(config):
             self.log.warning("%s", line)
         with only_run(root):
             intake = self._intake(converter, root)

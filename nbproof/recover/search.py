@@ -137,10 +137,7 @@ class _Search:
                 continue
             if cell.name == released.name != "" or len(bare(released.source)) >= _DISTINCT:
                 return
-        raise Damaged(
-            f"it is another notebook: none of its {len(self.cells)} cells belongs to {self.handout.lesson}. "
-            "Hand in the notebook of this lesson"
-        )
+        raise Damaged(f"it is another notebook: none of its {len(self.cells)} cells belongs to {self.handout.lesson}")
 
     def _has_answer(self, name: str) -> bool:
         touched = self.found.answers[name] not in ("", self.handout.stubs[name])

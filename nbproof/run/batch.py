@@ -95,6 +95,7 @@ def grade_class(
     states = {name: LessonState.of(root, name, config, limits) for name in lessons}
     try:
         with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
+            writer.end_minutes()
             penalties = Penalties(root, config, coursedir.db_url)
             intake, refused, changed = _gradable(intake, states, state, writer)
             references = References(states, state, isolation)
@@ -147,7 +148,6 @@ class _ClassRun:
     """Lesson -> submissions whose verdicts are kept, while the lesson's points or texts are others."""
     _marked: dict[Key, str] = field(default_factory=dict)
     """Digest of the bytes that were marked, which may have been handed in anew while the run went on."""
-    _given_away: dict[str, str] = field(default_factory=dict)
 
     def go(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
         """Plan, mark, write; see :func:`grade_class`."""
@@ -183,7 +183,7 @@ class _ClassRun:
             reasons=reasons,
             plain_tests={name: len(one.plain) for name, one in blueprints.items() if one.plain},
             unfit=failed,
-            given_away=self._given_away,
+            given_away=self.references.given_away,
             anyway=self.anyway,
         )
 
@@ -195,7 +195,6 @@ class _ClassRun:
         try:
             with made(blueprints, self.state.seed, self.limits) as pool:
                 failed = self.references.shortfalls(list(blueprints), pool, self.watch)
-                self._given_away = self.references.given_away(list(blueprints), pool, self.watch)
                 unfit = {} if self.anyway else failed
                 if unfit.keys() >= blueprints.keys():
                     self.references.refuse(unfit, course_command("grade --anyway", self.root))

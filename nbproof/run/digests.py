@@ -13,6 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from nbgrader.preprocessors import InstantiateTests
 from traitlets.config import Config
 
 from nbproof.cells import CellKind, grading_of, kind_of, name_of, text_of
@@ -20,7 +21,6 @@ from nbproof.course_file import the_course
 from nbproof.files import digest_of
 from nbproof.handed_out import digest_of_visible, hint_files
 from nbproof.limits import GradingLimits
-from nbproof.marking.autotests import templates_beside
 from nbproof.marking.blueprint import Blueprint, files_beside, read_blueprint
 from nbproof.marking.plain import may_score
 from nbproof.places import places
@@ -152,7 +152,8 @@ class LessonState:
     def _bytes(self) -> list[bytes]:
         """Of the notebook, of what is put above and below it, and of what its tests are written from."""
         around = (self.config.IncludeHeaderFooter.get(part) for part in ("header", "footer"))
-        files = (self.path, templates_beside(self.path, self.config), *map(Path, filter(None, around)))
+        templates = InstantiateTests(config=self.config).autotest_filename
+        files = (self.path, Path(self.config.CourseDirectory.root, templates), *map(Path, filter(None, around)))
         return [path.read_bytes() for path in files if path.is_file()]
 
     @cached_property

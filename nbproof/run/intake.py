@@ -13,6 +13,7 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import digest_of
+from nbproof.gradebook.graded_notebook import TIME, time_in
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.results import Verdict
@@ -21,7 +22,7 @@ from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.run.contents import LessonBook
 from nbproof.run.hand_ins import Folder
 from nbproof.run.journal import journal_of
-from nbproof.text import counted, printable, some_of
+from nbproof.text import counted, in_one_line, printable, some_of
 
 __all__ = [
     "Intake",
@@ -72,7 +73,7 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
         if why := _why_not(folder, keys):
             strange[why, folder.name].append(folder)
         elif {key.lesson for key in keys} & {*lessons} and (folder.is_dir() or folder.is_symlink()):
-            found.append(_in_folder(root, folder, keys, book))
+            found += [_in_folder(root, folder, keys, book), *_unread_time(root, folder / TIME)]
     for (why, _), paths in strange.items():
         note = f"passed over {some_of([_shown(root, path) for path in paths], 3)}: {why}"
         found.append(Intake((), (note,), any(map(_may_be_work, paths))))
@@ -86,6 +87,18 @@ def _folders(here: Places, strange: dict[tuple[str, str], list[Path]]) -> Iterat
             yield from here.inner(outer)
         except OSError as error:
             strange[error.strerror or "it cannot be read", outer.name].append(outer)
+
+
+def _unread_time(root: Path, stamp: Path) -> list[Intake]:
+    try:
+        time_in(stamp)
+        return []
+    except ValueError as error:
+        note = (
+            f"not known whether it is late: {_shown(root, stamp)} cannot be read for certain ({in_one_line(error)}): write it "
+            "as 2026-11-20 18:00:00 UTC, then grade again; it is graded, and costs nothing until then"
+        )
+        return [Intake((), (note,), True)]
 
 
 def _together(found: Sequence[Intake], lessons: Collection[str]) -> Intake:

@@ -7,51 +7,40 @@ silence, is in tests/run/test_options.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from traitlets.config import Config
 
-__all__ = ["NOT_OBEYED", "NOT_OBEYED_BY_GRADE", "not_obeyed"]
-
-_PAGES = "feedback pages are those of this grader"
+__all__ = ["NOT_OBEYED", "not_obeyed"]
 
 NOT_OBEYED = {
+    "*.timeout": "",
+    "*.enabled": "it is used, or not, as if this were not said",
+    "*.permissions": "`nbgrader autograde` obeys it; the command `grade` writes files as your umask says",
+    "*.post_convert_hook": "`nbgrader autograde` calls it, the command `grade` does not",
+    "*.pre_convert_hook": "`nbgrader autograde` calls it, the command `grade` does not",
     "Autograde.autograde_preprocessors": "of this list only AssignLatePenalties is asked; no preprocessor of yours runs",
     "Autograde.create_student": "all who hand in are put into the gradebook",
     "Autograde.sanitize_preprocessors": "none of this list runs: each notebook is rebuilt from the instructor's copy",
+    "CourseDirectory.groupshared": "`nbgrader autograde` obeys it; the command `grade` writes files as your umask says",
     "CourseDirectory.notebook_id": "all notebooks of an assignment are graded",
+    "CourseDirectory.student_id_exclude": "`nbgrader autograde` obeys it; the command `grade` grades all, or `--only` some",
     "Execute.*": "a cell runs as docs/engine.md says; of these options only timeout is asked",
-    "GenerateFeedback.preprocessors": _PAGES,
-    "GetGrades.display_data_priority": _PAGES,
+    "ExecutePreprocessor.*": "a cell runs as docs/engine.md says; of these options only timeout is asked",
+    "GenerateFeedback.preprocessors": "feedback pages are those of this grader",
+    "GetGrades.display_data_priority": "feedback pages are those of this grader",
     "IgnorePattern.*": "whatever a test cell writes to stderr costs its points",
     "LimitOutput.*": "outputs are cut by c.GradingLimits.output_bytes",
+    "NotebookClient.*": "a cell runs as docs/engine.md says; of these options only timeout is asked",
     "OverwriteCells.missing_cell_notification": "a cell that was deleted is put back without a notice",
-    "Preprocessor.enabled": "it is used, or not, as if this were not said",
 }
-"""What happens in its place."""
-
-_NO_HOOK = "`nbgrader autograde` calls it, this command does not"
-NOT_OBEYED_BY_GRADE = {
-    "BaseConverter.permissions": "files are written as your umask says",
-    "BaseConverter.post_convert_hook": _NO_HOOK,
-    "BaseConverter.pre_convert_hook": _NO_HOOK,
-    "CourseDirectory.groupshared": "files are written as your umask says",
-    "CourseDirectory.student_id_exclude": "all are graded; --only names some",
-}
-"""The same, where it is not nbgrader that is asked to grade."""
-
-_SECTIONS = {
-    "BaseConverter": ("Autograde", "AutogradeApp"),
-    "Execute": ("ExecutePreprocessor", "NotebookClient"),
-}
-"""Where else an option may stand: under the names of classes that are made from one, or that it is made from."""
+"""Option, as a pattern -> what happens in its place; the first that fits holds. Nothing: it is obeyed."""
 
 
-def not_obeyed(config: Config, by_grade: bool) -> Iterator[str]:
+def not_obeyed(config: Config) -> Iterator[str]:
     """A sentence for each option that is set and would change marks or files, and is not obeyed."""
-    for name, instead in {**NOT_OBEYED, **(NOT_OBEYED_BY_GRADE if by_grade else {})}.items():
-        home, _, option = name.partition(".")
-        for section in sorted(config) if home == "Preprocessor" else (home, *_SECTIONS.get(home, ())):
-            told = config.get(section, {})
-            every = [one for one in sorted(told) if one not in ("enabled", "timeout")]
-            for one in every if option == "*" else [option] * (option in told):
-                yield f"c.{section}.{one} is not obeyed here: {instead}"
+    for section in sorted(config):
+        for name in sorted(f"{section}.{option}" for option in config[section]):
+            instead = next((text for pattern, text in NOT_OBEYED.items() if fnmatchcase(name, pattern)), "")
+            if instead:
+                yield f"c.{name} is not obeyed: {instead}"

@@ -11,8 +11,8 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
@@ -126,52 +126,48 @@ class References:
     state: RunState
     isolation: Isolation
     """What else the outcome depends on."""
+    given_away: dict[str, str] = field(default_factory=dict)
+    """Lesson -> the marks of a notebook that nobody has touched; what was told once is not told again."""
 
     def shortfalls(self, lessons: Sequence[str], pool: Pool, watch: Watch) -> dict[str, str]:
-        """Why the reference answers earn less than full marks here, of those of these lessons that do."""
+        """Why the reference answers earn less than full marks here, of those of these lessons that do.
+
+        Notes in :attr:`given_away` what an untouched notebook earns, of lessons with plain tests.
+        """
         failed: dict[str, str] = {}
 
-        # What is handed out without answers, and marked by that, has nothing to prove.
-        asked = [
-            one for one in self._new(REFERENCE, lessons) if self._answers(one) or not self.lessons[one].blueprint.stubs
-        ]
-        # What a limit has ended is tried once more: a busy machine must not stop a class that it would grade a minute later.
-        for last in (False, True):
-            jobs = [HandIn(Key(REFERENCE, one)) for one in asked]
-            asked = []
-            for job, verdict in marked(pool, jobs, self._reading(watch), self.state.seed):
-                lesson = job.key.lesson
-                why = shortfall(self.lessons[lesson].blueprint, self._answers(lesson), verdict)
-                if not why:
-                    self.keep(lesson)
-                elif not last and {one.status for one in verdict.exercises} & set(FAULTS):
-                    asked.append(lesson)
-                else:
-                    failed[lesson] = why
-        return failed
-
-    def given_away(self, lessons: Sequence[str], pool: Pool, watch: Watch) -> dict[str, str]:
-        """Where a notebook as it is handed out earns marks, of lessons with plain tests; what was told once is not told again."""
-        told: dict[str, str] = {}
-        asked = [one for one in self._new(_UNTOUCHED, lessons) if self.lessons[one].blueprint.plain]
-        jobs = [HandIn(Key(_UNTOUCHED, one)) for one in asked]
-        for job, verdict in marked(pool, jobs, self._reading(watch), self.state.seed):
-            self.keep(job.key.lesson, _UNTOUCHED)
-            earned = [(part, points) for one in verdict.exercises for part, points in one.points.items() if points]
-            cells = ", ".join(f"{part} ({points:g})" for part, points in earned)
-            if cells:
-                told[job.key.lesson] = f"{_UNTOUCHED} earns {sum(dict(earned).values()):g} points: {cells}"
-        return told
-
-    def _new(self, who: str, lessons: Sequence[str]) -> list[str]:
-        return [one for one in lessons if self.state.references.get(self._name(one, who)) != self._digest(one)]
-
-    def _reading(self, watch: Watch) -> Callable[[HandIn], HandIn]:
         def read(job: HandIn) -> HandIn:
             watch.started(job.key.name)
             return self._hand_in(job.key)
 
-        return read
+        keys = [Key(who, lesson) for lesson in lessons for who in self._who(lesson)]
+        asked = [key for key in keys if self.state.references.get(self._name(key)) != self._digest(key.lesson)]
+        # What a limit has ended is tried once more: a busy machine must not stop a class that it would grade a minute later.
+        for last in (False, True):
+            jobs = [HandIn(key) for key in asked]
+            asked = []
+            for job, verdict in marked(pool, jobs, read, self.state.seed):
+                key, lesson = job.key, job.key.lesson
+                why = ""
+                if key.learner == REFERENCE:
+                    why = shortfall(self.lessons[lesson].blueprint, self._answers(lesson), verdict)
+                elif verdict.score:
+                    parts = {part: points for one in verdict.exercises for part, points in one.points.items()}
+                    cells = ", ".join(f"{part} ({points:g})" for part, points in parts.items() if points)
+                    self.given_away[lesson] = f"{_UNTOUCHED} earns {verdict.score:g} points: {cells}"
+                if not why:
+                    self.keep(lesson, key.learner)
+                elif not last and {one.status for one in verdict.exercises} & set(FAULTS):
+                    asked.append(key)
+                else:
+                    failed[lesson] = why
+        return failed
+
+    def _who(self, lesson: str) -> list[str]:
+        """Whose notebooks tell something of a lesson: what is handed out without answers has no others to prove."""
+        blueprint = self.lessons[lesson].blueprint
+        has_answers = bool(self._answers(lesson)) or not blueprint.stubs
+        return [REFERENCE] * has_answers + [_UNTOUCHED] * bool(blueprint.plain)
 
     def _answers(self, lesson: str) -> dict[str, str]:
         return reference_answers(self.lessons[lesson].path, self.lessons[lesson].blueprint)
@@ -186,11 +182,11 @@ class References:
 
     def keep(self, lesson: str, who: str = REFERENCE) -> None:
         """They have earned full marks, or are told: the next run need not ask."""
-        self.state.references[self._name(lesson, who)] = self._digest(lesson)
+        self.state.references[self._name(Key(who, lesson))] = self._digest(lesson)
         self.state.save()
 
-    def _name(self, lesson: str, who: str) -> str:
-        return ", ".join([lesson, f"isolation {self.isolation.value}", *[who] * (who != REFERENCE)])
+    def _name(self, key: Key) -> str:
+        return ", ".join([key.lesson, f"isolation {self.isolation.value}", *[key.learner] * (key.learner != REFERENCE)])
 
     def _digest(self, lesson: str) -> str:
         """Changes with all that the outcome depends on."""

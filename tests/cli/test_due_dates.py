@@ -37,7 +37,10 @@ def roster(course: Path) -> Callable[..., int]:
         ("2026-11-20", "2026-11-20T23:59:59"),
         ("2026-11-20 18:00", "2026-11-20T18:00:00"),
         ("2026-11-20T18:00:30Z", "2026-11-20T18:00:30"),
-        ("2026-11-20 23:59 UTC", "2026-11-20T23:59:00"),
+        ("2026-11-20 23:59 UTC", "2026-11-20T23:59:59"),
+        ("20.11.2026", "2026-11-20T23:59:59"),
+        ("Nov 20 2026 5pm", "2026-11-20T17:00:00"),
+        ("2026-11-20T23:59+01:00", "2026-11-20T22:59:59"),
         ("2026-11-20 18:00+01:00", "2026-11-20T17:00:00"),
         ("2026-07-20 Europe/Berlin", "2026-07-20T21:59:59"),
     ],
@@ -107,7 +110,10 @@ def test_what_cannot_be_is_said_with_the_next_command(
         (("extend", "adda", LESSON, "2026-11-30"), "'adda' is no learner's id, and may mean: ada Ada A"),
         (("extend", "ada", LESSON, "2026-11-20"), "not later than for the class"),
         (("extend", "ada", "09_none", "2026-11-30"), "no lesson is called '09_none'"),
-        (("due", LESSON, "soon"), "'soon' is no time"),
+        *(
+            (("due", LESSON, text), f"{text!r} is no time, or not for certain")
+            for text in ("soon", "tomorrow", "03/04/2026", "Nov 20 5pm", "2026-11-20 CEST", "9999-12-31 23:59 -2300")
+        ),
     ):
         assert roster(*words) == 2
         assert said in capsys.readouterr().err

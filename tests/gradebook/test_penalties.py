@@ -16,6 +16,7 @@ from nbproof.display.words import ENGLISH
 from nbproof.errors import CourseError
 from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.registry import create_tables
+from nbproof.key import Key
 from nbproof.nbgrader_setup import course_config
 from nbproof.report.findings import tables
 from nbproof.report.records import read_class
@@ -202,3 +203,15 @@ def test_tables_and_version_are_nbgraders(tmp_path: Path) -> None:
     Gradebook(f"sqlite:///{theirs}", "hooks").close()
     assert _described(ours) == _described(theirs)
     assert len(_described(ours)[1]) == 1
+
+
+def test_the_last_second_is_on_time_and_a_time_that_cannot_be_read_costs_nothing(late_class: Rehearsal) -> None:
+    """A due date as formgrader sets it; a time that is read again counts again."""
+    _due(late_class, "2026-03-04 23:59:00 UTC")
+    for learner, time in {"late": "2026-03-04 23:59:59.999 UTC", "later": "04/03/2026 10:00"}.items():
+        (late_class.submitted(learner).parent / "timestamp.txt").write_text(time)
+    assert {one.learner: one.penalty for one in late_class.grade().marks.values() if one.penalty} == {}
+    (late_class.submitted("later").parent / "timestamp.txt").write_text("2026-03-05 00:59:59 UTC")
+    assert late_class.grade().marks[Key("later", LESSON)].late.seconds == 3600
+    (late_class.submitted("later").parent / "timestamp.txt").write_text("sometime")
+    assert late_class.grade().marks[Key("later", LESSON)].late.seconds == 0

@@ -29,7 +29,7 @@ def test_the_only_notebook_is_taken_whatever_it_is_called(course: Path, path: st
     _notebook(folder / path)
     for other in ("timestamp.txt", "data.csv", ".ipynb_checkpoints/01_a-checkpoint.ipynb", "__MACOSX/._x.ipynb"):
         (folder / other).parent.mkdir(exist_ok=True)
-        (folder / other).write_text("2026-01-01")
+        (folder / other).write_text("2026-01-01 00:00")
     intake = take_in(course, ["01_a"], ["01_a"])
     assert [(one.path, one.problem) for one in intake.submissions] == [(folder / path, "")]
     assert any(path in note for note in intake.notes)

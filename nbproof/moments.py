@@ -1,0 +1,67 @@
+"""Times as people and programs write them: read where they mean one moment, and never guessed."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from itertools import product
+
+from dateutil import parser, tz
+
+__all__ = ["moment_in"]
+
+_ZONE = re.compile(r"\s+([A-Za-z]+(?:/[\w+-]+)+)$")
+
+
+def moment_in(text: str, end_of_day: bool = False) -> datetime:
+    """The moment that a text means, in UTC, by dateutil; without a zone it is UTC, as nbgrader has it.
+
+    Raises ValueError, with the reason, for what has no date or time of day, or means several moments, or none.
+    ``end_of_day``: a date alone means the last second of that day, and 23:59 the end of that minute.
+    """
+    named = _ZONE.search(text)
+    zone = _zone_of(named[1], None) if named else UTC
+    plain = (text[: named.start()] if named else text).strip()
+    if (plain.isdigit() and len(plain) not in (8, 14)) or re.search(r"\d *[A-Z]{3,5}[+-]\d", plain):
+        raise ValueError("programs read such times in several ways")
+    iso = re.match(r"(\d{4}-\d\d?-\d\d?|\d{8})(?!\d)", plain)
+    orders = [(False, True)] if iso else list(product((False, True), repeat=2))
+    try:
+        read = {
+            parser.parse(plain, default=blank, tzinfos=_zone_of, dayfirst=day, yearfirst=year)
+            for day, year in orders
+            for blank in (datetime(2000, 1, 1), datetime(2001, 2, 2))
+        }
+        late = parser.parse(
+            plain, default=datetime(2000, 1, 1, 1), tzinfos=_zone_of, dayfirst=orders[0][0], yearfirst=True
+        )
+        if len(read) > 1:
+            raise ValueError("it has no whole date, or can be read as several: " + _several(read))
+        (one,) = read
+        if late.hour != one.hour:
+            if not end_of_day:
+                raise ValueError("it has no time of day")
+            one = one.replace(hour=23, minute=59)
+        if end_of_day and (one.hour, one.minute, one.second) == (23, 59, 0):
+            one = one.replace(second=59)
+        found: datetime = (one if one.tzinfo else one.replace(tzinfo=zone)).astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(str(error)) from None
+    # Python's calendar ends with the year 9999; time zones must not lead beyond it.
+    if not 1970 < found.year < 9000:
+        raise ValueError(f"the year {found.year}")
+    return found
+
+
+def _several(read: set[datetime]) -> str:
+    return ", ".join(sorted({f"{one:%Y-%m-%d}" for one in read})[:4])
+
+
+def _zone_of(name: str | None, offset: int | None) -> tzinfo | None:
+    """For dateutil, which would take a zone that it does not know for none at all."""
+    if offset is not None:
+        return timezone(timedelta(seconds=offset))
+    zone = tz.gettz(name) if name else None
+    if name and zone is None:
+        raise ValueError(f"no time zone is called {name}")
+    return zone

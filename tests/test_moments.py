@@ -1,0 +1,60 @@
+"""Times are read where they mean one moment, and never guessed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from nbgrader.utils import parse_utc
+
+from nbproof.gradebook.graded_notebook import TIME, hand_on
+from nbproof.moments import moment_in
+from nbproof.run.intake import lessons_with_source, take_in
+from tests.run.test_any_course import SQUARES, hand_in, written
+
+AT_TEN = "2026-03-04 10:00:00"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-03-04 10:00:00.000000 UTC", "2026-03-04 10:00:00", "2026-03-04T10:00:00Z", "20260304T100000Z", "4 March 2026 10:00",
+        "2026-03-04 11:00:00 +0100", "2026-03-04 11:00 CET", "Wed Mar  4 11:00:00 CET 2026", "2026-03-04 11:00:00 Europe/Berlin",
+        "2026-03-04 10:00 AM", "Mar 4, 2026 at 10am", "2026-03-04 05:00:00 -0500",
+    ],
+)  # fmt: skip
+def test_a_moment_in_any_form(text: str) -> None:
+    """nbgrader's own parser reads some of these hours away."""
+    assert f"{moment_in(text):%Y-%m-%d %H:%M:%S}" == AT_TEN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "03/04/2026 10:00", "04.03.26 10:00", "Mar 4 10:00", "2026-03-04", "10:00", "2026-03-04 10:00 CEST", "1772618400",
+        "2026-03-04 10:00 GMT+3", "2026-03-04 10:00:00 Nowhere/Land", "yesterday", "9999-12-31 23:59:59 -2300",
+        "0001-01-01 00:00 +2300", "2026-02-30 10:00", "\ufffd",
+    ],
+)  # fmt: skip
+def test_what_may_mean_several_moments_or_none_is_not_guessed(text: str) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        moment_in(text)
+
+
+def test_a_time_that_cannot_be_read_is_named_with_what_to_write_and_counts_neither_way(tmp_path: Path) -> None:
+    source = written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
+    path = hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
+    stamp, lessons = path.parent / TIME, lessons_with_source(tmp_path, [])
+    stamp.write_text("03/04/2026 10:00")
+    intake = take_in(tmp_path, lessons, lessons)
+    assert len(intake.submissions) == 1 and intake.passed_over, "exit code 1"
+    assert "submitted/ada/ps1/timestamp.txt cannot be read for certain" in intake.notes[0]
+    (tmp_path / "autograded" / "ada" / "ps1").mkdir(parents=True)
+    hand_on(tmp_path, "ada", "ps1", ("autograded",))
+    assert (tmp_path / "autograded" / "ada" / "ps1" / TIME).read_text() == ""
+    stamp.write_text(intake.notes[0].partition("write it as ")[2].partition(",")[0])  # as it says
+    assert take_in(tmp_path, lessons, lessons).notes == ()
+    hand_on(tmp_path, "ada", "ps1", ("autograded",))
+    told = parse_utc((tmp_path / "autograded" / "ada" / "ps1" / TIME).read_text())
+    assert told == datetime(2026, 11, 20, 18)
