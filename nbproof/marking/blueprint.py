@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import math
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import cached_property
@@ -30,8 +30,8 @@ from nbproof.errors import CourseError
 from nbproof.marking.autotests import with_tests
 from nbproof.marking.plain import PlainTest, is_plain
 from nbproof.marking.results import WrittenAnswer
-from nbproof.recover.answers import Answers
-from nbproof.recover.matching import Former, Handout
+from nbproof.recover.answers import Answers, OwnCell
+from nbproof.recover.matching import Former, Handout, questions_above
 from nbproof.recover.notebook_bytes import Attachments, Damaged, read_attachments
 from nbproof.text import in_one_line
 
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 OWN = "learners_own_cell"
-"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's."""
+"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's; its number among the learner's."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,26 @@ class Blueprint:
         """What learners were handed: safe to show to a process that has read a submission."""
         tests = {name: test.exercise for name, test in self.tests.items()}
         return replace(Handout.of(self.lesson, self.notebook, tests), former=self.former)
+
+    def with_questions(self, own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
+        """These cells of a learner's, each with what a person marks there.
+
+        A task is answered by the cells below it; if there are none, by those directly above it, or that end the notebook.
+        """
+        above = [name for _, name in questions_above(self.handout)]
+        names = [above[one.after] if one.after >= 0 else "" for one in own]
+        questions = [(name,) if name in self.written else () for name in names]
+        for place, cell in enumerate(self.handout.cells):
+            if cell.kind is CellKind.TASK and cell.name not in names:
+                at_end = "" if above[-1] in self.written else above[-1]
+                near = [one.after == place - 1 or name == at_end != "" for one, name in zip(own, names, strict=True)]
+                questions = [(*had, cell.name) if it else had for had, it in zip(questions, near, strict=True)]
+        return tuple(replace(one, questions=had) for one, had in zip(own, questions, strict=True))
+
+    def answers_to_tasks(self, own: Sequence[OwnCell]) -> dict[str, str]:
+        """Task -> the text of the cells that answer it; empty if there are none."""
+        tasks = [name for name, one in self.written.items() if one.kind is CellKind.TASK]
+        return {name: "\n\n".join(one.source for one in own if name in one.questions) for name in tasks}
 
     def shows(self, place: int) -> bool:
         """Whether the released cell there shows something, and is graded by nobody."""
@@ -309,17 +329,18 @@ def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
     notebook = copy.deepcopy(blueprint.notebook)
     for cell in notebook.cells:
         name = name_of(cell)
-        if name in rebuilt.answers:
+        if name in rebuilt.answers and kind_of(cell) is not CellKind.TASK:
             cell["source"] = rebuilt.answers[name]
-    changed = {one.place: one for one in rebuilt.own if one.place is not None and blueprint.shows(one.place)}
+    numbered = list(enumerate(rebuilt.own))
+    changed = {one.place: at for at, one in numbered if one.place is not None and blueprint.shows(one.place)}
     behind: dict[int, list[nbformat.NotebookNode]] = {place: [] for place in range(-1, len(notebook.cells))}
-    for number, own in enumerate(rebuilt.own):
+    for number, own in numbered:
         if own.place not in changed:
-            cell = nbformat.v4.new_code_cell(own.source, id=f"own-{number}", metadata={OWN: True})
-            behind[own.after].append(cell)
-    for place, own in changed.items():
-        notebook.cells[place]["source"] = own.source
-        notebook.cells[place]["metadata"][OWN] = True
+            make = nbformat.v4.new_code_cell if own.code else nbformat.v4.new_markdown_cell
+            behind[own.after].append(make(own.source, id=f"own-{number}", metadata={OWN: number}))
+    for place, number in changed.items():
+        notebook.cells[place]["source"] = rebuilt.own[number].source
+        notebook.cells[place]["metadata"][OWN] = number
     released = [[cell, *behind[place]] for place, cell in enumerate(notebook.cells)]
     notebook["cells"] = [*behind[-1], *(cell for cells in released for cell in cells)]
     return notebook
@@ -336,7 +357,9 @@ def questions_in(instructor: Any, learner: Any) -> dict[str, Question]:
     for cell in instructor.cells:
         kind, name = kind_of(cell), name_of(cell)
         if kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
-            found[name] = Question(name, float(grading_of(cell).get("points") or 0), stubs[name], kind)
+            # Of a task nothing was handed out that could be its answer.
+            stub = "" if kind is CellKind.TASK else stubs[name]
+            found[name] = Question(name, float(grading_of(cell).get("points") or 0), stub, kind)
     return found
 
 
@@ -350,4 +373,4 @@ def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) ->
 
 def is_blank(question: Question, text: str) -> bool:
     """Whether nobody has written anything: the stub stands there. Who has deleted it may mean something by that."""
-    return question.kind is not CellKind.TASK and text.strip() == question.stub.strip()
+    return text.strip() == question.stub.strip()

@@ -89,7 +89,7 @@ def _steps(blueprint: Blueprint, rebuilt: Answers, all_of_it: bool) -> dict[_Ste
     own: dict[tuple[int, bool], dict[_Step, str]] = {}
     changed = {one.place for one in rebuilt.own}
     for number, one in enumerate(rebuilt.own):
-        if one.source.strip():
+        if one.code and one.source.strip():
             # Of a setup cell that was changed the instructor's own text runs behind the learner's, and counts.
             side = own.setdefault((one.after, one.place is None), {})
             side[CellKind.OWN, f"own {number}"] = one.source
@@ -102,8 +102,15 @@ def _steps(blueprint: Blueprint, rebuilt: Answers, all_of_it: bool) -> dict[_Ste
         elif cell.kind is CellKind.SHOW and all_of_it and place not in changed:
             found[cell.kind, f"shown {place}"] = cell.source
         found |= own.get((place, True), {})
-    last = max((at for at, (kind, _) in enumerate(found) if kind in _MARKED), default=-1)
+    last = max(
+        (at for at, (kind, name) in enumerate(found) if kind in _MARKED or name in _read_by_people(rebuilt)), default=-1
+    )
     return dict(list(found.items())[: last + 1])
+
+
+def _read_by_people(rebuilt: Answers) -> set[str]:
+    """Of the learner's own cells, the steps whose outputs a person reads."""
+    return {f"own {number}" for number, one in enumerate(rebuilt.own) if one.code and one.questions}
 
 
 def _parted(source: str, line: object) -> tuple[str, str]:
@@ -148,9 +155,8 @@ class Execution:
         self.order = list(self.texts)
         self.exercises = {name: Progress(name) for name in blueprint.exercises}
         self.runs: dict[str, CellRun] = {}
-        """What running each TODO cell has left behind."""
-        self.own = tuple(one for number, one in enumerate(rebuilt.own) if (CellKind.OWN, f"own {number}") in self.texts)
-        """The learner's own cells that run."""
+        """What running each TODO cell has left behind, and each cell that a person reads."""
+        self._read = _read_by_people(rebuilt)
         self.peak = self.seconds = 0.0
         self.misses_something = False
         """Whether nothing hidden has been asked, because everything is to run: a name was not there."""
@@ -357,7 +363,8 @@ class Execution:
         if self.rebuilt.waits(self.blueprint.stubs, exercise):
             return False
         untouched = self.rebuilt.is_untouched(self.blueprint.stubs, exercise)
-        return test in self.blueprint.plain or bool(self.own) or not untouched
+        has_own = any(kind is CellKind.OWN for kind, _ in self.texts)
+        return test in self.blueprint.plain or has_own or not untouched
 
     def _waiting(self) -> list[str]:
         """The test cells of which hidden checks have yet to be asked, of exercises that have lost nothing so far."""
@@ -476,5 +483,9 @@ class Execution:
             self._own_seconds -= time.monotonic() - start
         error = _error_told(answer.get("error"))
         self._note_missing(answer.get("missing"))
+        if name in self._read and self._showing and name not in self.runs:
+            number = len(self.runs) + len(self.blueprint.setup) + 1
+            run = CellRun(self._outputs.clean(answer["outputs"], number), error)
+            self.runs[name] = shown_of(run, self._secrets)
         if says_out_of_memory(error):
             self._harmful.add(name)

@@ -23,6 +23,7 @@ from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.sandbox import wire
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
+from nbproof.sandbox.outputs import Outputs
 from nbproof.text import printable
 from nbproof.values.results import first_wrong
 
@@ -71,6 +72,7 @@ def mark(
 ) -> Verdict:
     """The verdict on a rebuilt submission. Whatever the learner's code does ends in a status, not in an exception."""
     files = {**blueprint.files, **blueprint.theirs(files)}
+    rebuilt = replace(rebuilt, own=blueprint.with_questions(rebuilt.own))
     judge.sit(engine.judge)
 
     # What a plain test rests on, nobody can see.
@@ -85,23 +87,35 @@ def mark(
         seconds, peak = seconds + run.seconds, max(peak, run.peak)
     _judge(blueprint, judge, rebuilt, run.exercises)
     verdicts = Verdicts(blueprint, judge, rebuilt, run.limits)
+    answers = {**rebuilt.answers, **blueprint.answers_to_tasks(rebuilt.own)}
     tested = {test.exercise for test in blueprint.tests.values()}
     return Verdict(
         learner,
         blueprint.lesson,
         judge.seed,
         tuple(verdicts.of(progress) for name, progress in run.exercises.items() if name in tested),
-        dict(rebuilt.answers),
+        answers,
         run.runs,
         dict(rebuilt.recovered),
         round(seconds, 1),
         float(round(peak)),
-        written=written_in(blueprint.written, rebuilt.answers),
+        written=written_in(blueprint.written, answers),
         lost=dict(rebuilt.lost),
         damage=rebuilt.damage,
-        own=run.own,
+        own=rebuilt.own,
+        pictures=_pictures(rebuilt),
         titles=blueprint.titles,
     )
+
+
+def _pictures(rebuilt: Answers) -> dict[str, str]:
+    """Of what was attached, and shown, the plain pictures, as those that code makes."""
+    outputs, found = Outputs(sum(map(len, rebuilt.pictures.values()))), {}
+    for name, data in rebuilt.pictures.items():
+        made = outputs.clean([{"output_type": "display_data", "data": {"image/png": data}}], 1)
+        if made and "image/png" in made[0]["data"]:
+            found[name] = data
+    return found
 
 
 def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapping[str, Progress]) -> None:

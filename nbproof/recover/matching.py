@@ -23,6 +23,7 @@ from nbproof.cells import CellKind, kind_of, name_of
 from nbproof.recover.notebook_bytes import ExportedCell
 
 __all__ = [
+    "COLAB_BADGE",
     "Asked",
     "Former",
     "HandedOut",
@@ -32,19 +33,19 @@ __all__ = [
     "bare",
     "binds",
     "former_cells",
+    "given_lines",
     "handed_out",
     "is_commented_out",
     "may_bind",
     "modernised",
     "names_in",
+    "new_lines",
     "parts_of",
     "placed",
+    "questions_above",
     "view",
     "without_released",
 ]
-
-_AS_HANDED_OUT = {CellKind.MANUAL: CellKind.ANSWER, CellKind.TASK: CellKind.PROSE}
-"""To learners it is the same who marks a TODO cell; and a task is read, and answered elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class HandedOut:
     @property
     def is_code(self) -> bool:
         """Whether it holds code."""
-        return self.kind not in (CellKind.PROSE, CellKind.WRITTEN)
+        return self.kind not in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK)
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ class Handout:
         found = []
         for cell in notebook.cells:
             kind, name = kind_of(cell), name_of(cell)
-            kind = _AS_HANDED_OUT.get(kind, kind)
+            # To learners it is the same who marks a TODO cell.
+            kind = CellKind.ANSWER if kind is CellKind.MANUAL else kind
             found.append(HandedOut(kind, name, str(cell.get("id", "")), cell.source, tests.get(name, "")))
         return cls(lesson, tuple(found))
 
@@ -126,6 +128,7 @@ _BODY = re.compile(r"^(?:async +def|def|class|@).*\n(?:(?:[ \t].*)?\n)*", re.MUL
 _CODE = (CellKind.SETUP, CellKind.SHOW, CellKind.TEST)
 _LONGEST = 500_000
 """Characters of one text that are looked into."""
+COLAB_BADGE = "/colab-badge.svg"
 _LEAST = 20
 """Characters of a released text that is looked for inside of other cells."""
 
@@ -262,10 +265,26 @@ def _of_today(handout: Handout, cell: ExportedCell, place: int | None) -> Export
 
 def without_released(handout: Handout, text: str) -> str:
     """What a text holds besides the released text that stands in it word for word: a locked cell that was merged with it."""
-    for source in handed_out(handout, CellKind.TEST, CellKind.SETUP, CellKind.PROSE):
+    for source in handed_out(handout, CellKind.TEST, CellKind.SETUP, CellKind.PROSE, CellKind.TASK):
         if len(source) >= _LEAST and source.strip() in text:
             text = text.replace(source.strip(), "", 1)
     return text.strip("\n")
+
+
+@lru_cache(maxsize=32)
+def given_lines(handout: Handout) -> frozenset[str]:
+    """All that was handed out, whole and line by line, bare."""
+    texts = (text for source in handed_out(handout) for text in (source, *source.splitlines()))
+    return frozenset({bare(text) for text in texts} | {""})
+
+
+def new_lines(handout: Handout, text: str) -> str:
+    """What a text holds beside lines that were handed out: all of it, if that is most of it."""
+    given, lines = given_lines(handout), text.splitlines()
+    new = [line for line in lines if bare(line) not in given and COLAB_BADGE not in line]
+    if bare(text) in given:
+        return ""
+    return text if 2 * len(new) > sum(map(bool, map(str.strip, lines))) else "\n".join(new)
 
 
 @lru_cache(maxsize=32)
@@ -283,6 +302,20 @@ def parts_of(handout: Handout) -> tuple[str, ...]:
             start -= 1
         found[start:end] = [handout.cells[place].name] * (end - start)
         end = start
+    return tuple(found)
+
+
+_GRADED = (CellKind.ANSWER, CellKind.TEST, CellKind.WRITTEN, CellKind.TASK)
+
+
+@lru_cache(maxsize=32)
+def questions_above(handout: Handout) -> tuple[tuple[CellKind | None, str], ...]:
+    """For each released cell, kind and name of the cell that is graded there, or nearest above it."""
+    found: list[tuple[CellKind | None, str]] = []
+    above: tuple[CellKind | None, str] = (None, "")
+    for cell in handout.cells:
+        above = (cell.kind, cell.name) if cell.kind in _GRADED else above
+        found.append(above)
     return tuple(found)
 
 

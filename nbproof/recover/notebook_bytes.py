@@ -15,9 +15,10 @@ import re
 import stat
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from nbproof.cells import grading_of, name_of, text_of
@@ -38,6 +39,8 @@ __all__ = [
 
 _MOST_MENDED = 4_000_000
 """Characters of broken JSON that are mended, at about a million in a second."""
+_LARGEST_PICTURE = 2_000_000
+"""Characters of an attached picture in base64."""
 
 
 class Damaged(Exception):
@@ -58,6 +61,8 @@ class ExportedCell(NamedTuple):
     """False if the file breaks off in the middle of it."""
     untouched: bool = False
     """True if nbgrader's checksum in it says that its text is as it was handed out."""
+    pictures: Mapping[str, str] = MappingProxyType({})
+    """Name of an attached PNG -> what is said to be one, in base64."""
 
 
 _SCRIPT = re.compile(r"^# ?%%|extension: \.\w+\s*(?:# +)?format_name: (?!nomarker)", re.MULTILINE)
@@ -184,7 +189,19 @@ def _upgraded(value: dict[str, Any]) -> Any:
 
 
 def _cells(cells: list[Any]) -> list[ExportedCell]:
-    return [found for cell in cells if (found := _cell(cell))]
+    found: list[ExportedCell] = []
+    held: dict[str, str] = {}
+    for one in filter(None, map(_cell, cells)):
+        for name, data in one.pictures.items():
+            # Front ends call each pasted picture image.png.
+            if held.setdefault(name, data) != data:
+                again = f"{len(found)}-{name}"
+                one = one._replace(
+                    source=one.source.replace(f"attachment:{name}", f"attachment:{again}"),
+                    pictures={**one.pictures, again: data},
+                )
+        found.append(one)
+    return found
 
 
 def _cell(cell: Any) -> ExportedCell | None:
@@ -199,6 +216,7 @@ def _cell(cell: Any) -> ExportedCell | None:
         kind if kind in ("code", "raw") else "markdown",
         number if isinstance(number, str) else "",
         untouched=_is_untouched(cell, text),
+        pictures=_pictures_of(cell.get("attachments")),
     )
 
 
@@ -215,6 +233,16 @@ def _is_untouched(cell: dict[str, Any], text: str) -> bool:
     made = hashlib.md5("".join(map(str, parts)).encode(), usedforsecurity=False)
     is_read = not grading.get("solution") and bool(graded or grading.get("locked"))
     return is_read and made.hexdigest() == grading.get("checksum")
+
+
+def _pictures_of(attached: Any) -> dict[str, str]:
+    found = {}
+    for name, kinds in attached.items() if isinstance(attached, dict) else ():
+        data = kinds.get("image/png") if isinstance(kinds, dict) else None
+        data = "".join(map(str, data)) if isinstance(data, list) else data
+        if isinstance(data, str) and len(data) <= _LARGEST_PICTURE:
+            found[name] = data
+    return found
 
 
 def _what(text: str) -> str:
