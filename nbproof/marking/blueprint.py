@@ -23,7 +23,7 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChec
 from traitlets.config import Config
 
 from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, titles_in
-from nbproof.checks.check_cells import ProbePart, probe_part
+from nbproof.checks.check_cells import ProbePart, canary_in, probe_part
 from nbproof.checks.visible import whole
 from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
@@ -78,6 +78,8 @@ class TestCell:
     """Of what learners were handed."""
     shown_source: str
     exercise: str
+    canary: str = ""
+    """A wrong answer that a hidden check finds, to be asked beside the learner's; empty if there is none."""
     plain: PlainTest | None = None
     """Of a test cell in nbgrader's own manner, which runs beside the learner's code; None for one of checks."""
 
@@ -320,8 +322,10 @@ def _test_cell(name: str, points: float, text: str, shown: str, exercise: str, c
     source, shown = whole(text), whole(shown)
     if is_plain(text):
         nothing = ProbePart("", ())
-        return TestCell(name, points, source, nothing, nothing, shown, exercise, PlainTest.of(name, source, config))
-    return TestCell(name, points, source, probe_part(source), probe_part(shown), shown, exercise)
+        return TestCell(
+            name, points, source, nothing, nothing, shown, exercise, plain=PlainTest.of(name, source, config)
+        )
+    return TestCell(name, points, source, probe_part(source), probe_part(shown), shown, exercise, canary_in(source))
 
 
 def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:

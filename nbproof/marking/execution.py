@@ -18,6 +18,7 @@ import re
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from random import Random
 from typing import Any
 
 from nbproof.cells import CellKind
@@ -61,11 +62,15 @@ _NOT_DEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
 _MARKED = (CellKind.ANSWER, CellKind.TEST)
 
 
-def _brought_by(check: str, seed: int, answer: dict[str, Any], payload: bytes) -> Brought:
-    """What a probe brought: evidence, still packed, or trouble. Raises WireError for trouble of another form."""
+def _brought_by(check: str, seed: int, answer: dict[str, Any], payload: bytes, asked: bool) -> Brought:
+    """What a probe brought: evidence, still packed, or trouble; also a canary's, if it was ``asked``.
+
+    Raises WireError for trouble of another form.
+    """
     trouble, printed = answer.get("trouble"), readable(answer["printed"][:5_000])
     if trouble is None:
-        return Brought(check, seed, payload, printed=printed)
+        beside = payload[answer["size"] :] if asked else b""
+        return Brought(check, seed, payload[: answer["size"]], printed=printed, canary=beside)
     if not (isinstance(trouble, list) and [type(one) for one in trouble] == _TROUBLE):
         raise wire.WireError("trouble of no known form")
     line = min(max(trouble.pop(2), 0), 9_999)  # of a few digits, whatever it is
@@ -418,7 +423,7 @@ class Execution:
                 # Its hidden lines stand behind those that did not end.
                 exercise.asked_all.add(name)
         elif self._is_asked(name):
-            self._probe(worker, exercise, name, test.shown, test.shown.checks)
+            self._probe(worker, exercise, name, test.shown, test.shown.checks, "")
             for reply in exercise.replies.get(name, ()):
                 if reply.trouble is not None and not reply.trouble.wanted:
                     self._note_missing(reply.trouble.name)
@@ -436,7 +441,7 @@ class Execution:
         exercise = self.exercises[test.exercise]
         try:
             if test.plain is None:
-                self._probe(worker, exercise, name, test.probe, test.hidden_checks)
+                self._probe(worker, exercise, name, test.probe, test.hidden_checks, test.canary)
             else:
                 answer = self._execute(worker, test.source, room=_ROOM)
                 exercise.plain[name] = hidden_run(exercise.plain.get(name), test.points, answer)
@@ -445,18 +450,24 @@ class Execution:
             exercise.seconds += round(time.monotonic() - start, 1)
         exercise.asked_all.add(name)
 
-    def _probe(self, worker: Worker, exercise: Progress, name: str, part: ProbePart, checks: Collection[str]) -> None:
-        """Ask all cases of these checks of a test cell, one after another, and keep what is brought."""
-        known = False
-        for check, seed in self.judge.plan(name):
-            if check not in checks:
-                continue
-            request: dict[str, Any] = {"op": "probe", "test": name, "check": check, "seed": seed}
-            if not known:
-                known, request["source"] = True, part.source
-            answer, payload = worker.request(request, {"printed": str})
+    def _probe(
+        self, worker: Worker, exercise: Progress, name: str, part: ProbePart, checks: Collection[str], canary: str
+    ) -> None:
+        """Ask all cases of these checks of a test cell, one after another, and keep what is brought.
+
+        Behind one of them the ``canary``, a wrong answer, is asked the same. Which one follows from the seed, and from what no
+        learner's process has seen before.
+        """
+        planned = [one for one in self.judge.plan(name) if one[0] in checks]
+        watched = Random(f"{self.judge.seed} {self.blueprint.tests[name].source}").randrange(max(1, len(planned)))
+        for number, (check, seed) in enumerate(planned):
+            beside = canary if number == watched else ""
+            request: dict[str, Any] = {"op": "probe", "test": name, "check": check, "seed": seed, "canary": beside}
+            if number == 0:
+                request["source"] = part.source
+            answer, payload = worker.request(request, {"printed": str, "size": int})
             try:
-                brought = _brought_by(check, seed, answer, payload)
+                brought = _brought_by(check, seed, answer, payload, bool(beside))
             except wire.WireError as error:
                 raise WorkerLost("protocol", str(error)) from None
             exercise.replies.setdefault(name, []).append(brought)

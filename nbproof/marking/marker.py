@@ -17,7 +17,7 @@ from nbproof.marking.blueprint import Blueprint, written_in
 from nbproof.marking.execution import Execution
 from nbproof.marking.judge import Judge
 from nbproof.marking.results import Verdict
-from nbproof.marking.verdicts import Progress, Verdicts, in_few_words, known_lines
+from nbproof.marking.verdicts import Progress, Verdicts, in_few_words, known_lines, named_in
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.sandbox import wire
@@ -86,7 +86,9 @@ def mark(
         run.run()
         seconds, peak = seconds + run.seconds, max(peak, run.peak)
     _judge(blueprint, judge, rebuilt, run.exercises)
-    verdicts = Verdicts(blueprint, judge, rebuilt, run.limits)
+    theirs = (data.decode("utf-8", "replace") for name, data in files.items() if name not in blueprint.files)
+    texts = [*rebuilt.answers.values(), *(one.source for one in rebuilt.own), *theirs]
+    verdicts = Verdicts(blueprint, judge, rebuilt, run.limits, named_in(texts))
     answers = {**rebuilt.answers, **blueprint.answers_to_tasks(rebuilt.own)}
     tested = {test.exercise for test in blueprint.tests.values()}
     return Verdict(
@@ -135,6 +137,8 @@ def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapp
                     exercise.loss = exercise.loss or WorkerLost("protocol", "what it brought has no known form")
                     continue
                 exercise.beyond = finding.unjudged is not None
+                is_asked = finding.passed and brought.canary != b""
+                exercise.rigged = exercise.rigged or (is_asked and judge.is_rigged(name, brought))
                 findings.append(in_few_words(finding, test.probe.asks, lines) if hidden else finding)
             exercise.replies[name] = []
 

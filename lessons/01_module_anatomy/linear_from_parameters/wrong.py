@@ -26,7 +26,7 @@ class MyLinear(nn.Module):
         return x @ self.weight.T + self.bias
 
 # %% bias_plain
-# misconception: the bias is a plain tensor | hint: anatomy_not_a_parameter
+# misconception: the bias is a plain tensor | hint: anatomy_not_a_parameter | canary
 # edits: bias_for_inputs
 -        self.bias = Parameter(torch.ones(in_features))
 +        self.bias = torch.ones(out_features)

@@ -86,7 +86,7 @@ def watch_norm(model):
     return norms
 
 # %% never_registered
-# misconception: defines the hook and registers it nowhere | hint: hook_never_ran
+# misconception: defines the hook and registers it nowhere | hint: hook_never_ran | canary
 # edits: frozen_in_the_list
 -    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
 

@@ -96,7 +96,7 @@ class ActivationMemory:
 +            if storage.data_ptr() not in own | seen:
 
 # %% current_layer_never_ends
-# misconception: one variable for the layer that has begun last; nobody resets it | hint: memory_layer_not_left
+# misconception: one variable for the layer that has begun last; nobody resets it | hint: memory_layer_not_left | canary
 # edits: class_names
 -            running.append(name)
 +            running[:] = [name]
