@@ -35,6 +35,7 @@ from nbproof.files import replace_file
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
 from nbproof.handed_out import OUTLINE, checks_files, hint_files, read_named_cells
 from nbproof.run.intake import lessons_with_source
+from nbproof.run.journal import keep_version
 from nbproof.text import in_utc
 
 __all__ = ["Bundle", "bundle", "contents_of", "is_for_learners", "refuse_leaks", "write_wheels"]
@@ -95,6 +96,8 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
     data = _zipped((f"{the_course().name}/{name}", data) for name, data in files.items())
     try:
         replace_file(path, data)
+        for name in chosen:
+            keep_version(root, name)
     except OSError as error:
         raise CourseError(
             f"the bundle cannot be written: {error.strerror}", str(path), course_command("bundle --out FILE")
