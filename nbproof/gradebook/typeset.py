@@ -32,7 +32,7 @@ _MOST_MATHS = 4_000_000
 _CUT = "\n[cut off: a page shows no more of it; the whole text is in the submission]"
 _TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Signs that turn the direction of text: what is read would not be what was written."""
-_NOT_SHOWN = "<em>[{} is not shown here: open the submitted notebook to see it]</em>"
+_NOT_SHOWN = "<em>[{} is not shown here, or stands above: open the submitted notebook to see it]</em>"
 
 
 class Typesetter:
@@ -68,7 +68,7 @@ class Typesetter:
         png = "".join(self._pictures.pop(name, "").split())
         label = escape(tokens[at].content or name)
         shown = f'<img src="data:image/png;base64,{png}" alt="{label}" style="max-width:100%">'
-        return shown if png else _NOT_SHOWN.format(escape(f"the picture {name}, or not again,"))
+        return shown if png else _NOT_SHOWN.format(escape(f"the picture {name}"))
 
 
 def _readable(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,8 +21,9 @@ from traitlets.config import Config
 
 from nbproof.cells import ITS_TESTS, is_made_up
 from nbproof.course_file import the_course
+from nbproof.key import assignment_of
 from nbproof.marking.results import CellRun
-from nbproof.text import printable
+from nbproof.text import counted, printable
 from nbproof.values.results import Finding, ProbeError
 
 __all__ = [
@@ -147,7 +149,13 @@ def scored(outputs: object, error: object, points: float, quoting: bool = True) 
     if any(one["output_type"] == "error" for one in told):
         return score, "The test cell ended with an error."
     if any(_fails(one) for one in told):
-        return score, "Something was written to stderr, a warning for example: nbgrader gives no points then."
+        written = "".join(one.text for one in told if _fails(one)).strip()
+        first = (
+            f", beginning with `{printable(written.splitlines()[0][:200])}`"
+            if quoting and written
+            else ", a warning for example"
+        )
+        return score, f"Something was written to stderr{first}: nbgrader gives no points then."
     return score, f"The test cell gives {score:g} of {points:g} points."
 
 
@@ -163,7 +171,9 @@ def _as_nbgrader_reads(output: object) -> nbformat.NotebookNode | None:
     if kind == "error":
         return nbformat.v4.new_output("error", ename="", evalue="", traceback=[])
     if kind == "stream":
-        return nbformat.v4.new_output("stream", name="stderr" if output.get("name") == "stderr" else "stdout", text="")
+        text = output.get("text")
+        name = "stderr" if output.get("name") == "stderr" else "stdout"
+        return nbformat.v4.new_output("stream", name=name, text=text[:1_000] if isinstance(text, str) else "")
     if kind == "execute_result":
         text = data.get("text/plain") if isinstance(data, dict) else None
         text = text[:1_000] if isinstance(text, str) else ""
@@ -213,10 +223,13 @@ def plain_findings(name: str, test: PlainTest, run: PlainRun | None) -> tuple[li
     return [found], run.score
 
 
-def said_aloud(lesson: str, count: int) -> str:
-    """What a run says of a lesson with plain test cells."""
-    cells, runs = ("cell", "it runs") if count == 1 else ("cells", "such tests run")
-    return f"{lesson}: {count} plain test {cells}: isolated, but {runs} beside the learner's code and can be forged"
+def said_aloud(plain: Mapping[str, int]) -> list[str]:
+    """What a run says of plain test cells, once an assignment. ``plain``: how many each lesson has."""
+    counts = Counter[str]()
+    for lesson, count in plain.items():
+        counts[assignment_of(lesson)] += count
+    told = "isolated, but such tests run beside the learner's code and can be forged"
+    return [f"{name}: {counted(count, 'plain test cell')}: {told}" for name, count in counts.items()]
 
 
 def plain_outputs(score: float, points: float, outputs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
