@@ -62,9 +62,6 @@ class CourseFile:
     nothing_came: str = ""
     """The hint for an empty list that should hold something; empty if that can mean anything."""
 
-    steady: tuple[str, ...] = ()
-    """Modules of libraries, with ``.*`` behind them all below: what can be called there is put back before each probe."""
-
     language: str = "nbproof.display.words"
     """The module whose ``WORDS`` say to learners what checks found; English, if a course names none."""
 

@@ -56,6 +56,7 @@ class Useless:
     file: str
     why: str
     status: str = ""
+    sha256: str = ""
 
     @property
     def key(self) -> Key:
@@ -193,12 +194,12 @@ def lines_of(attendance: Attendance, root: Path) -> list[str]:
     called = attendance.contact
     lines = [f"nothing handed in: {lesson}: {some([*map(called, who)])}" for lesson, who in attendance.missing.items()]
     for one in attendance.useless:
-        of = f"{called(one.learner)}: {one.lesson}" if one.lesson else called(one.learner)
+        of = attendance.contact(one.learner) + f": {one.lesson}" * bool(one.lesson)
         lines.append(f"! nothing that can be graded: {of}: {one}")
     for key, copies in attendance.undecided.items():
         lines.append(
-            f"! another copy waits: {called(key.learner)}: {key.lesson}: nothing says which one came last. What lies in "
-            "submitted/, if anything does, is graded meanwhile. Say which one counts:"
+            f"! another copy waits: {attendance.contact(key.learner)}: {key.lesson}: nothing says which one came last. "
+            "What lies in submitted/, if anything does, is graded meanwhile. Say which one counts:"
         )
         lines += [f"    {choice(root, copy, *key)}" for copy in copies]
     return [printable(line) for line in lines]
@@ -244,7 +245,9 @@ def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
         # Without a lesson waits what came with a notebook that waits.
         if key[1] or (line.learner not in there and line.status != "waits"):
             why = f"{line.status}, {line.why}" if line.status != "no notebook" and line.why else line.status
-            found[key] = Useless(*key, printable(line.name.rsplit("/", 1)[-1][:120]), why[:200], line.status)
+            found[key] = Useless(
+                *key, printable(line.name.rsplit("/", 1)[-1][:120]), why[:200], line.status, line.sha256
+            )
     return tuple(one for _, one in sorted(found.items()))
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from nbproof.errors import UsageError
 from nbproof.places import places
 from nbproof.run.contents import Guess, LessonBook
+from nbproof.run.journal import is_noted, settled_in
 from nbproof_lms.arrivals import Arrived, Item, Kind, Step, is_archive, is_junk, take_in
 from nbproof_lms.choosing import attach, choose
 from nbproof_lms.members import Roster
@@ -62,7 +63,18 @@ def collect(
         items = _filed(arrived, book, desk, roster, lesson or "", whose)
         items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
         collected = _kept(root, arrived, items, lesson or "")
-    return replace(collected, notes=(*collected.notes, *told))
+    return replace(_but_settled(root, collected), notes=(*collected.notes, *told))
+
+
+def _but_settled(root: Path, collected: Collected) -> Collected:
+    """What a person has settled is told as that. The lists that are kept say what it is: it may be asked about again."""
+    noted = settled_in(root)
+    seen = {line for line in collected.needs_person if is_noted(noted, line.name, line.sha256)}
+    uploads = []
+    for one in collected.uploads:
+        lines = (replace(line, status="settled", look=False) if line in seen else line for line in one.lines)
+        uploads.append(replace(one, lines=tuple(lines)))
+    return replace(collected, uploads=tuple(uploads))
 
 
 def _named(root: Path, learner: str, roster: Roster | None) -> str:

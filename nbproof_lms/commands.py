@@ -112,10 +112,40 @@ def _roster(arguments: argparse.Namespace) -> int:
     return run_roster(arguments)
 
 
+def _settle_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="learner/lesson, a learner, or a file's path in its upload (default: list what waits, and what is settled)",
+    )
+    how = command.add_mutually_exclusive_group()
+    how.add_argument(
+        "--open",
+        dest="how",
+        action="store_const",
+        const="open",
+        default="zero",
+        help="seen, and left open: it counts nothing, not 0",
+    )
+    how.add_argument("--undo", dest="how", action="store_const", const="undo", help="ask about it again")
+    command.epilog = (
+        "Of what cannot be graded, is missing or uncertain, or has no place: no run asks about it again, and none ends with exit "
+        "code 1 for it, until something else is handed in. Marks that were given stay. Exit code 0: done; 2: a wrong call."
+    )
+
+
+def _settle(arguments: argparse.Namespace) -> int:
+    from nbproof_lms.settling import run_settle
+
+    return run_settle(arguments)
+
+
 COMMANDS = (
     Command(
         "collect", _collect, "sort what an LMS handed over into submitted/, by learner and lesson", _collect_arguments
     ),
+    Command("settle", _settle, "what cannot be graded was seen: no run asks about it again", _settle_arguments),
     Command(
         "roster",
         _roster,

@@ -13,12 +13,13 @@ from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.marks import ClassResults, Mark, Person, by_assignment
+from nbproof.gradebook.marks import ClassResults, Mark, Person, by_assignment, nothing_of
 from nbproof.key import Key, assignment_of
 from nbproof.text import some_of
 from nbproof_lms.csv_table import Sheet, item_of, read_sheet
@@ -26,12 +27,14 @@ from nbproof_lms.names import bare, bare_words, plain
 from nbproof_lms.system import GradeTable, System, find_system, systems
 
 __all__ = [
+    "NO_GRADE",
     "GradeFile",
     "columns_of",
     "exports_of",
     "grade_file",
     "grade_files",
     "known_elsewhere",
+    "zeros",
 ]
 
 
@@ -75,6 +78,7 @@ def grade_file(
             f"{export}, whose first line is {', '.join(sheet.head)[:120]!r}",
             f"{system.export}; then --{system.option} FILE",
         )
+    graded = {key[0] for key, grade in grades.items() if grade.cells}
     learners, lessons = sorted({learner for learner, _ in grades}), sorted({name for _, name in grades})
     places = _columns(sheet, table, system, lessons, titles, lesson, chosen)
     means = _rows_meant(sheet, table, people, learners)
@@ -88,7 +92,7 @@ def grade_file(
         filled,
         {name: sheet.head[column] for name, column in sorted(places.items())},
         frozenset(clear.values()) & set(learners),
-        tuple(learner for learner in learners if not means[learner]),
+        tuple(learner for learner in learners if not means[learner] and learner in graded),
         tuple(learner for learner in learners if means[learner] and learner not in clear.values()),
         (*table.notes, *notes, *(f"{name}: {missing}" for name in without)),
     )
@@ -180,17 +184,20 @@ def _fill(
         scale = most / own if most and own else 1.0
         if abs(scale - 1) > 1e-9:
             notes.append(f"{lesson}: scaled from {own:g} points to the {most:g} of the LMS")
-        excused = []
+        kept = defaultdict[str, list[str]](list)
         for number, learner in learners.items():
             grade, cell = grades.get(Key(learner, lesson)), sheet.rows[number][column].strip()
             if grade and table.excused and cell.upper() == table.excused:
-                excused.append(learner)
+                kept["excused in the LMS, and left so"].append(learner)
+            elif grade and cell.strip("-–") and not grade.cells:
+                kept["has nothing here, and a grade in the LMS, which stays"].append(learner)
             elif grade:
                 text = f"{round(grade.score * scale, 2):.2f}".rstrip("0").rstrip(".")
                 sheet.rows[number][column] = text.replace(".", ",") if comma else text
                 count += 1
-        if excused:
-            notes.append(f"{lesson}: excused in the LMS, and left so: {some_of(excused, 8)}")
+                if re.fullmatch(r"\d+([.,]\d+)?", cell) and float(cell.replace(",", ".")) != float(text):
+                    kept["replaces another grade, of the export"].append(f"{learner} ({cell})")
+        notes += [f"{lesson}: {what}: {some_of(who, 8)}" for what, who in kept.items()]
     return count, notes
 
 
@@ -212,20 +219,57 @@ def columns_of(said: Sequence[str]) -> dict[str, str]:
     return chosen
 
 
+NO_GRADE = {"missing": "nothing handed in", "ungraded": "nothing that can be graded"}
+"""Why somebody has no grade: what ``--zero`` takes, and what it means."""
+
+
+_GETS = ("no grade in grade files (--zero {kind}: 0)", "0 in grade files, where the LMS has no grade")
+
+
+def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]) -> tuple[dict[Key, Mark], list[str]]:
+    """Who has no grade, and gets a 0 in grade files; and of each lesson who gets one, and who none.
+
+    ``zero``: of :data:`NO_GRADE`, who gets one. ``seen``: what a person has settled, and whether it was left open. Nothing is
+    missing while an extension runs.
+    """
+    marks = by_assignment(results.marks)
+    later = {Key(key.learner, key.assignment) for key in results.more_time}
+    most = {key.lesson: mark.max_score for key, mark in marks.items() if not mark.problem}
+    given: dict[Key, Mark] = {}
+    told = defaultdict[str, list[str]](list)
+    for lesson, person in product(most, results.people):
+        key = Key(person.id, lesson)
+        kind = _why_none(marks.get(key))
+        if kind and key not in later:
+            is_zero = kind in zero or seen.get(key) is False
+            if is_zero:
+                given[key] = Mark(nothing_of(*key), most[lesson])
+            told[f"{lesson}: {NO_GRADE[kind]}: {_GETS[is_zero].format(kind=kind)}"].append(person.id)
+    return given, [f"{what}: {some_of(who, 8)}" for what, who in told.items()]
+
+
+def _why_none(mark: Mark | None) -> str:
+    """Why there is no grade; empty if there is one."""
+    if mark is None:
+        return "missing"
+    return "ungraded" if mark.problem else ""
+
+
 def grade_files(
     root: Path,
     exports: Mapping[str, Path],
     results: ClassResults,
     chosen: Mapping[str, str],
     names: Sequence[str],
+    given: Mapping[Key, Mark] = MappingProxyType({}),
 ) -> tuple[dict[str, GradeFile], list[CourseError]]:
-    """The grade files, and why one cannot be made: page and tables are written all the same."""
+    """The grade files, and why one cannot be made: page and tables are written all the same. ``given``: see :func:`zeros`."""
     made: dict[str, GradeFile] = {}
     refused: list[CourseError] = []
-    # Who handed in nothing, or what could not be graded, has no grade: a person decides about zeros.
     grades = {key: mark for key, mark in by_assignment(results.marks).items() if not mark.problem}
     if exports and not grades:
         return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
+    grades |= given
     titles = {assignment_of(one.slug): assignment_of(one.slug).replace("_", " ") for one in results.lessons}
     titles |= {lesson.slug: lesson.title for lesson in results.lessons}
     if unknown := sorted(chosen.keys() - titles.keys()):

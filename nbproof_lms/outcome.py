@@ -41,6 +41,7 @@ STATUSES = {
     "unsafe path": "its name leads out of the upload",
     "not read": "it cannot be opened or unpacked, or would be too large",
     "removed": "the learner was removed from the class",
+    "settled": "you have seen it, and `settle` has noted that",
     "junk": "made by a system, not by a learner",
 }
 """What may become of a file, and what that means."""
@@ -51,7 +52,7 @@ STANDS = frozenset({"taken", "already there"})
 PLACED = STANDS | {"data file"}
 """What lies in submitted/ afterwards."""
 
-NEEDS_NOBODY = PLACED | {"earlier copy", "removed", "junk"}
+NEEDS_NOBODY = PLACED | {"earlier copy", "removed", "settled", "junk"}
 
 
 @dataclass(frozen=True)

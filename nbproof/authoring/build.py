@@ -66,6 +66,7 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
     prose = prose_of(lesson)
     said = (limits or GradingLimits()).for_lesson(lesson.slug).sentence()
     seen: set[str] = set()
+    canaries = {test.grade_id: one.canary for one in lesson.exercises for test in one.tests if one.canary}
     cells = []
     is_answered = False
     for cell in lesson.cells:
@@ -74,6 +75,8 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
         text = in_the_notebook(cell) if two_lines else cell.source
         if cell.kind is CellKind.PROSE:
             text = prose[cell.place].replace(LIMITS, said)
+        if cell.grade_id in canaries:
+            text = text.replace(END_HIDDEN, f"CANARY = {canaries[cell.grade_id]!r}\n{END_HIDDEN}")
         node = make(text)
         node["id"] = _cell_id(cell.grade_id, cell.source, seen)
         node["metadata"] = nbformat.from_dict(

@@ -124,6 +124,7 @@ def _trial(
         *_to_run(lesson, exercise),
         seeds=mutant_seeds if candidate.role == "mutant" else (1, 2),
         proves_checks=proves_checks,
+        canary=exercise.canary if candidate.role in ("reference", "accepted") else "",
         limit=limit * (1 + 2 * proves_checks),
         plain=exercise.plain,
         files=lesson.files,

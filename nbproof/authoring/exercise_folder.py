@@ -160,7 +160,9 @@ def refuse_unexpected(folder: Path, ids: Collection[str]) -> None:
             )
 
 
-_MUTANT = re.compile(r"#\s*misconception:\s*(?P<name>.+?)\s*\|\s*hint:\s*(?P<hint>[a-z0-9_]+|none)\s*$")
+_MUTANT = re.compile(
+    r"#\s*misconception:\s*(?P<name>.+?)\s*\|\s*hint:\s*(?P<hint>[a-z0-9_]+|none)\s*(?P<canary>\| canary)?$"
+)
 _BREAKS = re.compile(r"#\s*breaks:\s*(?P<quote>.+?)\s*$")
 _EDITS = re.compile(r"#\s*edits:\s*(?P<answer>\w+)\s*$")
 _NOTHING = re.compile(r"#\s*nothing to break:\s*(?P<quote>.+?)\s*$")
@@ -181,6 +183,13 @@ class Candidate:
     hint: str | None = None
     breaks: tuple[str, ...] = ()
     """What it breaks of the statement, in the statement's words."""
+    is_canary: bool = False
+    """Whether it is asked beside each learner's answer: where it passes, a library was changed for everybody."""
+
+    @property
+    def bare(self) -> str:
+        """Its text without the lines that say what it is."""
+        return "\n".join(self.source.split("\n")[bool(self.misconception) + len(self.breaks) :])
 
 
 def read_accepted(folder: Path) -> tuple[Candidate, ...]:
@@ -242,6 +251,7 @@ def _mutant(cell: NamedCell, answers: Mapping[str, list[str]]) -> Candidate:
         match["name"],
         None if match["hint"] == "none" else match["hint"],
         tuple(found["quote"] for line in quoted if (found := _BREAKS.match(line))),
+        match["canary"] is not None,
     )
 
 

@@ -110,6 +110,11 @@ class Exercise:
         own = (cell for cell in self.tests if not cell.call and "nbproof" not in cell.source)
         return frozenset(cell.grade_id for cell in own if is_plain(cell.source))
 
+    @property
+    def canary(self) -> str:
+        """The text of the mutant that is asked beside each learner's answer; empty if none is."""
+        return next((one.bare for one in self.mutants if one.is_canary), "")
+
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
         """Reference, stub, accepted answers and mutants, in this order."""

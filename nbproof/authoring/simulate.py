@@ -101,8 +101,7 @@ def _draw(exercise: Exercise, learner: Learner, chance: random.Random) -> Candid
 
 def as_handed_in(candidate: Candidate) -> str:
     """The answer's text, without the lines in which a mutant names its misconception and what it breaks."""
-    lines = candidate.source.splitlines()[1 if candidate.role == "mutant" else 0 :]
-    return "\n".join(line for line in lines if not line.startswith("# breaks:")).strip("\n")
+    return candidate.bare.strip("\n")
 
 
 def prepare_demo(root: Path) -> Path:

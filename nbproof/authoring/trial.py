@@ -16,13 +16,13 @@ from IPython.core.interactiveshell import InteractiveShell
 from nbproof.authoring.forgery import Guard, called_in, compiled, guards
 from nbproof.cells import visible_and_hidden
 from nbproof.checks.case import Case
-from nbproof.checks.check import Check, collecting, seeds_of
+from nbproof.checks.check import Check, bring, collecting, judge_here, seeds_of
 from nbproof.display.help import all_hints
 from nbproof.display.words import words
 from nbproof.values.compare import plainly
 from nbproof.values.evidence import snapshot
 from nbproof.values.leaf import seeded
-from nbproof.values.results import Finding, ProbeError
+from nbproof.values.results import Finding, ProbeError, ProbeResult
 
 __all__ = ["Trial", "Tried", "prepare", "try_candidate"]
 
@@ -41,6 +41,8 @@ class Trial:
     seeds: tuple[int, ...] = (1, 2)
     proves_checks: bool = False
     """Whether to look at the checks themselves. The candidate has to be right."""
+    canary: str = ""
+    """What must not pass where this candidate has run, which has to be right."""
     limit: float = 60.0
     """Seconds until the trial is ended."""
     plain: frozenset[str] = frozenset()
@@ -121,9 +123,12 @@ def try_candidate(trial: Trial) -> Tried:
         for seed in trial.seeds:
             errors.append(_cell("answer", trial.candidate))
             findings.append({grade_id: _asked(trial, grade_id, source, seed) for grade_id, source in trial.tests})
+        is_right = all(one.passed for found in findings[0].values() for one in found)
+        if trial.canary and is_right:
+            flaws += _canary_flaws(trial)
         if trial.proves_checks:
             flaws += _flaws(trial)
-            if all(one.passed for found in findings[0].values() for one in found):
+            if is_right:
                 flaws += _without_hidden_tests(trial)
             if not flaws:  # what is broken guards nothing, and is told already
                 guarded = tuple(guards(trial.checks))
@@ -155,6 +160,19 @@ def _without_hidden_tests(trial: Trial) -> Iterator[str]:
             name = f"{grade_id} without its hidden tests"
             found = _asked(trial, grade_id, visible, trial.seeds[0])
             yield from (f"{name}: {one.check}: {words().finding(one)}" for one in found if not one.passed)
+
+
+def _canary_flaws(trial: Trial) -> Iterator[str]:
+    """Where a canary passes a hidden check beside a right answer: that would tell of every right one that it is rigged."""
+    space = InteractiveShell.instance().user_ns
+    for grade_id, source in trial.checks:
+        shown = {task.__name__ for _, task in called_in(visible_and_hidden(source)[0], grade_id, space)}
+        for _, task in called_in(source, grade_id, space):
+            for seed in seeds_of(task, trial.seeds[0]) if task.__name__ not in shown else ():
+                case = Case(seed)
+                brought = ProbeResult(bring(task(), space, case, trial.canary).canary)
+                if judge_here(task(), case, brought).passed:
+                    yield f"{grade_id}/{task.__name__}: the canary passes beside a right answer"
 
 
 def _flaws(trial: Trial) -> Iterator[str]:

@@ -44,8 +44,8 @@ from nbproof.display.session import SESSION
 from nbproof.handed_out import key_of
 from nbproof.text import readable
 from nbproof.values.compare import first_difference
-from nbproof.values.evidence import snapshot
-from nbproof.values.leaf import leaf_types
+from nbproof.values.evidence import Evidence, snapshot
+from nbproof.values.leaf import seeded
 from nbproof.values.results import CheckFailed, Finding, ProbeResult, first_wrong
 
 __all__ = [
@@ -104,27 +104,38 @@ class Check:
         return {}
 
 
-def bring(task: Check, namespace: dict[str, Any], case: Case) -> ProbeResult:
-    """Run the probe of ``task`` on a learner's namespace. Whatever the learner's code raises comes back as trouble."""
+def bring(task: Check, namespace: dict[str, Any], case: Case, canary: str = "") -> ProbeResult:
+    """Run the probe of ``task`` on a learner's namespace. Whatever the learner's code raises comes back as trouble.
+
+    ``canary``: the text of a wrong answer, which is asked the same right afterwards, amid all that the learner's code has changed
+    and left on. If what it brings is right, so is whatever anybody answers there.
+    """
     nb = Notebook(namespace)
     with undisturbed(namespace, task.poison, case) as output:
         try:
             evidence = snapshot(task.probe(nb, case))
-            _leave_nothing_on()
+            said = readable(output.getvalue())
+            beside = _brought_instead(task, namespace, case, canary) if canary else None
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # also SystemExit, and whatever else a learner's code comes up with
             trouble = trouble_of(error, probe_file=type(task).probe.__code__.co_filename)
             return ProbeResult(trouble=trouble, printed=readable(output.getvalue()))
-    return ProbeResult(evidence=evidence, printed=readable(output.getvalue()))
+    return ProbeResult(evidence, printed=said, canary=beside)
 
 
-def _leave_nothing_on() -> None:
-    """Raises RuntimeError if a mode that changes what a library's functions do is still on: it was off before the probe."""
-    for leaf in leaf_types():
-        mode = leaf.left_on()
-        if mode:
-            raise RuntimeError(f"it has left {mode} on for all code that comes later")
+def _brought_instead(task: Check, namespace: dict[str, Any], case: Case, answer: str) -> Evidence:
+    """What a probe brings with this answer in the learner's place; None if that raises."""
+    before = dict(namespace)
+    try:
+        with seeded(case.seed_of("probe")):
+            exec(compile(answer, "<answer>", "exec"), namespace)  # noqa: S102 (the instructor's text)
+            return snapshot(task.probe(Notebook(namespace), case))
+    except BaseException:
+        return None
+    finally:
+        namespace.clear()
+        namespace.update(before)
 
 
 def judge_here(task: Check, case: Case, brought: ProbeResult) -> Finding:

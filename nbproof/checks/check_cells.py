@@ -21,6 +21,7 @@ from itertools import chain
 __all__ = [
     "CHECK_LINE",
     "ProbePart",
+    "canary_in",
     "probe_part",
     "watch_test_cells",
 ]
@@ -145,7 +146,14 @@ def _only(node: ast.ClassDef, members: set[str]) -> ast.ClassDef:
 
 CHECK_LINE = "# Run this cell to check your answer."
 """The first line of every test cell."""
+_CANARY = re.compile(r"^CANARY = (.+)$", re.MULTILINE)
 _CALL = re.compile(r"^check\(", re.MULTILINE)
+
+
+def canary_in(source: str) -> str:
+    """The wrong answer that the hidden half of a test cell holds; empty if it holds none."""
+    found = _CANARY.search(source)
+    return str(ast.literal_eval(found[1])) if found else ""
 
 
 def watch_test_cells() -> None:

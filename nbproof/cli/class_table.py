@@ -18,6 +18,7 @@ from rich.text import Text
 
 from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.errors import CourseError
+from nbproof.feedback.page_writer import page_path
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import ClassResults, GradedClass, Mark, by_assignment, exercise_row, submission_row
 from nbproof.interrupt import EXIT_CODE
@@ -64,11 +65,15 @@ class Told:
     root: Path = Path()
     passed_over: bool = False
     """Whether a note says of something that it was passed over."""
+    seen: frozenset[Key] = frozenset()
+    """What a person has settled: nothing is said of it."""
 
 
 def is_incomplete(told: Told) -> bool:
     """Whether something that was handed in is not graded: that is what the exit code says."""
-    ungraded = any(one.problem or one.missing for one in told.graded.marks.values()) or bool(told.failed_pages)
+    ungraded = any(
+        one.key not in told.seen and (one.problem or one.missing) for one in told.graded.marks.values()
+    ) or bool(told.failed_pages)
     # A notebook that was taken under another name is graded all the same.
     needs_person = bool(told.collected and told.collected.needs_person)
     return ungraded or told.passed_over or needs_person or bool(told.attendance.useless or told.attendance.undecided)
@@ -114,8 +119,11 @@ def _is_another_now(mark: Mark) -> bool:
 
 def print_problems(console: Console, told: Told) -> None:
     """What could not be graded or written, and which marks could be forged: a line each."""
-    marks = told.graded.marks.values()
-    lines = [line for mark in marks for line in _problems_of(mark)]
+    lines = [line for mark in told.graded.marks.values() for line in _problems_of(mark, told)]
+    if lines or told.attendance.useless:
+        lines.append(f"  seen, and nothing more to come: {course_command('settle LEARNER/LESSON', told.root)}")
+    if told.seen:
+        lines.append(f"settled, and the same since: {len(told.seen)}; {course_command('settle', told.root)} lists them")
     lines += [*lines_of(told.attendance, told.root), *told.graded.notes]
     lines += [said_aloud(lesson, count) for lesson, count in told.graded.plain_tests.items()]
     lines += failed_page_lines(told)
@@ -123,10 +131,16 @@ def print_problems(console: Console, told: Told) -> None:
         say(console, line)
 
 
-def _problems_of(mark: Mark) -> Iterator[str]:
-    place = f"submitted/{mark.learner}/{mark.lesson}"
+def _problems_of(mark: Mark, told: Told) -> Iterator[str]:
+    """For whoever teaches: whose it is, where to write to them, and what to send. Nothing of what was settled."""
+    if mark.key in told.seen:
+        return
+    who = told.attendance.contact(mark.learner)
+    place = f"submitted/{mark.learner}/{mark.lesson}" + f": {who}" * (who != mark.learner)
     if mark.problem:
         yield f"! not graded: {place}: {mark.problem}"
+        if told.feedback and not mark.verdict.grader_failed:
+            yield f"    send them their page, which says what to hand in: {page_path(told.root, *mark.key)}"
     uncertain = {one.id for one in mark.verdict.exercises if one.status == UNCERTAIN}
     by_reason: dict[str, list[str]] = defaultdict(list)
     for exercise, reason in mark.missing.items():
@@ -202,6 +216,7 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
         "nothing_gradable": [asdict(one) for one in told.attendance.useless],
         "undecided": [key._asdict() | {"copies": copies} for key, copies in told.attendance.undecided.items()],
         "passed_over": list(graded.notes),
+        "settled": sorted(key.name for key in told.seen),
         "feedback_not_written": [list(page) for page in told.failed_pages],
         "collected": told.collected.as_dict() if told.collected else None,
     }

@@ -32,7 +32,7 @@ from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.interrupt import EXIT_CODE
-from nbproof.key import assignment_of
+from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
@@ -48,6 +48,7 @@ from nbproof_lms.attendance import Attendance, attend, find_learners, late_by_wo
 from nbproof_lms.collected_table import print_collected
 from nbproof_lms.commands import reading_of
 from nbproof_lms.roster import members_of
+from nbproof_lms.settling import seen_in
 
 __all__ = ["grade", "watching"]
 
@@ -153,10 +154,8 @@ class _Desk:
             intended = select(intake, request.only, lambda name: find_learners(root, [name], "--only")[0])
             graded = self._graded(intended, lessons, chosen.level)
             name_in_gradebook(root)
-            attendance, notes = Attendance(people=people_of(root)), tuple(_unfit(graded, root))
-            if not request.only:
-                attendance = attend(root, attendance.people, {one.key for one in intake.submissions}, lessons)
-                notes += intake.notes
+            attendance, seen = self._attended(graded, intake, lessons)
+            notes = (*_unfit(graded, root), *(() if request.only else intake.notes))
             told = Told(
                 replace(graded, notes=notes),
                 time.perf_counter() - start,
@@ -168,11 +167,20 @@ class _Desk:
                 bool(
                     graded.refused or (graded.unfit and not graded.anyway) or (intake.passed_over and not request.only)
                 ),
+                seen,
             )
             # Nobody waits for pages to see a table.
             if not request.quiet:
                 print_class(self.console, told, request.all)
             return self._with_pages(told) if told.feedback else told
+
+    def _attended(self, graded: GradedClass, intake: Intake, lessons: list[str]) -> tuple[Attendance, frozenset[Key]]:
+        """The class against what it handed in, without what a person has settled; and that."""
+        found = Attendance(people=people_of(self.root))
+        if not self.request.only:
+            found = attend(self.root, found.people, {one.key for one in intake.submissions}, lessons)
+        seen = frozenset(seen_in(self.root, graded.marks.values(), found.useless))
+        return replace(found, useless=tuple(one for one in found.useless if one.key not in seen)), seen
 
     def _with_pages(self, told: Told) -> Told:
         """Write the pages that are missing or behind, and say where they lie."""

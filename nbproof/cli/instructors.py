@@ -13,6 +13,7 @@ from nbproof.errors import UsageError
 from nbproof.places import places
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered
 from nbproof_lms.commands import reading_arguments, reading_of
+from nbproof_lms.grade_files import NO_GRADE
 from nbproof_lms.system import systems
 
 __all__ = ["COMMANDS"]
@@ -51,7 +52,7 @@ _GRADE = Options(
         option("--unsafe", action="store_true", help="go on without isolation if the machine offers none"),
         option("--anyway", action="store_true", help="also grade lessons whose reference answers lose marks here"),
     ),
-    "Exit code 0: everything that was handed in is graded; 1: something could not be, and is listed; 2: a wrong "
+    "Exit code 0: everything that was handed in is graded, or settled; 1: something could not be, and is listed; 2: a wrong "
     "call; 130: interrupted. A run that was interrupted, or killed, goes on when it is started again.",
 )
 _UPLOADS = option(
@@ -148,7 +149,9 @@ def _formgrader(arguments: argparse.Namespace) -> int:
 _REPORT = Options(
     (
         option("names", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)"),
-        option("--out", type=Path, metavar="DIR", help="where to write (default: report/)"),
+        option(
+            "--out", type=Path, metavar="DIR", help="where to write (default: report/; of named lessons a folder there)"
+        ),
         *(
             option(
                 f"--{system.option}",
@@ -165,6 +168,14 @@ _REPORT = Options(
             default=[],
             metavar="LESSON=NAME",
             help="which column of the export is a lesson's, where its name does not tell; may be repeated",
+        ),
+        option(
+            "--zero",
+            action="append",
+            default=[],
+            choices=tuple(NO_GRADE),
+            help="grade files give 0, not nothing, to those who handed in nothing (missing), or only what cannot be graded "
+            "(ungraded; what was settled gets 0 anyway); a grade that the LMS has, or excused, stays; may be repeated",
         ),
         option("--excel", action="store_true", help="CSV files with the mark that Excel needs to read UTF-8"),
         option("--json", action="store_true", help="print report.json instead of the table"),

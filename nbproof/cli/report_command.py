@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 from nbproof.command import course_command
-from nbproof.gradebook.marks import ClassResults, by_assignment
+from nbproof.gradebook.marks import ClassResults, Mark, by_assignment
+from nbproof.key import Key
 from nbproof.report.records import read_class
 from nbproof.report.report import make_report
 from nbproof.report.statistics import late_lines, some
@@ -17,7 +19,8 @@ from nbproof.run.batch import follow_marks
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
 from nbproof_lms.attendance import known_of
-from nbproof_lms.grade_files import GradeFile, columns_of, exports_of, grade_files, known_elsewhere
+from nbproof_lms.grade_files import GradeFile, columns_of, exports_of, grade_files, known_elsewhere, zeros
+from nbproof_lms.settling import seen_in
 
 __all__ = ["report"]
 
@@ -32,15 +35,19 @@ def report(request: Namespace) -> int:
     with progress("reading") as step:
         follow_marks(request.course)
         results = read_class(request.course, request.names, step, known_of(request.course))
-    made, refused = grade_files(request.course, exports, results, chosen, request.names)
-    folder = request.out or request.course / "report"
+    seen = seen_in(request.course, results.marks.values())
+    given, notes = zeros(results, request.zero, seen)
+    results = replace(results, notes=(*results.notes, *notes * bool(exports)))
+    made, refused = grade_files(request.course, exports, results, chosen, request.names, given)
+    # The report of the term stays what it is.
+    folder = request.out or request.course / "report" / "+".join(request.names).replace("/", "-")
     with progress("report"):
         files = {f"{name}.csv": file.data for name, file in made.items()}
-        told = make_report(request.course, results, folder, files, request.excel)
+        told = make_report(request.course, results, folder, files, request.excel, request.names)
     if request.json:
         print((folder / "report.json").read_text(encoding="utf-8"))
     else:
-        _print_report(results, told, folder / "index.html")
+        _print_report(results, told, folder / "index.html", seen)
     complete = not (refused or results.unreadable)
     for name, file in made.items():
         path = folder / f"{name}.csv"
@@ -51,8 +58,15 @@ def report(request: Namespace) -> int:
     return 0 if complete else 1
 
 
-def _print_report(results: ClassResults, tables: Mapping[str, Sequence[Mapping[str, Any]]], page: Path) -> None:
-    """A plain summary on standard output. ``tables``: what stands on the page."""
+def _open(results: ClassResults, seen: Collection[Key]) -> list[Mark]:
+    """What cannot be graded, and was not settled."""
+    return [one for one in results.ungraded() if one.key not in seen]
+
+
+def _print_report(
+    results: ClassResults, tables: Mapping[str, Sequence[Mapping[str, Any]]], page: Path, seen: Collection[Key]
+) -> None:
+    """A plain summary on standard output. ``tables``: what stands on the page. ``seen``: what was settled, and is not told."""
     console = console_for_output()
     called = {person.id: person.contact for person in results.people}
     needy = [row for row in tables["needs_help"] if row["first"]]
@@ -62,7 +76,7 @@ def _print_report(results: ClassResults, tables: Mapping[str, Sequence[Mapping[s
     lines = (
         *(f"nothing handed in: {row['lesson']}: {some([called[one] for one in row['missing']])}" for row in silent),
         *late_lines(by_assignment(results.marks).values()),
-        *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in results.ungraded()),
+        *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in _open(results, seen)),
         *first,
         *(f"note: {note}" for note in results.notes),
         f"report:    {page.resolve()}",

@@ -90,6 +90,8 @@ TEXTS: Mapping[str, Any] = {
     "because of early": "Your code ended before every check had run.",
     "because of lost": "{detail}",
     "because of newer Python": "Your cell is of Python {detail}. An older one cannot read its f-string: a person has to look.",
+    "because of rigged": "Your answer changes a library for everybody, and a wrong answer passes beside it: a person looks.",
+    "because of names of the engine": "Your notebook names {detail}, a part of what checks answers: a person looks.",
     # The panel.
     "asked": "asked",
     "looks like": "Looks like",

@@ -23,6 +23,7 @@ from nbproof.display.words import words
 from nbproof.feedback.own_code import Made, harmless, made_in, own_line, shortened, visible
 from nbproof.gradebook.marks import CellMark, Mark
 from nbproof.marking.results import FAULTS, CellRun, Verdict, WrittenAnswer, unpack
+from nbproof.recover.answers import OwnCell
 from nbproof.values.results import Cause, Finding, Outcome, Status
 
 __all__ = ["Addressee", "Card", "ExerciseCard", "cards_of", "drawn"]
@@ -77,6 +78,8 @@ class Card:
     checks: tuple[tuple[bool, str], ...] = ()
     faults: tuple[Finding, ...] = ()
     made: tuple[Made, ...] = ()
+    cells: tuple[tuple[OwnCell, tuple[Made, ...]], ...] = ()
+    """Those of the learner's own that a person reads there, with what they made."""
 
     def __init__(self, learner: Addressee, name: str, points: Mapping[str, float], most: float, status: Status) -> None:
         """``points``: what tests gave to each cell. ``status``: *uncertain* of whatever only a person can mark."""
@@ -85,7 +88,7 @@ class Card:
         self.learner, self.id, self.max_score, self.status = learner, "" if is_made_up(name) else name, most, status
         self.title = verdict.titles.get(name) or (outlined.title if outlined else name.replace("_", " "))
         written = dict.fromkeys(filter(None, map(comments.get, (name, *points))))
-        self.comment = harmless("\n\n".join(written), 10_000)
+        self.comment = "\n\n".join(written)
         # How an answer was found that was not in its place, or why there is none.
         self.note = harmless(verdict.lost.get(name) or verdict.recovered.get(name, ""))
         self.answer = verdict.answers.get(name, "")
@@ -174,6 +177,11 @@ class WrittenCard(Card):
         status = Status.UNCERTAIN if one.answered else Status.NOT_ANSWERED
         super().__init__(learner, one.id, {one.id: 0.0}, one.max_score, status)
         self.code = one.code
+        own = [(at, cell) for at, cell in enumerate(learner.verdict.own) if one.id in cell.questions]
+        runs = learner.verdict.runs
+        self.cells = tuple((cell, learner.made(runs.get(f"own {at}", CellRun()))) for at, cell in own)
+        if self.answer == "\n\n".join(cell.source for _, cell in own):
+            self.answer = ""  # of a task: its cells say it
         if not one.answered:
             self.sentence, self.answer = "Nothing was written here.", ""
             return

@@ -15,11 +15,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from nbproof.course_file import the_course
+from nbproof.gradebook.graded_notebook import is_coloured, without_blank_lines
 
-__all__ = ["Made", "coloured", "harmless", "made_in", "own_line", "shortened", "visible"]
+__all__ = ["LARGEST_PICTURE", "Made", "coloured", "harmless", "made_in", "own_line", "shortened", "visible"]
 
 
 _LONGEST_LINE = 400
@@ -94,7 +95,9 @@ def coloured(source: str) -> Markup:
     from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
     from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
-    shown = harmless(source.strip("\n"), LONGEST)
+    shown = harmless(without_blank_lines(source).strip("\n"), LONGEST)
+    if not is_coloured(shown):
+        return escape(shown)
     page = highlight(shown, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True))
     return Markup(page.rstrip("\n"))  # noqa: S704 escaped by Pygments
 
@@ -124,7 +127,7 @@ def own_line(outputs: tuple[Mapping[str, Any], ...]) -> str:
 
 
 _MOST_PICTURES = 4
-_LARGEST = 400_000
+LARGEST_PICTURE = 400_000
 """Characters of a picture in base64: a page goes by mail, and holds many."""
 _PACKED = re.compile(r"[A-Za-z0-9+/]+=*")
 
@@ -148,7 +151,7 @@ def made_in(outputs: Sequence[Mapping[str, Any]], clean: Callable[[str], str]) -
         data = output.get("data")
         data = data if isinstance(data, Mapping) else {}
         packed = "".join(str(data.get("image/png", "")).split())
-        if room and len(packed) <= _LARGEST and _PACKED.fullmatch(packed):
+        if room and len(packed) <= LARGEST_PICTURE and _PACKED.fullmatch(packed):
             room -= 1
             parts += [Made(picture=f"data:image/png;base64,{packed}"), Made()]
         elif output.get("output_type") == "stream":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,12 @@ from nbproof.display.outline import exercise_named, outline, title_of
 from nbproof.display.words import words
 from nbproof.errors import UsageError
 from nbproof.feedback.exercise_feedback import Addressee, ExerciseCard, cards_of, drawn
-from nbproof.feedback.own_code import coloured, harmless
+from nbproof.feedback.own_code import LARGEST_PICTURE, coloured, harmless, visible
 from nbproof.feedback.page_writer import Task
 from nbproof.files import digest_of
 from nbproof.front_end import prose
 from nbproof.gradebook.marks import Mark
+from nbproof.gradebook.typeset import Typesetter
 from nbproof.handed_out import hint_files
 from nbproof.run.journal import journal_of, journalled_verdict
 from nbproof.text import duration, in_utc
@@ -53,7 +54,6 @@ def _templates() -> Environment:
         "points": "{:.4g}".format,
         "share": _share,
         "coloured": coloured,
-        "typed": partial(harmless, most=12_000),
     }
     found.globals["css"] = Markup((_FOLDER / "page.css").read_text(encoding="utf-8"))  # noqa: S704 ours
     found.globals |= {"drawn": drawn, "unsaid": ITS_TESTS}
@@ -72,8 +72,8 @@ def _share(score: float, most: float) -> str:
 def made_of() -> str:
     """Changes whenever anything does that ends up in a page."""
     here = Path(__file__).parent
-    sentences = here.parent / "display" / "words.py"
-    files = sorted([*here.glob("*.py"), *_FOLDER.glob("*.*"), *hint_files(the_course().texts), sentences])
+    others = [here.parent / "display" / "words.py", here.parent / "gradebook" / "typeset.py"]
+    files = sorted([*here.glob("*.py"), *_FOLDER.glob("*.*"), *hint_files(the_course().texts), *others])
     return digest_of(repr((outline(), words().texts)).encode(), *(path.read_bytes() for path in files))
 
 
@@ -113,6 +113,7 @@ def _secrets(root: str, lesson: str) -> Secrets:
 def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
     """The page of one submission. ``graded``: when, in seconds since 1970."""
     verdict, marks, cards = learner.verdict, learner.marks, cards_of(learner)
+    setter = Typesetter({name: png for name, png in verdict.pictures.items() if len(png) <= LARGEST_PICTURE})
     tested = [card for card in cards if isinstance(card, ExerciseCard)]
     right = [card for card in cards if card.score >= card.max_score]
     return _render(
@@ -121,6 +122,7 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
         digest,
         cards=cards,
         clean=learner.clean,
+        typeset=lambda text: Markup(setter.typeset(visible(text))),  # noqa: S704 nothing in it does anything
         say=words(),
         score=max(0.0, sum(card.score for card in cards) - marks.penalty),
         most=sum(card.max_score for card in cards),

@@ -29,17 +29,17 @@ from nbproof.cells import name_of
 from nbproof.display.panel import html_of, text_of
 from nbproof.display.words import words
 from nbproof.files import replace_file
-from nbproof.marking.blueprint import Blueprint, fill_in, is_blank
+from nbproof.gradebook.typeset import Typesetter
+from nbproof.marking.blueprint import OWN, Blueprint, fill_in, is_blank
 from nbproof.marking.plain import plain_outputs
 from nbproof.marking.results import CellRun, Verdict
 from nbproof.moments import moment_in
 from nbproof.places import places
-from nbproof.recover.answers import Answers, to_be_shown
+from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged, read_file
-from nbproof.text import code_parts
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
 
-__all__ = ["TIME", "graded_notebook", "hand_on", "shown_as_text", "time_in"]
+__all__ = ["TIME", "graded_notebook", "hand_on", "is_coloured", "time_in", "without_blank_lines"]
 
 
 def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.NotebookNode:
@@ -50,19 +50,50 @@ def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.Notebook
         if is_blank(question, verdict.answers.get(name, question.stub))
     }
     answers = {name: text for name, text in verdict.answers.items() if name not in blank}
-    notebook = fill_in(blueprint, Answers(answers, own=to_be_shown(verdict.own)))
+    notebook, shown = fill_in(blueprint, Answers(answers, own=verdict.own)), _Shown(verdict)
     tests = {part: exercise for exercise in verdict.exercises for part in exercise.most}
     for number, cell in enumerate(notebook.cells, 1):
         name = name_of(cell)
-        if name in blueprint.texts and name not in blank:
-            cell["source"] = shown_as_text(cell["source"])
+        if OWN in cell.metadata:
+            _show_own(cell, verdict, shown)
+        elif name in blueprint.texts and name not in blank:
+            shown.text(cell)
         elif name in blueprint.stubs or name in tests:
             outputs: Sequence[dict[str, Any]] = verdict.runs.get(name, CellRun()).outputs
             if name in tests:
                 outputs = _outputs(tests[name], name, outputs if name in blueprint.plain else None)
+            if name in blueprint.stubs:
+                shown.code(cell)
             cell["outputs"] = [nbformat.from_dict(output) for output in outputs]
             cell["execution_count"] = number
     return notebook
+
+
+def _show_own(cell: nbformat.NotebookNode, verdict: Verdict, shown: _Shown) -> None:
+    """A cell of the learner's own, with what it made, if a person reads it."""
+    number = cell.metadata[OWN]
+    if cell.cell_type == "markdown":
+        shown.text(cell)
+        cell["source"] = _ADDED.format(cell.source)
+        return
+    shown.own_code(cell)
+    if verdict.own[number].questions:
+        run = verdict.runs.get(f"own {number}", _NOT_RUN)
+        cell["outputs"] = [nbformat.from_dict(output) for output in run.outputs]
+
+
+_ADDED = (
+    '<div style="border-left:4px solid #9aa;padding-left:.8em"><small>A cell that the learner added:</small>{}</div>'
+)
+_NOT_RUN = CellRun(
+    (
+        {
+            "output_type": "stream",
+            "name": "stderr",
+            "text": "[nothing to show: it did not run to its end while grading]\n",
+        },
+    )
+)
 
 
 def _outputs(exercise: Outcome, part: str, plain: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:
@@ -94,40 +125,46 @@ def _shown(panel: str, plain: str) -> dict[str, Any]:
     return {"output_type": "display_data", "data": {"text/html": panel, "text/plain": plain}, "metadata": {}}
 
 
-_LONGEST = 20_000
-"""Characters of an answer that a page shows."""
-_PICTURE = re.compile(r"\(attachment:|<img\b|!\[[^\]\n]*\]\(\S")
-_TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Signs that turn the direction of text: what is read would not be what was written."""
+_BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n){3,}")
+_LONGEST, _LONGEST_OWN, _LONGEST_OF_ALL = 20_000, 10_000, 50_000
+"""Characters of an answer's code that a page shows, of a cell of the learner's own, and of all of these."""
+_LONGEST_COLOURED, _LONGEST_LINE = 10_000, 500
+"""Characters of code, and of a line of it, that is coloured: a lexer's time can grow with their square."""
+_CUT = "\n# [cut off: it is longer than a page shows; the whole cell is in the submission]"
 
 
-def shown_as_text(text: str) -> str:
-    """Markdown that looks like the text as it was typed, with `code` in backticks, and cannot do anything.
-
-    Instructors read it logged in. All is one line of HTML, so that markdown leaves it alone; every character that
-    means something to markdown, HTML or MathJax is an entity.
-    """
-    kept = text.encode("utf-8", "backslashreplace").decode()
-    kept = _TURNING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", kept)
-    if len(kept) > _LONGEST:
-        kept = kept[:_LONGEST] + "\n[cut off: a page shows no more of it; the whole text is in the submission]"
-    if _PICTURE.search(kept):
-        kept = kept.rstrip("\n") + "\n[pictures are not shown here: open the submitted notebook to see them]"
-    lines = [_line(line) for line in kept.strip("\n").splitlines()]
-    return f'<div class="tex2jax_ignore mathjax_ignore">{"<br>".join(lines)}</div>'
+def without_blank_lines(code: str) -> str:
+    """Runs of blank lines as two: to colour them takes hours."""
+    return _BLANK_LINES.sub("\n\n\n", code.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _line(line: str) -> str:
-    indent = len(line) - len(line.lstrip())
-    marked = [
-        f"<code>{_entities(part)}</code>" if at % 2 and part else _entities(part)
-        for at, part in enumerate(code_parts(line.lstrip()))
-    ]
-    return "&nbsp;" * min(indent, 40) + "".join(marked)
+def is_coloured(code: str) -> bool:
+    """Whether code is short enough for a lexer."""
+    return len(code) <= _LONGEST_COLOURED and max(map(len, code.split("\n"))) <= _LONGEST_LINE
 
 
-def _entities(text: str) -> str:
-    return "".join(sign if sign.isalnum() or sign == " " else f"&#{ord(sign)};" for sign in text)
+class _Shown:
+    """What people see of one learner's texts, as far as there is room."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self._typesetter = Typesetter(verdict.pictures)
+        self._room = _LONGEST_OF_ALL
+
+    def own_code(self, cell: nbformat.NotebookNode) -> None:
+        self.code(cell, min(_LONGEST_OWN, self._room))
+        self._room = max(0, self._room - len(cell.source))
+
+    def code(self, cell: nbformat.NotebookNode, most: int = _LONGEST) -> None:
+        kept = without_blank_lines(cell.source)
+        cell["source"] = kept[:most]
+        if len(cell.source) < len(kept):
+            cell["source"] += _CUT
+        if not is_coloured(cell.source):
+            # For nbconvert: the language that a cell is in.
+            cell["metadata"]["magics_language"] = "text"
+
+    def text(self, cell: nbformat.NotebookNode) -> None:
+        cell["source"] = self._typesetter.typeset(cell.source)
 
 
 TIME, SECRET = "timestamp.txt", "submission_secret.txt"

@@ -21,7 +21,6 @@ from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy.exc import DataError, SQLAlchemyError
 from traitlets.config import Config
 
-from nbproof.cells import CellKind
 from nbproof.errors import CourseError
 from nbproof.files import written_whole
 from nbproof.gradebook.graded_notebook import time_in
@@ -198,7 +197,7 @@ def _set_grade(grade: Grade, name: str, verdict: Verdict, blueprint: Blueprint, 
 
 def _set_comment(comment: Comment, name: str, verdict: Verdict, blueprint: Blueprint) -> None:
     asked = blueprint.written.get(name)
-    stub = blueprint.stubs.get(name) if asked is None or asked.kind is CellKind.TASK else asked.stub
+    stub = blueprint.stubs.get(name) if asked is None else asked.stub
     if stub is not None:
         untouched = verdict.answers.get(name, stub).strip() == stub.strip()
         comment.auto_comment = "No response." if untouched else None

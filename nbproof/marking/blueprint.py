@@ -8,8 +8,8 @@ from __future__ import annotations
 import copy
 import math
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
@@ -23,15 +23,15 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChec
 from traitlets.config import Config
 
 from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, titles_in
-from nbproof.checks.check_cells import ProbePart, probe_part
+from nbproof.checks.check_cells import ProbePart, canary_in, probe_part
 from nbproof.checks.visible import whole
 from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
 from nbproof.marking.autotests import with_tests
 from nbproof.marking.plain import PlainTest, is_plain
 from nbproof.marking.results import WrittenAnswer
-from nbproof.recover.answers import Answers
-from nbproof.recover.matching import Handout
+from nbproof.recover.answers import Answers, OwnCell
+from nbproof.recover.matching import Handout, questions_above
 from nbproof.recover.notebook_bytes import Attachments, Damaged, read_attachments
 from nbproof.text import in_one_line
 
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 OWN = "learners_own_cell"
-"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's."""
+"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's; its number among the learner's."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,8 @@ class TestCell:
     """Of what learners were handed."""
     shown_source: str
     exercise: str
+    canary: str = ""
+    """A wrong answer that a hidden check finds, to be asked beside the learner's; empty if there is none."""
     plain: PlainTest | None = None
     """Of a test cell in nbgrader's own manner, which runs beside the learner's code; None for one of checks."""
 
@@ -145,6 +147,26 @@ class Blueprint:
         """What learners were handed: safe to show to a process that has read a submission."""
         tests = {name: test.exercise for name, test in self.tests.items()}
         return Handout.of(self.lesson, self.notebook, tests)
+
+    def with_questions(self, own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
+        """These cells of a learner's, each with what a person marks there.
+
+        A task is answered by the cells below it; if there are none, by those directly above it, or that end the notebook.
+        """
+        above = [name for _, name in questions_above(self.handout)]
+        names = [above[one.after] if one.after >= 0 else "" for one in own]
+        questions = [(name,) if name in self.written else () for name in names]
+        for place, cell in enumerate(self.handout.cells):
+            if cell.kind is CellKind.TASK and cell.name not in names:
+                at_end = "" if above[-1] in self.written else above[-1]
+                near = [one.after == place - 1 or name == at_end != "" for one, name in zip(own, names, strict=True)]
+                questions = [(*had, cell.name) if it else had for had, it in zip(questions, near, strict=True)]
+        return tuple(replace(one, questions=had) for one, had in zip(own, questions, strict=True))
+
+    def answers_to_tasks(self, own: Sequence[OwnCell]) -> dict[str, str]:
+        """Task -> the text of the cells that answer it; empty if there are none."""
+        tasks = [name for name, one in self.written.items() if one.kind is CellKind.TASK]
+        return {name: "\n\n".join(one.source for one in own if name in one.questions) for name in tasks}
 
     def shows(self, place: int) -> bool:
         """Whether the released cell there shows something, and is graded by nobody."""
@@ -231,7 +253,7 @@ def _released(instructor: nbformat.NotebookNode, source: Path, config: Config) -
                 MetadataValidator().validate_cell(cell)
             if not math.isfinite(grading.get("points", 0)):
                 raise ValueError(f"points: {grading['points']} is no number of points")
-            if name in met and any(grading[one] for one in ("grade", "solution", "locked")):
+            if name in met and any(grading.get(one) for one in ("grade", "solution", "locked")):
                 raise ValueError(f"another cell above it has the same id, {name}")
             met.add(name)
             for preprocessor in made:
@@ -298,8 +320,10 @@ def _test_cell(name: str, points: float, text: str, shown: str, exercise: str, c
     source, shown = whole(text), whole(shown)
     if is_plain(text):
         nothing = ProbePart("", ())
-        return TestCell(name, points, source, nothing, nothing, shown, exercise, PlainTest.of(name, source, config))
-    return TestCell(name, points, source, probe_part(source), probe_part(shown), shown, exercise)
+        return TestCell(
+            name, points, source, nothing, nothing, shown, exercise, plain=PlainTest.of(name, source, config)
+        )
+    return TestCell(name, points, source, probe_part(source), probe_part(shown), shown, exercise, canary_in(source))
 
 
 def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
@@ -307,17 +331,18 @@ def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
     notebook = copy.deepcopy(blueprint.notebook)
     for cell in notebook.cells:
         name = name_of(cell)
-        if name in rebuilt.answers:
+        if name in rebuilt.answers and kind_of(cell) is not CellKind.TASK:
             cell["source"] = rebuilt.answers[name]
-    changed = {one.place: one for one in rebuilt.own if one.place is not None and blueprint.shows(one.place)}
+    numbered = list(enumerate(rebuilt.own))
+    changed = {one.place: at for at, one in numbered if one.place is not None and blueprint.shows(one.place)}
     behind: dict[int, list[nbformat.NotebookNode]] = {place: [] for place in range(-1, len(notebook.cells))}
-    for number, own in enumerate(rebuilt.own):
+    for number, own in numbered:
         if own.place not in changed:
-            cell = nbformat.v4.new_code_cell(own.source, id=f"own-{number}", metadata={OWN: True})
-            behind[own.after].append(cell)
-    for place, own in changed.items():
-        notebook.cells[place]["source"] = own.source
-        notebook.cells[place]["metadata"][OWN] = True
+            make = nbformat.v4.new_code_cell if own.code else nbformat.v4.new_markdown_cell
+            behind[own.after].append(make(own.source, id=f"own-{number}", metadata={OWN: number}))
+    for place, number in changed.items():
+        notebook.cells[place]["source"] = rebuilt.own[number].source
+        notebook.cells[place]["metadata"][OWN] = number
     released = [[cell, *behind[place]] for place, cell in enumerate(notebook.cells)]
     notebook["cells"] = [*behind[-1], *(cell for cells in released for cell in cells)]
     return notebook
@@ -334,7 +359,9 @@ def questions_in(instructor: Any, learner: Any) -> dict[str, Question]:
     for cell in instructor.cells:
         kind, name = kind_of(cell), name_of(cell)
         if kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
-            found[name] = Question(name, float(grading_of(cell).get("points") or 0), stubs[name], kind)
+            # Of a task nothing was handed out that could be its answer.
+            stub = "" if kind is CellKind.TASK else stubs[name]
+            found[name] = Question(name, float(grading_of(cell).get("points") or 0), stub, kind)
     return found
 
 
@@ -348,4 +375,4 @@ def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) ->
 
 def is_blank(question: Question, text: str) -> bool:
     """Whether nobody has written anything: the stub stands there. Who has deleted it may mean something by that."""
-    return question.kind is not CellKind.TASK and text.strip() == question.stub.strip()
+    return text.strip() == question.stub.strip()

@@ -18,6 +18,7 @@ import re
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from random import Random
 from typing import Any
 
 from nbproof.cells import CellKind
@@ -61,11 +62,15 @@ _NOT_DEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
 _MARKED = (CellKind.ANSWER, CellKind.TEST)
 
 
-def _brought_by(check: str, seed: int, answer: dict[str, Any], payload: bytes) -> Brought:
-    """What a probe brought: evidence, still packed, or trouble. Raises WireError for trouble of another form."""
+def _brought_by(check: str, seed: int, answer: dict[str, Any], payload: bytes, asked: bool) -> Brought:
+    """What a probe brought: evidence, still packed, or trouble; also a canary's, if it was ``asked``.
+
+    Raises WireError for trouble of another form.
+    """
     trouble, printed = answer.get("trouble"), readable(answer["printed"][:5_000])
     if trouble is None:
-        return Brought(check, seed, payload, printed=printed)
+        beside = payload[answer["size"] :] if asked else b""
+        return Brought(check, seed, payload[: answer["size"]], printed=printed, canary=beside)
     if not (isinstance(trouble, list) and [type(one) for one in trouble] == _TROUBLE):
         raise wire.WireError("trouble of no known form")
     line = min(max(trouble.pop(2), 0), 9_999)  # of a few digits, whatever it is
@@ -89,7 +94,7 @@ def _steps(blueprint: Blueprint, rebuilt: Answers, all_of_it: bool) -> dict[_Ste
     own: dict[tuple[int, bool], dict[_Step, str]] = {}
     changed = {one.place for one in rebuilt.own}
     for number, one in enumerate(rebuilt.own):
-        if one.source.strip():
+        if one.code and one.source.strip():
             # Of a setup cell that was changed the instructor's own text runs behind the learner's, and counts.
             side = own.setdefault((one.after, one.place is None), {})
             side[CellKind.OWN, f"own {number}"] = one.source
@@ -102,8 +107,15 @@ def _steps(blueprint: Blueprint, rebuilt: Answers, all_of_it: bool) -> dict[_Ste
         elif cell.kind is CellKind.SHOW and all_of_it and place not in changed:
             found[cell.kind, f"shown {place}"] = cell.source
         found |= own.get((place, True), {})
-    last = max((at for at, (kind, _) in enumerate(found) if kind in _MARKED), default=-1)
+    last = max(
+        (at for at, (kind, name) in enumerate(found) if kind in _MARKED or name in _read_by_people(rebuilt)), default=-1
+    )
     return dict(list(found.items())[: last + 1])
+
+
+def _read_by_people(rebuilt: Answers) -> set[str]:
+    """Of the learner's own cells, the steps whose outputs a person reads."""
+    return {f"own {number}" for number, one in enumerate(rebuilt.own) if one.code and one.questions}
 
 
 def _parted(source: str, line: object) -> tuple[str, str]:
@@ -148,9 +160,8 @@ class Execution:
         self.order = list(self.texts)
         self.exercises = {name: Progress(name) for name in blueprint.exercises}
         self.runs: dict[str, CellRun] = {}
-        """What running each TODO cell has left behind."""
-        self.own = tuple(one for number, one in enumerate(rebuilt.own) if (CellKind.OWN, f"own {number}") in self.texts)
-        """The learner's own cells that run."""
+        """What running each TODO cell has left behind, and each cell that a person reads."""
+        self._read = _read_by_people(rebuilt)
         self.peak = self.seconds = 0.0
         self.misses_something = False
         """Whether nothing hidden has been asked, because everything is to run: a name was not there."""
@@ -357,7 +368,8 @@ class Execution:
         if self.rebuilt.waits(self.blueprint.stubs, exercise):
             return False
         untouched = self.rebuilt.is_untouched(self.blueprint.stubs, exercise)
-        return test in self.blueprint.plain or bool(self.own) or not untouched
+        has_own = any(kind is CellKind.OWN for kind, _ in self.texts)
+        return test in self.blueprint.plain or has_own or not untouched
 
     def _waiting(self) -> list[str]:
         """The test cells of which hidden checks have yet to be asked, of exercises that have lost nothing so far."""
@@ -411,7 +423,7 @@ class Execution:
                 # Its hidden lines stand behind those that did not end.
                 exercise.asked_all.add(name)
         elif self._is_asked(name):
-            self._probe(worker, exercise, name, test.shown, test.shown.checks)
+            self._probe(worker, exercise, name, test.shown, test.shown.checks, "")
             for reply in exercise.replies.get(name, ()):
                 if reply.trouble is not None and not reply.trouble.wanted:
                     self._note_missing(reply.trouble.name)
@@ -429,7 +441,7 @@ class Execution:
         exercise = self.exercises[test.exercise]
         try:
             if test.plain is None:
-                self._probe(worker, exercise, name, test.probe, test.hidden_checks)
+                self._probe(worker, exercise, name, test.probe, test.hidden_checks, test.canary)
             else:
                 answer = self._execute(worker, test.source, room=_ROOM)
                 exercise.plain[name] = hidden_run(test.plain, test.points, answer, exercise.plain.get(name))
@@ -438,18 +450,24 @@ class Execution:
             exercise.seconds += round(time.monotonic() - start, 1)
         exercise.asked_all.add(name)
 
-    def _probe(self, worker: Worker, exercise: Progress, name: str, part: ProbePart, checks: Collection[str]) -> None:
-        """Ask all cases of these checks of a test cell, one after another, and keep what is brought."""
-        known = False
-        for check, seed in self.judge.plan(name):
-            if check not in checks:
-                continue
-            request: dict[str, Any] = {"op": "probe", "test": name, "check": check, "seed": seed}
-            if not known:
-                known, request["source"] = True, part.source
-            answer, payload = worker.request(request, {"printed": str})
+    def _probe(
+        self, worker: Worker, exercise: Progress, name: str, part: ProbePart, checks: Collection[str], canary: str
+    ) -> None:
+        """Ask all cases of these checks of a test cell, one after another, and keep what is brought.
+
+        Behind one of them the ``canary``, a wrong answer, is asked the same. Which one follows from the seed, and from what no
+        learner's process has seen before.
+        """
+        planned = [one for one in self.judge.plan(name) if one[0] in checks]
+        watched = Random(f"{self.judge.seed} {self.blueprint.tests[name].source}").randrange(max(1, len(planned)))
+        for number, (check, seed) in enumerate(planned):
+            beside = canary if number == watched else ""
+            request: dict[str, Any] = {"op": "probe", "test": name, "check": check, "seed": seed, "canary": beside}
+            if number == 0:
+                request["source"] = part.source
+            answer, payload = worker.request(request, {"printed": str, "size": int})
             try:
-                brought = _brought_by(check, seed, answer, payload)
+                brought = _brought_by(check, seed, answer, payload, bool(beside))
             except wire.WireError as error:
                 raise WorkerLost("protocol", str(error)) from None
             exercise.replies.setdefault(name, []).append(brought)
@@ -476,5 +494,9 @@ class Execution:
             self._own_seconds -= time.monotonic() - start
         error = _error_told(answer.get("error"))
         self._note_missing(answer.get("missing"))
+        if name in self._read and self._showing and name not in self.runs:
+            number = len(self.runs) + len(self.blueprint.setup) + 1
+            run = CellRun(self._outputs.clean(answer["outputs"], number), error)
+            self.runs[name] = shown_of(run, self._secrets)
         if says_out_of_memory(error):
             self._harmful.add(name)

@@ -31,11 +31,18 @@ class Brought:
     evidence: bytes
     trouble: ProbeError | None = None
     printed: str = ""
+    canary: bytes = b""
+    """What the same probe brought right afterwards with a wrong answer of the instructor's; empty if there is none."""
 
     @property
     def size(self) -> int:
         """About how many bytes it takes to keep it."""
-        return len(self.evidence) + len(self.printed) + (len(self.trouble.message) if self.trouble else 0)
+        return (
+            len(self.evidence)
+            + len(self.canary)
+            + len(self.printed)
+            + (len(self.trouble.message) if self.trouble else 0)
+        )
 
 
 def _truths() -> dict[str, str]:
@@ -91,6 +98,13 @@ class Judge:
             return replace(Finding.from_dict(answer["finding"]), part=test)
         error = answer.get("failed", "").split(":")[0]
         return self.unjudged(test, brought, error)
+
+    def is_rigged(self, test: str, brought: Brought) -> bool:
+        """Whether the wrong answer that was asked there passes. Bytes of no known form were made up."""
+        try:
+            return self.verdict(test, replace(brought, evidence=brought.canary), draw=False).passed
+        except WireError:
+            return True
 
     def unjudged(self, test: str, brought: Brought, error: str = "") -> Finding:
         """The finding on what cannot be judged: for its size, or for an error of that name."""

@@ -17,12 +17,13 @@ from nbproof.marking.blueprint import Blueprint, written_in
 from nbproof.marking.execution import Execution
 from nbproof.marking.judge import Judge
 from nbproof.marking.results import Verdict
-from nbproof.marking.verdicts import Progress, Verdicts, in_few_words, known_lines
+from nbproof.marking.verdicts import Progress, Verdicts, in_few_words, known_lines, named_in
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.sandbox import wire
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
+from nbproof.sandbox.outputs import Outputs
 from nbproof.text import printable
 from nbproof.values.results import first_wrong
 
@@ -51,7 +52,7 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mappi
             answer, _ = worker.request(request, {"found": dict, "damaged": str}, data)
     except WorkerLost as loss:
         why = {"timeout": "takes too long", "memory": "takes too much memory"}.get(loss.cause, "ends the reader")
-        raise Damaged(f"it cannot be read: reading it {why}. Hand in the notebook as JupyterLab saves it") from None
+        raise Damaged(f"it cannot be read: reading it {why}") from None
     if answer["damaged"]:
         raise Damaged(answer["damaged"])
     try:
@@ -71,6 +72,7 @@ def mark(
 ) -> Verdict:
     """The verdict on a rebuilt submission. Whatever the learner's code does ends in a status, not in an exception."""
     files = {**blueprint.files, **blueprint.theirs(files)}
+    rebuilt = replace(rebuilt, own=blueprint.with_questions(rebuilt.own))
     judge.sit(engine.judge)
 
     # What a plain test rests on, nobody can see.
@@ -84,24 +86,38 @@ def mark(
         run.run()
         seconds, peak = seconds + run.seconds, max(peak, run.peak)
     _judge(blueprint, judge, rebuilt, run.exercises)
-    verdicts = Verdicts(blueprint, judge, rebuilt, run.limits)
+    theirs = (data.decode("utf-8", "replace") for name, data in files.items() if name not in blueprint.files)
+    texts = [*rebuilt.answers.values(), *(one.source for one in rebuilt.own), *theirs]
+    verdicts = Verdicts(blueprint, judge, rebuilt, run.limits, named_in(texts))
+    answers = {**rebuilt.answers, **blueprint.answers_to_tasks(rebuilt.own)}
     tested = {test.exercise for test in blueprint.tests.values()}
     return Verdict(
         learner,
         blueprint.lesson,
         judge.seed,
         tuple(verdicts.of(progress) for name, progress in run.exercises.items() if name in tested),
-        dict(rebuilt.answers),
+        answers,
         run.runs,
         dict(rebuilt.recovered),
         round(seconds, 1),
         float(round(peak)),
-        written=written_in(blueprint.written, rebuilt.answers),
+        written=written_in(blueprint.written, answers),
         lost=dict(rebuilt.lost),
         damage=rebuilt.damage,
-        own=run.own,
+        own=rebuilt.own,
+        pictures=_pictures(rebuilt),
         titles=blueprint.titles,
     )
+
+
+def _pictures(rebuilt: Answers) -> dict[str, str]:
+    """Of what was attached, and shown, the plain pictures, as those that code makes."""
+    outputs, found = Outputs(sum(map(len, rebuilt.pictures.values()))), {}
+    for name, data in rebuilt.pictures.items():
+        made = outputs.clean([{"output_type": "display_data", "data": {"image/png": data}}], 1)
+        if made and "image/png" in made[0]["data"]:
+            found[name] = data
+    return found
 
 
 def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapping[str, Progress]) -> None:
@@ -121,6 +137,8 @@ def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapp
                     exercise.loss = exercise.loss or WorkerLost("protocol", "what it brought has no known form")
                     continue
                 exercise.beyond = finding.unjudged is not None
+                is_asked = finding.passed and brought.canary != b""
+                exercise.rigged = exercise.rigged or (is_asked and judge.is_rigged(name, brought))
                 findings.append(in_few_words(finding, test.probe.asks, lines) if hidden else finding)
             exercise.replies[name] = []
 

@@ -63,7 +63,7 @@ class Verdict:
     exercises: tuple[Outcome, ...]
     answers: dict[str, str]
     runs: dict[str, CellRun]
-    """grade_id of a TODO cell -> what running it left behind."""
+    """grade_id of a TODO cell, or ``own <number>`` of a cell that a person reads -> what running it left behind."""
     recovered: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     peak_mb: float = 0.0
@@ -77,7 +77,9 @@ class Verdict:
     damage: str = ""
     """What was wrong with the file, and was mended while reading."""
     own: tuple[OwnCell, ...] = ()
-    """The learner's own cells that ran."""
+    """The learner's own cells."""
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    """Name of a picture that the learner's text shows -> a plain PNG in base64."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """Exercise, or written answer -> what it is called where people read."""
     handed_in: str = ""
@@ -109,7 +111,7 @@ class Verdict:
         for one in self.exercises:
             findings = tuple(replace(finding, picture=None) for finding in one.findings)
             exercises.append(replace(one, findings=findings))
-        return replace(self, exercises=tuple(exercises), runs={}, own=())
+        return replace(self, exercises=tuple(exercises), runs={}, own=(), pictures={})
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Verdict:
@@ -117,7 +119,7 @@ class Verdict:
         exercises = tuple(Outcome.from_dict(one) for one in data["exercises"])
         runs = {name: CellRun(tuple(run["outputs"]), run["error"]) for name, run in data["runs"].items()}
         written = tuple(WrittenAnswer(**one) for one in data.get("written", ()))
-        own = tuple(OwnCell(**one) for one in data.get("own", ()))
+        own = tuple(OwnCell(**{**one, "questions": tuple(one.get("questions", ()))}) for one in data.get("own", ()))
         return cls(**{**data, "exercises": exercises, "runs": runs, "written": written, "own": own})
 
 

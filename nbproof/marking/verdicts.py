@@ -8,8 +8,9 @@ of itself comes through as it is: no value, no message, no print, no name, no pi
 from __future__ import annotations
 
 import builtins
+import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nbproof.course_file import the_course
@@ -30,9 +31,22 @@ __all__ = [
     "Verdicts",
     "in_few_words",
     "known_lines",
+    "named_in",
     "outcome_of",
     "says_out_of_memory",
 ]
+
+
+_ENGINE = re.compile(
+    r"\bnbproof(?:\s*\.\s*|\s+import\b[\w\s,(]{0,200}?\b)(?:sandbox|marking|recover|checks|values|run)\b"
+)
+"""What nobody names who answers an exercise: the rooms of the engine. What learners import stands in front of them."""
+
+
+def named_in(texts: Iterable[str]) -> str:
+    """The first part of the engine that is named there; empty if none is."""
+    found = filter(None, map(_ENGINE.search, texts))
+    return next((" ".join(one[0].split()) for one in found), "")
 
 
 _OUT_OF_MEMORY = ("MemoryError", "DefaultCPUAllocator", "can't allocate memory", "Cannot allocate memory")
@@ -85,6 +99,8 @@ class Progress:
     """Test cells of which nothing is left to be asked."""
     beyond: bool = False
     """Whether what it brought could not be judged within the limits."""
+    rigged: bool = False
+    """Whether a wrong answer passed beside it."""
     loss: WorkerLost | None = None
     error: str = ""
     seconds: float = 0.0
@@ -110,6 +126,8 @@ class Verdicts:
     judge: Judge
     rebuilt: Answers
     limits: GradingLimits
+    named: str = ""
+    """A part of the engine that the submission names."""
 
     def of(self, progress: Progress) -> Outcome:
         """How one exercise ended."""
@@ -122,7 +140,8 @@ class Verdicts:
         loss, seconds = progress.loss, progress.seconds
         if loss is None:
             wrong = self._wrong(progress, findings)
-            return outcome_of(self.blueprint, self.rebuilt, progress.id, findings, points, wrong, seconds)
+            ended = outcome_of(self.blueprint, self.rebuilt, progress.id, findings, points, wrong, seconds)
+            return self._looked_at(ended, progress)
         most = {name: self.blueprint.tests[name].points for name in points}
         status = _STATUSES.get(loss.cause, Status.KILLED)
         return Outcome(progress.id, status, tuple(findings), points, most, seconds, self._lost(loss))
@@ -146,6 +165,13 @@ class Verdicts:
             if found is not None:
                 findings.append(replace(found, hint=known_hint(found.hint)))
         return findings, test.points if first_wrong(findings) is None else 0.0
+
+    def _looked_at(self, ended: Outcome, progress: Progress) -> Outcome:
+        """An exercise that has marks waits for a person if they may rest on what was done to a library, or to the engine."""
+        if not ended.score or not (progress.rigged or self.named):
+            return ended
+        reason = Reason(Cause.RIGGED) if progress.rigged else Reason(Cause.NAMES_ENGINE, self.named)
+        return replace(ended, status=Status.UNCERTAIN, points=dict.fromkeys(ended.points, 0.0), reason=reason)
 
     def _lost(self, loss: WorkerLost) -> Reason:
         """What ended the process that an exercise ran in."""

@@ -24,6 +24,8 @@ from traitlets import default
 from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, kind_of, name_of
 from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.display.lab import start_server
+from nbproof.gradebook.typeset import with_formulas
+from nbproof.marking.blueprint import OWN
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
 
@@ -74,6 +76,10 @@ class ReadingView(Preprocessor):  # type: ignore[misc]
         for key in ("student", "first_name", "last_name", "notebook_path"):
             if isinstance(resources.get(key), str):
                 resources[key] = escape(resources[key])
+        for cell in nb.cells:
+            if cell.cell_type == "markdown" and "tex2jax_ignore" not in cell.source:
+                cell.source = with_formulas(cell.source)
+        schemes = {name: with_formulas(text) for name, text in schemes.items()}
         cells = [nbformat.v4.new_markdown_cell(_NOTE)]
         for cell in nb.cells:
             cells += _shown(cell, schemes)
@@ -100,6 +106,9 @@ class ReadingView(Preprocessor):  # type: ignore[misc]
 
 def _shown(cell: Any, schemes: dict[str, str]) -> list[Any]:
     kind = kind_of(cell)
+    if OWN in cell.metadata:
+        label = nbformat.v4.new_markdown_cell("*The learner's own cell:*")
+        return [label, cell] if cell.cell_type == "code" else [cell]
     if name_of(cell) in schemes:
         return [cell, nbformat.v4.new_markdown_cell(_SCHEME.format(schemes[name_of(cell)]))]
     if kind in (CellKind.ANSWER, CellKind.MANUAL, CellKind.WRITTEN, CellKind.TASK):

@@ -33,6 +33,8 @@ def use_engine(c: Config, file: str = "") -> None:
 
     # formgrader shows what is asked, answered and found, with the mark scheme below each written answer.
     c.HTMLExporter.preprocessors = ["nbproof.nbgrader.formgrader.ReadingView"]
+    # It draws formulas as MathML: nothing is fetched from elsewhere for them.
+    c.HTMLExporter.extra_template_basedirs.prepend([str(Path(__file__).parent / "templates")])
 
     # nbgrader copies what lies beside a notebook. The engine's record of a verdict is not for learners, nor from them.
     c.CourseDirectory.ignore = [

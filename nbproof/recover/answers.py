@@ -1,37 +1,44 @@
 """What is found in a submission: its answers, how each that was not where it should be was found, and the learner's own cells.
 
-These are new code cells, and released cells that were changed. They run while grading, in their order
-(:mod:`nbproof.marking.execution`).
+These are new cells, and released cells that were changed. Code runs while grading, in its order
+(:mod:`nbproof.marking.execution`); text is there for whoever marks a task, or another answer.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate
+from urllib.parse import unquote
 
 from nbproof.cells import CellKind
-from nbproof.recover.matching import HandedOut, Handout, bare, names_in, placed, without_released
+from nbproof.recover.matching import HandedOut, Handout, bare, names_in, new_lines, placed, without_released
 from nbproof.recover.notebook_bytes import ExportedCell
 
-__all__ = ["Answers", "OwnCell", "is_code", "own_cells", "to_be_shown"]
+__all__ = ["Answers", "OwnCell", "is_code", "own_cells"]
 
 
 _MOST_CELLS, _MOST_TEXT = 300, 600_000
 """Own cells of one submission, and characters of all of them, that are looked at."""
-_SHOWN, _SHOWN_OF_ALL = 10_000, 50_000
-"""Characters of one of them, and of all, that a page shows: colouring half a million takes a minute, each time."""
+_MOST_PICTURES = 3_000_000
+"""Characters of all attached pictures that people see, in base64."""
+_ATTACHED = re.compile(r"""attachment:([^"'<>()\s]{1,300})""")
 
 
 @dataclass(frozen=True)
 class OwnCell:
-    """Code that a learner wrote outside of the TODO cells."""
+    """Code or text that a learner wrote outside of the cells for answers."""
 
     source: str
     after: int
     """The place, among the released cells, of the one above it; -1 above all of them."""
     place: int | None = None
     """The released cell whose text it has replaced: one that shows something, or a setup cell. None for a new cell."""
+    code: bool = True
+    """Whether it is code, and runs."""
+    questions: tuple[str, ...] = ()
+    """What a person marks there: tasks that it may answer, or the answer that it stands by."""
 
 
 def own_cells(
@@ -39,12 +46,14 @@ def own_cells(
     cells: Sequence[ExportedCell],
     answers: Mapping[int, int] | None = None,
     earlier: Collection[int] = (),
+    brought: Collection[int] = (),
 ) -> tuple[OwnCell, ...]:
     """``answers``: cells that are answers, or parts of them, although nothing says so -> the place of the TODO cell.
 
-    ``earlier``: TODO cells above the one that counts.
+    ``earlier``: TODO cells above the one that counts. ``brought``: cells that are shown below a written answer.
     """
     code = {cell.name for cell in handout.cells if cell.name and is_code(cell)}
+    named = code.union(cell.name for cell in handout.cells if cell.name)
     found: list[OwnCell] = []
     used: set[int] = set()
     above = -1
@@ -58,11 +67,9 @@ def own_cells(
             used.add(place)
             found += [OwnCell(added, above)] if added else []
             above = place
-            if _is_changed(handout.cells[place], cell):
-                found.append(OwnCell(cell.source, above, place))
-        elif cell.kind == "code" and cell.source.strip() and cell.name not in code and cell.whole:
-            again = place is not None and bare(cell.source) == bare(handout.cells[place].source)
-            found += [] if again else [OwnCell(cell.source, above)]
+            found += _changed(handout, cell, place)
+        elif cell.name not in (code if cell.kind == "code" else named) and at not in brought:
+            found += _added(handout, cell, place, above)
     return _bounded(found)
 
 
@@ -80,12 +87,26 @@ def _added_to_a_test(handout: Handout, cell: ExportedCell, place: int | None) ->
 
 def is_code(released: HandedOut) -> bool:
     """Whether a released cell holds code."""
-    return released.kind not in (CellKind.PROSE, CellKind.WRITTEN)
+    return released.kind not in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK)
 
 
-def _is_changed(released: HandedOut, cell: ExportedCell) -> bool:
+def _changed(handout: Handout, cell: ExportedCell, place: int) -> list[OwnCell]:
+    """What a learner has made of a released cell, or has typed into a task, if they have."""
+    released = handout.cells[place]
     changeable = released.kind in (CellKind.SHOW, CellKind.SETUP)
-    return changeable and bool(cell.source.strip()) and bare(cell.source) != bare(released.source)
+    if changeable and cell.source.strip() and bare(cell.source) != bare(released.source):
+        return [OwnCell(cell.source, place, place)]
+    typed = new_lines(handout, cell.source) if released.kind is CellKind.TASK else ""
+    return [OwnCell(typed, place, code=False)] if typed.strip() else []
+
+
+def _added(handout: Handout, cell: ExportedCell, place: int | None, above: int) -> list[OwnCell]:
+    """A new cell, if anything in it is new."""
+    if cell.kind != "code":
+        typed = new_lines(handout, cell.source)
+        return [OwnCell(typed, above, code=False)] if typed.strip() else []
+    again = place is not None and bare(cell.source) == bare(handout.cells[place].source)
+    return [OwnCell(cell.source, above)] if cell.whole and cell.source.strip() and not again else []
 
 
 def _bounded(found: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
@@ -94,25 +115,13 @@ def _bounded(found: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
     return tuple(one for one, size in zip(found, sizes, strict=False) if size <= _MOST_TEXT)
 
 
-def to_be_shown(own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
-    """For people: cut off if one of them, or all of them, are longer than any that somebody reads."""
-    left, found = _SHOWN_OF_ALL, []
-    for one in own:
-        kept = one.source[: min(left, _SHOWN)]
-        left -= len(kept)
-        if len(kept) < len(one.source):
-            kept += "\n# [cut off: this cell ran, and is longer than what is shown]"
-        found.append(replace(one, source=kept))
-    return tuple(found)
-
-
 def _read_back(handout: Handout, data: object) -> tuple[OwnCell, ...]:
     """Own cells as they were written down, from a process that may have been told to lie. Raises ValueError."""
     places = [None, *range(len(handout.cells))]
     found = []
     for one in data if isinstance(data, list) else [None]:
         told = one if isinstance(one, dict) else {}
-        own = OwnCell(told.get("source", 0), told.get("after", -2), told.get("place"))
+        own = OwnCell(told.get("source", 0), told.get("after", -2), told.get("place"), told.get("code") is True)
         if type(own.source) is not str or own.after not in [-1, *places[1:]] or own.place not in places:
             raise ValueError("own cells of no known form")
         found.append(own)
@@ -131,7 +140,9 @@ class Answers:
     damage: str = ""
     """What was wrong with the file, and was mended while reading."""
     own: tuple[OwnCell, ...] = ()
-    """The learner's own cells, in their order: what is code and no part of an answer."""
+    """The learner's own cells, in their order: what is no part of an answer."""
+    pictures: dict[str, str] = field(default_factory=dict)
+    """Name -> what a learner attached, and their text shows: said to be a PNG, in base64."""
     python: str = ""
     """The Python that it was written with, such as ``3.14``, if that is newer than the one which grades."""
 
@@ -143,6 +154,16 @@ class Answers:
         """Whether something was found that may be the answer: it stands there as comments, and a person has to look."""
         return exercise in self.lost and not self.is_untouched(stubs, exercise)
 
+    def shown_of(self, cells: Sequence[ExportedCell]) -> dict[str, str]:
+        """The pictures that were attached to these cells, and that a text in words shows, as many as there is room for."""
+        texts = [*self.answers.values(), *(one.source for one in self.own if not one.code)]
+        wanted = {unquote(name) for text in texts for name in _ATTACHED.findall(text)}
+        found: dict[str, str] = {}
+        for name, data in (picture for cell in cells for picture in cell.pictures.items()):
+            if name in wanted and sum(map(len, found.values())) + len(data) <= _MOST_PICTURES:
+                found.setdefault(name, data)
+        return found
+
     @classmethod
     def from_worker(cls, handout: Handout, data: object) -> Answers:
         """What ``asdict`` wrote down, from a process that may have been told to lie. Raises ValueError."""
@@ -150,7 +171,8 @@ class Answers:
         answers, recovered, lost = (_words(told.get(name)) for name in ("answers", "recovered", "lost"))
         if answers.keys() != {*handout.stubs, *handout.written} or not isinstance(told.get("damage"), str):
             raise ValueError("what was not asked for")
-        return cls(answers, recovered, lost, told["damage"], _read_back(handout, told.get("own")))
+        pictures, own = _words(told.get("pictures")), _read_back(handout, told.get("own"))
+        return cls(answers, recovered, lost, told["damage"], own, pictures)
 
 
 def _words(given: object) -> dict[str, str]:

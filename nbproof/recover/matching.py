@@ -23,6 +23,7 @@ from nbproof.cells import CellKind, kind_of, name_of
 from nbproof.recover.notebook_bytes import ExportedCell
 
 __all__ = [
+    "COLAB_BADGE",
     "Asked",
     "HandedOut",
     "Handout",
@@ -30,17 +31,17 @@ __all__ = [
     "asked_in",
     "bare",
     "binds",
+    "given_lines",
     "is_commented_out",
     "may_bind",
     "names_in",
+    "new_lines",
     "parts_of",
     "placed",
+    "questions_above",
     "view",
     "without_released",
 ]
-
-_AS_HANDED_OUT = {CellKind.MANUAL: CellKind.ANSWER, CellKind.TASK: CellKind.PROSE}
-"""To learners it is the same who marks a TODO cell; and a task is read, and answered elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,8 @@ class Handout:
         found = []
         for cell in notebook.cells:
             kind, name = kind_of(cell), name_of(cell)
-            kind = _AS_HANDED_OUT.get(kind, kind)
+            # To learners it is the same who marks a TODO cell.
+            kind = CellKind.ANSWER if kind is CellKind.MANUAL else kind
             found.append(HandedOut(kind, name, str(cell.get("id", "")), cell.source, tests.get(name, "")))
         return cls(lesson, tuple(found))
 
@@ -106,6 +108,7 @@ _BODY = re.compile(r"^(?:async +def|def|class|@).*\n(?:(?:[ \t].*)?\n)*", re.MUL
 _CODE = (CellKind.SETUP, CellKind.SHOW, CellKind.TEST)
 _LONGEST = 500_000
 """Characters of one text that are looked into."""
+COLAB_BADGE = "/colab-badge.svg"
 _LEAST = 20
 """Characters of a released text that is looked for inside of other cells."""
 
@@ -195,10 +198,28 @@ def placed(handout: Handout, cells: Sequence[ExportedCell]) -> list[int | None]:
 def without_released(handout: Handout, text: str) -> str:
     """What a text holds besides the released text that stands in it word for word: a locked cell that was merged with it."""
     for cell in handout.cells:
-        fixed = cell.kind in (CellKind.TEST, CellKind.SETUP, CellKind.PROSE) and len(cell.source) >= _LEAST
+        fixed = (
+            cell.kind in (CellKind.TEST, CellKind.SETUP, CellKind.PROSE, CellKind.TASK) and len(cell.source) >= _LEAST
+        )
         if fixed and cell.source.strip() in text:
             text = text.replace(cell.source.strip(), "", 1)
     return text.strip("\n")
+
+
+@lru_cache(maxsize=32)
+def given_lines(handout: Handout) -> frozenset[str]:
+    """All that was handed out, whole and line by line, bare."""
+    texts = (text for cell in handout.cells for text in (cell.source, *cell.source.splitlines()))
+    return frozenset({bare(text) for text in texts} | {""})
+
+
+def new_lines(handout: Handout, text: str) -> str:
+    """What a text holds beside lines that were handed out: all of it, if that is most of it."""
+    given, lines = given_lines(handout), text.splitlines()
+    new = [line for line in lines if bare(line) not in given and COLAB_BADGE not in line]
+    if bare(text) in given:
+        return ""
+    return text if 2 * len(new) > sum(map(bool, map(str.strip, lines))) else "\n".join(new)
 
 
 @lru_cache(maxsize=32)
@@ -216,6 +237,20 @@ def parts_of(handout: Handout) -> tuple[str, ...]:
             start -= 1
         found[start:end] = [handout.cells[place].name] * (end - start)
         end = start
+    return tuple(found)
+
+
+_GRADED = (CellKind.ANSWER, CellKind.TEST, CellKind.WRITTEN, CellKind.TASK)
+
+
+@lru_cache(maxsize=32)
+def questions_above(handout: Handout) -> tuple[tuple[CellKind | None, str], ...]:
+    """For each released cell, kind and name of the cell that is graded there, or nearest above it."""
+    found: list[tuple[CellKind | None, str]] = []
+    above: tuple[CellKind | None, str] = (None, "")
+    for cell in handout.cells:
+        above = (cell.kind, cell.name) if cell.kind in _GRADED else above
+        found.append(above)
     return tuple(found)
 
 

@@ -14,9 +14,10 @@ import re
 import stat
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from nbproof.cells import name_of, text_of
@@ -37,7 +38,8 @@ __all__ = [
 
 _MOST_MENDED = 4_000_000
 """Characters of broken JSON that are mended, at about a million in a second."""
-_HAND_IN = "save the notebook in JupyterLab, and hand in the .ipynb file itself"
+_LARGEST_PICTURE = 2_000_000
+"""Characters of an attached picture in base64."""
 
 
 class Damaged(Exception):
@@ -56,6 +58,8 @@ class ExportedCell(NamedTuple):
     """The notebook format's own id of the cell."""
     whole: bool = True
     """False if the file breaks off in the middle of it."""
+    pictures: Mapping[str, str] = MappingProxyType({})
+    """Name of an attached PNG -> what is said to be one, in base64."""
 
 
 _SCRIPT = re.compile(r"^# ?%%|extension: \.\w+\s*(?:# +)?format_name: (?!nomarker)", re.MULTILINE)
@@ -73,7 +77,7 @@ def cells_in(data: bytes) -> tuple[list[ExportedCell], str]:
     text, encoded = _text_of(data)
     cells, mended = _cells_of(text.strip("\ufeff \t\r\n\0"))
     if not any(cell.source.strip() for cell in cells):
-        raise Damaged(f"the notebook holds no cells with anything in them: {_HAND_IN}")
+        raise Damaged("the notebook holds no cells with anything in them")
     return cells, "; ".join(filter(None, [encoded, mended]))
 
 
@@ -118,7 +122,7 @@ def _cells_of(text: str) -> tuple[list[ExportedCell], str]:
     with contextlib.suppress(ValueError, RecursionError):
         return _cells(_listed(json.loads(text), text)), ""
     if _CONFLICT.search(text):
-        raise Damaged(f"git has left a conflict in it: decide for one version, then {_HAND_IN}")
+        raise Damaged("git has left a conflict in it: two versions stand there")
     if text[:1] not in ("{", "<") and _SCRIPT.search(text):
         return _cells_of_script(text), "the file was a script made from the notebook"
     return _mended(text)
@@ -129,15 +133,15 @@ def _mended(text: str) -> tuple[list[ExportedCell], str]:
     import json_repair
 
     if len(text) > _MOST_MENDED:
-        raise Damaged(f"it is broken JSON, and too long to be mended: {_HAND_IN}")
+        raise Damaged("it is broken JSON, and too long to be mended")
     if max(Counter(_ONCE.findall(text)).values(), default=0) > 1:
-        raise Damaged(f"several notebooks stand in it, and which one counts cannot be told: {_HAND_IN}")
+        raise Damaged("several notebooks stand in it, and which one counts cannot be told")
     value: Any
     try:
         # What is stable takes no white space from the end of a line.
         value = json_repair.loads(text, skip_json_loads=True, stream_stable=True)
     except (ValueError, RecursionError):
-        raise Damaged(f"it is broken JSON that cannot be mended: {_HAND_IN}") from None
+        raise Damaged("it is broken JSON that cannot be mended") from None
     listed = _listed(value, text)
     cells = _cells(listed)
     if list(value)[-1] != "cells" or re.search(r"\]\s*\}$", text):
@@ -154,7 +158,7 @@ def _cells_of_script(text: str) -> list[ExportedCell]:
     try:
         notebook = jupytext.reads(text, fmt="md" if re.search(r"extension: \.md\b", text[:3000]) else "py")
     except Exception as error:  # whatever jupytext and the YAML in the header raise
-        raise Damaged(f"it is a script that jupytext cannot read ({type(error).__name__}): {_HAND_IN}") from None
+        raise Damaged(f"it is a script that jupytext cannot read ({type(error).__name__})") from None
     return _cells(notebook.cells)
 
 
@@ -182,7 +186,19 @@ def _upgraded(value: dict[str, Any]) -> Any:
 
 
 def _cells(cells: list[Any]) -> list[ExportedCell]:
-    return [found for cell in cells if (found := _cell(cell))]
+    found: list[ExportedCell] = []
+    held: dict[str, str] = {}
+    for one in filter(None, map(_cell, cells)):
+        for name, data in one.pictures.items():
+            # Front ends call each pasted picture image.png.
+            if held.setdefault(name, data) != data:
+                again = f"{len(found)}-{name}"
+                one = one._replace(
+                    source=one.source.replace(f"attachment:{name}", f"attachment:{again}"),
+                    pictures={**one.pictures, again: data},
+                )
+        found.append(one)
+    return found
 
 
 def _cell(cell: Any) -> ExportedCell | None:
@@ -196,14 +212,25 @@ def _cell(cell: Any) -> ExportedCell | None:
         text.replace("\r\n", "\n"),
         kind if kind in ("code", "raw") else "markdown",
         number if isinstance(number, str) else "",
+        pictures=_pictures_of(cell.get("attachments")),
     )
+
+
+def _pictures_of(attached: Any) -> dict[str, str]:
+    found = {}
+    for name, kinds in attached.items() if isinstance(attached, dict) else ():
+        data = kinds.get("image/png") if isinstance(kinds, dict) else None
+        data = "".join(map(str, data)) if isinstance(data, list) else data
+        if isinstance(data, str) and len(data) <= _LARGEST_PICTURE:
+            found[name] = data
+    return found
 
 
 def _what(text: str) -> str:
     """What a text is that is no notebook, and what to do."""
     begins = " ".join(text[:60].split())
     told = f", and begins {begins!r}" if begins.isprintable() else ""
-    return f"it is no notebook, and holds no cells{told}: {_HAND_IN}"
+    return f"it is no notebook, and holds no cells{told}"
 
 
 # What is read before: by the process that grades, and without a look into it.

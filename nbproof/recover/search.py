@@ -20,16 +20,19 @@ from typing import NamedTuple
 from nbproof.cells import CellKind
 from nbproof.recover.answers import Answers, own_cells
 from nbproof.recover.matching import (
+    COLAB_BADGE,
     Handout,
     alone,
     asked_in,
     bare,
     binds,
+    given_lines,
     is_commented_out,
     may_bind,
     names_in,
     parts_of,
     placed,
+    questions_above,
     without_released,
 )
 from nbproof.recover.notebook_bytes import Damaged, ExportedCell, cells_in
@@ -55,7 +58,8 @@ _NOT_CERTAIN = (
 def found_in(handout: Handout, data: bytes, files: Mapping[str, str] | None = None) -> Answers:
     """What is found in the bytes of one submission, and in the scripts beside it. Raises Damaged."""
     cells, damage = cells_in(data)
-    return replace(find_answers(handout, cells, files), damage=damage)
+    found = find_answers(handout, cells, files)
+    return replace(found, damage=damage, pictures=found.shown_of(cells))
 
 
 def find_answers(handout: Handout, cells: Sequence[ExportedCell], files: Mapping[str, str] | None = None) -> Answers:
@@ -97,6 +101,8 @@ class _Search:
         """Cells that are answers, or parts of them -> the place of the TODO cell."""
         self.earlier: set[int] = set()
         """TODO cells above the one that counts: they run before it."""
+        self.brought: set[int] = set()
+        """Cells that are shown below a written answer."""
         self.found = Answers(dict(handout.stubs))
 
     def _take(self, at: int) -> None:
@@ -124,7 +130,7 @@ class _Search:
             if not self._has_answer(name) or self._is_below_its_check(name):
                 self._elsewhere(name)
         self._written()
-        return replace(self.found, own=own_cells(self.handout, self.cells, self.used, self.earlier))
+        return replace(self.found, own=own_cells(self.handout, self.cells, self.used, self.earlier, self.brought))
 
     def _refuse_another(self) -> None:
         """Raise Damaged if nothing of this lesson is in it. All lessons may call their setup cell the same."""
@@ -134,10 +140,7 @@ class _Search:
                 continue
             if cell.name == released.name != "" or len(bare(released.source)) >= _DISTINCT:
                 return
-        raise Damaged(
-            f"it is another notebook: none of its {len(self.cells)} cells belongs to {self.handout.lesson}. "
-            "Hand in the notebook of this lesson"
-        )
+        raise Damaged(f"it is another notebook: none of its {len(self.cells)} cells belongs to {self.handout.lesson}")
 
     def _has_answer(self, name: str) -> bool:
         touched = self.found.answers[name] not in ("", self.handout.stubs[name])
@@ -294,7 +297,9 @@ class _Search:
         # Comments beside code are about that code.
         apart = {self.index[name] for name in self.named if self._holds_code(name)}
         apart |= {self.index[name] for name in self.handout.written}
-        elsewhere = _texts(self.handout, self.cells, self.places, apart) if self.handout.written else {}
+        texts_elsewhere = _texts(self.handout, self.cells, self.places, apart) if self.handout.written else {}
+        # What stands below a task answers that.
+        elsewhere = {at: text for at, text in texts_elsewhere.items() if not self._is_below(at, CellKind.TASK)}
         for name, stub in self.handout.written.items():
             known = zip(self.cells, self.places, strict=True)
             texts = [cell.source for cell, place in known if place == self.index[name] and cell.whole]
@@ -305,6 +310,10 @@ class _Search:
                 self.found.lost[name] = told
             self._bring(name, stub, elsewhere)
 
+    def _is_below(self, at: int, kind: CellKind) -> bool:
+        """Whether such a cell stands above it, and nothing else that is graded between."""
+        return self.above[at] >= 0 and questions_above(self.handout)[self.above[at]][0] is kind
+
     def _bring(self, name: str, stub: str, elsewhere: Mapping[int, str]) -> None:
         """Put what may be a written answer, or goes on there, below it: in its place if nothing stands there."""
         answer = self.found.answers[name]
@@ -312,6 +321,7 @@ class _Search:
         beside = {at + step for at, cell in enumerate(self.cells) for step in (-1, 1) if cell.name == name}
         kept = {at: text for at, text in elsewhere.items() if blank or (at in beside and self.cells[at].kind != "code")}
         if kept:
+            self.brought |= {at for at in kept if self._is_below(at, CellKind.WRITTEN)}
             where = f"cell {', '.join(str(at + 1) for at in list(kept)[:5])} of {len(self.cells)}"
             told = f"More text stood in {where}. It is shown below your answer."
             if blank:
@@ -341,7 +351,6 @@ _PROSE = re.compile(
 )
 """Fifteen words in a row, or eight letters of scripts that put no space between words."""
 # In the text cell that Colab puts above a notebook.
-_BADGE = "/colab-badge.svg"
 _LONGEST = 16_000
 """Characters that are brought for one question. Pages show 20,000."""
 _UNDECIDED = "[Nothing stood in the cell for this answer, or it is gone. A person decides what counts.]"
@@ -354,14 +363,14 @@ def _texts(
 
     ``apart``: places of cells that nobody looks for it in.
     """
-    given = {bare(line) for cell in handout.cells for line in (cell.source, *cell.source.splitlines())} | {""}
+    given = given_lines(handout)
     found = {}
     for at, (cell, place) in enumerate(zip(cells, places, strict=True)):
         kind = None if place is None else handout.cells[place].kind
         # Where the file breaks off stands half a line, as likely as not of the handout.
         if place in apart or not cell.whole or bare(cell.source) in given:
             continue
-        lines = [line for line in cell.source.splitlines() if bare(line) not in given and _BADGE not in line]
+        lines = [line for line in cell.source.splitlines() if bare(line) not in given and COLAB_BADGE not in line]
         comments = [line for line in lines if line.lstrip().startswith("#")]
         if kind is CellKind.ANSWER:
             lines = comments

@@ -1,7 +1,7 @@
 """Everything that a report says about a class, as tables: for the page, CSV for spreadsheets, JSON for programs.
 
 ``report.json``, schema version 4, holds ``schema``, ``course``, ``generated`` (ISO time), ``anonymous`` (false: learners have
-their names), and each of these tables as a list of rows; the same rows stand in a CSV file each:
+their names), ``lessons_asked`` (empty: all), and each of these tables as a list of rows; the same rows stand in a CSV file each:
 
 - ``learners``: learner, score of each lesson ("not graded", or nothing), total, late_penalties, to_mark
 - ``hand_ins``: of every learner and lesson what came, as ``docs/grade_json.md`` tells submissions; how: also "nothing"

@@ -6,7 +6,7 @@ import base64
 import datetime
 import hashlib
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,15 +37,26 @@ def make_report(
     folder: Path,
     files: Mapping[str, bytes],
     excel: bool = False,
+    names: Sequence[str] = (),
 ) -> dict[str, list[dict[str, Any]]]:
-    """Write ``index.html``, CSV files, ``report.json``, and these ``files`` into a folder. Raises CourseError."""
+    """Write ``index.html``, CSV files, ``report.json``, and these ``files`` into a folder. Raises CourseError.
+
+    ``names``: the lessons that it is about, if not about all; its title names them.
+    """
     made = tables(results)
     course = _called(root)
     now = datetime.datetime.now(datetime.UTC).astimezone()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        replace_file(folder / "index.html", html_of(results, made, course, f"{now:%d %B %Y, %H:%M}"))
-        head = {"course": course, "generated": now.isoformat(timespec="seconds"), "anonymous": False}
+        replace_file(
+            folder / "index.html", html_of(results, made, ": ".join((course, *names)), f"{now:%d %B %Y, %H:%M}")
+        )
+        head = {
+            "course": course,
+            "generated": now.isoformat(timespec="seconds"),
+            "anonymous": False,
+            "lessons_asked": [*names],
+        }
         write_files(folder, head, made, excel)
         for name, data in files.items():
             replace_file(folder / name, data)

@@ -48,6 +48,7 @@ GRADED_BY = (
     "display/panel.py",
     "display/words.py",
     "gradebook/graded_notebook.py",
+    "gradebook/typeset.py",
     "gradebook/writer.py",
     "marking",
     "recover",

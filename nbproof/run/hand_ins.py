@@ -158,7 +158,7 @@ def _refuse_links(way: Sequence[Path]) -> None:
     """Raise _Undecided for a link on the way to a notebook, or what is neither a file nor a folder at its end."""
     for place in way:
         if place.is_symlink():
-            raise _Undecided(f"{place.name} is a symbolic link; hand in the file itself")
+            raise _Undecided(f"{place.name} is a symbolic link, and not the file itself")
     if way[-1].exists() and not way[-1].is_dir() and not way[-1].is_file():
         raise _Undecided(f"{way[-1].name} is not a regular file")
 

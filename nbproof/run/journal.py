@@ -31,11 +31,15 @@ __all__ = [
     "RunState",
     "Watch",
     "forget_problems",
+    "forget_settled",
+    "is_noted",
     "journal_of",
     "journalled_verdict",
     "note_problems",
+    "note_settled",
     "only_run",
     "problems_of",
+    "settled_in",
     "write_verdict",
 ]
 
@@ -115,6 +119,26 @@ class InProgress:
 
     def _save(self) -> None:
         _write(self._path, self._notes)
+
+
+def settled_in(root: Path) -> dict[str, dict[str, Any]]:
+    """``.course/settled.json``: what a person has seen, by name, with the digest of what was handed in, and its learner."""
+    return _as_dict(root / ".course" / "settled.json")
+
+
+def note_settled(root: Path, notes: Mapping[str, dict[str, Any]]) -> None:
+    """Keep these notes, and no others. Raises OSError."""
+    _write(root / ".course" / "settled.json", notes)
+
+
+def is_noted(noted: Mapping[str, Mapping[str, Any]], name: str, digest: str) -> bool:
+    """Whether just this was settled; False if it is another one now."""
+    return name in noted and noted[name]["digest"] == digest
+
+
+def forget_settled(root: Path, learners: Collection[str]) -> None:
+    """Forget what is settled of these learners. Raises OSError."""
+    note_settled(root, {name: one for name, one in settled_in(root).items() if one["learner"] not in learners})
 
 
 def _as_dict(path: Path) -> dict[str, Any]:

@@ -80,7 +80,7 @@ class Engine:
                 reason = said.get("failed") or f"it ended with status {self._launched.process.poll()}"
                 raise EngineFailed(
                     f"the grading engine cannot start: {reason.strip().splitlines()[-1]}",
-                    f"{this_python()} -m nbproof.sandbox.fork_server",
+                    this_python(),
                     f"{with_extra('grading')}; then grade again",
                 )
             self._control.settimeout(None)

@@ -1,6 +1,6 @@
 """The warm interpreter that workers are forked from. Runs no learner's code and computes nothing.
 
-Started by the engine as ``python -m nbproof.sandbox.fork_server FD ROOT LEVEL PATH COURSE WRITERS``, where PATH is what may be
+Started by the engine with the arguments FD ROOT LEVEL PATH COURSE WRITERS, where PATH is what may be
 imported from beyond the interpreter's own folders, COURSE where its course.toml lies, and WRITERS a descriptor for each fork
 that is to write feedback pages. It imports what lessons import, forks these, confines itself
 (:mod:`nbproof.sandbox.namespaces`), then forks a worker, or a judge, for each request that comes over the control socket, and
@@ -295,7 +295,3 @@ def _hand_over(line: socket.socket, listener: int) -> None:
 def _end_group(leader: int) -> None:
     with contextlib.suppress(OSError):
         os.killpg(leader, signal.SIGKILL)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

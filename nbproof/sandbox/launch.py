@@ -97,8 +97,15 @@ def _imported_by_lessons() -> list[str]:
     return sorted(name for name in found if name.partition(".")[0] in _WARM)
 
 
+_START = (
+    "import sys; sys.path.insert(0, sys.argv.pop()); from nbproof.sandbox.fork_server import main; del sys.path[0]; "
+    "sys.exit(main())"
+)
+"""The tool that grades is the one that judges: by PYTHONPATH it may be another one than the interpreter would find."""
+
+
 def launch(isolation: Isolation, writers: int = 0) -> Launched:
-    """Start ``python -m nbproof.sandbox.fork_server``; returns at once. ``writers``: so many forks write feedback pages."""
+    """Start :mod:`nbproof.sandbox.fork_server`; returns at once. ``writers``: so many forks write feedback pages."""
     folder = Path(tempfile.mkdtemp(prefix="grading-"))
     (folder / "root").mkdir()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -115,9 +122,16 @@ def launch(isolation: Isolation, writers: int = 0) -> Launched:
     kept["NBPROOF_WARM"] = " ".join(_imported_by_lessons())
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     threads["NUMEXPR_MAX_THREADS"] = "1"
-    command = [sys.executable, "-I", "-m", "nbproof.sandbox.fork_server", str(theirs.fileno()), str(folder / "root")]
+    command = [sys.executable, "-I", "-c", _START, str(theirs.fileno()), str(folder / "root")]
     process = subprocess.Popen(
-        [*command, isolation.value, json.dumps(import_path()), str(the_course().folder), json.dumps(far_ends)],
+        [
+            *command,
+            isolation.value,
+            json.dumps(import_path()),
+            str(the_course().folder),
+            json.dumps(far_ends),
+            str(Path(__file__).resolve().parents[2]),
+        ],
         pass_fds=[theirs.fileno(), *far_ends],
         env={**kept, **threads, "LANG": "C.UTF-8", "IPYTHONDIR": str(folder / "ipython")},
         stdin=subprocess.DEVNULL,

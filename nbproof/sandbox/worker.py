@@ -31,10 +31,10 @@ from nbproof.recover.search import found_in
 from nbproof.sandbox import wire
 from nbproof.sandbox.evidence_wire import packed
 from nbproof.sandbox.launch import CPU_KIND
-from nbproof.sandbox.pristine import Libraries, Pristine, unwatched, watched
+from nbproof.sandbox.pristine import Pristine
 from nbproof.sandbox.shell import Shell, Stream, new_shell, outputs
 from nbproof.values import leaf
-from nbproof.values.results import ProbeError, ProbeResult
+from nbproof.values.results import ProbeResult
 
 __all__ = ["serve", "warm_up"]
 
@@ -45,20 +45,18 @@ _MOST_FILES = 1 << 30
 # Made by warm_up.
 _shell: Shell
 _pristine: Pristine
-_libraries: Libraries
 _tasks: dict[str, dict[str, type[Check]]] = {}
 """The checks of each test cell."""
 
 
 def warm_up() -> None:
     """Import what lessons import, and make the shell: all before the fork, and without computing anything."""
-    global _shell, _pristine, _libraries
+    global _shell, _pristine
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     _shell = new_shell()
     leaf.warm_up()
     seal()
     _pristine = Pristine("nbproof", the_course().package)
-    _libraries = Libraries(*the_course().steady)
 
 
 def serve(channel: socket.socket) -> None:
@@ -180,21 +178,15 @@ def _probe(header: dict[str, Any], _: bytes) -> tuple[dict[str, Any], bytes]:
     try:
         _pristine.restore()
         if "source" in header:
-            _libraries.restore()  # until the next test cell only probes run
             _learn(header)
-        with unwatched():
-            brought = bring(_tasks[name][header["check"]](), namespace, Case(header["seed"]))
-            changed = _libraries.first_change() or ("what Python calls whatever runs" if watched() else "")
-        if changed:
-            _libraries.restore()
-            told = f"it has changed {changed} for all code that uses it"
-            brought = ProbeResult(trouble=ProbeError("RuntimeError", told), printed=brought.printed)
+        brought = bring(_tasks[name][header["check"]](), namespace, Case(header["seed"]), header["canary"])
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a learner who broke what the test cell needs hears of it
         brought = ProbeResult(trouble=trouble_of(error, probe_file=f"<{name}>"))
-    trouble = brought.trouble
+    trouble, evidence = brought.trouble, packed(brought.evidence)
     return {
         "trouble": None if trouble is None else list(astuple(trouble)),
         "printed": brought.printed[:5_000],
-    }, packed(brought.evidence)
+        "size": len(evidence),
+    }, evidence + packed(brought.canary)

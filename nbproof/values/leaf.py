@@ -125,10 +125,6 @@ class Leaf:
         """Within this block its process-wide state is as in a fresh process; afterwards it is as before."""
         return contextlib.nullcontext()
 
-    def left_on(self) -> str:
-        """The name of what is switched on for the whole process now, and changes what its functions do; else empty."""
-        return ""
-
     def __repr__(self) -> str:
         return self.name
 

@@ -66,6 +66,8 @@ class ProbeResult:
     evidence: Evidence = None
     trouble: ProbeError | None = None
     printed: str = ""
+    canary: Evidence = None
+    """What it brought right after that with a wrong answer of the instructor's in the learner's place, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,8 @@ class Cause(StrEnum):
     EARLY = "early"
     LOST = "lost"
     NEWER_PYTHON = "newer Python"
+    RIGGED = "rigged"
+    NAMES_ENGINE = "names of the engine"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Every attack, by family."""
+"""Every attack, by family; and those of which docs/engine.md says that nobody sees them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ ATTACKS: tuple[Attack, ...] = (
     *arsenal_notebook.ATTACKS,
     *arsenal_folder.ATTACKS,
     *forger.ATTACKS,
+    *programs("steady", "steady", expects=("failed", "error", "uncertain")),
     *programs("secrets", "secrets", keeps=True),
     *programs("escape", "escape", keeps=True),
     *programs("reach", "escape", keeps=True),
@@ -24,3 +25,6 @@ ATTACKS: tuple[Attack, ...] = (
     *arsenal_own.ATTACKS,
     *arsenal_oracle.ATTACKS,
 )
+
+UNSEEN = programs("unseen", "steady")
+"""What reaches a right result by other means, for the learner's own function alone."""

@@ -160,7 +160,13 @@ def _gained(outcome: Outcome, attack: Attack) -> list[str]:
         found.append(f"it has {score:g} marks, {honest:g} of them earned")
     if attack.name in outcome.verdicts and outcome.exercise(attack.name, attack.exercise)["score"]:
         found.append(f"{attack.exercise} has marks")
-    if attack.keeps and score < honest:
+    # Who names the engine's own modules has to wait for a person.
+    waits = (
+        [one for one in attack.honest if outcome.exercise(attack.name, one)["status"] == "uncertain"]
+        if attack.keeps
+        else []
+    )
+    if attack.keeps and score + 2.0 * len(waits) < honest:
         found.append(f"it lost marks that it had earned: {score:g} of {honest:g}")
     return found
 

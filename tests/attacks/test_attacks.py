@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.attacks.arsenal_all import ATTACKS
+from tests.attacks.arsenal_all import ATTACKS, UNSEEN
 from tests.attacks.assault import NEIGHBOURS, Outcome, assault
 from tests.attacks.judging import faults, faults_of_the_run
 
@@ -55,6 +55,12 @@ def test_the_run_leaves_nothing_behind(outcome: Outcome) -> None:
 def test_a_learner_without_a_proper_name_is_passed_over_aloud(outcome: Outcome) -> None:
     there = "learner_whose_name_is_no_text" in [attack.name for attack in outcome.attacks]
     assert ("not a learner's name" in " ".join(outcome.output.split())) is there
+
+
+@pytest.mark.nightly
+def test_what_is_rigged_for_ones_own_function_alone_is_not_seen() -> None:
+    with assault(UNSEEN) as ended:
+        assert [ended.exercise(one.name, one.exercise)["status"] for one in UNSEEN] == ["passed"]
 
 
 def test_no_two_attacks_have_the_same_name() -> None:

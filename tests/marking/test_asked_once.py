@@ -102,7 +102,8 @@ LOST = {
         [],
         ["killed", "passed", "passed"],
     ),
-    "once it was asked": ({"first": DRAWS + ENDS_ONCE_ASKED}, [], ["failed", "killed", "passed"]),
+    # It names what brings evidence: what passes there waits for a person.
+    "once it was asked": ({"first": DRAWS + ENDS_ONCE_ASKED}, [], ["failed", "killed", "uncertain"]),
     "in a setup cell, by a cell of its own": (
         {"first": DRAWS},
         [OwnCell(f"import os\nfirst_helper = first\nwhich = 1\n{ENDS_IN_SETUP}", 2)],

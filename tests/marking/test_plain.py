@@ -19,7 +19,7 @@ from nbgrader.api import Gradebook
 from nbgrader.utils import determine_grade
 
 from benchmarks.stock import grade_plainly, plain_config
-from nbproof.cells import headings_in, titles_in
+from nbproof.cells import headings_in, name_of, titles_in
 from nbproof.display.words import ENGLISH
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.marking.blueprint import Blueprint, read_blueprint
@@ -199,7 +199,7 @@ def test_a_visible_assert_is_quoted(graded: Graded) -> None:
 def test_manual_cells_and_tasks_wait_for_a_person(graded: Graded, blueprint: Blueprint) -> None:
     verdict = graded(application="print(total(4))", good_for="Area.")
     assert {one.id: (one.answered, one.max_score) for one in verdict.written} == {
-        "good_for": (True, 2.0), "application": (True, 3.0), "task": (True, 4.0),
+        "good_for": (True, 2.0), "application": (True, 3.0), "task": (False, 4.0),
     }  # fmt: skip
     told = _by_nbgrader(blueprint, verdict)
     assert told["good_for"] is None
@@ -212,6 +212,74 @@ def test_manual_cells_and_tasks_wait_for_a_person(graded: Graded, blueprint: Blu
     assert cell.source == "print(total(4))"
     assert cell.outputs[0].text == "30\n"
     assert blueprint.max_score == sum(FULL.values()) + 9
+
+
+PLOT = "print(total(4))\nplt.plot([1, 2])\nplt.show()"
+PLACES = {
+    "below": ("task", 1),
+    "below the next test": ("nothing_to_earn", 1),
+    "above": ("task", 0),
+    "at the end": ("", 0),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_cells_that_answer_a_task_stand_in_their_places_with_what_they_made(
+    engine: Engine, blueprint: Blueprint, place: str
+) -> None:
+    notebook = json.loads(handed_in(blueprint, RIGHT))
+    text, code = nbformat.v4.new_markdown_cell("It **grows** <b>fast</b>."), nbformat.v4.new_code_cell(PLOT)
+    code.outputs = [nbformat.v4.new_output("stream", text="what a learner has stored")]
+    name, below = PLACES[place]
+    names = [cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in notebook["cells"]]
+    at = names.index(name) + below if name else len(names)
+    notebook["cells"][at:at] = [text, code]
+    verdict = Bench(engine, blueprint).verdict(read_answers(engine, blueprint, json.dumps(notebook).encode(), {}))
+    if place == "below the next test":
+        # It stands by a test that nobody marks: no answer to the task.
+        assert (verdict.scores["task"], verdict.answers["task"]) == (0.0, "")
+        return
+    assert _marks(verdict) == FULL
+    assert "task" not in verdict.scores
+    assert verdict.answers["task"] == f"{text.source}\n\n{PLOT}"
+    shown = graded_notebook(blueprint, verdict).cells
+    assert [name_of(cell) for cell in shown[:at]] == [name or "" for name in names[:at]]
+    assert "<strong>grows</strong> &lt;b&gt;fast" in shown[at].source
+    assert shown[at + 1].source == PLOT
+    printed, plot = shown[at + 1].outputs
+    assert printed.text == "30\n"
+    assert plot.data["image/png"]
+    assert "stored" not in json.dumps([shown, asdict(verdict)])
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ([("markdown", "Do something.\n\nI did: it grows.")], "I did: it grows."),
+        ([("markdown", "Do something."), ("raw", "It grows.")], "It grows."),
+        ([("markdown", "Do something."), ("code", "import os; os._exit(3)")], "did not run to its end"),
+        ([("markdown", "Do something."), ("code", "1 / 0")], "ZeroDivisionError"),
+        ([("markdown", "Do something."), ("markdown", "Do something.")], ""),
+        ([("markdown", "Do something."), ("markdown", " \n"), ("code", "")], ""),
+    ],
+)
+def test_what_is_typed_at_a_task_is_seen_or_nothing_waits(
+    engine: Engine, blueprint: Blueprint, cells: list[tuple[str, str]], said: str
+) -> None:
+    notebook = json.loads(handed_in(blueprint, RIGHT))
+    (at,) = [n for n, cell in enumerate(notebook["cells"]) if cell["source"] == "Do something."]
+    notebook["cells"][at]["source"] = cells[0][1]
+    kinds = {
+        "markdown": nbformat.v4.new_markdown_cell,
+        "code": nbformat.v4.new_code_cell,
+        "raw": nbformat.v4.new_raw_cell,
+    }
+    notebook["cells"][at + 1 : at + 1] = [kinds[kind](source) for kind, source in cells[1:]]
+    verdict = Bench(engine, blueprint).verdict(read_answers(engine, blueprint, json.dumps(notebook).encode(), {}))
+    shown = graded_notebook(blueprint, verdict).cells
+    assert shown[at].source == "Do something."
+    assert said in json.dumps(shown)
+    assert verdict.scores.get("task") == (None if said else 0.0)
 
 
 def test_a_killed_exercise_costs_its_own_tests(graded: Graded) -> None:
@@ -242,10 +310,11 @@ def test_a_class_is_graded_end_to_end(course: Path, pool: PoolMaker, tmp_path: P
     room.hand_in_all({"ada": RIGHT, "ben": {**RIGHT, "total": "total = len"}})
     whole = room.grade()
     assert whole.plain_tests == {SLUG: len(FULL)}
-    assert [(one.score, one.waiting, one.problem) for one in whole.marks.values()] == [(10.0, 1, ""), (5.0, 1, "")]
+    assert [(one.score, one.waiting, one.problem) for one in whole.marks.values()] == [(10.0, 0, ""), (5.0, 0, "")]
     with room.gradebook() as gradebook:
         assert gradebook.find_submission(SLUG, "ada").max_score == 19
-        assert gradebook.find_grade("task", SLUG, SLUG, "ada").needs_manual_grade
+        task = gradebook.find_grade("task", SLUG, SLUG, "ada")
+        assert (task.auto_score, task.needs_manual_grade) == (0.0, False)
     assert {one.how for one in room.grade().marks.values()} == {"unchanged"}
     # Another file beside the notebook is another lesson.
     (tmp_path / "source" / SLUG / "data" / "table.csv").write_text("3,4\n")
@@ -343,7 +412,9 @@ def test_marks_equal_stock_nbgraders(course: Path, pool: PoolMaker, blueprint: B
     told = grade_class(ours, take_in(ours, lessons, lessons), lessons, pool=pool)
     assert {one.problem for one in told.marks.values()} == {""}
     assert grade_plainly(plain_config(stock)) == {}
-    assert _book(ours, submissions) == _book(stock, submissions)
+    # Of a task that nobody has answered there is nothing to mark: stock nbgrader has it wait all the same.
+    untouched = {(learner, SLUG, "task"): (0.0, False) for learner in WRONG.keys() & {"nothing there", "some of it"}}
+    assert _book(ours, submissions) == {**_book(stock, submissions), **untouched}
 
 
 ODD = {

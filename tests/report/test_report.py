@@ -147,3 +147,46 @@ def test_wrong_uses_say_fact_place_and_next(course: Path, tmp_path: Path, capsys
         assert main(["report", "--course", str(course), *call]) != 0
         told = capsys.readouterr().err
         assert "error: " in told and "  at: " in told and "  next: " in told and "Traceback" not in told
+
+
+def test_whoever_has_no_grade_is_named_and_gets_what_was_asked_for(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """zoe, xia and yan handed in nothing, s3 no notebook. Excused stays excused, and a grade that the LMS has stays."""
+    (course / "roster.csv").write_text("learner,name,email\nzoe,Zoe Zed,z@u.edu\nxia,,\nyan,,\n")
+    note_problems(course, [refused("s3", LESSON, "it is not a notebook")])
+    names = {"s0": "3", "s3": "", "zoe": "", "xia": "1", "yan": "EX"}
+    rows = "".join(f"A,1,{name},{grade}\n" for name, grade in names.items())
+    export = course / "canvas.csv"
+    export.write_text(f"Student,ID,SIS Login ID,01 small (5)\n    Points Possible,,,2\n{rows}")
+
+    def filled(*words: str) -> tuple[dict[str, str], str]:
+        main(["report", LESSON, "--course", str(course), "--canvas", str(export), *words])
+        told = capsys.readouterr().out
+        lines = (course / "report" / LESSON / "canvas.csv").read_text().splitlines()[2:]
+        return {line.split(",")[2]: line.split(",")[3] for line in lines}, told
+
+    grades, told = filled()
+    assert grades == {"s0": "2", "s3": "", "zoe": "", "xia": "1", "yan": "EX"}
+    empty = "01_small: nothing handed in: no grade in grade files (--zero missing: 0): xia, yan, zoe"
+    assert empty in told and "nothing that can be graded: no grade in grade files (--zero ungraded: 0): s3" in told
+    assert "replaces another grade, of the export: s0 (3)" in told
+    assert empty in _page(course, f"report/{LESSON}").get_text(), "the page says the same"
+    grades, told = filled("--zero", "missing")
+    assert grades == {"s0": "2", "s3": "", "zoe": "0", "xia": "1", "yan": "EX"}
+    assert "01_small: excused in the LMS, and left so: yan" in told
+    assert "01_small: has nothing here, and a grade in the LMS, which stays: xia" in told
+    assert main(["settle", f"s3/{LESSON}", "--course", str(course)]) == 0
+    assert filled()[0]["s3"] == "0", "a person has said so"
+    assert main(["settle", f"s3/{LESSON}", "--open", "--course", str(course)]) == 0
+    assert (filled()[0]["s3"], filled("--zero", "ungraded")[0]["s3"]) == ("", "0")
+
+
+def test_a_report_of_one_lesson_leaves_that_of_the_term(course: Path) -> None:
+    assert main(["report", "--course", str(course)]) == 0
+    before = {path: path.read_bytes() for path in (course / "report").iterdir()}
+    assert main(["report", LESSON, "--course", str(course)]) == 0
+    assert before == {path: path.read_bytes() for path in before}
+    head = _page(course, f"report/{LESSON}").h1.get_text()
+    assert head.endswith(f": {LESSON}") and LESSON not in _page(course).h1.get_text()
+    assert '"lessons_asked": [\n  "01_small"\n ]' in (course / "report" / LESSON / "report.json").read_text()

@@ -207,6 +207,11 @@ def wait():
     signal.pthread_sigmask(signal.SIG_BLOCK, [40])
     for _ in range(300): call(129, os.getpid(), 40, struct.pack("iii", 40, 0, -1) + bytes(116))
 tried(wait, lambda: call(222, 1, None, room(8)), lambda: fcntl.fcntl(os.pipe()[0], 1031, 1 << 20), huge)""",
+    "use up what a user may have under way between processes: descriptors (SCM_RIGHTS)": """
+def send():
+    here, there = socket.socketpair()
+    socket.send_fds(here, [b"x"], [here.fileno()])
+tried(send)""",
     "ask about a process of yours: group, priority, processors, processor time": """
 tried(lambda: os.getpgid(victim), lambda: os.getsid(victim), lambda: os.getpriority(os.PRIO_PROCESS, victim), lambda: os.sched_getaffinity(victim),
       lambda: os.sched_getscheduler(victim), lambda: os.sched_getparam(victim), lambda: os.sched_rr_get_interval(victim), lambda: os.pidfd_open(victim),

@@ -121,6 +121,16 @@ def found(request: pytest.FixtureRequest, yours: _Yours) -> tuple[str, dict[str,
     return level, dict(zip(isolation_rows.ROWS, _ran(cells, level, yours.shown, abi=abi), strict=True))
 
 
+@pytest.mark.slow
+def test_what_runs_sealed_is_the_tool_that_grades(tmp_path: Path) -> None:
+    for one in ("nbproof", "course"):
+        shutil.copytree(ROOT / one, tmp_path / one, ignore=shutil.ignore_patterns("__pycache__"))
+    asked = "import nbproof.sandbox.worker, nbproof.text; print(nbproof.sandbox.worker.__file__, nbproof.text.__file__)"
+    for level in (one.value for one in (Isolation.FULL, Isolation.REDUCED) if not offered()[one]):
+        (said,) = _ran([asked], level, tmp_path)
+        assert said.split() == [str(tmp_path / "nbproof" / one) for one in ("sandbox/worker.py", "text.py")]
+
+
 def test_every_row_is_tried() -> None:
     assert list(TABLE) == list(isolation_rows.ROWS)
 

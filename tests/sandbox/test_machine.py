@@ -42,7 +42,9 @@ def test_a_fork_server_that_is_killed_is_started_again(room: Rehearsal, level: I
             time.sleep(0.2)
             for one in set(psutil.Process().children()) - others:
                 with contextlib.suppress(psutil.Error):  # it has ended meanwhile
-                    family = one.children(recursive=True) if "nbproof.sandbox.fork_server" in one.cmdline() else []
+                    family = (
+                        one.children(recursive=True) if "nbproof.sandbox.fork_server" in "".join(one.cmdline()) else []
+                    )
                     # The process that forks, below the one that keeps it; as soon as it has a worker.
                     if len(family) >= 2 and family[0].children():
                         time.sleep(0.5)

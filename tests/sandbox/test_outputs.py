@@ -63,6 +63,18 @@ def test_a_picture_whose_size_is_too_large_or_not_known_is_left_out_with_a_line(
     assert data["text/plain"].startswith("<Figure>\n[a picture is left out")
 
 
+@pytest.mark.parametrize(
+    "html", ["<b>hi</b>", "<p>" + "".join(f"<b a={n:x}>" for n in range(700)) + "<p>x" * 1_700, ["<b>"]]
+)
+def test_html_is_not_kept_in_whatever_form(html: object) -> None:
+    outputs = [
+        {"output_type": kind, "data": {"text/html": html, "text/plain": "said"}}
+        for kind in ("display_data", "execute_result")
+    ]
+    assert [one["data"] for one in Outputs(5_000_000).clean(outputs, 1)] == [{"text/plain": "said"}] * 2
+    assert Outputs(5_000_000).clean([{"output_type": "display_data", "data": {"text/html": html}}], 1) == ()
+
+
 def test_all_pictures_of_a_submission_count_together() -> None:
     shown = _shown(*[("image/png", _png(2_000, 3_000))] * 5)
     assert ["image/png" in data for data in shown] == [True, True, True, False, False]

@@ -4,7 +4,6 @@ tensors.
 
 from __future__ import annotations
 
-import gc
 import importlib
 import json
 import os
@@ -12,12 +11,8 @@ import pickle
 import shutil
 import subprocess
 import sys
-import types
 from collections.abc import Callable, Iterator
-from functools import partialmethod
 from pathlib import Path
-from typing import Any
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -30,7 +25,7 @@ from nbproof.course_file import use_course
 from nbproof.display.words import ENGLISH
 from nbproof.errors import UsageError
 from nbproof.sandbox.evidence_wire import opened, packed
-from nbproof.sandbox.pristine import Libraries, Pristine, unwatched, watched
+from nbproof.sandbox.pristine import Pristine
 from nbproof.sandbox.wire import WireError
 from nbproof.values import evidence, leaf
 from nbproof.values.compare import Close, first_difference
@@ -248,70 +243,6 @@ def test_what_a_learner_makes_of_a_leaf_type_is_put_back_before_a_probe(monkeypa
         ours.taken = None  # type: ignore[method-assign, assignment]
 
 
-class _Mine(torch.nn.Module):
-    """Stands in for what a class of torch's inherits from."""
-
-
-class _Called:
-    def __call__(self, x: Any, *more: object) -> Any:
-        return x
-
-
-_RSUB: Any = torch.Tensor.__rsub__
-_IN_RSUB = dict(zip(_RSUB.__code__.co_freevars, _RSUB.__closure__, strict=True))["f"]
-_HOOKED = torch.nn.Module.register_forward_hook
-
-
-@pytest.mark.parametrize(
-    ("owner", "name", "value", "told"),
-    [
-        (torch.nn.ReLU, "forward", _Called(), "ReLU.forward"),
-        (torch.nn.ReLU.forward, "__code__", (lambda self, x: x).__code__, "ReLU.forward"),
-        (torch, "relu", _Called(), "torch.relu"),
-        (torch.Tensor, "sum", partialmethod(lambda self: 3.0), "Tensor.sum"),
-        (torch.nn.ReLU, "__bases__", (_Mine,), "ReLU.__bases__"),
-        (torch.nn.ReLU, "_call_impl", _Called(), "ReLU._call_impl"),
-        (torch.nn.modules.activation, "F", types.SimpleNamespace(relu=torch.tanh), "torch.nn.modules.activation.F"),
-        (torch.nn.functional, "__class__", type("Mine", (types.ModuleType,), {}), "torch.nn.functional.__class__"),
-        (torch.nn.modules.container, "iter", _Called(), "torch.nn.modules.container.iter"),  # a builtin is hidden
-        (torch.nn.Module, "_compiled_call_impl", _Called(), "Module._compiled_call_impl"),
-        (torch.autograd.Variable, "_execution_engine", types.SimpleNamespace(), "Variable._execution_engine"),
-        (torch.nn.Module, "__init__", torch._dynamo.disable(lambda self: None), "Module.__init__"),
-        (torch.nn.Linear, "weight", property(_Called()), "Linear.weight"),
-        (_HOOKED, "__kwdefaults__", {**_HOOKED.__kwdefaults__, "prepend": True}, "Module.register_forward_hook"),
-        # It says that it equals what was there.
-        (_HOOKED.__kwdefaults__, "prepend", mock.ANY, "Module.register_forward_hook"),
-        # What a function of torch's calls.
-        (_IN_RSUB, "cell_contents", _Called(), "Tensor.__rsub__"),
-        (_IN_RSUB.cell_contents, "__code__", (lambda self, other: self).__code__, "Tensor.__rsub__"),
-    ],
-)
-def test_what_a_learner_makes_of_a_library_is_named_and_put_back(owner: Any, name: str, value: Any, told: str) -> None:
-    libraries = Libraries("torch", "torch._tensor", "torch.autograd.*", "torch.nn.functional", "torch.nn.modules.*")
-    get, put = (getattr, setattr) if not isinstance(owner, dict) else (dict.get, dict.__setitem__)
-    had = get(owner, name, None)
-    put(owner, name, value)
-    assert libraries.first_change() == told
-    libraries.restore()
-    assert (libraries.first_change(), repr(get(owner, name, None))) == ("", repr(had))
-
-
-@pytest.mark.filterwarnings("ignore:Warning only once")
-@pytest.mark.parametrize("key", ["CPU", "BackendSelect"])
-def test_operators_that_a_learner_exchanges_are_put_back_and_told(key: str) -> None:
-    left_on = leaf_named("torch").left_on  # which knows now what was there before
-    libraries = [torch.library.Library("aten", "IMPL") for _ in range(2)]
-    libraries[0].impl("neg", lambda x: x.clone(), key)
-    try:
-        with undisturbed({}, (), Case(1)):
-            assert (left_on(), -torch.ones(1)) == ("", -1)
-            libraries[1].impl("neg", lambda x: x.clone(), key)
-            assert (left_on(), -torch.ones(1)) == ("Library", 1)
-    finally:
-        for library in libraries:
-            library._destroy()
-
-
 def test_hooks_for_all_optimizers_are_set_aside() -> None:
     internals, called = importlib.import_module("torch.optim.optimizer"), list[object]()
     optimizer = torch.optim.SGD(torch.nn.Linear(1, 1).parameters())
@@ -322,42 +253,6 @@ def test_hooks_for_all_optimizers_are_set_aside() -> None:
     optimizer.step()
     before.remove()
     assert len(called) == 1
-
-
-def test_what_a_learner_has_the_interpreter_call_is_set_aside_and_what_is_left_on_is_found() -> None:
-    called = _Called()
-    gc.callbacks.append(called)
-    try:
-        with unwatched():
-            assert not watched() and called not in gc.callbacks
-            sys.setprofile(called)
-            assert watched()
-        assert sys.getprofile() is not called and called in gc.callbacks
-    finally:
-        gc.callbacks.remove(called)
-
-
-def test_what_a_learner_adds_to_a_library_stands_and_what_the_library_changes_itself(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    importlib.import_module("torch._dynamo")  # as the warm interpreter does
-    libraries = Libraries("torch", "torch._tensor", "torch.nn.modules.*", "torch.optim.*")
-    monkeypatch.setattr(torch.nn.Module, "children_named", lambda self: dict(self.named_children()), raising=False)
-    monkeypatch.setattr(torch.Tensor, "watch", lambda self: self, raising=False)
-    for owner, name in ((torch.nn.Linear, "__call__"), (torch.Tensor, "relu_")):  # who patches puts back what was there
-        monkeypatch.setattr(owner, name, getattr(owner, name))
-    monkeypatch.setattr(torch.nn.Module, "device", property(lambda self: torch.device("cpu")), raising=False)
-    for optimizer in (torch.optim.AdamW, torch.optim.SGD):  # the first object of a class exchanges its step
-        optimizer(torch.nn.Linear(1, 1).parameters()).step()
-    torch.set_default_dtype(torch.float64)
-    try:
-        monkeypatch.setattr(torch.nn.Identity, "__annotations__", {}, raising=False)  # as torch.jit.script does
-        assert libraries.first_change() == ""
-        libraries.restore()
-        assert torch.ones(1).watch().dtype == torch.float64  # type: ignore[attr-defined]
-        assert torch.nn.Identity().children_named() == {}  # type: ignore[operator]
-    finally:
-        torch.set_default_dtype(torch.float32)
 
 
 def test_seeds_and_poison_are_those_of_the_leaf_types(with_leaves: Callable[..., None]) -> None:

@@ -51,7 +51,7 @@
 +        self.gain = Parameter(torch.ones(1), requires_grad=False)
 
 # %% frozen_parameter
-# misconception: the mean is a frozen Parameter | hint: buffer_as_parameter
+# misconception: the mean is a frozen Parameter | hint: buffer_as_parameter | canary
 # breaks: measured once, never trained
 # edits: copied_with_a_warning
 -        self.register_buffer("mean", torch.tensor(mean))

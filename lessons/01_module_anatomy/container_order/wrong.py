@@ -1,7 +1,7 @@
 # nothing to break: Complete `Chain(steps, order)`
 
 # %% backwards
-# misconception: runs from the end of the order | hint: anatomy_reversed_order
+# misconception: runs from the end of the order | hint: anatomy_reversed_order | canary
 # breaks: one after the other
 class Chain(nn.Module):
     def __init__(self, steps: list[nn.Module], order: list[int]):

@@ -1,7 +1,7 @@
 # nothing to break: Write `extra_repr` for `Clip`.
 
 # %% as_integers
-# misconception: shows the limits as integers | hint: repr_rounded
+# misconception: shows the limits as integers | hint: repr_rounded | canary
 # breaks: as `print` shows them
 # edits: after_super
 -        return super().extra_repr() + f"low={self.low}, high={self.high}"

@@ -26,7 +26,7 @@
 +            self.layer = layer
 
 # %% head_forgotten
-# misconception: leaves the last layer out of the register | hint: anatomy_layers_left_out
+# misconception: leaves the last layer out of the register | hint: anatomy_layers_left_out | canary
 # edits: module_list
 -        self.head = nn.Linear(128, 10)
 +        self.head = [nn.Linear(128, 10)]

@@ -127,7 +127,7 @@ class ComputesTheFormula(_OfMyLinear):
 class AnyLeadingShape(_OfMyLinear):
     """`x` may have any number of dimensions, and `weight` may be another one by then."""
 
-    shapes = ((4,), (3, 4), (3, 5, 4), (2, 1, 3, 4))
+    shapes = ((4,), (3, 4), (3, 5, 4), (1, 2, 1, 4))
     errors = {**_OfMyLinear.errors, r"(Runtime|Value|Index|Type)Error: ": "matrix_only"}
     blame = {f"output for x of shape {shape}": "matrix_only" for shape in shapes}
 

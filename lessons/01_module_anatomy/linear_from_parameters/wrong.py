@@ -5,6 +5,14 @@
 -        return F.linear(x, self.weight, self.bias)
 +        return torch.addmm(self.bias, x, self.weight.t())
 
+# %% squeezes_one_row
+# misconception: takes the axis of a single row away, also from a batch of one row | hint: matrix_only
+# breaks: there may be any number before it
+# edits: functional
+-        return F.linear(x, self.weight, self.bias)
++        rows = x.unsqueeze(0) if x.dim() == 1 else x
++        return (rows @ self.weight.T + self.bias).squeeze(0)
+
 # %% bias_for_inputs
 # misconception: a bias for each input | hint: anatomy_bias_shape
 # breaks: `bias` of shape `(out_features,)`
@@ -18,7 +26,7 @@ class MyLinear(nn.Module):
         return x @ self.weight.T + self.bias
 
 # %% bias_plain
-# misconception: the bias is a plain tensor | hint: anatomy_not_a_parameter
+# misconception: the bias is a plain tensor | hint: anatomy_not_a_parameter | canary
 # edits: bias_for_inputs
 -        self.bias = Parameter(torch.ones(in_features))
 +        self.bias = torch.ones(out_features)

@@ -110,7 +110,7 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
     optimizer.add_param_group({"params": model.parameters()})
 
 # %% momentum_forgotten
-# misconception: empties the optimizer's state | hint: group_replaced
+# misconception: empties the optimizer's state | hint: group_replaced | canary
 # breaks: with their gradients, momentum and settings
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.zeros(size))

@@ -72,7 +72,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
     return model
 
 # %% does_nothing
-# misconception: returns the model untouched | hint: rebinds_name
+# misconception: returns the model untouched | hint: rebinds_name | canary
 # breaks: where an `nn.ReLU` stands
 def swap_relu(model: nn.Module) -> nn.Module:
     return model

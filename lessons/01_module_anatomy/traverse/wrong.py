@@ -2,7 +2,7 @@
 # nothing to break: It returns a dict:
 
 # %% alphabetical
-# misconception: sorts the names | hint: anatomy_another_order
+# misconception: sorts the names | hint: anatomy_another_order | canary
 # breaks: in the order of the four methods
 def inventory(model: nn.Module) -> dict[str, object]:
     return {

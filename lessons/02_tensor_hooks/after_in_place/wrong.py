@@ -91,7 +91,7 @@ def watch_around(tensor, change):
     return before, after
 
 # %% never_changed
-# misconception: forgets the change | hint: in_place_watch_not_changed
+# misconception: forgets the change | hint: in_place_watch_not_changed | canary
 # edits: always_relu
 -    torch.relu_(tensor)
 

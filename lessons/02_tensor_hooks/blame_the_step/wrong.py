@@ -1,6 +1,6 @@
 # nothing to break: Write `blame(steps, x)`.
 # %% hooks_what_comes_out
-# misconception: a hook on what each step puts out, so the step before the guilty one is named | hint: blame_neighbour
+# misconception: a hook on what each step puts out, so the step before the guilty one is named | hint: blame_neighbour | canary
 # breaks: what came back to it was finite, what it sent on was not
 # edits: by_partial
          for name, step in steps.items():

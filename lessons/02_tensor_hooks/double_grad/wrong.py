@@ -49,7 +49,7 @@ def func(tensor, grad):
     tensor.grad = grad * 2
 
 # %% no_return
-# misconception: computes and does not return | hint: hook_returns_nothing
+# misconception: computes and does not return | hint: hook_returns_nothing | canary
 # breaks: The gradients of all earlier tensors follow.
 def func(grad):
     grad = grad * 2

@@ -55,7 +55,7 @@ def grad_clipper(model, floor, cap):
     return model
 
 # %% no_return_in_hook
-# misconception: the hook returns nothing | hint: hook_returns_nothing
+# misconception: the hook returns nothing | hint: hook_returns_nothing | canary
 # edits: in_place_no_return
 -            grad.clamp_(min=floor, max=cap)
 +            grad.clamp(floor, cap)

@@ -72,7 +72,7 @@ def watch_gradient(tensor, seen=[]):
     return seen
 
 # %% no_hook
-# misconception: never registers | hint: hook_never_ran
+# misconception: never registers | hint: hook_never_ran | canary
 def watch_gradient(tensor):
     seen = []
 

@@ -117,13 +117,14 @@ class TwoPasses(Check):
 
 
 class TwoHeads(torch.nn.Module):
-    """A body and two heads; a pass uses one of the heads."""
+    """A body and two heads, which share a bias; a pass uses one of the heads."""
 
     def __init__(self):
         super().__init__()
         self.first = torch.nn.Linear(3, 2)
         self.body = torch.nn.Linear(4, 3)
         self.second = torch.nn.Linear(3, 2)
+        self.second.bias = self.first.bias
         self.body.bias.requires_grad_(False)
 
     def forward(self, x, head):
@@ -159,6 +160,7 @@ class OneHeadAtATime(Check):
         r"RuntimeError: cannot register a hook on a tensor that doesn't require": "norm_watch_frozen",
         r"(TypeError|AttributeError): .*NoneType": "norm_watch_none",
     }
+    blame = dict.fromkeys(("the list, first head used", "the list, second head used"), "norm_watch_not_the_norm")
 
 
 check("multi_grad", OneNumberForAPass, TwoPasses, OneHeadAtATime)

@@ -35,6 +35,14 @@ def watch_norm(model):
     torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
     return norms
 
+# %% shared_twice
+# misconception: walks over the layers, and meets a parameter that two of them share twice | hint: norm_watch_not_the_norm
+# breaks: the norm of all gradients of this pass together
+# edits: frozen_in_the_list
+-    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
++    found = [p for module in model.modules() for p in module.parameters(recurse=False) if p.requires_grad]
++    torch.autograd.graph.register_multi_grad_hook(found, hook)
+
 # %% global_list
 # misconception: one global list | hint: shared_list
 # breaks: It returns a list at once, still empty.
@@ -78,7 +86,7 @@ def watch_norm(model):
     return norms
 
 # %% never_registered
-# misconception: defines the hook and registers it nowhere | hint: hook_never_ran
+# misconception: defines the hook and registers it nowhere | hint: hook_never_ran | canary
 # edits: frozen_in_the_list
 -    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
 

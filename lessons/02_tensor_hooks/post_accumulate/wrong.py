@@ -89,7 +89,7 @@ def accumulate_in_float32(model):
     return sums
 
 # %% no_hook
-# misconception: makes the sums and no hooks | hint: float32_sums_no_hook
+# misconception: makes the sums and no hooks | hint: float32_sums_no_hook | canary
 # edits: keeps_grad
          sums[name] += parameter.grad.float()
 +        parameter.grad = None

@@ -45,7 +45,7 @@ def reverse_gradient(tensor):
     return -tensor
 
 # %% no_return_in_hook
-# misconception: the hook computes and returns nothing | hint: reverse_gradient_same_sign
+# misconception: the hook computes and returns nothing | hint: reverse_gradient_same_sign | canary
 def reverse_gradient(tensor):
     branch = tensor.view_as(tensor)
 

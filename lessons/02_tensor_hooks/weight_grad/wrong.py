@@ -58,7 +58,7 @@ model.register_forward_hook(remember)
 +    answer += [grad]
 
 # %% never_registered
-# misconception: defines the hook and does not register it | hint: hook_never_ran
+# misconception: defines the hook and does not register it | hint: hook_never_ran | canary
 # breaks: register it on `model.W`
 model = Model()
 answer = []

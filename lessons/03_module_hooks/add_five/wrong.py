@@ -52,7 +52,7 @@ add.register_forward_pre_hook(hook)
 +    output = output + 5
 
 # %% not_registered
-# misconception: never registers the hook | hint: nothing_registered
+# misconception: never registers the hook | hint: nothing_registered | canary
 # breaks: register it on `add`
 add = Add()
 

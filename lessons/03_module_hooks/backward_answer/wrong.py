@@ -97,7 +97,7 @@ model.register_full_backward_hook(module_hook)
 -    answer.append(grad_output)
 
 # %% not_registered
-# misconception: never registers the hook | hint: nothing_registered
+# misconception: never registers the hook | hint: nothing_registered | canary
 # edits: backward_pre_register
 -
 -

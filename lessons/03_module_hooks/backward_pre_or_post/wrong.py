@@ -19,7 +19,7 @@
 +        return torch.zeros_like(grad_output[0])
 
 # %% both_after
-# misconception: both with a full backward hook | hint: stop_too_late
+# misconception: both with a full backward hook | hint: stop_too_late | canary
 # breaks: the module's own parameters get gradients of zero as well, all of them
 def stop_in_front(module):
     def hook(module, grad_input, grad_output):

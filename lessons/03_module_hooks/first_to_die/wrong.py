@@ -170,7 +170,7 @@ def first_to_die(net, train):
 +    return died[0] if died else (None, None)
 
 # %% does_not_train
-# misconception: registers hooks and never trains | hint: died_not_trained
+# misconception: registers hooks and never trains | hint: died_not_trained | canary
 # breaks: It runs `train(net)` once
 # edits: list_for_each_relu
 -    train(net)

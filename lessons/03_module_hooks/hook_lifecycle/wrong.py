@@ -133,7 +133,7 @@ def hooked(modules, hook):
 +        for handle in handles.values():
 
 # %% never_removes
-# misconception: never removes | hint: hooked_stays
+# misconception: never removes | hint: hooked_stays | canary
 @contextlib.contextmanager
 def hooked(modules, hook):
     yield [module.register_forward_hook(hook) for module in modules]

@@ -29,7 +29,7 @@ def output_gradients(layer):
 +            output.register_hook(gradients.extend)
 
 # %% full_backward_hook
-# misconception: a full backward hook, which fails before an in-place operation | hint: in_place_after_full_hook
+# misconception: a full backward hook, which fails before an in-place operation | hint: in_place_after_full_hook | canary
 def output_gradients(layer):
     gradients = []
     layer.register_full_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))

@@ -1,7 +1,7 @@
 # nothing to break: The cell runs both models for you.
 
 # %% both_full
-# misconception: full backward hooks on both models | hint: two_equal_reports
+# misconception: full backward hooks on both models | hint: two_equal_reports | canary
 # breaks: Register `collect` as a deprecated hook on one
 # edits: reference
 -    # TODO: put grad_input into `answer`, as one entry.

@@ -160,7 +160,7 @@ def rescale_argument(module, factor):
     module.register_forward_pre_hook(hook, with_kwargs=True)
 
 # %% no_return
-# misconception: computes new arguments and does not return them | hint: rescale_without_effect
+# misconception: computes new arguments and does not return them | hint: rescale_without_effect | canary
 def rescale_argument(module, factor):
     def hook(module, args, kwargs):
         if "x2" in kwargs:

@@ -83,7 +83,7 @@ def accept_old_name(module, old, new):
     module.register_load_state_dict_pre_hook(rename)
 
 # %% not_registered
-# misconception: makes the hook and does not register it | hint: old_name_not_started
+# misconception: makes the hook and does not register it | hint: old_name_not_started | canary
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for key in list(state_dict):

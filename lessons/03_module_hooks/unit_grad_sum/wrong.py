@@ -26,7 +26,7 @@
 +    return tuple(grad / grad.sum() for grad in grad_input)
 
 # %% forgets_return
-# misconception: computes but does not return | hint: computes_without_returning
+# misconception: computes but does not return | hint: computes_without_returning | canary
 # edits: a_list_of_two
 -    return [grad / total for grad in grad_input]
 +    grad_input = tuple(grad / total for grad in grad_input)

@@ -75,7 +75,7 @@ def freeze_where(model, choose, frozen=True):
 +    return model.train()
 
 # %% mode_forgotten
-# misconception: leaves batch norms in training mode | hint: frozen_in_training_mode
+# misconception: leaves batch norms in training mode | hint: frozen_in_training_mode | canary
 # breaks: and it is in eval mode
 # edits: flag_and_mode_only
 -            module.train(not frozen)

@@ -248,7 +248,7 @@ def init_by_type(module):
         nn.init.zeros_(module.bias)
 
 # %% norms_forgotten
-# misconception: forgets batch norms | hint: init_type_missed
+# misconception: forgets batch norms | hint: init_type_missed | canary
 # edits: all_norms
 -    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
 -        if module.weight is not None:

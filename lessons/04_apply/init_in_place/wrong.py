@@ -1,7 +1,7 @@
 # nothing to break: An optimizer already holds the parameters of `model`.
 
 # %% adds
-# misconception: adds the new values to the old ones | hint: depends_on_old_value
+# misconception: adds the new values to the old ones | hint: depends_on_old_value | canary
 @torch.no_grad()
 def init_in_place(model, new):
     for parameter in model.parameters():

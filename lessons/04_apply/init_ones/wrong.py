@@ -74,7 +74,7 @@ returned_module = model.apply(weight_initialization)
 +        module.W = Parameter(torch.tensor([1]))
 
 # %% never_applied
-# misconception: defines the function, never applies it | hint: not_applied
+# misconception: defines the function, never applies it | hint: not_applied | canary
 # breaks: Apply the function to `model`
 # edits: applied_to_a_copy
 -returned_module = Model().apply(weight_initialization)

@@ -17,7 +17,7 @@ def make_linear(module):
         module.forward = partial(lambda self, X: X @ self.W + self.b, module)
 
 # %% bias_not_used
-# misconception: b is there, and not in the formula | hint: forgets_bias
+# misconception: b is there, and not in the formula | hint: forgets_bias | canary
 def make_linear(module):
     if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
         if not hasattr(module, "b"):

@@ -102,7 +102,7 @@ returned_module = model.apply(linear_transformation)
 +        return input[0] * module.W + module.b
 
 # %% forgets_bias
-# misconception: leaves the bias out | hint: forgets_bias
+# misconception: leaves the bias out | hint: forgets_bias | canary
 # edits: adds_bias_only
 -        return output + module.b
 +        return input[0] @ module.W

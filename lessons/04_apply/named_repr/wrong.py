@@ -47,7 +47,7 @@
 +    if "Function" in type(module).__name__:
 
 # %% never_applied
-# misconception: never applies the function | hint: not_applied
+# misconception: never applies the function | hint: not_applied | canary
 # breaks: Apply `add_repr` to `model`
 # edits: seed_partial
 -    module_name = module.__class__.__name__

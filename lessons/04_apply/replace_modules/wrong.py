@@ -113,7 +113,7 @@ def replace_modules(model, wanted, make):
     return model
 
 # %% mode_forgotten
-# misconception: a new module is in training mode | hint: mode_lost
+# misconception: a new module is in training mode | hint: mode_lost | canary
 # breaks: is in the mode, training or eval, of the module
 # edits: always_eval
 -            made[module] = made.get(module) or make(module).eval()

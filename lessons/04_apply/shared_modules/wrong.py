@@ -2,7 +2,7 @@
 # nothing to break: With or without `apply`: as you like.
 
 # %% children_and_model
-# misconception: hooks the model and its direct children | hint: children_for_modules
+# misconception: hooks the model and its direct children | hint: children_for_modules | canary
 # breaks: on every module of `model`
 def hook_once(model, hook):
     handles = [model.register_forward_hook(hook)]

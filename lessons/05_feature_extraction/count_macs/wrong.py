@@ -71,7 +71,7 @@ def count_macs(model, x):
 +            if isinstance(module, (nn.Linear, nn.Conv2d)):
 
 # %% groups_forgotten
-# misconception: forgets the groups | hint: feat_groups
+# misconception: forgets the groups | hint: feat_groups | canary
 # edits: flops
 -        counts.append(2 * output.numel() * module.weight[0].numel())
 +        if isinstance(module, nn.Conv2d):

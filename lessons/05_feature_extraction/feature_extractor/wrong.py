@@ -158,7 +158,7 @@ class FeatureExt(nn.Module):
         return self.features
 
 # %% returns_nothing
-# misconception: keeps the features but returns nothing | hint: returns_nothing
+# misconception: keeps the features but returns nothing | hint: returns_nothing | canary
 # edits: keeps_first_call
 -            hook = lambda m, a, o, name=name: self.features.setdefault(name, o) is None or None
 -            model.get_submodule(name).register_forward_hook(lambda m, a, o, hook=hook: hook(m, a, o) and None)

@@ -114,7 +114,7 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
 +            output[:, channels] = kept[0][:, channels]
 
 # %% nothing_returned
-# misconception: returns nothing | hint: returns_nothing
+# misconception: returns nothing | hint: returns_nothing | canary
 # edits: alias
 -    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach())):
 +    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):

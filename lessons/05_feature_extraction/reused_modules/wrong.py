@@ -120,7 +120,7 @@ def record_calls(model, x):
 +                handles.append(module.register_forward_hook(partial(keep, name)))
 
 # %% nothing_predicted
-# misconception: runs it, and writes down what ran without a prediction | hint: feat_no_prediction
+# misconception: runs it, and writes down what ran without a prediction | hint: feat_no_prediction | canary
 # breaks: Write them into `predicted`, in order, before you run anything
 # edits: a_round_too_many
 -predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]

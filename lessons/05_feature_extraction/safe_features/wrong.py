@@ -104,7 +104,7 @@ def safe_features(model, layers, x):
 +            handles.append(model.get_submodule(name).register_forward_hook(keep))
 
 # %% never_removed
-# misconception: leaves the hooks there | hint: feat_hook_left
+# misconception: leaves the hooks there | hint: feat_hook_left | canary
 # breaks: Afterwards your hooks are gone
 def safe_features(model, layers, x):
     features = {}

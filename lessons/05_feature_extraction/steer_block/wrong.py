@@ -14,7 +14,7 @@
 +    return block.register_forward_hook(lambda module, args, output: output + direction)
 
 # %% forgets_return
-# misconception: builds the new dict and does not return it | hint: steer_no_effect
+# misconception: builds the new dict and does not return it | hint: steer_no_effect | canary
 # breaks: From now on the block's output has `direction` added to what stands under `"hidden"`
 # edits: copied_then_changed
 -        return steered

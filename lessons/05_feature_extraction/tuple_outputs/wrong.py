@@ -1,5 +1,5 @@
 # %% alias
-# misconception: keeps the tensors themselves | hint: feat_alias
+# misconception: keeps the tensors themselves | hint: feat_alias | canary
 # breaks: as it was
 def every_tensor(model, layers, x):
     found, handles = {}, []

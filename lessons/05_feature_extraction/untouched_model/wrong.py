@@ -1,5 +1,5 @@
 # %% always_train
-# misconception: switches to training mode at the end | hint: feat_one_mode_for_all
+# misconception: switches to training mode at the end | hint: feat_one_mode_for_all | canary
 @contextmanager
 def looking_at(model, hooks):
     handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]

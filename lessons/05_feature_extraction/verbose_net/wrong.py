@@ -39,7 +39,7 @@ class VerboseNet(nn.Module):
 +            layer.register_forward_hook(lambda module, args, output: print(type(module).__name__, output.shape))
 
 # %% forgets_return
-# misconception: forward returns None | hint: returns_nothing
+# misconception: forward returns None | hint: returns_nothing | canary
 # breaks: returns what the model returns
 class VerboseNet(nn.Module):
     def __init__(self, model):
@@ -182,4 +182,20 @@ class VerboseNet(nn.Module):
     def forward(self, x):
         output = self.model(x)
         print("\n".join(self.lines))
+        return output
+
+# %% all_in_each_line
+# misconception: each line tells all names and all shapes | hint: line_about_all
+# breaks: the child's name and the shape of its output
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model, self.shapes = model, {}
+        for name, child in model.named_children():
+            child.register_forward_hook(lambda m, a, o, name=name: self.shapes.update({name: tuple(o.shape)}))
+
+    def forward(self, x):
+        output = self.model(x)
+        for _ in self.shapes:
+            print(*self.shapes, *self.shapes.values())
         return output

@@ -63,12 +63,13 @@ def wrong_totals(saved, own, buffers):
     """Hint id -> totals that this misconception would bring; below, sizes layer by layer."""
     every = [tensor for _, tensors in saved for tensor in tensors]
     others = [tensor for tensor in every if address(tensor) not in own]
+    with_frozen = in_full(one for one in once(every) if address(one) not in own or not one.requires_grad)
     return {
         "memory_nothing_counted": [0], "memory_last_only": [in_full([tensor]) for tensor in others],
         "memory_tensor_not_storage": [in_bytes(once(others)), *(of(once(others, torch.Tensor.data_ptr)) for of in (in_bytes, in_full))],
         "memory_counts_twice": [in_bytes(others), in_full(others)], "memory_counts_all": [in_bytes(every), in_full(every)],
         "memory_counts_elements": [in_full(once(others)) // 4, *(sum(map(torch.numel, some)) for some in (every, others))],
-        "memory_counts_parameters": [in_full(once(every)), in_full(one for one in once(others) if address(one) not in buffers)],
+        "memory_counts_parameters": [in_full(once(every)), in_full(one for one in once(others) if address(one) not in buffers), with_frozen],
         "memory_leaves_out_input": [in_full(tensor for tensor in once(others) if tensor.requires_grad)],
     }
 
@@ -125,11 +126,11 @@ class Bird(nn.Module):
 
 
 def bird(case, name):
-    """A model, on whose tail somebody else has a hook, and its input."""
+    """A model, and its input. Its tail has a hook of somebody else, and is frozen: it saves its weight, not its input."""
     wings, size, out = case.integer(f"{name}: wings", 2, 4), case.integer(f"{name}: size", 3, 9), case.integer(f"{name}: out", 3, 9)
     route = case.shuffled(f"{name}: route", [*range(wings), case.integer(f"{name}: twice", 0, wings - 1)])
     model = case.build(name, Bird, case.words(f"{name}: names", wings + 1), size, out, route)
-    getattr(model, model.tail).register_forward_hook(lambda module, args, output: None)
+    getattr(model, model.tail).requires_grad_(False).register_forward_hook(lambda module, args, output: None)
     return model, case.tensor(f"{name}: air", case.integer(f"{name}: flights", 5, 17), size)
 
 
@@ -168,19 +169,19 @@ class OneForward(Check):
 
     def truth(self, case):
         model, x = bird(case, "a bird")
+        model(x).square().sum().backward()
         by_layer = self.counted(case)
         return {
             "memory.bytes": AnyOf(sum(by_layer.values()), float(sum(by_layer.values()))),
             "memory.by_layer": AnyOf(by_layer, {layer: float(size) for layer, size in by_layer.items()}),
-            "parameter.grad": list(torch.autograd.grad(model(x).square().sum(), list(model.parameters()))),
+            "parameter.grad": [parameter.grad for parameter in model.parameters()],
         }
 
     def mistakes(self, case):
         model, x = bird(case, "a bird")
         saved = saved_in(list(self.parts(model, x)))
         own = {address(parameter) for parameter in model.parameters()}
-        layers = wrong_layers(model, saved, own).items()
-        named = {hint: {"memory.by_layer": AnyOf(*map(without_zeros, values))} for hint, values in layers}
+        named = {hint: {"memory.by_layer": AnyOf(*map(without_zeros, some))} for hint, some in wrong_layers(model, saved, own).items()}
         whole = self.counted(case)
         return {
             **{hint: {"memory.bytes": AnyOf(*values)} for hint, values in wrong_totals(saved, own, set(map(address, model.buffers()))).items()},
@@ -198,7 +199,7 @@ class BlockAfterBlock(OneForward):
         (model, x), tool = bird(case, "a bird"), nb.function("ActivationMemory")
         with tool(model) as memory:
             kept = model(x).square().sum()
-        model(x + 1).square().sum()
+        model(x + 1)
         brought = {"memory.bytes, after a forward outside": int(memory.bytes), "hooks afterwards": hook_counts(model)}
         brought["error that comes out"] = error_out_of(tool(model), *case.words("error", 1))
         kept.backward()
@@ -274,7 +275,7 @@ class InTheAir(Check):
         loss.backward()
         model(air + 1)
         found = {"memory.bytes": int(memory.bytes), "memory.by_layer": without_zeros(memory.by_layer)}
-        grads = {name: None if one.grad is None else one.grad.clone() for name, one in model.named_parameters()}
+        grads = {name: one.grad.clone() for name, one in model.named_parameters() if one.grad is not None}
         del loss
         with suppress(ArithmeticError), tool(model):
             raise ArithmeticError("landed")
@@ -287,10 +288,10 @@ class InTheAir(Check):
         for wing in model.route:
             for layer, times in ((f"{wing}.bone", 1), (f"{wing}.skin", 3), (wing, 1)):
                 by_layer[layer] = by_layer.get(layer, 0) + times * flight
-        by_layer |= {model.tail: flight, "": 4 * output.numel()}
-        grads = torch.autograd.grad(output.square().sum(), list(model.parameters()))
+        by_layer |= {"": 4 * output.numel()}
+        trained = {name: one for name, one in model.named_parameters() if one.requires_grad}
         return {
-            "memory.bytes": sum(by_layer.values()), "gradients": dict(zip(dict(model.named_parameters()), grads)),
+            "gradients": dict(zip(trained, torch.autograd.grad(output.square().sum(), list(trained.values())))), "memory.bytes": sum(by_layer.values()),
             "memory.by_layer": AnyOf(by_layer, {layer: float(size) for layer, size in by_layer.items()}),
             "what runs afterwards": as_before(what_runs(model, case, lambda: model(air).sum().backward())),
         }

@@ -85,8 +85,18 @@ class ActivationMemory:
 +                seen.add(storage.data_ptr())
 +                count(storage.nbytes())
 
+# %% frozen_ones_count
+# misconception: frozen parameters are taken for activations | hint: memory_counts_parameters
+# breaks: without those of the parameters
+# edits: counts_parameters
+-        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
++        own = {p.untyped_storage().data_ptr() for p in self.model.parameters() if p.requires_grad}
+@@
+-            if storage.data_ptr() not in seen:
++            if storage.data_ptr() not in own | seen:
+
 # %% current_layer_never_ends
-# misconception: one variable for the layer that has begun last; nobody resets it | hint: memory_layer_not_left
+# misconception: one variable for the layer that has begun last; nobody resets it | hint: memory_layer_not_left | canary
 # edits: class_names
 -            running.append(name)
 +            running[:] = [name]

@@ -1,6 +1,6 @@
 
 # %% absolute_value
-# misconception: takes the absolute value at the end | hint: cam_abs
+# misconception: takes the absolute value at the end | hint: cam_abs | canary
 def grad_cam(model, layer, x, targets):
     activations, gradients = [], []
 

@@ -1,7 +1,7 @@
 # nothing to break: Write the context manager
 
 # %% asks_requires_grad
-# misconception: takes requires_grad for the answer | hint: gfd_unreached
+# misconception: takes requires_grad for the answer | hint: gfd_unreached | canary
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}

@@ -1,5 +1,5 @@
 # %% argument_is_gradient
-# misconception: takes the hook's argument for the gradient | hint: optimizer_parameter_for_gradient
+# misconception: takes the hook's argument for the gradient | hint: optimizer_parameter_for_gradient | canary
 class OptimizerInBackward:
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model

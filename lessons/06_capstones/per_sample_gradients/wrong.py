@@ -64,7 +64,7 @@ class PerSampleGradients:
 +            add(f"{name}.bias", grad)
 
 # %% bias_forgotten
-# misconception: the weights only | hint: per_sample_bias_missing
+# misconception: the weights only | hint: per_sample_bias_missing | canary
 # breaks: for the weight and the bias
 # edits: bias_for_every_layer
 -            add(f"{name}.bias", grad)

@@ -78,7 +78,7 @@
 +    wire.bytes = compressed.nbytes
 
 # %% counts_nothing
-# misconception: counts into a name of its own | hint: comm_not_counted
+# misconception: counts into a name of its own | hint: comm_not_counted | canary
 # edits: named_callback
 -    wire.bytes = wire.bytes + compressed.nbytes
 +    count = wire.bytes

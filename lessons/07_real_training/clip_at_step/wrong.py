@@ -159,7 +159,7 @@ def clip_at_step(optimizer, most):
 +                grad = grad * (most / norm)
 
 # %% remove_does_nothing
-# misconception: the handle of another hook | hint: clip_never_ends
+# misconception: the handle of another hook | hint: clip_never_ends | canary
 # edits: partial
 -    return handle
 +    return optimizer.register_step_post_hook(lambda *_: None)

@@ -9,7 +9,7 @@
 -        raise RuntimeError(f"these hooks never ran: {sorted(missing)}")
 
 # %% only_if_nothing_was_heard
-# misconception: one layer that was heard is enough | hint: speaks_if_all_silent
+# misconception: one layer that was heard is enough | hint: speaks_if_all_silent | canary
 # edits: closures_and_finally
 -    missing = set(layers) - set(found)
 -    if missing:

@@ -1,7 +1,7 @@
 # nothing to break: Write `LoRA(linear, rank)`
 
 # %% both_random
-# misconception: B is random as well, so the model changes at once | hint: lora_which_is_zero
+# misconception: B is random as well, so the model changes at once | hint: lora_which_is_zero | canary
 # breaks: `B`, zeros, has `rank` columns
 # edits: functional
 -        self.B = nn.Parameter(torch.zeros(linear.out_features, rank, dtype=linear.weight.dtype))

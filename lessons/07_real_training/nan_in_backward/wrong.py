@@ -1,7 +1,7 @@
 # nothing to break: Write `nan_in_backward(model, x, loss_of)`.
 
 # %% nan_only
-# misconception: looks for NaN, and not for infinity | hint: nan_one_too_late
+# misconception: looks for NaN, and not for infinity | hint: nan_one_too_late | canary
 # breaks: the name of the first operation that made a gradient that is not finite
 # edits: removes_its_hooks
 -        bad = any(not grad.isfinite().all() for grad in made if grad is not None)

@@ -186,7 +186,7 @@ def recorder(model, layers):
 +        h.remove()
 
 # %% enter_returns_nothing
-# misconception: hands out nothing | hint: record_hands_out_nothing
+# misconception: hands out nothing | hint: record_hands_out_nothing | canary
 # edits: hands_over_at_the_end_of_a_call
 -        yield history
 +        yield

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -112,23 +112,18 @@ class TorchLeaf(Leaf):
             torch.default_generator.manual_seed(seed)
             yield
 
-    def left_on(self) -> str:
-        """The kind of a mode for functions or operators that is on; a default device changes no results here, and is none."""
-        modes = [type(at(place)).__name__ for count, at, _, _ in _STACKS for place in range(count())]
-        mode = next((name for name in reversed(modes) if name != "DeviceContext"), "")
-        return mode or ("Library" if _exchanged_operators() else "")
-
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """The gradient mode, default dtype, anomaly detection, modes, hooks for all modules, all optimizers and saved tensors."""
+        """Modes, settings and hooks for everybody: gradients, inference, autocast, dtypes, modules, optimizers, saved tensors."""
         with ExitStack() as aside:
+            aside.enter_context(torch.inference_mode(False))
             aside.enter_context(torch.enable_grad())
             aside.enter_context(_no_saved_tensors_hooks())
             aside.enter_context(_no_modes())
             aside.enter_context(torch.autograd.set_detect_anomaly(False))
-            _put_operators_back()
-            aside.callback(torch.set_default_dtype, torch.get_default_dtype())
-            torch.set_default_dtype(torch.float32)
+            for now, put, fresh in _SETTINGS:
+                aside.callback(put, now())
+                put(fresh)
             aside.enter_context(mock.patch.object(module_internals, "_global_is_full_backward_hook", None))
             registers = [getattr(module_internals, name) for name in _HOOK_REGISTERS]
             for one in (*registers, _global_optimizer_pre_hooks, _global_optimizer_post_hooks):
@@ -136,25 +131,13 @@ class TorchLeaf(Leaf):
             yield
 
 
-_IMPLEMENTED = frozenset(torch.library._impls)
-"""Operators that have a kernel by a ``torch.library.Library`` before any learner's code runs."""
-_MET_HERE = tuple(
-    f"/{one}"
-    for one in ("CPU", "AutogradCPU", "Autograd", "ADInplaceOrView", "BackendSelect", "CompositeImplicitAutograd")
+_SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], None], Any], ...] = (
+    (torch.get_default_dtype, torch.set_default_dtype, torch.float32),
+    (partial(torch.is_autocast_enabled, "cpu"), partial(torch.set_autocast_enabled, "cpu"), False),
+    (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision, "highest"),
+    (torch.are_deterministic_algorithms_enabled, torch._C._set_deterministic_algorithms, False),
 )
-
-
-def _exchanged_operators() -> set[str]:
-    """Operators of torch's own that have another kernel by a ``torch.library.Library``: torch makes none of these by itself."""
-    return {one for one in torch.library._impls - _IMPLEMENTED if one.endswith(_MET_HERE) and one.startswith("aten/")}
-
-
-def _put_operators_back() -> None:
-    """End what somebody has exchanged operators by. It is looked for among all objects, but only if there is something."""
-    exchanged = _exchanged_operators()
-    for one in gc.get_objects() if exchanged else ():
-        if type(one) is torch.library.Library and not one._op_impls.isdisjoint(exchanged):
-            one._destroy()  # type: ignore[no-untyped-call]
+"""What holds for a whole process: as it is, how it is set, and what it is in a fresh one."""
 
 
 @contextmanager

@@ -1,0 +1,115 @@
+"""``settle``: what a person has seen of what cannot be graded, or has no place, and no run asks about again.
+
+It is noted by its name and the digest of what was handed in (``.course/settled.json``): other bytes are asked about.
+"""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbproof.command import course_command
+from nbproof.errors import UsageError
+from nbproof.files import digest_of
+from nbproof.gradebook.marks import Mark, Person
+from nbproof.key import Key
+from nbproof.places import places
+from nbproof.recover.notebook_bytes import files_below
+from nbproof.report.records import read_class
+from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.run.journal import is_noted, note_settled, only_run, settled_in
+from nbproof.text import printable
+from nbproof_lms.attendance import Useless, find_learners, known_of, people_of, useless
+from nbproof_lms.outcome import lines_in
+
+__all__ = ["run_settle", "seen_in"]
+
+
+def seen_in(root: Path, marks: Iterable[Mark], others: Iterable[Useless] = ()) -> dict[Key, bool]:
+    """What of these a person has settled, and is still the same; whether it was left open."""
+    noted = settled_in(root)
+    asked = {one.key: _digest(root, one.key) for one in marks if one.key.name in noted}
+    asked |= {one.key: one.sha256 for one in others}
+    return {key: noted[key.name]["open"] for key, digest in asked.items() if is_noted(noted, key.name, digest)}
+
+
+def _digest(root: Path, key: Key) -> str:
+    """Changes with any byte of what was handed in; empty if nothing is there."""
+    folder = places(root).folder("submitted", *key)
+    parts = [key.name.encode(errors="replace")]
+    try:
+        for path in files_below(folder):
+            parts += [str(path.relative_to(folder)).encode(errors="replace"), path.read_bytes()]
+    except OSError as error:
+        parts.append(str(error).encode(errors="replace"))
+    return digest_of(*parts) if os.path.lexists(folder) else ""
+
+
+@dataclass(frozen=True)
+class _Trouble:
+    """``name``: what it is noted by: learner and lesson, or a path in an upload."""
+
+    name: str
+    digest: str
+    learner: str
+    said: str
+
+
+def _of_class(root: Path) -> Iterator[_Trouble]:
+    """Of whose work something cannot be graded."""
+    lessons = lessons_with_source(root, [])
+    handed_in = {one.key for one in take_in(root, lessons, lessons).submissions}
+    marks = read_class(root, [], told=known_of(root)).marks if handed_in else {}
+    for key in sorted(handed_in & marks.keys()):
+        said = "; ".join(filter(None, (marks[key].problem, *marks[key].missing.values())))
+        if said and not marks[key].behind:
+            yield _Trouble(key.name, _digest(root, key), key.learner, said)
+    for one in useless(root, handed_in):
+        yield _Trouble(one.key.name, one.sha256, one.learner, str(one))
+
+
+def _of_uploads(root: Path) -> Iterator[_Trouble]:
+    """Files about which `collect` asks a person, and that no other command settles."""
+    for line in lines_in(root):
+        if line.needs_person and line.status != "waits":
+            yield _Trouble(line.name, line.sha256, line.learner or "nobody", f"{line.status}: {line.why}")
+
+
+def _meant(root: Path, name: str, every: Collection[str]) -> str:
+    """What it is noted by: as a person has said it, or with the id of a learner who was called by name."""
+    learner, slash, lesson = name.partition("/")
+    return name if name in every else find_learners(root, [learner], "settle")[0] + slash + lesson
+
+
+_BECOMES = {
+    "zero": "seen: what has no mark counts 0",
+    "open": "seen, and left open",
+    "undo": "asked about again",
+}
+
+
+def run_settle(arguments: Namespace) -> int:
+    """Say what is settled, and note it; without names say what there is. 0. Raises UsageError if a name fits nothing."""
+    root: Path = arguments.course
+    becomes = _BECOMES[arguments.how] if arguments.names else ""
+    with only_run(root):
+        noted, people = settled_in(root), people_of(root)
+        every = {one.name: one for one in (*_of_uploads(root), *_of_class(root))}
+        asked = {_meant(root, name, every) for name in arguments.names}
+        if unknown := asked - every.keys() - {one.learner for one in every.values()}:
+            fact = f"nothing that waits for you is called {min(unknown)!r}"
+            raise UsageError(fact, str(root.resolve()), f"{course_command('settle', root)} lists what does")
+        for one in every.values():
+            if asked and asked.isdisjoint((one.name, one.learner)):
+                continue
+            before = "settled" if is_noted(noted, one.name, one.digest) else "waits for you"
+            whose = people.get(one.learner, Person(one.learner)).contact
+            print(printable(f"{one.name}  ({whose})  {becomes or before}: {one.said}"))
+            if asked:
+                digest = one.digest * (arguments.how != "undo")
+                noted[one.name] = {"digest": digest, "learner": one.learner, "open": arguments.how == "open"}
+        note_settled(root, noted)
+    return 0

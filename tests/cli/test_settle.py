@@ -1,0 +1,78 @@
+"""What cannot be graded, and will never change, is asked about until somebody says that they have seen it, and no longer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nbproof.cli.main import main
+from nbproof.testing import Rehearsal
+from nbproof.testing.small import LESSON, RIGHT
+from tests.lms.uploads import make_course, notebook, zipped
+
+
+def _run(capsys: pytest.CaptureFixture[str], root: Path, words: str) -> tuple[int, str]:
+    code = main([*words.split(), "--course", str(root)])
+    told = capsys.readouterr()
+    return code, told.out + told.err
+
+
+@pytest.mark.slow
+def test_a_file_that_will_never_change_is_settled_until_other_bytes_come(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of three: no notebook, and one whose cells are gone; a page that says what to hand in."""
+    room = Rehearsal(course, LESSON)
+    (course / "roster.csv").write_text("learner,name,email\nbob,Bob Roe,bob@u.edu\n")
+    room.hand_in("ada", RIGHT)
+    broken, lost = room.hand_in("bob", {}), room.hand_in("cyd", RIGHT)
+    broken.write_bytes(b"%PDF-1.7 my answers")
+    cells = json.loads(lost.read_text())
+    cells["cells"] = [one for one in cells["cells"] if "first" not in str(one["metadata"].get("nbgrader"))]
+    lost.write_text(json.dumps(cells))
+    code, told = _run(capsys, course, "grade")
+    page = course / "feedback" / "bob" / LESSON / f"{LESSON}.html"
+    assert code == 1 and f"! not graded: submitted/bob/{LESSON}: bob Bob Roe <bob@u.edu>: it is no notebook" in told
+    assert f"send them their page, which says what to hand in: {page}" in told and "JupyterLab" not in told
+    assert "hand in the .ipynb file itself" in page.read_text()
+    assert "! missing: " in told
+    assert f"bob/{LESSON}  (bob Bob Roe <bob@u.edu>)  waits for you" in _run(capsys, course, "settle")[1]
+    code, told = _run(capsys, course, f"settle bob/{LESSON} cyd")
+    assert code == 0 and told.count("seen: what has no mark counts 0") == 2
+    code, told = _run(capsys, course, "grade --json -")
+    assert code == 0 and "\n! " not in told and "settled, and the same since: 2" in told
+    assert json.loads(told[told.index("{\n") : told.rindex("\n}") + 2])["settled"] == [f"bob/{LESSON}", f"cyd/{LESSON}"]
+    assert "not graded: " not in _run(capsys, course, "report")[1]
+    assert _run(capsys, course, f"settle cyd/{LESSON} --undo")[0] == 0
+    code, told = _run(capsys, course, "grade")
+    assert code == 1 and "! missing: " in told and "! not graded" not in told
+    assert _run(capsys, course, f"settle cyd/{LESSON} --open")[0] == 0
+    broken.write_bytes(b"%PDF-1.7 other answers")
+    code, told = _run(capsys, course, "grade")
+    assert code == 1 and "! not graded: submitted/bob" in told and "! missing: " not in told
+    assert "bob" in (course / ".course" / "settled.json").read_text()
+    assert _run(capsys, course, "roster remove bob --yes")[0] == 0
+    assert "bob" not in (course / ".course" / "settled.json").read_text()
+    assert "'zoe' is no learner's id" in _run(capsys, course, "settle zoe")[1]
+
+
+@pytest.mark.filterwarnings("ignore:Cell is missing an id field")
+def test_a_file_that_comes_in_each_download_is_settled_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same bytes under the same name, in a download that is another one; not those of somebody else."""
+    root = make_course(tmp_path / "course")
+    for lesson in root.glob("release/*/*.ipynb"):
+        (root / "source" / lesson.stem).mkdir(parents=True)
+        (root / "source" / lesson.stem / lesson.name).write_bytes(lesson.read_bytes())
+    essay = {"leekim_3_7_essay.pdf": b"%PDF-1.7 my answers"}
+    first = {"doejane_1_5_01_first.ipynb": notebook("01_first", 1), **essay}
+    for number, files in enumerate((first, first | {"roebob_2_8_01_first.ipynb": notebook("01_first", 2)})):
+        (tmp_path / f"{number}.zip").write_bytes(zipped(files))
+    assert _run(capsys, root, f"collect {tmp_path}/0.zip --lesson 01_first")[0] == 1
+    code, told = _run(capsys, root, "settle leekim_3_7_essay.pdf")
+    assert code == 0 and "seen: what has no mark counts 0" in told
+    code, told = _run(capsys, root, f"collect {tmp_path}/1.zip --lesson 01_first")
+    assert code == 0 and "1 settled" in told and "needs you" not in told
+    (tmp_path / "2.zip").write_bytes(zipped({**first, "maxeva_4_9_essay.pdf": essay["leekim_3_7_essay.pdf"]}))
+    assert _run(capsys, root, f"collect {tmp_path}/2.zip --lesson 01_first")[0] == 1
