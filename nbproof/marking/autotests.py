@@ -57,11 +57,9 @@ class _Sealed(InstantiateTests):  # type: ignore[misc]
 
 def _templates(source: Path, config: Config) -> Path:
     """How tests are written: beside the notebook, or in the course's folder."""
-    beside, everywhere = (
-        folder / InstantiateTests(config=config).autotest_filename
-        for folder in (source.parent, Path(config.CourseDirectory.root))
-    )
-    return beside if beside.is_file() else everywhere
+    name = str(InstantiateTests(config=config).autotest_filename)
+    beside = source.parent / name
+    return beside if beside.is_file() else Path(config.CourseDirectory.root, name)
 
 
 def read_from(source: Path, config: Config) -> list[bytes]:
