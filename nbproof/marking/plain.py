@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,8 +23,9 @@ from traitlets.config import Config
 from nbproof.cells import ITS_TESTS, is_made_up
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError
+from nbproof.key import assignment_of
 from nbproof.marking.results import CellRun
-from nbproof.text import printable
+from nbproof.text import counted, printable
 from nbproof.values.results import Finding, ProbeError
 
 __all__ = [
@@ -163,7 +165,13 @@ def scored(
     if any(one["output_type"] == "error" for one in told):
         return score, "The test cell ended with an error."
     if any(_fails(one) for one in told):
-        return score, "Something was written to stderr, a warning for example: nbgrader gives no points then."
+        written = "".join(one.text for one in told if _fails(one)).strip()
+        first = (
+            f", beginning with `{printable(written.splitlines()[0][:200])}`"
+            if quoting and written
+            else ", a warning for example"
+        )
+        return score, f"Something was written to stderr{first}: nbgrader gives no points then."
     return score, f"The test cell gives {score:g} of {points:g} points."
 
 
@@ -181,7 +189,9 @@ def _as_nbgrader_reads(output: object, harmless: str) -> nbformat.NotebookNode |
     if kind == "error":
         return nbformat.v4.new_output("error", ename="", evalue="", traceback=[])
     if kind == "stream":
-        return nbformat.v4.new_output("stream", name="stderr" if output.get("name") == "stderr" else "stdout", text="")
+        text = output.get("text")
+        name = "stderr" if output.get("name") == "stderr" else "stdout"
+        return nbformat.v4.new_output("stream", name=name, text=text[:1_000] if isinstance(text, str) else "")
     if kind == "execute_result":
         text = data.get("text/plain") if isinstance(data, dict) else None
         text = text[:1_000] if isinstance(text, str) else ""
@@ -199,12 +209,12 @@ def plain_run(test: PlainTest, points: float, answer: Mapping[str, Any], shown: 
     return PlainRun(score, sentence, shown)
 
 
-def hidden_run(test: PlainTest, points: float, answer: Mapping[str, Any], visible: PlainRun | None) -> PlainRun:
+def hidden_run(visible: PlainRun | None, points: float, answer: Mapping[str, Any], harmless: str = "") -> PlainRun:
     """How a test cell with hidden lines ended when all of it ran: a score of a few digits.
 
     Why it is not whole is told from its ``visible`` lines, which ran where nothing was hidden yet.
     """
-    score, sentence = scored(answer.get("outputs"), answer.get("error"), points, False, test.harmless)
+    score, sentence = scored(answer.get("outputs"), answer.get("error"), points, False, harmless)
     if not sentence:
         return PlainRun(score)
     told = visible.sentence if visible is not None else ""
@@ -231,10 +241,13 @@ def plain_findings(name: str, test: PlainTest, run: PlainRun | None) -> tuple[li
     return [found], run.score
 
 
-def said_aloud(lesson: str, count: int) -> str:
-    """What a run says of a lesson with plain test cells."""
-    cells, runs = ("cell", "it runs") if count == 1 else ("cells", "such tests run")
-    return f"{lesson}: {count} plain test {cells}: isolated, but {runs} beside the learner's code and can be forged"
+def said_aloud(plain: Mapping[str, int]) -> list[str]:
+    """What a run says of plain test cells, once an assignment. ``plain``: how many each lesson has."""
+    counts = Counter[str]()
+    for lesson, count in plain.items():
+        counts[assignment_of(lesson)] += count
+    told = "isolated, but such tests run beside the learner's code and can be forged"
+    return [f"{name}: {counted(count, 'plain test cell')}: {told}" for name, count in counts.items()]
 
 
 def plain_outputs(score: float, points: float, outputs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

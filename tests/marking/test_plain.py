@@ -390,10 +390,27 @@ def test_what_the_course_calls_harmless_costs_nothing_as_nbgrader_says(
     config, grading = Config({"IgnorePattern": options}), {"grade": True, "solution": False, "points": 2}
     test = PlainTest.of("t", "assert f()\n### BEGIN HIDDEN TESTS\nassert g()\n### END HIDDEN TESTS", config)
     assert plain_run(test, 2, {"outputs": [output]}, ()).score == score
-    assert hidden_run(test, 2, {"outputs": [output]}, None).score == score
+    assert hidden_run(None, 2, {"outputs": [output]}, test.harmless).score == score
     cell = nbformat.v4.new_code_cell("", outputs=[output], metadata={"nbgrader": grading})
     cells = IgnorePattern(config=config)(nbformat.v4.new_notebook(cells=[cell]), {})[0].cells
     assert determine_grade(cells[0] if options.get("enabled") else cell)[0] == (score or 0)
+
+
+@pytest.mark.parametrize(
+    ("texts", "quoted"),
+    [
+        (["\n a.py:3: UserWarning: old\n  f()\n"], "beginning with `a.py:3: UserWarning: old`:"),
+        (["\x1b[31m", "x\u202e" * 9_000], "beginning with `\\x1b[31mx\\u202e"),
+        (["  \n"], "a warning for example:"),
+        ([None, ["x"]], "a warning for example:"),
+    ],
+)
+def test_what_was_written_to_stderr_is_quoted_where_nothing_is_hidden(texts: list[Any], quoted: str) -> None:
+    outputs = [{"output_type": "stream", "name": "stderr", "text": text} for text in texts]
+    _, sentence = scored(outputs, None, 2.0)
+    assert quoted in sentence and len(sentence) < 1_500 and "\x1b" not in sentence
+    run = hidden_run(None, 2.0, {"outputs": outputs})
+    assert "a warning for example:" in run.sentence and "UserWarning" not in run.sentence
 
 
 QUICK_START = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide"
