@@ -64,8 +64,11 @@ def read_class(
         behind = not graded or _is_behind(handed_in[key], journal_of(root, *key))
         found[key] = replace(found[key], behind=behind)
     if not found:
-        fact = f"nothing was handed in for {', '.join(names) or 'any lesson'}"
-        raise UsageError(fact, str(places(root).base("submitted").resolve()), course_command("grade"))
+        raise UsageError(
+            f"nothing was handed in for {', '.join(names) or 'any lesson'}",
+            str(places(root).base("submitted").resolve()),
+            f"{course_command('collect UPLOAD')}; then: {course_command('grade')}",
+        )
     silent = [learner for learner, lesson in told.problems if not lesson]
     return ClassResults(
         found,
