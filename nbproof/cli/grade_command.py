@@ -151,7 +151,7 @@ class _Desk:
             graded = self._graded(intended, lessons, chosen.level)
             name_in_gradebook(root)
             attendance, seen = self._attended(graded, intake, lessons)
-            notes = (*_unfit(graded, root), *(() if request.only else intake.notes))
+            notes = (*graded.notes, *_unfit(graded, root), *(() if request.only else intake.notes))
             told = Told(
                 replace(graded, notes=notes),
                 time.perf_counter() - start,
@@ -161,7 +161,10 @@ class _Desk:
                 attendance,
                 root,
                 bool(
-                    graded.refused or (graded.unfit and not graded.anyway) or (intake.passed_over and not request.only)
+                    graded.notes
+                    or graded.refused
+                    or (graded.unfit and not graded.anyway)
+                    or (intake.passed_over and not request.only)
                 ),
                 seen,
             )

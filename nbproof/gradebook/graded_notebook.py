@@ -170,15 +170,18 @@ class _Shown:
 TIME, SECRET = "timestamp.txt", "submission_secret.txt"
 
 
-def time_in(path: Path) -> datetime | None:
-    """When it was handed in, in UTC; None if nothing is said. Raises ValueError if what is said cannot be read for certain."""
+def time_in(path: Path, zone: str) -> datetime | None:
+    """When it was handed in, in UTC; None if nothing is said. Raises ValueError if what is said cannot be read for certain.
+
+    ``zone``: nbgrader's exchange, which writes it, may be told to write the time of one.
+    """
     try:
         text = read_file(path, 200).decode().strip()
     except Damaged as error:
         if not os.path.lexists(path):
             return None
         raise ValueError(str(error)) from None
-    return moment_in(text) if text else None
+    return moment_in(text, home=zone) if text else None
 
 
 def _secret_in(path: Path) -> str:
@@ -204,7 +207,7 @@ def hand_on(root: Path, learner: str, lesson: str, parts: Collection[str] = ("au
     secret = next(filter(None, known), "") or secrets.token_hex(64)
     time = ""
     with contextlib.suppress(ValueError):
-        if told := time_in(handed_in / TIME):
+        if told := time_in(handed_in / TIME, here.zone):
             time = f"{told:%Y-%m-%d %H:%M:%S.%f} UTC"
     for part in parts:
         if made[part].is_dir():

@@ -149,7 +149,13 @@ def scored(outputs: object, error: object, points: float, quoting: bool = True) 
     if any(one["output_type"] == "error" for one in told):
         return score, "The test cell ended with an error."
     if any(_fails(one) for one in told):
-        return score, "Something was written to stderr, a warning for example: nbgrader gives no points then."
+        written = "".join(one.text for one in told if _fails(one)).strip()
+        first = (
+            f", beginning with `{printable(written.splitlines()[0][:200])}`"
+            if quoting and written
+            else ", a warning for example"
+        )
+        return score, f"Something was written to stderr{first}: nbgrader gives no points then."
     return score, f"The test cell gives {score:g} of {points:g} points."
 
 
@@ -165,7 +171,9 @@ def _as_nbgrader_reads(output: object) -> nbformat.NotebookNode | None:
     if kind == "error":
         return nbformat.v4.new_output("error", ename="", evalue="", traceback=[])
     if kind == "stream":
-        return nbformat.v4.new_output("stream", name="stderr" if output.get("name") == "stderr" else "stdout", text="")
+        text = output.get("text")
+        name = "stderr" if output.get("name") == "stderr" else "stdout"
+        return nbformat.v4.new_output("stream", name=name, text=text[:1_000] if isinstance(text, str) else "")
     if kind == "execute_result":
         text = data.get("text/plain") if isinstance(data, dict) else None
         text = text[:1_000] if isinstance(text, str) else ""

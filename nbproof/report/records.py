@@ -21,7 +21,7 @@ from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import HandIn
-from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.run.intake import lessons_with_source, take_in, unread_times
 from nbproof.run.journal import journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc
 
@@ -77,7 +77,7 @@ def read_class(
         found,
         everybody(told.people, book.people, {*silent, *(learner for learner, _ in found)}),
         _lessons(found, book.lessons),
-        (*intake.notes, *book.notes, *_notes(root, told, lessons)),
+        (*intake.notes, *unread_times(root, intake), *book.notes, *_notes(root, told, lessons)),
         tuple(one for key, one in damaged.items() if key not in refused),
         book.more_time,
     )

@@ -25,7 +25,7 @@ from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark, read_answers
-from nbproof.marking.plain import is_plain, scored
+from nbproof.marking.plain import hidden_run, is_plain, scored
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
@@ -370,6 +370,23 @@ def test_outputs_are_worth_what_nbgrader_says(outputs: object, error: object, sc
     found, sentence = scored(outputs, error, 2.0)
     assert found == score
     assert bool(sentence) == (score < 2)
+
+
+@pytest.mark.parametrize(
+    ("texts", "quoted"),
+    [
+        (["\n a.py:3: UserWarning: old\n  f()\n"], "beginning with `a.py:3: UserWarning: old`:"),
+        (["\x1b[31m", "x\u202e" * 9_000], "beginning with `\\x1b[31mx\\u202e"),
+        (["  \n"], "a warning for example:"),
+        ([None, ["x"]], "a warning for example:"),
+    ],
+)
+def test_what_was_written_to_stderr_is_quoted_where_nothing_is_hidden(texts: list[Any], quoted: str) -> None:
+    outputs = [{"output_type": "stream", "name": "stderr", "text": text} for text in texts]
+    _, sentence = scored(outputs, None, 2.0)
+    assert quoted in sentence and len(sentence) < 1_500 and "\x1b" not in sentence
+    run = hidden_run(None, 2.0, {"outputs": outputs})
+    assert "a warning for example:" in run.sentence and "UserWarning" not in run.sentence
 
 
 QUICK_START = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide"
