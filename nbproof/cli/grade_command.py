@@ -220,7 +220,7 @@ class _Desk:
         if not intake.submissions:
             for note in intake.notes:
                 self.say(note)
-            place = places(self.root).notebook("submitted", "LEARNER", known[0])
+            place = places(self.root).notebook("submitted", "LEARNER", lessons[0])
             raise UsageError(
                 "nothing was handed in for " + (", ".join(request.names_of_lessons) or "any lesson"),
                 str(folder.resolve()),
