@@ -6,8 +6,8 @@ an error output, as after stock grading, so that nbgrader's own rule for scores 
 
 Receipts are ``timestamp.txt`` and ``submission_secret.txt``. nbgrader's exchange writes both when a learner hands in.
 `nbgrader release_feedback` names a page in the exchange by the secret, and ends for a whole class where one learner's is
-missing or is no text. What came by an LMS has neither: it gets a secret of its own, and a time that is empty, because nobody
-has said one.
+missing or is no text, or where there is no time. What came by an LMS has neither: it gets a secret of its own, and with its
+feedback a time that is empty, because nobody has said one.
 """
 
 from __future__ import annotations
@@ -209,14 +209,14 @@ def hand_on(
     made = {part: here.folder(part, learner, lesson) for part in ("autograded", "feedback")}
     known = (_secret_in(folder / SECRET) for folder in (handed_in.parent, *made.values()))
     secret = next(filter(None, known), "") or secrets.token_hex(64)
-    time = ""
+    time = b"" if os.path.lexists(handed_in.parent / TIME) else None
     with contextlib.suppress(ValueError):
         if told := time_in(handed_in.parent / TIME, here.zone):
-            time = f"{told:%Y-%m-%d %H:%M:%S.%f} UTC"
+            time = f"{told:%Y-%m-%d %H:%M:%S.%f} UTC".encode()
     for part in parts:
         if made[part].is_dir():
             _write(made[part] / SECRET, secret.encode())
-            _write(made[part] / TIME, time.encode())
+            _write(made[part] / TIME, time or b"" if part == "feedback" else time)
     if "autograded" not in parts or not made["autograded"].is_dir():
         return ()
     ours = files_beside(here.source(lesson), config)
@@ -226,20 +226,27 @@ def hand_on(
     # Where one side has a file and the other a folder of that name, the instructor's counts.
     taken = {str(place) for name in ours for place in (Path(name), *Path(name).parents)}
     for name, data in theirs.items():
-        if not ({name} & (runs | taken | {SECRET}) or ours.keys() & set(map(str, Path(name).parents))):
-            _write(made["autograded"] / name, data)
+        if not (
+            ".ipynb" in name or {name} & (runs | taken | {SECRET}) or ours.keys() & set(map(str, Path(name).parents))
+        ):
+            # A file of an earlier submission, where this one has a folder.
+            with contextlib.suppress(FileExistsError, NotADirectoryError):
+                _write(made["autograded"] / name, data)
     for name, data in ours.items():
         _write(made["autograded"] / name, data)
     return tuple(sorted(runs - ours.keys()))
 
 
-def _write(path: Path, data: bytes) -> None:
-    """As it is, if it is so already."""
+def _write(path: Path, data: bytes | None) -> None:
+    """As it is, if it is so already. Nothing: there is no such file."""
     with contextlib.suppress(Damaged):
-        if read_file(path, len(data)) == data:
+        if data is not None and read_file(path, len(data)) == data:
             return
     # A folder of that name, which nbgrader has copied out of a submission.
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, data)
+    if data is None:
+        path.unlink(missing_ok=True)
+    else:
+        replace_file(path, data)
