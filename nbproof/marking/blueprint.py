@@ -279,19 +279,21 @@ def _cell_seconds(config: Config) -> float:
     return float(told) if told and told > 0 else math.inf
 
 
-def files_beside(source: Path, config: Config, theirs: bool = False) -> Attachments:
+def files_beside(source: Path, config: Config, theirs: bool | None = False, most: float = math.inf) -> Attachments:
     """The instructor's own files, as nbgrader copies them: none that it is told to ignore. Its other rules are its exchange's.
 
-    ``theirs``: in place of them those that learners write, and that nbgrader is told not to overwrite.
+    ``theirs``: in place of them those that learners write, and that nbgrader is told not to overwrite; None for all.
+    ``most``: bytes that are read.
     """
     course = CourseDirectory(config=config)
     written = Autograde(config=config).exclude_overwriting.get(source.parent.name, ())
-    found = read_attachments(source.parent, source, course.max_dir_size * 1000)
+    found = read_attachments(source.parent, source, int(min(most, course.max_dir_size * 1000)))
 
     def is_ignored(name: str) -> bool:
         return any(fnmatch(part, pattern) for part in Path(name).parts for pattern in course.ignore)
 
-    return {name: data for name, data in found.items() if (name in written) == theirs and not is_ignored(name)}
+    wanted = (True, False) if theirs is None else (theirs,)
+    return {name: data for name, data in found.items() if (name in written) in wanted and not is_ignored(name)}
 
 
 _OTTER = ("ASSIGNMENT CONFIG", "BEGIN QUESTION", "otter.Notebook(")

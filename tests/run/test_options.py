@@ -13,6 +13,7 @@ import pytest
 from nbgrader.api import Gradebook
 from traitlets.config import Config, Configurable
 
+from nbproof.gradebook.graded_notebook import hand_on
 from nbproof.run.options import NOT_OBEYED, not_obeyed
 from nbproof.run.pool import PoolMaker
 from tests.run.test_any_course import SQUARES, graded, hand_in, written
@@ -137,3 +138,38 @@ def test_a_file_that_learners_write_is_not_overwritten(
     assert [mark.score for mark in told.marks.values()] == [score] and not told.unfit
     with Gradebook(f"sqlite:///{tmp_path}/gradebook.db") as book:
         assert book.find_submission("ps1", "ada").score == score
+
+
+def test_what_nbgrader_copies_lies_beside_the_graded_notebook(tmp_path: Path) -> None:
+    """The learner's files, and in their place the instructor's; nothing that a browser would run for who opens it there."""
+    source = written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
+    (tmp_path / "nbgrader_config.py").write_text(
+        "c = get_config()\nc.Autograde.exclude_overwriting = {'ps1': ['mine.py']}\n"
+    )
+    theirs = hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb").parent
+    made = tmp_path / "autograded" / "ada" / "ps1"
+    for folder in (source.parent, theirs, theirs / "data", theirs / "both.csv", made):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("helper.py", "mine.py", "a.csv"):
+            (folder / name).write_text(folder.name)
+    (source.parent / "both.csv").write_text("ps1")
+    (theirs / "helper.py").write_text("changed")
+    for name in (
+        "a.html",
+        "data/B.SVG",
+        "c.xhtml",
+        "d.xml",
+        "e.js",
+        ".verdict.json",
+        "f.ipynb",
+        "submission_secret.txt",
+    ):
+        (theirs / name).write_text("<script>")
+    (theirs / "link.csv").symlink_to("/etc/hostname")
+    (made / "mine.py").unlink()
+    (theirs / "mine.py").write_text("theirs")
+    assert hand_on(tmp_path, "ada", "ps1") == ("a.html", "c.xhtml", "d.xml", "data/B.SVG", "e.js")
+    found = {str(path.relative_to(made)): path.read_text() for path in made.rglob("*") if path.is_file()}
+    assert len(found.pop("submission_secret.txt")) == 128 and "timestamp.txt" not in found
+    beside = {"helper.py": "ps1", "mine.py": "theirs", "a.csv": "ps1", "both.csv": "ps1"}
+    assert found == beside | dict.fromkeys(("data/helper.py", "data/mine.py", "data/a.csv"), "data")
