@@ -145,9 +145,11 @@ def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Pe
             _zip(path, {f"{starts[key]}{safe_name(lesson)}_feedback.html": page for key, page in mine.items()})
             done.parcels[path] = _noted(root, target, mine)
     except OSError as error:
-        place = str(error.filename or folder)
-        fact = f"what is to be handed back cannot be written: {error.strerror}"
-        raise CourseError(fact, place, "mend that, then run the same command again") from None
+        raise CourseError(
+            f"what is to be handed back cannot be written: {error.strerror}",
+            str(error.filename or folder),
+            "move away what lies there, free some space, or let your user write there; then run the same command again",
+        ) from None
     return done
 
 

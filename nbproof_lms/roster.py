@@ -137,5 +137,5 @@ def _write(root: Path, members: Sequence[Member]) -> None:
         if not path.is_file() or path.read_bytes() != data:
             replace_file(path, data)
     except OSError as error:
-        then = "free some space, or let your user write there"
+        then = "move away what lies there, free some space, or let your user write there"
         raise UsageError(f"the roster cannot be written: {error.strerror}", str(path.absolute()), then) from None

@@ -98,3 +98,9 @@ def test_a_time_that_cannot_be_read_is_named_with_what_to_write_and_counts_neith
     hand_on(tmp_path, "ada", "ps1", ("autograded",))
     told = parse_utc((tmp_path / "autograded" / "ada" / "ps1" / TIME).read_text())
     assert told == datetime(2026, 11, 20, 18)
+    # Where nobody has said one, only `nbgrader release_feedback` wants a file.
+    stamp.unlink()
+    (tmp_path / "feedback" / "ada" / "ps1").mkdir(parents=True)
+    hand_on(tmp_path, "ada", "ps1")
+    assert not (tmp_path / "autograded" / "ada" / "ps1" / TIME).exists()
+    assert (tmp_path / "feedback" / "ada" / "ps1" / TIME).read_text() == ""

@@ -60,7 +60,7 @@ def prepare_workspace(root: Path) -> Path:
             raise UsageError(
                 f"your copies of the lessons cannot be written: {error.strerror}",
                 str(copy.parent.resolve()),
-                "let your user write there, or copy the course's folder to where you may write",
+                "move away what lies there and is no folder, or let your user write there",
             ) from None
     return root / "learn"
 

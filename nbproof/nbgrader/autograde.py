@@ -21,6 +21,7 @@ from nbproof.errors import CourseError
 from nbproof.key import Key, assignment_of
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
+from nbproof.text import printable, some_of
 
 if TYPE_CHECKING:
     from nbproof.gradebook.marks import GradedClass
@@ -81,7 +82,10 @@ class Mark(NotebookExporter):  # type: ignore[misc]
             )
             for learner, lesson in graded.graded:
                 try:
-                    hand_on(root, learner, lesson, ("autograded",))
+                    left_out = hand_on(root, learner, lesson, ("autograded",))
+                    if left_out:
+                        told = printable(some_of(left_out, 3))
+                        self.log.warning("%s: not put into autograded/, as a browser may run it: %s", learner, told)
                     converter.set_permissions(assignment_of(lesson), learner)
                 except OSError as error:
                     self.log.warning("%s: %s: %s", learner, error.filename, error.strerror)

@@ -67,6 +67,8 @@ class ExportedCell(NamedTuple):
 
 _SCRIPT = re.compile(r"^# ?%%|extension: \.\w+\s*(?:# +)?format_name: (?!nomarker)", re.MULTILINE)
 _CELL = re.compile(r"""["']cell_type["']""")
+_TOO_LARGE = re.compile(rb'("image/[a-z+]{1,9}": ?")[^"]{%d,}' % (_LARGEST_PICTURE + 1))
+"""A picture that nobody is shown. In a cell's code its quotes are escaped."""
 
 
 def cells_in(data: bytes) -> tuple[list[ExportedCell], str]:
@@ -74,6 +76,7 @@ def cells_in(data: bytes) -> tuple[list[ExportedCell], str]:
 
     Raises Damaged if there are none; the text says what to do.
     """
+    data = _TOO_LARGE.sub(rb"\1", data)
     seen = data.replace(b"\0", b"").decode("ascii", "replace")
     if not (_SCRIPT.search(seen) or _CELL.search(seen)):
         raise Damaged(_what(seen))

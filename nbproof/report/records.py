@@ -67,8 +67,11 @@ def read_class(
         if all(one.given is None for one in found[key].cells.values()):
             found[key] = replace(found[key], verdict=nothing_of(*key), absent=True)
     if not found:
-        fact = f"nothing was handed in for {', '.join(names) or 'any lesson'}"
-        raise UsageError(fact, str(places(root).base("submitted").resolve()), course_command("grade"))
+        raise UsageError(
+            f"nothing was handed in for {', '.join(names) or 'any lesson'}",
+            str(places(root).base("submitted").resolve()),
+            f"{course_command('collect UPLOAD')}; then: {course_command('grade')}",
+        )
     silent = [learner for learner, lesson in told.problems if not lesson]
     return ClassResults(
         found,
