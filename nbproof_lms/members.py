@@ -17,8 +17,9 @@ from pathlib import Path
 
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Person
+from nbproof.report.findings import unquoted
 from nbproof.text import some_of
-from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, heads_of, is_filled, read_sheet, unquoted
+from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, heads_of, is_filled, read_sheet
 from nbproof_lms.names import bare, plain, why_no_learner
 
 __all__ = ["SEPARATOR", "Member", "Roster", "read_names"]

@@ -20,6 +20,7 @@ import csv
 import io
 import itertools
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,13 +30,16 @@ from nbproof.gradebook.marks import ClassResults, Mark, Person, exercise_row, no
 from nbproof.key import Key
 from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows, needs_help
 
-__all__ = ["SCHEMA", "csv_of", "safe_cell", "tables", "write_files"]
+__all__ = ["SCHEMA", "csv_of", "safe_cell", "tables", "unquoted", "write_files"]
 
 SCHEMA = 4
 
 
 _CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {ord(sign) for sign in "\t\r\n"})
 """What a terminal would obey if the file is shown in one, none of which belongs into a table."""
+
+# Wide forms of the four signs as well: East Asian versions take them. Spaces do not protect.
+_FORMULA = re.compile(r"'*[ \ufeff\u200b\u00a0]*[=+\-@\t\r\n＝＋－＠]")
 
 
 def safe_cell(value: object) -> object:
@@ -53,9 +57,12 @@ def safe_cell(value: object) -> object:
     if not isinstance(value, str):
         return value
     text = value.encode("utf-8", "backslashreplace").decode().translate(_CONTROLS)
-    # Wide forms of the four signs as well: East Asian versions take them. Spaces do not protect.
-    first = text.strip(" \ufeff\u200b\u00a0")[:1]
-    return "'" + text if first and first in "=+-@\t\r\n＝＋－＠" else text
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def unquoted(text: str) -> str:
+    """The text of which :func:`safe_cell` made this one, whatever that was."""
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
 def tables(results: ClassResults) -> dict[str, list[dict[str, Any]]]:
