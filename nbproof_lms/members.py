@@ -17,6 +17,7 @@ from pathlib import Path
 
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Person
+from nbproof.grouping import grouped
 from nbproof.report.findings import unquoted
 from nbproof.text import some_of
 from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, heads_of, is_filled, read_sheet
@@ -120,12 +121,8 @@ class Roster:
         return {**found, "": set()}
 
     @cached_property
-    def _numbers(self) -> Mapping[str, set[str]]:
-        found: dict[str, set[str]] = defaultdict(set)
-        for member in self.members:
-            for number in member.numbers:
-                found[number].add(member.learner)
-        return dict(found)
+    def _numbers(self) -> Mapping[str, Sequence[str]]:
+        return grouped((number, one.learner) for one in self.members for number in one.numbers)
 
     @cached_property
     def with_number(self) -> set[str]:
