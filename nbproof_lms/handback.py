@@ -21,6 +21,7 @@ from itertools import chain, count
 from pathlib import Path
 
 from nbproof.command import course_command
+from nbproof.csv_text import csv_of
 from nbproof.errors import CourseError, disk_trouble
 from nbproof.feedback.page_writer import page_path
 from nbproof.feedback.pages import chosen_submissions, write_feedback
@@ -28,7 +29,6 @@ from nbproof.files import replace_file, written_whole
 from nbproof.gradebook.marks import Person
 from nbproof.key import Key
 from nbproof.places import places
-from nbproof.report.findings import csv_of
 from nbproof.report.records import read_class
 from nbproof.run.journal import only_run, problems_of
 from nbproof.terminal import console_for_output, progress, say

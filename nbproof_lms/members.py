@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from nbproof.csv_text import unquoted
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Person
 from nbproof.grouping import grouped
-from nbproof.report.findings import unquoted
 from nbproof.text import some_of
 from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, heads_of, is_filled, read_sheet
 from nbproof_lms.names import bare, plain, why_no_learner

@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from nbproof.csv_text import csv_of
 from nbproof.errors import UsageError, disk_trouble
 from nbproof.files import replace_file
-from nbproof.report.findings import csv_of
 from nbproof_lms.members import SEPARATOR, Member, Roster, read_names
 from nbproof_lms.names import bare_words, plain
 
