@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -38,13 +39,18 @@ def print_collected(collected: Collected, root: Path, console: Console | None = 
     """
     console = console or console_for_output()
     rows = [line for line in collected.lines if line.status != "junk"]
-    if shown := [one for one in rows if one.why or one.late or one.needs_person or one.status not in STANDS]:
+    if shown := [
+        one
+        for one in rows
+        if one.why or one.needs_person or one.status not in PLACED or (one.late and one.status in STANDS)
+    ]:
         console.print(_table(shown, root))
     if needs := len(collected.needs_person):
         verb = "needs" if needs == 1 else "need"
         console.print(f"[red]{counted(needs, 'file')} {verb} you[/]: the last rows of the table", highlight=False)
-    if hidden := len(rows) - len(shown):
-        say(console, f"not shown: {counted(hidden, 'notebook')} in their place; list.json names every file")
+    if usual := Counter(one.status for one in rows) - Counter(one.status for one in shown):
+        there = ", ".join(f"{count} {status}" for status, count in usual.items())
+        say(console, f"not shown, for there is nothing to say of them: {there}; list.json names every file")
     told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
     for line in (*collected.notes, told or "no file came", *cures(collected, root)):
         say(console, printable(line))

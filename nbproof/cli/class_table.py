@@ -103,7 +103,7 @@ def _totals(told: Told) -> Iterator[str]:
         yield "exercises: " + ", ".join(ended)
     if totals["recovered"]:
         recovered = counted(totals["recovered"], "submission")
-        yield f"(r) damaged, and recovered: {recovered}; feedback and --json say how"
+        yield f"(r) another copy, a damaged file, or an answer in another cell: {recovered}; feedback and --json say more"
     for line in late_lines(by_assignment(marks).values()):
         yield f"(l) {line}"
     if totals["waiting_for_marks"]:
@@ -126,7 +126,7 @@ def print_problems(console: Console, told: Told) -> None:
     if told.seen:
         lines.append(f"settled, and the same since: {len(told.seen)}; {course_command('settle', told.root)} lists them")
     lines += [*lines_of(told.attendance, told.root), *told.graded.notes]
-    lines += [said_aloud(lesson, count) for lesson, count in told.graded.plain_tests.items()]
+    lines += said_aloud(told.graded.plain_tests)
     lines += failed_page_lines(told)
     for line in lines:
         say(console, line)
@@ -169,6 +169,8 @@ def _table_of(results: ClassResults, learners: Sequence[str]) -> Table:
     marks = by_assignment(results.marks)
     # Of a lesson's marks the last one in this order counts, which has the most points.
     most = {mark.lesson: mark.max_score for mark in sorted(marks.values(), key=lambda one: one.max_score)}
+    # A notebook that nobody handed in is a part of its assignment all the same.
+    most |= {one.slug: one.max_score for one in results.lessons if one.slug in most}
     table = Table(title="scores")
     table.add_column("learner", overflow="fold", max_width=30)
     for lesson in sorted(most):
@@ -210,7 +212,7 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
         "plain_tests": graded.plain_tests,
         "totals": _json_totals(graded.marks.values()),
         "submissions": _submissions(graded.marks.values()),
-        "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items()},
+        "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items() if who},
         "nothing_gradable": [asdict(one) for one in told.attendance.useless],
         "undecided": [key._asdict() | {"copies": copies} for key, copies in told.attendance.undecided.items()],
         "passed_over": list(graded.notes),

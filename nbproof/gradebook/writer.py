@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -171,6 +172,15 @@ class Writer:
             _set_grade(grade, name, verdict, blueprint, earlier)
         for comment, name in self._named(Comment, mine):
             _set_comment(comment, name, verdict, blueprint)
+        self._gradebook.db.commit()
+
+    def write_absent(self, key: Key) -> None:
+        """A notebook that was not handed in counts 0, and waits for nobody, as nbgrader has it; a person's marks stay."""
+        with contextlib.suppress(MissingEntry):
+            found = self._gradebook.find_submission_notebook(notebook_of(key.lesson), key.assignment, key.learner)
+            for grade in found.grades:
+                if grade.manual_score is None:
+                    grade.auto_score, grade.needs_manual_grade = 0.0, False
         self._gradebook.db.commit()
 
     def _named(self, kind: type[Grade | Comment], notebooks: Sequence[str]) -> list[Any]:

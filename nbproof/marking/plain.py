@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,8 +21,9 @@ from traitlets.config import Config
 
 from nbproof.cells import ITS_TESTS, is_made_up
 from nbproof.course_file import the_course
+from nbproof.key import assignment_of
 from nbproof.marking.results import CellRun
-from nbproof.text import printable
+from nbproof.text import counted, printable
 from nbproof.values.results import Finding, ProbeError
 
 __all__ = [
@@ -213,10 +215,13 @@ def plain_findings(name: str, test: PlainTest, run: PlainRun | None) -> tuple[li
     return [found], run.score
 
 
-def said_aloud(lesson: str, count: int) -> str:
-    """What a run says of a lesson with plain test cells."""
-    cells, runs = ("cell", "it runs") if count == 1 else ("cells", "such tests run")
-    return f"{lesson}: {count} plain test {cells}: isolated, but {runs} beside the learner's code and can be forged"
+def said_aloud(plain: Mapping[str, int]) -> list[str]:
+    """What a run says of plain test cells, once an assignment. ``plain``: how many each lesson has."""
+    counts = Counter[str]()
+    for lesson, count in plain.items():
+        counts[assignment_of(lesson)] += count
+    told = "isolated, but such tests run beside the learner's code and can be forged"
+    return [f"{name}: {counted(count, 'plain test cell')}: {told}" for name, count in counts.items()]
 
 
 def plain_outputs(score: float, points: float, outputs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from traitlets import Bool, Unicode
 from traitlets.config import Config
 
 from nbproof.errors import CourseError
-from nbproof.key import assignment_of
+from nbproof.key import Key, assignment_of
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
 
@@ -100,15 +100,22 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         for note in intake.notes if course.student_id == "*" else ():
             self.log.warning("%s", note)
         left_out = set((course.student_id_exclude or "").split(","))
-        wanted = [one for one in intake.submissions if one.key.learner not in left_out]
-        chosen = [one for one in wanted if str(course_places.folder("submitted", *one.key)) in asked]
-        return replace(intake, submissions=tuple(chosen))
+
+        def is_chosen(key: Key) -> bool:
+            return key.learner not in left_out and str(course_places.folder("submitted", *key)) in asked
+
+        absent = tuple(filter(is_chosen, intake.absent))
+        for key in absent:
+            self.log.warning("nothing handed in: %s", key.name)
+        return replace(
+            intake, submissions=tuple(one for one in intake.submissions if is_chosen(one.key)), absent=absent
+        )
 
     def _tell(self, graded: GradedClass) -> None:
         from nbproof.marking.plain import said_aloud
 
-        for lesson, count in graded.plain_tests.items():
-            self.log.warning("%s", said_aloud(lesson, count))
+        for line in said_aloud(graded.plain_tests):
+            self.log.warning("%s", line)
         for lesson, what in graded.given_away.items():
             self.log.warning("%s: %s", lesson, what)
         for lesson, why in graded.unfit.items():

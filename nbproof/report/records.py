@@ -15,7 +15,7 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, marks
+from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, marks, nothing_of
 from nbproof.gradebook.reader import DueDates, due_dates_in, lessons_in, marks_in, opened_gradebook, people_in
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
@@ -63,6 +63,9 @@ def read_class(
         graded = key in journalled or key in book.marks
         behind = not graded or _is_behind(handed_in[key], journal_of(root, *key))
         found[key] = replace(found[key], behind=behind)
+    for key in found.keys() & {*intake.absent} - refused.keys():
+        if all(one.given is None for one in found[key].cells.values()):
+            found[key] = replace(found[key], verdict=nothing_of(*key), absent=True)
     if not found:
         fact = f"nothing was handed in for {', '.join(names) or 'any lesson'}"
         raise UsageError(fact, str(places(root).base("submitted").resolve()), course_command("grade"))

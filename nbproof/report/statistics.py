@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from nbproof.display.help import Hint, all_hints
@@ -12,7 +13,7 @@ from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Lateness, Mark
 from nbproof.grouping import grouped
-from nbproof.key import Key
+from nbproof.key import Key, assignment_of
 from nbproof.marking.results import FAULTS, STATUSES, UNCERTAIN
 from nbproof.text import duration, printable, some_of
 from nbproof.values.results import Outcome, Status
@@ -24,6 +25,7 @@ __all__ = [
     "late_lines",
     "lesson_row",
     "misconception_rows",
+    "missing_lines",
     "needs_help",
     "some",
     "titles_of",
@@ -36,7 +38,7 @@ def lesson_row(results: ClassResults, lesson: ClassLesson) -> Row:
     """The scores of all who handed in something that could be graded; who handed in nothing counts as missing, not as 0."""
     graded = results.of_lesson(lesson.slug)
     scores = [one.score for one in graded]
-    there = {learner for learner, slug in results.marks if slug == lesson.slug}
+    there = {one.learner for one in results.marks.values() if one.lesson == lesson.slug and not one.absent}
     return {
         "lesson": lesson.slug,
         "title": lesson.title,
@@ -153,7 +155,7 @@ def needs_help(results: ClassResults) -> list[Row]:
     ``share``: points earned by points to earn, in lessons that at least half of the class or the learner handed in. What
     was not handed in, or could not be graded, counts as 0; while an extension runs it does not count.
     """
-    handed_in = Counter(lesson for _, lesson in results.marks)
+    handed_in = Counter(one.lesson for one in results.marks.values() if not one.absent)
     usual = [one for one in results.lessons if handed_in[one.slug] * 2 >= len(results.people)]
     found = []
     for person in results.people:
@@ -179,10 +181,11 @@ def _share(mine: Sequence[Mark], lessons: Sequence[ClassLesson], due: Sequence[C
 
 def _reasons(mine: Sequence[Mark], due: Sequence[ClassLesson]) -> list[str]:
     """What has brought nothing."""
-    there = {mark.lesson for mark in mine}
+    there = {mark.lesson for mark in mine if not mark.absent}
+    asked = dict.fromkeys([*(one.slug for one in due), *(mark.lesson for mark in mine if mark.absent)])
     ended = [outcome.status for mark in mine for outcome in mark.verdict.exercises]
     told = {
-        "nothing handed in for {}": ", ".join(one.slug for one in due if one.slug not in there),
+        "nothing handed in for {}": ", ".join(slug for slug in asked if slug not in there),
         "could not be graded: {}": ", ".join(mark.lesson for mark in mine if mark.problem),
         f"{{}} of {len(ended)} exercises not answered": ended.count(Status.NOT_ANSWERED),
         "{} exercises never ended": sum(status in FAULTS for status in ended),
@@ -215,6 +218,22 @@ def how_late(late: Lateness) -> str:
     """In words."""
     on_time = "; with an extension it counts as on time: look" if late.extended else ""
     return f"(the LMS says so, not when{on_time})" if late.said else duration(late.seconds)
+
+
+def missing_lines(missing: Mapping[str, Collection[str]], called: Callable[[str], str]) -> Iterator[str]:
+    """Who handed in nothing, a line an assignment; of several notebooks also who left out which.
+
+    ``missing``: lesson, in order -> learners.
+    """
+    for assignment, names in groupby(missing, assignment_of):
+        of = {name: missing[name] for name in names}
+        nothing = set.intersection(*map(set, of.values()))
+        left_out = [(name, [who for who in silent if who not in nothing]) for name, silent in of.items()]
+        told = [
+            f"{name}: {some([*map(called, who)])}" for name, who in [(assignment, sorted(nothing)), *left_out] if who
+        ]
+        if told:
+            yield f"nothing handed in: {'; '.join(told)}"
 
 
 def some(names: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ from traitlets.config import Config
 from nbproof.command import course_command
 from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import graded_notebook
-from nbproof.gradebook.marks import GradedClass, Mark, marks
+from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, marks
 from nbproof.gradebook.reader import read_marks
 from nbproof.gradebook.storage_errors import (
     is_one_files,
@@ -157,10 +157,15 @@ class _ClassRun:
         if jobs:
             failed = self._mark_all(jobs, blueprints, made, force)
         names = {assignment_of(lesson) for _, lesson in self._verdicts}
+        came = {(key.learner, key.assignment) for key, one in self._verdicts.items() if not one.problem}
+        for key in intake.absent:
+            if (key.learner, key.assignment) in came:
+                self.writer.write_absent(key)
         _assign_penalties(self.penalties, self._held(names), self.lessons)
         self.state.complete()
         return GradedClass(
             self._marks(),
+            lessons=tuple(ClassLesson(name, name, most) for name, most in self.writer.lessons().items()),
             seed=self.state.seed,
             gradebook=masked(self.writer.db_url),
             reasons=reasons,

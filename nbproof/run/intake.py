@@ -124,7 +124,7 @@ def _in_folder(root: Path, place: Path, keys: Sequence[Key], book: LessonBook) -
     renamed = (one.path for one in found if not one.problem and one.path != place / names[one.key])
     notes += [f"taken although it has another name: {_shown(root, path)}" for path in renamed]
     absent = tuple(sorted({*keys} - {one.key for one in found}))
-    return Intake(tuple(found), tuple(notes), bool(absent and folder.passed), absent)
+    return Intake(tuple(found), tuple(notes), folder.needs_look or bool(absent and folder.passed), absent)
 
 
 def _may_be_work(path: Path) -> bool:
