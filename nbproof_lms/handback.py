@@ -134,7 +134,7 @@ def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Pe
     left = written.keys() - asked.keys()
     elsewhere = _elsewhere(root, target, left) if left else {}
     done = HandedBack(target, len(asked) - len(pages), left.difference(*elsewhere.values()), elsewhere)
-    then = "mend that, then run the same command again"
+    then = "move away what lies there, free some space, or let your user write there; then run the same command again"
     with disk_trouble(CourseError, "what is to be handed back cannot be written", folder, then):
         folder.mkdir(parents=True, exist_ok=True)
         if target == "folder" and pages:

@@ -176,7 +176,11 @@ def read_names(path: Path, option: str = "--names") -> Roster:
             members.setdefault(learner, _member(learner, cells))
     notes += [f"{path.name}: {note}" for note in _what_is_read(rows, heads, columns)]
     if not members:
-        raise UsageError("the names hold no learner", str(path), "; ".join(notes[:3]) or "add a line for each learner")
+        raise UsageError(
+            "the names hold no learner",
+            str(path),
+            f"mend the lines: {'; '.join(notes[:3])}" if notes else "add a line for each learner",
+        )
     return Roster(tuple(members.values()), tuple(notes))
 
 

@@ -127,7 +127,7 @@ def _write(root: Path, members: Sequence[Member]) -> None:
     rows = [(one.learner, one.name, one.email, others) for one, others in zip(members, also, strict=True)]
     data = csv_of([_COLUMNS, *rows])
     path = (root / ROSTER).absolute()
-    then = "free some space, or let your user write there"
+    then = "move away what lies there, free some space, or let your user write there"
     with disk_trouble(UsageError, "the roster cannot be written", path, then):
         if not path.is_file() or path.read_bytes() != data:
             replace_file(path, data)

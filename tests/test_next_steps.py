@@ -6,14 +6,31 @@
 from __future__ import annotations
 
 import ast
+import re
+import shlex
+import shutil
 import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nbproof.authoring.hinting import refuse_bad_hints
+from nbproof.authoring.lesson import read_lesson
+from nbproof.authoring.statements import amiss
+from nbproof.cli.main import main
+from nbproof.command import this_program
+from nbproof.errors import CourseError
+from nbproof.testing import Rehearsal
+from nbproof.testing.small import RIGHT
+from tests import some_by_day
+from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 
 ROOT = Path(__file__).parent.parent
 TABLE = Path(__file__).with_suffix(".toml").with_name("next_steps.toml")
-UNTRIED = 159
+UNTRIED = 89
 """So many are neither tried nor said to be untriable. This number may only fall."""
 AS_PRINTED = ("next_command", "next: ")
 """What a test's text holds that takes the step from what was printed or raised."""
@@ -68,20 +85,23 @@ def sites() -> dict[str, str]:
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for function, node in _in_functions(_tree(path)):
             called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-            if isinstance(node, ast.Call) and called in {*classes, "disk_trouble"}:
-                # disk_trouble is told first of which class the error is to be.
-                fact, _, step = node.args[-3:]
+            if isinstance(node, ast.Call) and called in classes and function != "refuse_unknown":
+                fact, _, step = node.args
                 head, then = _text(fact) or f"<{ast.unparse(fact)}> of {function}", ast.unparse(step)
+            elif isinstance(node, ast.Call) and called == "disk_trouble":
+                head, then = f"{_text(node.args[1])}: {{}}", ast.unparse(node.args[3])
+            elif isinstance(node, ast.Call) and called == "refuse_unknown":
+                head, then = f"no {_text(node.args[1])} is called {{}}", "choose from"
             elif isinstance(node, (ast.Constant, ast.JoinedStr)) and _text(node).lstrip().startswith("next: "):
                 head, then = _text(node).strip(), ast.unparse(node)
             else:
                 continue
             if ".next_command" not in then and head != "next:":  # these hand on what others make
-                found[f"{module}: {head[:60]}"] = path.read_text(encoding="utf-8")
+                found[f"{module}: {head[:60].strip()}"] = path.read_text(encoding="utf-8")
     return found
 
 
-def _table() -> dict[str, dict[str, str]]:
+def _table() -> dict[str, dict[str, Any]]:
     return tomllib.loads(TABLE.read_text(encoding="utf-8"))
 
 
@@ -132,3 +152,97 @@ def test_the_tests_that_are_named_take_the_step() -> None:
 def test_the_untried_become_fewer() -> None:
     assert len(_table()["untried"]) == UNTRIED, "set UNTRIED to what is left; more than before is not allowed"
     assert all(len(why) > 10 for why in _table()["cannot"].values())
+
+
+def _is_of(key: str, fact: str) -> bool:
+    """Whether this is what the place with this key says."""
+    head = re.escape(key.partition(": ")[2]).replace(r"\{\}", ".*")
+    return "<" in head or re.match(head, fact, re.DOTALL) is not None
+
+
+def _replace(path: Path, before: str, after: str) -> None:
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    assert before in text
+    path.write_text(text.replace(before, after, 1), encoding="utf-8")
+
+
+def _looked_at(lesson: Path) -> CourseError | None:
+    """What stops a build of it."""
+    try:
+        for found in amiss(read_lesson(lesson)):
+            return CourseError(found.fact, found.place, found.next_command)
+        refuse_bad_hints(lesson.parent)
+    except CourseError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("key", _table()["lessons"])
+def test_a_lesson_that_is_mended_as_it_is_told_can_be_read(key: str, tmp_path: Path) -> None:
+    """In this file ``before`` becomes ``broken``, and that, as the step ``says``, ``mended``."""
+    row = _table()["lessons"][key]
+    lesson = write_lesson(tmp_path, "00_tiny", [Sketch()])
+    (lesson / "lesson.py").write_text((lesson / "lesson.py").read_text() + WRITTEN)
+    path = lesson / row["file"]
+    _replace(path, row["before"], row["broken"])
+    error = _looked_at(lesson)
+    assert error is not None and _is_of(key, error.fact) and row["says"] in error.next_command, error
+    _replace(path, row["broken"], row["mended"])
+    assert _looked_at(lesson) is None
+
+
+def _write(root: Path, files: dict[str, str]) -> None:
+    """Each with its text; a name that ends with ``/`` is a folder, and ``-`` stands for nothing."""
+    for name, text in files.items():
+        path = root / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        path.unlink(missing_ok=True)
+        if name.endswith("/"):
+            path.mkdir(parents=True)
+        elif text != "-":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+
+def _commands(step: str) -> list[list[str]]:
+    """The commands of the tool that a step holds, as they are printed."""
+    return [shlex.split(re.split("; |, | lists |: ", part)[0]) for part in step.split(this_program())[1:]]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
+@pytest.mark.parametrize("key", some_by_day(_table()["calls"], 4))
+def test_a_call_goes_well_after_what_it_said_is_done(
+    key: str, room: Rehearsal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With these ``files`` the ``call`` fails; then files are ``mended``, or ``instead`` is called, as the step ``says``.
+
+    It ``does`` something before, or runs the commands as they are printed. ada's work is there, ``uploaded`` or ``graded``.
+    """
+    row = _table()["calls"][key]
+    monkeypatch.chdir(room.root)
+    monkeypatch.setattr("nbproof.display.lab.start_server", lambda *asked: 0)
+    came = room.hand_in("ada", RIGHT)
+    if row.get("uploaded"):
+        shutil.move(came, room.root / "ada.ipynb")
+        shutil.rmtree(room.root / "submitted")
+    if row.get("graded"):
+        room.grade()
+    _write(room.root, row.get("files", {}))
+    for before in row.get("first", []):
+        assert main(shlex.split(before)) == 0
+    capsys.readouterr()
+    assert main(shlex.split(row["call"])) in (1, 2)
+    told = capsys.readouterr().err
+    fact, step = told.partition("error: ")[2], told.partition("  next: ")[2].splitlines()[0]
+    assert _is_of(key, fact) and row.get("says", "") in step, told
+    if not {"mended", "instead", "does"} & row.keys():
+        commands = _commands(step)
+        assert commands and all(main(words) == 0 for words in commands), step
+    _write(room.root, row.get("mended", {}))
+    assert all(main(shlex.split(words)) == 0 for words in row.get("does", []))
+    capsys.readouterr()
+    again = main(shlex.split(row.get("instead", row["call"])))
+    told = capsys.readouterr().err
+    assert again == 0 and "error: " not in told, told

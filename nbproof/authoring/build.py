@@ -172,13 +172,8 @@ def _release(root: Path, lesson: Lesson, source: Path, scratch: Path) -> nbforma
     shutil.copytree(source.parent, scratch / "source" / lesson.slug)
     config = course_config(root)
     config.CourseDirectory.root = str(scratch)
-    for edge in ("header", "footer"):  # of every release, if the course has such notebooks
-        if config.IncludeHeaderFooter.get(edge):
-            config.IncludeHeaderFooter[edge] = str(root.resolve() / config.IncludeHeaderFooter[edge])
-    gradebook = scratch / "gradebook.db"
-    config.CourseDirectory.db_url = f"sqlite:///{gradebook}"
-    if not gradebook.exists():
-        create_tables(config.CourseDirectory.db_url)
+    config.CourseDirectory.db_url = f"sqlite:///{scratch}/gradebook.db"
+    create_tables(config.CourseDirectory.db_url)
     outcome = NbGraderAPI(config=config).generate_assignment(lesson.slug, force=True, create=True)
     if not outcome["success"]:
         raise LessonError(

@@ -56,7 +56,7 @@ def prepare_workspace(root: Path) -> Path:
             UsageError,
             "your copies of the lessons cannot be written",
             copy.parent.resolve(),
-            "let your user write there, or copy the course's folder to where you may write",
+            "move away what lies there and is no folder, or let your user write there",
         ):
             if not copy.exists():
                 copy.parent.mkdir(parents=True, exist_ok=True)

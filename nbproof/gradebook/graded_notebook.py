@@ -6,8 +6,8 @@ an error output, as after stock grading, so that nbgrader's own rule for scores 
 
 Receipts are ``timestamp.txt`` and ``submission_secret.txt``. nbgrader's exchange writes both when a learner hands in.
 `nbgrader release_feedback` names a page in the exchange by the secret, and ends for a whole class where one learner's is
-missing or is no text. What came by an LMS has neither: it gets a secret of its own, and a time that is empty, because nobody
-has said one.
+missing or is no text, or where there is no time. What came by an LMS has neither: it gets a secret of its own, and with its
+feedback a time that is empty, because nobody has said one.
 """
 
 from __future__ import annotations
@@ -170,15 +170,18 @@ class _Shown:
 TIME, SECRET = "timestamp.txt", "submission_secret.txt"
 
 
-def time_in(path: Path) -> datetime | None:
-    """When it was handed in, in UTC; None if nothing is said. Raises ValueError if what is said cannot be read for certain."""
+def time_in(path: Path, zone: str) -> datetime | None:
+    """When it was handed in, in UTC; None if nothing is said. Raises ValueError if what is said cannot be read for certain.
+
+    ``zone``: nbgrader's exchange, which writes it, may be told to write the time of one.
+    """
     try:
         text = read_file(path, 200).decode().strip()
     except Damaged as error:
         if not os.path.lexists(path):
             return None
         raise ValueError(str(error)) from None
-    return moment_in(text) if text else None
+    return moment_in(text, home=zone) if text else None
 
 
 def _secret_in(path: Path) -> str:
@@ -202,22 +205,25 @@ def hand_on(root: Path, learner: str, lesson: str, parts: Collection[str] = ("au
     made = {part: here.folder(part, learner, lesson) for part in ("autograded", "feedback")}
     known = (_secret_in(folder / SECRET) for folder in (handed_in, *made.values()))
     secret = next(filter(None, known), "") or secrets.token_hex(64)
-    time = ""
+    time = "" if os.path.lexists(handed_in / TIME) else None
     with contextlib.suppress(ValueError):
-        if told := time_in(handed_in / TIME):
+        if told := time_in(handed_in / TIME, here.zone):
             time = f"{told:%Y-%m-%d %H:%M:%S.%f} UTC"
     for part in parts:
         if made[part].is_dir():
             _write(made[part] / SECRET, secret)
-            _write(made[part] / TIME, time)
+            _write(made[part] / TIME, time or "" if part == "feedback" else time)
 
 
-def _write(path: Path, text: str) -> None:
-    """As it is, if it is so already."""
+def _write(path: Path, text: str | None) -> None:
+    """As it is, if it is so already. Nothing: there is no such file."""
     with contextlib.suppress(Damaged):
-        if read_file(path, 1_000) == text.encode():
+        if text is not None and read_file(path, 1_000) == text.encode():
             return
     # A folder of that name, which nbgrader has copied out of a submission.
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
-    replace_file(path, text.encode())
+    if text is None:
+        path.unlink(missing_ok=True)
+    else:
+        replace_file(path, text.encode())

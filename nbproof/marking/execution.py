@@ -444,7 +444,7 @@ class Execution:
                 self._probe(worker, exercise, name, test.probe, test.hidden_checks, test.canary)
             else:
                 answer = self._execute(worker, test.source, room=_ROOM)
-                exercise.plain[name] = hidden_run(exercise.plain.get(name), test.points, answer)
+                exercise.plain[name] = hidden_run(exercise.plain.get(name), test.points, answer, test.plain.harmless)
         finally:
             # Of a few digits, as everything that hidden lines could be told by.
             exercise.seconds += round(time.monotonic() - start, 1)

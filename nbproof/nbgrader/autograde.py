@@ -114,6 +114,8 @@ class Mark(NotebookExporter):  # type: ignore[misc]
     def _tell(self, graded: GradedClass) -> None:
         from nbproof.marking.plain import said_aloud
 
+        for note in graded.notes:
+            self.log.error("%s", note)
         for line in said_aloud(graded.plain_tests):
             self.log.warning("%s", line)
         for lesson, what in graded.given_away.items():
@@ -131,6 +133,8 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         problems = [one.learner for one in graded.ungraded()]
         if problems:
             raise NbGraderException(f"not graded: {', '.join(problems)}")
+        if graded.notes:
+            raise NbGraderException(f"all is graded, but {graded.notes[0]}")
 
 
 def _as_configured(converter: Autograde) -> Config:

@@ -21,7 +21,7 @@ from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import HandIn
-from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.run.intake import lessons_with_source, take_in, unread_times
 from nbproof.run.journal import journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc
 
@@ -67,14 +67,17 @@ def read_class(
         if all(one.given is None for one in found[key].cells.values()):
             found[key] = replace(found[key], verdict=nothing_of(*key), absent=True)
     if not found:
-        fact = f"nothing was handed in for {', '.join(names) or 'any lesson'}"
-        raise UsageError(fact, str(places(root).base("submitted").resolve()), course_command("grade"))
+        raise UsageError(
+            f"nothing was handed in for {', '.join(names) or 'any lesson'}",
+            str(places(root).base("submitted").resolve()),
+            f"{course_command('collect UPLOAD')}; then: {course_command('grade')}",
+        )
     silent = [learner for learner, lesson in told.problems if not lesson]
     return ClassResults(
         found,
         everybody(told.people, book.people, {*silent, *(learner for learner, _ in found)}),
         _lessons(found, book.lessons),
-        (*intake.notes, *book.notes, *_notes(root, told, lessons)),
+        (*intake.notes, *unread_times(root, intake), *book.notes, *_notes(root, told, lessons)),
         tuple(one for key, one in damaged.items() if key not in refused),
         book.more_time,
     )

@@ -23,7 +23,7 @@ from nbproof.command import course_command
 from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, marks
-from nbproof.gradebook.reader import read_marks
+from nbproof.gradebook.reader import lessons_in, marks_in, read_marks
 from nbproof.gradebook.storage_errors import (
     is_one_files,
     is_one_submissions,
@@ -40,7 +40,7 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.run.digests import LessonState
-from nbproof.run.intake import Intake, handed_in_digest, lessons_with_source, to_be_marked, told
+from nbproof.run.intake import Intake, handed_in_digest, lessons_with_source, to_be_marked, told, unread_times
 from nbproof.run.journal import InProgress, RunState, Watch, journalled_verdict, note_problems, only_run, write_verdict
 from nbproof.run.pool import Pool, PoolMaker, local_pool, marked, outcome
 from nbproof.run.references import References
@@ -84,7 +84,10 @@ def grade_class(
     made = pool or partial(local_pool, isolation=isolation, workers=workers, launched=launched)
     states = {name: LessonState.of(root, name, config, limits) for name in lessons}
     try:
-        with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
+        with (
+            trouble_with_gradebook(coursedir.db_url),
+            Writer(coursedir.db_url, coursedir.course_id, late, places(root).zone) as writer,
+        ):
             writer.end_minutes()
             penalties = Penalties(root, config, coursedir.db_url)
             intake, refused, changed = _gradable(intake, states, state, writer)
@@ -161,11 +164,12 @@ class _ClassRun:
         for key in intake.absent:
             if (key.learner, key.assignment) in came:
                 self.writer.write_absent(key)
-        _assign_penalties(self.penalties, self._held(names), self.lessons)
+        unsettled = self.penalties.assign(self._held(names), self.lessons)
         self.state.complete()
         return GradedClass(
             self._marks(),
-            lessons=tuple(ClassLesson(name, name, most) for name, most in self.writer.lessons().items()),
+            lessons=tuple(ClassLesson(name, name, most) for name, most in lessons_in(self.writer).items()),
+            notes=(*unread_times(self.root, intake), *unsettled),
             seed=self.state.seed,
             gradebook=masked(self.writer.db_url),
             reasons=reasons,
@@ -297,7 +301,7 @@ class _ClassRun:
 
     def _held(self, names: Collection[str]) -> dict[Key, Mark]:
         """What the gradebook holds of these lessons, or assignments."""
-        return {Key(learner, name): one for name in names for learner, one in self.writer.held(name).items()}
+        return {Key(learner, name): one for name in names for learner, one in marks_in(self.writer, name).items()}
 
     def _marks(self) -> dict[Key, Mark]:
         """Of all that has its verdict."""
@@ -307,14 +311,8 @@ class _ClassRun:
                 self._refuse(key, "graded, but the gradebook does not hold it yet")
         most: dict[str, float] = {}
         with contextlib.suppress(KeyError):
-            most = self.writer.lessons()
+            most = lessons_in(self.writer)
         return marks(self._verdicts, held, self.writer.late, self._fresh, most)
-
-
-def _assign_penalties(penalties: Penalties, held: Mapping[Key, Mark], lessons: Collection[str]) -> None:
-    """Have nbgrader decide wherever something is late, or was. ``held``: by assignment."""
-    for key in (key for key, have in held.items() if penalties.concerns(have)):
-        penalties.assign(key.learner, min(one for one in lessons if assignment_of(one) == key.lesson))
 
 
 def follow_marks(root: Path) -> None:
@@ -325,7 +323,7 @@ def follow_marks(root: Path) -> None:
         lessons = lessons_with_source(root, [])
         names = {assignment_of(one) for one in lessons}
         with only_run(root):
-            _assign_penalties(penalties, read_marks(root, names), lessons)
+            penalties.assign(read_marks(root, names), lessons)
 
 
 def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> tuple[str, ...]:
@@ -343,7 +341,7 @@ def _unregistered(
     states: Mapping[str, LessonState], state: RunState, writer: Writer
 ) -> tuple[dict[str, CourseError], tuple[str, ...]]:
     """The same; why some cannot be graded, by lesson: all of an assignment, if nbgrader does not take it."""
-    known = writer.lessons()
+    known = lessons_in(writer)
     changed = [
         name for name, one in states.items() if name not in known or state.registered.get(name) != one.registered
     ]

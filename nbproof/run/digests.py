@@ -11,13 +11,13 @@ from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
 
-from nbgrader.preprocessors import InstantiateTests
 from traitlets.config import Config
 
 from nbproof.course_file import the_course
 from nbproof.files import digest_of
 from nbproof.handed_out import digest_of_visible, hint_files
 from nbproof.limits import GradingLimits
+from nbproof.marking.autotests import read_from
 from nbproof.marking.blueprint import Blueprint, files_beside, read_blueprint
 from nbproof.places import places
 
@@ -119,6 +119,7 @@ class LessonState:
         asked = (
             "ClearSolutions",
             "ClearHiddenTests",
+            "IgnorePattern",
             "Execute",
             "ExecutePreprocessor",
             "NotebookClient",
@@ -127,7 +128,7 @@ class LessonState:
         stubs = [repr(dict(self.config.get(name) or {})) for name in asked]
         files = files_beside(self.path, self.config)
         return digest_of(
-            *self._bytes,
+            *read_from(self.path, self.config),
             "".join(stubs).encode(),
             _limits_text(self.limits),
             grader_digest().encode(),
@@ -139,15 +140,7 @@ class LessonState:
     @cached_property
     def registered(self) -> str:
         """Changes with what the gradebook knows of the lesson."""
-        return digest_of(*self._bytes)
-
-    @property
-    def _bytes(self) -> list[bytes]:
-        """Of the notebook, of what is put above and below it, and of what its tests are written from."""
-        around = (self.config.IncludeHeaderFooter.get(part) for part in ("header", "footer"))
-        templates = InstantiateTests(config=self.config).autotest_filename
-        files = (self.path, Path(self.config.CourseDirectory.root, templates), *map(Path, filter(None, around)))
-        return [path.read_bytes() for path in files if path.is_file()]
+        return digest_of(*read_from(self.path, self.config))
 
     @cached_property
     def blueprint(self) -> Blueprint:

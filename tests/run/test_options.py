@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -24,7 +26,7 @@ CourseDirectory.assignment_id CourseDirectory.autograded_directory CourseDirecto
 CourseDirectory.directory_structure CourseDirectory.feedback_directory CourseDirectory.ignore
 CourseDirectory.max_dir_size CourseDirectory.release_directory CourseDirectory.root CourseDirectory.source_directory
 CourseDirectory.student_id CourseDirectory.submitted_directory Execute.timeout GenerateAssignment.preprocessors
-IncludeHeaderFooter.* InstantiateTests.* LateSubmissionPlugin.penalty_method LockCells.* NotebookClient.*
+IgnorePattern.pattern IncludeHeaderFooter.* InstantiateTests.* LateSubmissionPlugin.penalty_method LockCells.* NotebookClient.*
 OverwriteCells.add_missing_cells
 """
 """In grading, or while assignments are registered, which nbgrader does itself."""
@@ -84,7 +86,7 @@ def test_every_option_of_this_nbgrader_is_decided_on() -> None:
     ("section", "option", "said"),
     [
         ("Autograde", "autograde_preprocessors", "only AssignLatePenalties is asked"),
-        ("IgnorePattern", "pattern", "stderr costs its points"),
+        ("IgnorePattern", "pattern", None),
         ("ExecutePreprocessor", "kernel_name", "only timeout is asked"),
         ("Execute", "execute_retries", "only timeout is asked"),
         ("LimitOutput", "enabled", "as if this were not said"),
@@ -97,6 +99,16 @@ def test_what_is_set_and_not_obeyed_is_named(section: str, option: str, said: st
     lines = list(not_obeyed(Config({section: {option: 1}})))
     assert [(said or "") in line for line in lines] == [True] * (said is not None)
     assert all(line.startswith(f"c.{section}.{option} is not obeyed: ") for line in lines)
+
+
+def test_what_changes_marks_is_said_in_a_quiet_run_too(tmp_path: Path) -> None:
+    written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
+    (tmp_path / "submitted" / "ada").mkdir(parents=True)
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\nc.Autograde.create_student = False\n")
+    command = [sys.executable, "-m", "nbproof", "grade", "--quiet", "--course", str(tmp_path)]
+    told = subprocess.run(command, capture_output=True, text=True)
+    assert "c.Autograde.create_student is not obeyed" in told.stderr
+    assert "found:" not in told.stderr and told.stdout == ""
 
 
 @pytest.mark.parametrize(
