@@ -110,7 +110,8 @@ def find_learners(root: Path, names: Sequence[str], place: str, *, by_id: bool =
     for name in names:
         fits = {name} & people.keys() or roster.called(name) or roster.numbered(name)
         if len(fits) != 1 or (by_id and name not in fits):
-            raise _unclear(root, name, place, [people[one] for one in fits] or _near(people.values(), name))
+            near = [people[one] for one in fits] or [one for one in people.values() if _is_near(one, name)]
+            raise _unclear(root, name, place, near)
         (learner,) = fits
         if learner != name:
             print(f"{name!r} is {people[learner].contact}", file=sys.stderr)
@@ -128,10 +129,6 @@ def _as_roster(root: Path, people: Iterable[Person]) -> Roster:
     """The roster, with everybody on it who is known besides."""
     also = {one.learner: one.also for one in members_of(root)}
     return Roster(tuple(Member(one.id, one.name, one.email, also.get(one.id, ())) for one in people))
-
-
-def _near(people: Iterable[Person], name: str) -> list[Person]:
-    return [one for one in people if _is_near(one, name)]
 
 
 def _is_near(person: Person, name: str) -> bool:
@@ -196,11 +193,11 @@ def lines_of(attendance: Attendance, root: Path) -> list[str]:
     called = attendance.contact
     lines = [*missing_lines(attendance.missing, called)]
     for one in attendance.useless:
-        of = attendance.contact(one.learner) + f": {one.lesson}" * bool(one.lesson)
+        of = called(one.learner) + f": {one.lesson}" * bool(one.lesson)
         lines.append(f"! nothing that can be graded: {of}: {one}")
     for key, copies in attendance.undecided.items():
         lines.append(
-            f"! another copy waits: {attendance.contact(key.learner)}: {key.lesson}: nothing says which one came last. "
+            f"! another copy waits: {called(key.learner)}: {key.lesson}: nothing says which one came last. "
             "What lies in submitted/, if anything does, is graded meanwhile. Say which one counts:"
         )
         lines += [f"    {choice(root, copy, *key)}" for copy in copies]

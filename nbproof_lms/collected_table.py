@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from nbproof.command import course_command
+from nbproof.gradebook.marks import Person
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, printable
 from nbproof_lms.attendance import choice
@@ -58,13 +59,12 @@ def print_collected(collected: Collected, root: Path, console: Console | None = 
 
 
 def _table(lines: Sequence[Line], root: Path) -> Table:
-    people = {member.learner: member.name for member in members_of(root)}
+    people = {member.learner: member.person for member in members_of(root)}
     table = Table(title="collected")
     for head, ratio in (("file", 4), ("learner", 2), ("lesson", 2), ("what became of it", 4)):
         table.add_column(head, overflow="fold", ratio=ratio)
     for line in sorted(lines, key=lambda one: (one.needs_person, one.learner, one.lesson, one.name)):
-        name = people.get(line.learner, "")
-        whose = line.learner if name in {"", line.learner} else f"{line.learner} ({name})"
+        whose = people.get(line.learner, Person(line.learner)).called
         table.add_row(*(escape(printable(cell)) for cell in (line.name, whose, line.lesson)), _ending(line))
     return table
 

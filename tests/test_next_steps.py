@@ -84,9 +84,14 @@ def sites() -> dict[str, str]:
     for path in _modules():
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for function, node in _in_functions(_tree(path)):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in classes:
+            called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+            if isinstance(node, ast.Call) and called in classes and function != "refuse_unknown":
                 fact, _, step = node.args
                 head, then = _text(fact) or f"<{ast.unparse(fact)}> of {function}", ast.unparse(step)
+            elif isinstance(node, ast.Call) and called == "disk_trouble":
+                head, then = f"{_text(node.args[1])}: {{}}", ast.unparse(node.args[3])
+            elif isinstance(node, ast.Call) and called == "refuse_unknown":
+                head, then = f"no {_text(node.args[1])} is called {{}}", "choose from"
             elif isinstance(node, (ast.Constant, ast.JoinedStr)) and _text(node).lstrip().startswith("next: "):
                 head, then = _text(node).strip(), ast.unparse(node)
             else:

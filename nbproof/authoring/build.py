@@ -31,6 +31,7 @@ from nbproof.handed_out import HIDDEN
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
+from nbproof.run.journal import keep_version
 from nbproof.text import counted
 
 __all__ = [
@@ -148,6 +149,8 @@ def derive(
                 changed.append(source)
             release = into / "release" / lesson.slug / f"{lesson.slug}.ipynb"
             text = as_text(_release(root, lesson, source, Path(scratch).resolve()))
+            if into == root:
+                keep_version(root, lesson.slug)  # the one before
             if _write_where_it_differs(text, release):
                 changed.append(release)
             for folder in (source.parent, release.parent) if lesson.files else ():

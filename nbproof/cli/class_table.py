@@ -5,7 +5,7 @@ totals, where everything lies.
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -21,6 +21,7 @@ from nbproof.errors import CourseError
 from nbproof.feedback.page_writer import page_path
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import ClassResults, GradedClass, Mark, by_assignment, exercise_row, submission_row
+from nbproof.grouping import grouped
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
@@ -142,10 +143,7 @@ def _problems_of(mark: Mark, told: Told) -> Iterator[str]:
         if told.feedback and not mark.verdict.grader_failed:
             yield f"    send them their page, which says what to hand in: {page_path(told.root, *mark.key)}"
     uncertain = {one.id for one in mark.verdict.exercises if one.status == UNCERTAIN}
-    by_reason: dict[str, list[str]] = defaultdict(list)
-    for exercise, reason in mark.missing.items():
-        by_reason[reason].append(exercise)
-    for reason, exercises in by_reason.items():
+    for reason, exercises in grouped((reason, exercise) for exercise, reason in mark.missing.items()).items():
         what = UNCERTAIN if uncertain & {*exercises} else "missing"
         yield f"! {what}: {place}: {', '.join(exercises)}: {reason}"
 

@@ -30,7 +30,7 @@ from nbproof.marking.autotests import with_tests
 from nbproof.marking.plain import PlainTest, is_plain
 from nbproof.marking.results import WrittenAnswer
 from nbproof.recover.answers import Answers, OwnCell
-from nbproof.recover.matching import Handout, questions_above
+from nbproof.recover.matching import Former, Handout, questions_above
 from nbproof.recover.notebook_bytes import Attachments, Damaged, read_attachments
 from nbproof.text import in_one_line
 
@@ -112,6 +112,8 @@ class Blueprint:
     cell_seconds: float | None = None
     """Of a lesson whose tests are all plain, how long a cell may run, as nbgrader is told, or 0 if it is not; then it is
     interrupted, and what it defined stands. None: exercises have their time, and what takes longer is ended."""
+    former: tuple[Former, ...] = ()
+    """What learners were handed with earlier versions."""
 
     @cached_property
     def texts(self) -> dict[str, Question]:
@@ -145,7 +147,7 @@ class Blueprint:
     def handout(self) -> Handout:
         """What learners were handed: safe to show to a process that has read a submission."""
         tests = {name: test.exercise for name, test in self.tests.items()}
-        return Handout.of(self.lesson, self.notebook, tests)
+        return replace(Handout.of(self.lesson, self.notebook, tests), former=self.former)
 
     def with_questions(self, own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
         """These cells of a learner's, each with what a person marks there.

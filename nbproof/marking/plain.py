@@ -33,6 +33,7 @@ __all__ = [
     "PlainTest",
     "hidden_run",
     "is_plain",
+    "may_score",
     "plain_findings",
     "plain_outputs",
     "plain_run",
@@ -122,6 +123,15 @@ def is_plain(source: str) -> bool:
 def _calls_check(node: ast.stmt) -> bool:
     call = node.value if isinstance(node, ast.Expr) else None
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"
+
+
+def may_score(source: str) -> bool:
+    """Whether a plain test may end with a result: nbgrader takes it for points, and not for a part of them."""
+    try:
+        last = ast.parse(source).body[-1:]
+    except (SyntaxError, ValueError, RecursionError):
+        return True
+    return is_plain(source) and any(isinstance(node, ast.Expr) for node in last)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from nbproof.display.help import Hint, all_hints
 from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Lateness, Mark
+from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import FAULTS, STATUSES, UNCERTAIN
 from nbproof.text import duration, printable, some_of
@@ -57,12 +58,10 @@ def lesson_row(results: ClassResults, lesson: ClassLesson) -> Row:
 
 def exercise_rows(results: ClassResults, lesson: ClassLesson) -> list[Row]:
     """Every exercise of a lesson, in order. Rates are of all who handed in the lesson; who did not answer has a share of 0."""
-    by_name: dict[str, list[Outcome]] = defaultdict(list)
-    for mark in results.of_lesson(lesson.slug):
-        for outcome in mark.verdict.exercises:
-            by_name[outcome.id].append(outcome)
+    outcomes = (outcome for mark in results.of_lesson(lesson.slug) for outcome in mark.verdict.exercises)
+    by_name = grouped((outcome.id, outcome) for outcome in outcomes)
     titles = titles_of(results, lesson.slug)
-    return [_exercise_row(lesson.slug, titles[name], outcomes) for name, outcomes in by_name.items()]
+    return [_exercise_row(lesson.slug, titles[name], found) for name, found in by_name.items()]
 
 
 def _exercise_row(lesson: str, title: str, outcomes: list[Outcome]) -> Row:
@@ -92,11 +91,8 @@ def titles_of(results: ClassResults, lesson: str) -> dict[str, str]:
 
 def misconception_rows(results: ClassResults) -> list[Row]:
     """All that somebody fell for, most learners first; wrong answers that no check recognises by what is said of them."""
-    fell: dict[Hint, list[tuple[Mark, str]]] = defaultdict(list)
-    for mark in results.marks.values():
-        for outcome in mark.verdict.exercises:
-            for hint in _hints_of(outcome):
-                fell[hint].append((mark, outcome.id))
+    outcomes = ((mark, outcome) for mark in results.marks.values() for outcome in mark.verdict.exercises)
+    fell = grouped((hint, (mark, outcome.id)) for mark, outcome in outcomes for hint in _hints_of(outcome))
     found = [_misconception_row(results, hint, cases) for hint, cases in fell.items()]
     return sorted(found, key=lambda one: (-len(one["learners"]), one["id"]))
 
@@ -199,11 +195,8 @@ def _reasons(mine: Sequence[Mark], due: Sequence[ClassLesson]) -> list[str]:
 
 def _misconceptions(mine: Sequence[Mark]) -> list[str]:
     """Their commonest."""
-    counts = Counter[str]()
-    for mark in mine:
-        for outcome in mark.verdict.exercises:
-            if not outcome.is_whole:
-                counts.update(set(outcome.hints))
+    wrong = (outcome for mark in mine for outcome in mark.verdict.exercises if not outcome.is_whole)
+    counts = Counter(hint for outcome in wrong for hint in set(outcome.hints))
     hints = all_hints()
     return [hints[key].name if key in hints else key for key, _ in counts.most_common(3)]
 
