@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import product
 
@@ -36,14 +37,8 @@ def moment_in(text: str, end_of_day: bool = False, home: str = "UTC") -> datetim
     plain = (text[: named.start()] if named else text).strip()
     if (plain.isdigit() and len(plain) not in (8, 14)) or re.search(r"\d *[A-Z]{3,5}[+-]\d", plain):
         raise ValueError("programs read such times in several ways")
-    iso = re.match(r"(\d{4}-\d\d?-\d\d?|\d{8})(?!\d)", plain)
-    orders = [(False, True)] if iso else list(product((False, True), repeat=2))
     try:
-        read = {
-            parser.parse(plain, default=blank, tzinfos=zone_of, dayfirst=day, yearfirst=year)
-            for day, year in orders
-            for blank in (datetime(2000, 1, 1), datetime(2001, 2, 2))
-        }
+        read = _readings(plain, zone_of)
         late = parser.parse(plain, default=datetime(2000, 1, 1, 1), tzinfos=zone_of, yearfirst=True)
         if len(read) > 1:
             several = sorted({f"{one:%Y-%m-%d}" for one in read})[:4]
@@ -64,3 +59,14 @@ def moment_in(text: str, end_of_day: bool = False, home: str = "UTC") -> datetim
     if not 1970 < found.year < 9000:
         raise ValueError(f"the year {found.year}")
     return found
+
+
+def _readings(text: str, zone_of: Callable[[str | None, int | None], tzinfo | None]) -> set[datetime]:
+    """What a text means in each order of day, month and year: one time, if it has them all and they can be told apart."""
+    iso = re.match(r"(\d{4}-\d\d?-\d\d?|\d{8})(?!\d)", text)
+    orders = [(False, True)] if iso else list(product((False, True), repeat=2))
+    return {
+        parser.parse(text, default=blank, tzinfos=zone_of, dayfirst=day, yearfirst=year)
+        for day, year in orders
+        for blank in (datetime(2000, 1, 1), datetime(2001, 2, 2))
+    }

@@ -39,11 +39,7 @@ def print_collected(collected: Collected, root: Path, console: Console | None = 
     """
     console = console or console_for_output()
     rows = [line for line in collected.lines if line.status != "junk"]
-    if shown := [
-        one
-        for one in rows
-        if one.why or one.needs_person or one.status not in PLACED or (one.late and one.status in STANDS)
-    ]:
+    if shown := [line for line in rows if _says_something(line)]:
         console.print(_table(shown, root))
     if needs := len(collected.needs_person):
         verb = "needs" if needs == 1 else "need"
@@ -56,6 +52,12 @@ def print_collected(collected: Collected, root: Path, console: Console | None = 
         say(console, printable(line))
     for upload in collected.uploads:
         say(console, f"kept: {root / 'collected' / upload.folder / 'list.json'}")
+
+
+def _says_something(line: Line) -> bool:
+    """Whether there is more to tell of a file than that it has its usual place."""
+    is_late = line.late and line.status in STANDS
+    return bool(line.why or line.needs_person or line.status not in PLACED or is_late)
 
 
 def _table(lines: Sequence[Line], root: Path) -> Table:

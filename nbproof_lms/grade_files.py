@@ -155,7 +155,7 @@ def _rows_meant(
     ids = grouped((plain(text), learner) for text, learner in forms)
     names = grouped((bare_words(one.name), one.id) for one in asked.values())
     means: dict[str, set[int]] = {learner: set() for learner in asked}
-    rows = {at: row for at, row in enumerate(sheet.rows) if at >= table.first_row and "Student, Test" not in row}
+    rows = {at: row for at, row in list(enumerate(sheet.rows))[table.first_row :] if "Student, Test" not in row}
     for at, row in rows.items():
         # Brightspace writes #ada.
         found = (ids[form] for column in table.ids if (form := plain(row[column]).removeprefix("#")) in ids)

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from traitlets.config import Config
 
 from nbproof.cells import name_of
 from nbproof.display.panel import html_of, text_of
@@ -219,7 +220,12 @@ def hand_on(
             _write(made[part] / TIME, time or b"" if part == "feedback" else time)
     if "autograded" not in parts or not made["autograded"].is_dir():
         return ()
-    ours = files_beside(here.source(lesson), config)
+    return _lay_beside(made["autograded"], here.source(lesson), handed_in, lesson, config)
+
+
+def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config: Config) -> tuple[str, ...]:
+    """What lies beside the instructor's notebook and beside the learner's, into this folder, as :func:`hand_on` says."""
+    ours = files_beside(source, config)
     most = GradingLimits(config=config).for_lesson(lesson).attachment_mb << 20
     theirs = files_beside(handed_in, config, theirs=None, most=most)
     runs = {name for name in theirs if _RUNS.search(guess_type(f"/{name}")[0] or "")}
@@ -231,9 +237,9 @@ def hand_on(
         ):
             # A file of an earlier submission, where this one has a folder.
             with contextlib.suppress(FileExistsError, NotADirectoryError):
-                _write(made["autograded"] / name, data)
+                _write(folder / name, data)
     for name, data in ours.items():
-        _write(made["autograded"] / name, data)
+        _write(folder / name, data)
     return tuple(sorted(runs - ours.keys()))
 
 

@@ -170,19 +170,21 @@ def scored(
             "Your instructor has to look at it."
         )
     score = float(score or 0.0)
-    if score >= points and (points or not any(_fails(one) for one in told)):
+    failing = [one for one in told if _fails(one)]
+    if score >= points and (points or not failing):
         return score, ""
-    if any(one["output_type"] == "error" for one in told):
+    if any(one["output_type"] == "error" for one in failing):
         return score, "The test cell ended with an error."
-    if any(_fails(one) for one in told):
-        written = "".join(one.text for one in told if _fails(one)).strip()
-        first = (
-            f", beginning with `{printable(written.splitlines()[0][:200])}`"
-            if quoting and written
-            else ", a warning for example"
-        )
-        return score, f"Something was written to stderr{first}: nbgrader gives no points then."
+    if failing:
+        return score, _of_stderr("".join(one.text for one in failing).strip(), quoting)
     return score, f"The test cell gives {score:g} of {points:g} points."
+
+
+def _of_stderr(written: str, quoting: bool) -> str:
+    first = ", a warning for example"
+    if quoting and written:
+        first = f", beginning with `{printable(written.splitlines()[0][:200])}`"
+    return f"Something was written to stderr{first}: nbgrader gives no points then."
 
 
 def _fails(output: Mapping[str, Any]) -> bool:
