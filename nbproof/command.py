@@ -20,6 +20,7 @@ from nbproof.errors import UsageError
 __all__ = [
     "PATH_AT_START",
     "Command",
+    "Option",
     "Options",
     "course_command",
     "course_in",

@@ -11,9 +11,12 @@ A :class:`Violation` says the same of a broken clause of the author contract: th
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-__all__ = ["CourseError", "LessonError", "UsageError", "Violation"]
+__all__ = ["CourseError", "LessonError", "UsageError", "Violation", "disk_trouble", "refuse_unknown"]
 
 
 class CourseError(Exception):
@@ -40,6 +43,26 @@ class UsageError(CourseError):
     """A command that names something unknown, or finds nothing to work on."""
 
     exit_code = 2
+
+
+@contextlib.contextmanager
+def disk_trouble(kind: type[CourseError], fact: str, place: Path, next_command: str) -> Iterator[None]:
+    """What the disk refuses in this block comes out as an error of this kind, whose fact ends with what the disk says.
+
+    ``place``: what is read or written; of a folder the file in it that the disk names is told instead.
+    """
+    try:
+        yield
+    except OSError as error:
+        named = error.filename if place.is_dir() else None
+        raise kind(f"{fact}: {error.strerror or error}", str(named or place), next_command) from None
+
+
+def refuse_unknown(names: Iterable[str], what: str, known: Collection[str], place: Path) -> None:
+    """Raise UsageError for the first of these names that is not known; ``what``: of which kind they are."""
+    for name in names:
+        if name not in known:
+            raise UsageError(f"no {what} is called {name!r}", str(place), f"choose from: {', '.join(known)}")
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class GradingLimits(Configurable):  # type: ignore[misc]
             raise UsageError(
                 f"the limits of {lesson} cannot be used: {error}",
                 "c.GradingLimits.of_lesson in nbgrader_config.py",
-                f"choose from: {', '.join(sorted(shared))}",
+                f"correct that value, or its name; choose from: {', '.join(sorted(shared))}",
             ) from None
 
     def widest(self) -> GradingLimits:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import product
 
@@ -13,31 +14,38 @@ __all__ = ["moment_in"]
 _ZONE = re.compile(r"\s+([A-Za-z]+(?:/[\w+-]+)+)$")
 
 
-def moment_in(text: str, end_of_day: bool = False) -> datetime:
+def moment_in(text: str, end_of_day: bool = False, home: str = "UTC") -> datetime:
     """The moment that a text means, in UTC, by dateutil; without a zone it is UTC, as nbgrader has it.
 
     Raises ValueError, with the reason, for what has no date or time of day, or means several moments, or none.
     ``end_of_day``: a date alone means the last second of that day, and 23:59 the end of that minute.
+    ``home``: the time zone that short names are taken from, such as CEST. They mean other times in other zones.
     """
     named = _ZONE.search(text)
-    zone = _zone_of(named[1], None) if named else UTC
+    zone = tz.gettz(named[1]) if named else UTC
+    if zone is None:
+        raise ValueError(f"no time zone is called {named and named[1]}")
+    short: str | None = None
+
+    def zone_of(name: str | None, offset: int | None) -> tzinfo | None:
+        nonlocal short
+        if offset is not None:
+            return timezone(timedelta(seconds=offset))
+        short = name
+        return tz.gettz(home) if name else None
+
     plain = (text[: named.start()] if named else text).strip()
     if (plain.isdigit() and len(plain) not in (8, 14)) or re.search(r"\d *[A-Z]{3,5}[+-]\d", plain):
         raise ValueError("programs read such times in several ways")
-    iso = re.match(r"(\d{4}-\d\d?-\d\d?|\d{8})(?!\d)", plain)
-    orders = [(False, True)] if iso else list(product((False, True), repeat=2))
     try:
-        read = {
-            parser.parse(plain, default=blank, tzinfos=_zone_of, dayfirst=day, yearfirst=year)
-            for day, year in orders
-            for blank in (datetime(2000, 1, 1), datetime(2001, 2, 2))
-        }
-        late = parser.parse(
-            plain, default=datetime(2000, 1, 1, 1), tzinfos=_zone_of, dayfirst=orders[0][0], yearfirst=True
-        )
+        read = _readings(plain, zone_of)
+        late = parser.parse(plain, default=datetime(2000, 1, 1, 1), tzinfos=zone_of, yearfirst=True)
         if len(read) > 1:
-            raise ValueError("it has no whole date, or can be read as several: " + _several(read))
+            several = sorted({f"{one:%Y-%m-%d}" for one in read})[:4]
+            raise ValueError("it has no whole date, or can be read as several: " + ", ".join(several))
         (one,) = read
+        if short and one.tzname() != short:
+            raise ValueError(f"no time is called {short} then in the time zone {home}")
         if late.hour != one.hour:
             if not end_of_day:
                 raise ValueError("it has no time of day")
@@ -53,15 +61,12 @@ def moment_in(text: str, end_of_day: bool = False) -> datetime:
     return found
 
 
-def _several(read: set[datetime]) -> str:
-    return ", ".join(sorted({f"{one:%Y-%m-%d}" for one in read})[:4])
-
-
-def _zone_of(name: str | None, offset: int | None) -> tzinfo | None:
-    """For dateutil, which would take a zone that it does not know for none at all."""
-    if offset is not None:
-        return timezone(timedelta(seconds=offset))
-    zone = tz.gettz(name) if name else None
-    if name and zone is None:
-        raise ValueError(f"no time zone is called {name}")
-    return zone
+def _readings(text: str, zone_of: Callable[[str | None, int | None], tzinfo | None]) -> set[datetime]:
+    """What a text means in each order of day, month and year: one time, if it has them all and they can be told apart."""
+    iso = re.match(r"(\d{4}-\d\d?-\d\d?|\d{8})(?!\d)", text)
+    orders = [(False, True)] if iso else list(product((False, True), repeat=2))
+    return {
+        parser.parse(text, default=blank, tzinfos=zone_of, dayfirst=day, yearfirst=year)
+        for day, year in orders
+        for blank in (datetime(2000, 1, 1), datetime(2001, 2, 2))
+    }

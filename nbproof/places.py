@@ -36,6 +36,8 @@ class Places:
     steps: tuple[str, ...] = _STEPS
     """What the folders of nbgrader's steps are called, from source to feedback."""
     structure: str = _STRUCTURE
+    zone: str = "UTC"
+    """The time zone of nbgrader's exchange."""
 
     def base(self, step: str) -> Path:
         """The folder of a step, with all that is in it."""
@@ -117,7 +119,8 @@ def places(root: Path) -> Places:
 
 @lru_cache(maxsize=64)
 def _made(root: Path, stamp: object) -> Places:
-    told = config_of(root).CourseDirectory
+    config = config_of(root)
+    told = config.CourseDirectory
     structure = str(told.get("directory_structure", _STRUCTURE))
     if structure.replace("\\", "/").split("/")[-2:] != [_LEARNER, _ASSIGNMENT]:
         raise UsageError(
@@ -125,4 +128,9 @@ def _made(root: Path, stamp: object) -> Places:
             "c.CourseDirectory.directory_structure in nbgrader_config.py",
             "let it end with {student_id}/{assignment_id}",
         )
-    return Places(root, tuple(str(told.get(f"{step}_directory", step)) for step in _STEPS), structure)
+    return Places(
+        root,
+        tuple(str(told.get(f"{step}_directory", step)) for step in _STEPS),
+        structure,
+        config.Exchange.get("timezone", "UTC"),
+    )

@@ -14,10 +14,10 @@ from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import opened_gradebook, people_in
-from nbproof.key import Key
+from nbproof.key import Key, assignment_of
 from nbproof.places import places
 from nbproof.report.records import Known, everybody
-from nbproof.report.statistics import some
+from nbproof.report.statistics import missing_lines
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import RunState
 from nbproof.text import printable, some_of
@@ -71,9 +71,9 @@ class Useless:
 
 @dataclass(frozen=True)
 class Attendance:
-    """The class against what it handed in. Lessons that nobody handed in are not asked about.
+    """The class against what it handed in. Assignments that nobody handed in are not asked about.
 
-    ``missing``: lesson -> who handed in nothing for it. ``undecided``: copies of which
+    ``missing``: lesson -> who handed in nothing for it, perhaps nobody. ``undecided``: copies of which
     nothing says which is the last, as paths in the course's folder: the one that is graded meanwhile first, if a list knows it.
     ``people``: everybody, by id.
     """
@@ -110,7 +110,8 @@ def find_learners(root: Path, names: Sequence[str], place: str, *, by_id: bool =
     for name in names:
         fits = {name} & people.keys() or roster.called(name) or roster.numbered(name)
         if len(fits) != 1 or (by_id and name not in fits):
-            raise _unclear(root, name, place, [people[one] for one in fits] or _near(people.values(), name))
+            near = [people[one] for one in fits] or [one for one in people.values() if _is_near(one, name)]
+            raise _unclear(root, name, place, near)
         (learner,) = fits
         if learner != name:
             print(f"{name!r} is {people[learner].contact}", file=sys.stderr)
@@ -128,10 +129,6 @@ def _as_roster(root: Path, people: Iterable[Person]) -> Roster:
     """The roster, with everybody on it who is known besides."""
     also = {one.learner: one.also for one in members_of(root)}
     return Roster(tuple(Member(one.id, one.name, one.email, also.get(one.id, ())) for one in people))
-
-
-def _near(people: Iterable[Person], name: str) -> list[Person]:
-    return [one for one in people if _is_near(one, name)]
 
 
 def _is_near(person: Person, name: str) -> bool:
@@ -181,24 +178,26 @@ def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key],
     others = tuple(one for one in useless(root, handed_in) if one.lesson in {"", *lessons})
     told = {*handed_in, *(one.key for one in others)}
     everyone = sorted({*people, *(one.learner for one in others)})
-    missing = {}
-    for lesson in (one for one in lessons if one in {lesson for _, lesson in told}):
-        if silent := tuple(who for who in everyone if not {(who, lesson), (who, "")} & told):
-            missing[lesson] = silent
+    came = {assignment_of(lesson) for _, lesson in told}
+    missing = {
+        lesson: tuple(who for who in everyone if not {(who, lesson), (who, "")} & told)
+        for lesson in lessons
+        if assignment_of(lesson) in came
+    }
     waiting = undecided(root, {key for key in told if key[1] in lessons})
     return Attendance(missing, others, waiting, people)
 
 
 def lines_of(attendance: Attendance, root: Path) -> list[str]:
-    """For a terminal: of each lesson who handed in nothing; learners of whom nothing counts, or perhaps another copy."""
+    """For a terminal: of each assignment who handed in nothing; learners of whom nothing counts, or perhaps another copy."""
     called = attendance.contact
-    lines = [f"nothing handed in: {lesson}: {some([*map(called, who)])}" for lesson, who in attendance.missing.items()]
+    lines = [*missing_lines(attendance.missing, called)]
     for one in attendance.useless:
-        of = attendance.contact(one.learner) + f": {one.lesson}" * bool(one.lesson)
+        of = called(one.learner) + f": {one.lesson}" * bool(one.lesson)
         lines.append(f"! nothing that can be graded: {of}: {one}")
     for key, copies in attendance.undecided.items():
         lines.append(
-            f"! another copy waits: {attendance.contact(key.learner)}: {key.lesson}: nothing says which one came last. "
+            f"! another copy waits: {called(key.learner)}: {key.lesson}: nothing says which one came last. "
             "What lies in submitted/, if anything does, is graded meanwhile. Say which one counts:"
         )
         lines += [f"    {choice(root, copy, *key)}" for copy in copies]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
+from nbproof.grouping import grouped
 from nbproof.key import Key
 from nbproof.run.contents import LessonBook
 from nbproof_lms.arrivals import Item, Kind, safe_name
@@ -143,10 +144,7 @@ _DEEPEST = 8
 
 def attach(items: Sequence[Item], desk: Desk) -> list[Item]:
     """What becomes of whatever has no end yet: data."""
-    notebooks: dict[tuple[int, str], list[Item]] = defaultdict(list)
-    for item in items:
-        if item.line.status in STANDS | {"waits"}:
-            notebooks[_from(item)].append(item)
+    notebooks = grouped((_from(item), item) for item in items if item.line.status in STANDS | {"waits"})
     ended = (item for item in items if item.line.status == "earlier copy" and item.kind is Kind.NOTEBOOK)
     earlier = {*map(_from, ended)} - notebooks.keys()
     names = defaultdict[object, dict[str, bool]](lambda: {"timestamp.txt": True})

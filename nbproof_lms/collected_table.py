@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from nbproof.command import course_command
+from nbproof.gradebook.marks import Person
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, printable
 from nbproof_lms.attendance import choice
@@ -37,13 +39,14 @@ def print_collected(collected: Collected, root: Path, console: Console | None = 
     """
     console = console or console_for_output()
     rows = [line for line in collected.lines if line.status != "junk"]
-    if shown := [one for one in rows if one.why or one.late or one.needs_person or one.status not in STANDS]:
+    if shown := [line for line in rows if _says_something(line)]:
         console.print(_table(shown, root))
     if needs := len(collected.needs_person):
         verb = "needs" if needs == 1 else "need"
         console.print(f"[red]{counted(needs, 'file')} {verb} you[/]: the last rows of the table", highlight=False)
-    if hidden := len(rows) - len(shown):
-        say(console, f"not shown: {counted(hidden, 'notebook')} in their place; list.json names every file")
+    if usual := Counter(one.status for one in rows) - Counter(one.status for one in shown):
+        there = ", ".join(f"{count} {status}" for status, count in usual.items())
+        say(console, f"not shown, for there is nothing to say of them: {there}; list.json names every file")
     told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
     for line in (*collected.notes, told or "no file came", *cures(collected, root)):
         say(console, printable(line))
@@ -51,14 +54,19 @@ def print_collected(collected: Collected, root: Path, console: Console | None = 
         say(console, f"kept: {root / 'collected' / upload.folder / 'list.json'}")
 
 
+def _says_something(line: Line) -> bool:
+    """Whether there is more to tell of a file than that it has its usual place."""
+    is_late = line.late and line.status in STANDS
+    return bool(line.why or line.needs_person or line.status not in PLACED or is_late)
+
+
 def _table(lines: Sequence[Line], root: Path) -> Table:
-    people = {member.learner: member.name for member in members_of(root)}
+    people = {member.learner: member.person for member in members_of(root)}
     table = Table(title="collected")
     for head, ratio in (("file", 4), ("learner", 2), ("lesson", 2), ("what became of it", 4)):
         table.add_column(head, overflow="fold", ratio=ratio)
     for line in sorted(lines, key=lambda one: (one.needs_person, one.learner, one.lesson, one.name)):
-        name = people.get(line.learner, "")
-        whose = line.learner if name in {"", line.learner} else f"{line.learner} ({name})"
+        whose = people.get(line.learner, Person(line.learner)).called
         table.add_row(*(escape(printable(cell)) for cell in (line.name, whose, line.lesson)), _ending(line))
     return table
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from nbproof.errors import UsageError
+from nbproof.errors import UsageError, disk_trouble, refuse_unknown
 from nbproof.places import places
 from nbproof.run.contents import Guess, LessonBook
 from nbproof.run.journal import is_noted, settled_in
@@ -51,13 +51,13 @@ def collect(
     """
     book = LessonBook(root)
     asked = _uploads(root, [Path(path) for path in paths])
-    if lesson is not None and lesson not in book.lessons:
-        known = f"choose from: {', '.join(book.lessons)}"
-        raise UsageError(f"no lesson is called {lesson!r}", str(places(root).base("release")), known)
+    refuse_unknown([] if lesson is None else [lesson], "lesson", book.lessons, places(root).base("release"))
     told = () if names is None else import_roster(root, names).notes
     roster = kept_roster(root)
     whose = _named(root, learner, roster) if learner is not None else ""
-    with _disk(root), _waiting_room(root) as room:
+    then = "mend that, then run the same command again: what was not finished was taken back"
+    trouble = disk_trouble(UsageError, "the course's folder cannot be written", root / "collected", then)
+    with trouble, _waiting_room(root) as room:
         arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
         desk = Desk(root)
         items = _filed(arrived, book, desk, roster, lesson or "", whose)
@@ -248,14 +248,3 @@ def _refuse_unfit(root: Path, path: Path, own: set[Path]) -> None:
         raise UsageError("this folder is the course's own: there is nothing to collect in it", str(place), name_it)
     if not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
         raise UsageError("the upload cannot be read: permission denied", str(place), f"chmod -R u+rX {path}")
-
-
-@contextlib.contextmanager
-def _disk(root: Path) -> Iterator[None]:
-    """What cannot be written, as fact, place and next command."""
-    try:
-        yield
-    except OSError as error:
-        fact = f"the course's folder cannot be written: {error.strerror or error}; what was not finished was taken back"
-        place = str(error.filename or root / "collected")
-        raise UsageError(fact, place, "mend that, then run the same command again") from None

@@ -6,41 +6,41 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from nbproof.command import Command
+from nbproof.command import Command, Option, Options, option
 from nbproof_lms.system import systems
 
-__all__ = ["COMMANDS", "reading_arguments", "reading_of"]
+__all__ = ["COMMANDS", "READING", "reading_of"]
 
 
-def _collect_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "paths",
-        nargs="+",
-        type=Path,
-        metavar="PATH",
-        help=f"a folder or a zip as an LMS hands it over ({', '.join(systems())}), or notebooks",
-    )
-    reading_arguments(command)
-    command.epilog = (
-        "Nothing is changed or dropped: collected/ keeps all that came, byte for byte. "
-        "Exit code 0: everything has its place; 1: something needs a person; 2: a wrong call."
-    )
-
-
-def reading_arguments(command: argparse._ActionsContainer) -> None:
-    """How an upload is read, for `collect` and for `grade --from`."""
-    add = command.add_argument
-    add("--lesson", help="the lesson that it was handed in for (default: told by its content)")
-    add(
+READING = (
+    option("--lesson", help="the lesson that it was handed in for (default: told by its content)"),
+    option(
         "--names",
         type=Path,
         metavar="CSV",
         help="which names stand for which learner: a CSV with a column 'learner', Canvas's gradebook export, or "
         "Moodle's participants",
-    )
-    add(
+    ),
+    option(
         "--learner", metavar="NAME", help="all of it is this learner's (id or name), and counts, whatever the names say"
-    )
+    ),
+)
+"""How an upload is read, for `collect` and for `grade --from`."""
+
+_COLLECT = Options(
+    (
+        option(
+            "paths",
+            nargs="+",
+            type=Path,
+            metavar="PATH",
+            help=f"a folder or a zip as an LMS hands it over ({', '.join(systems())}), or notebooks",
+        ),
+        *READING,
+    ),
+    "Nothing is changed or dropped: collected/ keeps all that came, byte for byte. "
+    "Exit code 0: everything has its place; 1: something needs a person; 2: a wrong call.",
+)
 
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -60,45 +60,46 @@ def _collect(arguments: argparse.Namespace) -> int:
     return 1 if collected.needs_person else 0
 
 
+_LEARNERS = option("learners", nargs="+", metavar="NAME", help="learners: ids or names, as `roster` prints them")
 _WHEN = (
-    "a day, as 2026-11-20: its last second; or '2026-11-20 18:00'. In UTC, or with a zone: +01:00, Europe/Berlin. "
-    "'none' takes it away"
+    option("lesson", metavar="LESSON"),
+    option(
+        "when",
+        metavar="WHEN",
+        help="a day, as 2026-11-20: its last second; or '2026-11-20 18:00'. In UTC, or with a zone: +01:00, Europe/Berlin. "
+        "'none' takes it away",
+    ),
 )
+_COURSE = option("--course", type=Path, default=argparse.SUPPRESS, help="the course's folder (default: this one)")
 
 
 def _roster_arguments(command: argparse.ArgumentParser) -> None:
     kinds = command.add_subparsers(dest="what", metavar="{add,import,due,extend,remove}")
-    says = "put a learner on the roster"
-    one = kinds.add_parser("add", help=says, description=says)
-    one.add_argument("learner", metavar="NAME", help="the learner's id: the name of their folder in submitted/")
-    one.add_argument("--name", default="", help="the learner's name, as people and file names have it")
-    one.add_argument("--email", default="", help="the learner's e-mail address")
-    one.add_argument(
-        "--also",
-        action="append",
-        default=[],
-        metavar="OTHER",
-        help="another name or id of theirs",
+
+    def kind(name: str, says: str, *given: Option) -> None:
+        Options((*given, _COURSE))(kinds.add_parser(name, help=says, description=says))
+
+    kind(
+        "add",
+        "put a learner on the roster",
+        option("learner", metavar="NAME", help="the learner's id: the name of their folder in submitted/"),
+        option("--name", default="", help="the learner's name, as people and file names have it"),
+        option("--email", default="", help="the learner's e-mail address"),
+        option("--also", action="append", default=[], metavar="OTHER", help="another name or id of theirs"),
     )
-    says = "put everybody of a table on the roster"
-    table = kinds.add_parser("import", help=says, description=says)
-    table.add_argument("file", type=Path, metavar="FILE", help="a CSV as `collect --names` reads it")
-    says = "set when a lesson is due"
-    due = kinds.add_parser("due", help=says, description=says)
-    says = "give learners more time for a lesson, whether they have handed in or not"
-    extend = kinds.add_parser("extend", help=says, description=says)
-    extend.add_argument("learners", nargs="+", metavar="NAME", help="learners: ids or names, as `roster` prints them")
-    for each in (due, extend):
-        each.add_argument("lesson", metavar="LESSON")
-        each.add_argument("when", metavar="WHEN", help=_WHEN)
-    says = "take learners out of the course: folders, gradebook, roster. Says what will go, and asks"
-    gone = kinds.add_parser("remove", help=says, description=says)
-    gone.add_argument("learners", nargs="+", metavar="NAME", help="learners: ids or names, as `roster` prints them")
-    gone.add_argument("--yes", action="store_true", help="do not ask")
-    for each in (one, table, due, extend, gone):
-        each.add_argument(
-            "--course", type=Path, default=argparse.SUPPRESS, help="the course's folder (default: this one)"
-        )
+    kind(
+        "import",
+        "put everybody of a table on the roster",
+        option("file", type=Path, metavar="FILE", help="a CSV as `collect --names` reads it"),
+    )
+    kind("due", "set when a lesson is due", *_WHEN)
+    kind("extend", "give learners more time for a lesson, whether they have handed in or not", _LEARNERS, *_WHEN)
+    kind(
+        "remove",
+        "take learners out of the course: folders, gradebook, roster. Says what will go, and asks",
+        _LEARNERS,
+        option("--yes", action="store_true", help="do not ask"),
+    )
     command.epilog = (
         "Alone, it prints the class, who has handed in what, due dates and extensions. The roster is roster.csv in the "
         "course's folder; `collect --names` and `grade --names` put their learners there. Exit code 0: done; 1: the answer was "
@@ -142,9 +143,7 @@ def _settle(arguments: argparse.Namespace) -> int:
 
 
 COMMANDS = (
-    Command(
-        "collect", _collect, "sort what an LMS handed over into submitted/, by learner and lesson", _collect_arguments
-    ),
+    Command("collect", _collect, "sort what an LMS handed over into submitted/, by learner and lesson", _COLLECT),
     Command("settle", _settle, "what cannot be graded was seen: no run asks about it again", _settle_arguments),
     Command(
         "roster",

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbproof.errors import UsageError
+from nbproof.errors import UsageError, disk_trouble
 from nbproof_lms.names import bare
 
 __all__ = [
@@ -27,25 +27,11 @@ __all__ = [
     "is_percentage",
     "item_of",
     "number_in",
-    "quoted",
     "read_sheet",
-    "unquoted",
 ]
 
 
 _LARGEST = 32 << 20
-
-_FORMULA = re.compile(r"'*[ \ufeff\u200b\u00a0]*[=+\-@\t\r\n＝＋－＠]")
-
-
-def quoted(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula: with an apostrophe in front of what begins like one."""
-    return f"'{text}" if _FORMULA.match(text) else text
-
-
-def unquoted(text: str) -> str:
-    """What ``quoted`` was given, whatever that was."""
-    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
 def number_in(text: str) -> float | None:
@@ -87,13 +73,9 @@ class Sheet:
 def read_sheet(path: Path, what: str, option: str) -> Sheet:
     """Read a table with a head and rows. Raises UsageError, with ``what`` it is and the ``option`` that named it."""
     again = f"save it as CSV (UTF-8), and name that file: {option} FILE"
-    try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise UsageError(
-            f"{what} cannot be read: {error.strerror}", str(path), f"choose a CSV: {option} FILE"
-        ) from None
+    unread = disk_trouble(UsageError, f"{what} cannot be read", path, f"choose a CSV: {option} FILE")
+    with unread, path.open("rb") as file:
+        data = file.read(_LARGEST + 1)
     text, encoding = _decoded(data)
     if len(data) > _LARGEST or "\0" in text or data.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
         raise UsageError(f"{what} stand in a file that is no CSV", str(path), again)
@@ -229,9 +211,8 @@ def is_percentage(cell: str) -> bool:
 
 def head_of(cell: str) -> str:
     """A column's name, bare of punctuation and accents: ``ID number`` -> ``id number``, ``student_id`` -> ``student id``."""
-    letters = unicodedata.normalize("NFKD", cell.casefold().replace("ł", "l"))
-    bare_letters = (letter for letter in letters if not unicodedata.combining(letter))
-    return " ".join("".join(letter if letter.isalnum() else " " for letter in bare_letters).split())
+    words = re.split(r"[\W_]+", unicodedata.normalize("NFKC", cell))
+    return " ".join(filter(None, map(bare, words)))
 
 
 _MEANT = {head_of(word): meant for meant, words in _WORDS.items() for word in words.split(";")}

@@ -35,7 +35,7 @@ def change_due_dates(arguments: Namespace) -> int:
     """Do what one of the two was asked for; 0. Raises CourseError."""
     root, lesson = arguments.course, arguments.lesson
     lessons_with_source(root, [lesson])
-    when = None if arguments.when == _NONE else read_due(arguments.when, f"roster {arguments.what}")
+    when = None if arguments.when == _NONE else read_due(arguments.when, f"roster {arguments.what}", places(root).zone)
     if arguments.what == "due":
         _set_due(root, lesson, when)
     else:
@@ -81,9 +81,9 @@ def _gradebook(root: Path, lesson: str = "") -> Iterator[Writer]:
 
 def _set_due(root: Path, lesson: str, when: datetime | None) -> None:
     with _gradebook(root) as writer:
-        before = writer.due_dates().extensions
+        before = due_dates_in(writer).extensions
         writer.set_due(lesson, when)
-        after = writer.due_dates().extensions
+        after = due_dates_in(writer).extensions
     print(f"{lesson} is due {in_utc(when)}" if when else f"{lesson} has no due date now")
     for learner, _ in before.keys() - after.keys():
         print(f"note: {printable(learner)} has no extension any more: it would not be later")
@@ -91,7 +91,7 @@ def _set_due(root: Path, lesson: str, when: datetime | None) -> None:
 
 def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | None) -> None:
     with _gradebook(root, lesson) as writer:
-        dates = writer.due_dates()
+        dates = due_dates_in(writer)
         due = dates.lessons.get(lesson)
         if due is None:
             raise UsageError(
@@ -113,10 +113,10 @@ def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | 
         print(f"{printable(learner)}: {lesson} is due {told}")
 
 
-def read_due(text: str, place: str) -> datetime:
+def read_due(text: str, place: str, zone: str = "UTC") -> datetime:
     """The time, in UTC. ``place``: the option or the command that it was given to. Raises UsageError."""
     try:
-        return moment_in(text, end_of_day=True)
+        return moment_in(text, end_of_day=True, home=zone)
     except ValueError as error:
         raise UsageError(
             f"{text!r} is no time, or not for certain: {in_one_line(error)}",

@@ -20,6 +20,7 @@ from types import MappingProxyType
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import ClassResults, Mark, Person, by_assignment, nothing_of
+from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
 from nbproof.text import some_of
 from nbproof_lms.csv_table import Sheet, item_of, read_sheet
@@ -150,14 +151,11 @@ def _rows_meant(
 ) -> dict[str, set[int]]:
     """The rows that may be each learner's: by identifiers, the surest first; what is left then, by name. Nobody is guessed."""
     asked = {**{learner: Person(learner) for learner in learners}, **{person.id: person for person in people}}
-    ids: dict[str, set[str]] = defaultdict(set)
-    names: dict[tuple[str, ...], set[str]] = defaultdict(set)
-    for learner, person in asked.items():
-        for text in filter(None, (person.id, person.lms_id, person.email)):
-            ids[plain(text)].add(learner)
-        names[bare_words(person.name)].add(learner)
+    forms = ((text, one.id) for one in asked.values() for text in (one.id, one.lms_id, one.email) if text)
+    ids = grouped((plain(text), learner) for text, learner in forms)
+    names = grouped((bare_words(one.name), one.id) for one in asked.values())
     means: dict[str, set[int]] = {learner: set() for learner in asked}
-    rows = {at: row for at, row in enumerate(sheet.rows) if at >= table.first_row and "Student, Test" not in row}
+    rows = {at: row for at, row in list(enumerate(sheet.rows))[table.first_row :] if "Student, Test" not in row}
     for at, row in rows.items():
         # Brightspace writes #ada.
         found = (ids[form] for column in table.ids if (form := plain(row[column]).removeprefix("#")) in ids)
@@ -167,7 +165,7 @@ def _rows_meant(
     for at in rows.keys() - set().union(*means.values()):
         name = bare_words(" ".join(rows[at][column] for column in table.names))
         if len(name) > 1:
-            for learner in names[name] - by_id:
+            for learner in {*names[name]} - by_id:
                 means[learner].add(at)
     return means
 

@@ -21,14 +21,14 @@ from itertools import chain, count
 from pathlib import Path
 
 from nbproof.command import course_command
-from nbproof.errors import CourseError
+from nbproof.csv_text import csv_of
+from nbproof.errors import CourseError, disk_trouble
 from nbproof.feedback.page_writer import page_path
 from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.files import replace_file, written_whole
 from nbproof.gradebook.marks import Person
 from nbproof.key import Key
 from nbproof.places import places
-from nbproof.report.findings import csv_of
 from nbproof.report.records import read_class
 from nbproof.run.journal import only_run, problems_of
 from nbproof.terminal import console_for_output, progress, say
@@ -134,7 +134,8 @@ def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Pe
     left = written.keys() - asked.keys()
     elsewhere = _elsewhere(root, target, left) if left else {}
     done = HandedBack(target, len(asked) - len(pages), left.difference(*elsewhere.values()), elsewhere)
-    try:
+    then = "move away what lies there, free some space, or let your user write there; then run the same command again"
+    with disk_trouble(CourseError, "what is to be handed back cannot be written", folder, then):
         folder.mkdir(parents=True, exist_ok=True)
         if target == "folder" and pages:
             path = _mail_table(root, folder, pages, people)
@@ -144,10 +145,6 @@ def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Pe
             path = _free(folder, f"{target}-{safe_name(lesson)}", ".zip")
             _zip(path, {f"{starts[key]}{safe_name(lesson)}_feedback.html": page for key, page in mine.items()})
             done.parcels[path] = _noted(root, target, mine)
-    except OSError as error:
-        place = str(error.filename or folder)
-        fact = f"what is to be handed back cannot be written: {error.strerror}"
-        raise CourseError(fact, place, "mend that, then run the same command again") from None
     return done
 
 

@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from nbproof.csv_text import unquoted
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Person
+from nbproof.grouping import grouped
 from nbproof.text import some_of
-from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, heads_of, is_filled, read_sheet, unquoted
+from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, heads_of, is_filled, read_sheet
 from nbproof_lms.names import bare, plain, why_no_learner
 
 __all__ = ["SEPARATOR", "Member", "Roster", "read_names"]
@@ -119,12 +121,8 @@ class Roster:
         return {**found, "": set()}
 
     @cached_property
-    def _numbers(self) -> Mapping[str, set[str]]:
-        found: dict[str, set[str]] = defaultdict(set)
-        for member in self.members:
-            for number in member.numbers:
-                found[number].add(member.learner)
-        return dict(found)
+    def _numbers(self) -> Mapping[str, Sequence[str]]:
+        return grouped((number, one.learner) for one in self.members for number in one.numbers)
 
     @cached_property
     def with_number(self) -> set[str]:
@@ -178,7 +176,11 @@ def read_names(path: Path, option: str = "--names") -> Roster:
             members.setdefault(learner, _member(learner, cells))
     notes += [f"{path.name}: {note}" for note in _what_is_read(rows, heads, columns)]
     if not members:
-        raise UsageError("the names hold no learner", str(path), "; ".join(notes[:3]) or "add a line for each learner")
+        raise UsageError(
+            "the names hold no learner",
+            str(path),
+            f"mend the lines: {'; '.join(notes[:3])}" if notes else "add a line for each learner",
+        )
     return Roster(tuple(members.values()), tuple(notes))
 
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import chain, count
 from pathlib import Path
 
+from nbproof.grouping import grouped
 from nbproof.key import Key, notebook_of
 from nbproof.places import places
 from nbproof_lms.outcome import Line, digest_in, lines_in
@@ -42,10 +43,7 @@ class Desk:
     @cached_property
     def _of(self) -> Mapping[Key, Sequence[Line]]:
         """By learner and lesson."""
-        found = defaultdict[Key, list[Line]](list)
-        for line in self._lines:
-            found[line.key].append(line)
-        return found
+        return grouped((line.key, line) for line in self._lines)
 
     def note(self, lines: Iterable[Line]) -> None:
         """What an upload, earlier or of this call, says of whose each number is, for the next one."""
@@ -105,10 +103,7 @@ class Desk:
 
 def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None:
     """Put into submitted/ what counts of an upload, whose copies lie ``here``; what was there moves to ``replaced``."""
-    data = defaultdict[Key, list[Line]](list)
-    for line in lines:
-        if line.beside:
-            data[line.key].append(line)
+    data = grouped((line.key, line) for line in lines if line.beside)
     for line in lines:
         if line.status == "taken":
             _put(line, data[line.key], here, places(root).folder("submitted", *line.key), replaced / line.learner)

@@ -6,15 +6,13 @@ A name makes nobody the same; whoever bears somebody else's is named, and a pers
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from nbproof.errors import UsageError
+from nbproof.csv_text import csv_of
+from nbproof.errors import UsageError, disk_trouble
 from nbproof.files import replace_file
-from nbproof_lms.csv_table import quoted
 from nbproof_lms.members import SEPARATOR, Member, Roster, read_names
 from nbproof_lms.names import bare_words, plain
 
@@ -125,17 +123,11 @@ def strike_off(root: Path, learners: Collection[str]) -> None:
 
 
 def _write(root: Path, members: Sequence[Member]) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for one in members:
-        also = f" {SEPARATOR} ".join(part.replace(SEPARATOR, " ") for part in one.also)
-        writer.writerow([quoted(cell) for cell in (one.learner, one.name, one.email, also)])
-    path = root / ROSTER
-    data = text.getvalue().encode("utf-8", "backslashreplace")
-    try:
+    also = [f" {SEPARATOR} ".join(part.replace(SEPARATOR, " ") for part in one.also) for one in members]
+    rows = [(one.learner, one.name, one.email, others) for one, others in zip(members, also, strict=True)]
+    data = csv_of([_COLUMNS, *rows])
+    path = (root / ROSTER).absolute()
+    then = "move away what lies there, free some space, or let your user write there"
+    with disk_trouble(UsageError, "the roster cannot be written", path, then):
         if not path.is_file() or path.read_bytes() != data:
             replace_file(path, data)
-    except OSError as error:
-        then = "free some space, or let your user write there"
-        raise UsageError(f"the roster cannot be written: {error.strerror}", str(path.absolute()), then) from None

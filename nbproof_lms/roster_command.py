@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nbproof.command import course_command
-from nbproof.errors import CourseError, UsageError
+from nbproof.errors import CourseError, UsageError, disk_trouble
 from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import opened_gradebook
 from nbproof.key import Key
@@ -151,7 +151,8 @@ def _take_out(root: Path, learners: Collection[str]) -> None:
     What came in uploads stays byte for byte, but lists no longer say whose it was. Raises CourseError.
     """
     gone = set(learners)
-    try:
+    then = "mend that, then run the same command again"
+    with disk_trouble(CourseError, "not everything could be removed", root.resolve(), then):
         for learner in sorted(gone):
             for path in _folders(root, learner):
                 _delete(path)
@@ -165,12 +166,6 @@ def _take_out(root: Path, learners: Collection[str]) -> None:
         forget_settled(root, gone)
         # Late, so that the same command finds them again after a cut.
         strike_off(root, gone)
-    except OSError as error:
-        raise CourseError(
-            f"not everything could be removed: {error.strerror}",
-            str(error.filename or root.resolve()),
-            "mend that, then run the same command again",
-        ) from None
     _out_of_gradebook(root, gone)
 
 

@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from nbproof.grouping import grouped
 from nbproof_lms.members import Roster
 from nbproof_lms.names import bare, plain, why_no_learner
 from nbproof_lms.system import LmsEntry, Numbers, System
@@ -134,17 +135,12 @@ class Upload:
         return frozenset(self._called[plain(name)])
 
     @cached_property
-    def _called(self) -> Mapping[str, set[str]]:
-        found = defaultdict[str, set[str]](set)
-        for one in self.known:
-            found[plain(one)].add(one)
-        return found
+    def _called(self) -> Mapping[str, Sequence[str]]:
+        return grouped((plain(one), one) for one in self.known)
 
     def new(self, names: Mapping[Parts, str]) -> dict[Parts, Whose]:
         """Whom these names are of where there is no roster: each is a learner, unless two are nearly the same."""
-        spelled: dict[str, set[str]] = defaultdict(set)
-        for name in (*names.values(), *self.known):
-            spelled[bare(name)].add(unicodedata.normalize("NFC", name))
+        spelled = grouped({(bare(name), unicodedata.normalize("NFC", name)) for name in (*names.values(), *self.known)})
         found = {}
         for head, name in names.items():
             learner, alike = unicodedata.normalize("NFC", name), spelled[bare(name)]
@@ -272,15 +268,13 @@ class _Numbered:
 
     def _twice(self, found: Mapping[Parts, Whose]) -> Iterator[tuple[Parts, str]]:
         """Learners with two numbers, here or before, and numbers of two learners."""
-        here = defaultdict[Parts, set[tuple[str, str]]](set)
         # A number means something everywhere, or in one download.
         scopes = {head: () if self._system.lasting_numbers else head[:-1] for head in found}
-        for head, one in found.items():
-            if one.learner:
-                here[scopes[head]].add((one.learner, self._entries[head].account))
+        named = ((head, one.learner) for head, one in found.items() if one.learner)
+        here = grouped((scopes[head], (learner, self._entries[head].account)) for head, learner in named)
         for head in found.keys() - self._sure:
             learner, number = found[head].learner, self._entries[head].account
-            said = here[scopes[head]] | self._known(head)
+            said = {*here[scopes[head]], *self._known(head)}
             told = [f"{who} with number {one}" for who, one in said if who == learner or one == number]
             if len(told) > 1:
                 yield head, f"two people may be {learner!r}: {_listed(told)}"
@@ -293,9 +287,7 @@ def _arranged(upload: Upload, heads: set[Parts]) -> dict[Parts, Whose]:
         found |= upload.new({head: head[-1] for head in heads if not found[head].why})
     if len({one.learner for one in found.values()} - {""}) == 1:
         return {head: Whose(why=one.why or _ALONE) for head, one in found.items()}
-    spelled = defaultdict[str, set[str]](set)
-    for head, one in found.items():
-        spelled[one.learner].add(plain(head[-1]))
+    spelled = grouped({(one.learner, plain(head[-1])) for head, one in found.items()})
     several = ((learner, _listed(names)) for learner, names in spelled.items() if learner and len(names) > 1)
     whys = {learner: f"two folders may be of {learner!r}: {names}" for learner, names in several}
     return {head: Whose(why=whys[one.learner]) if one.learner in whys else one for head, one in found.items()}

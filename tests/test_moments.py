@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import datetime
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from nbgrader.utils import parse_utc
 
 from nbproof.gradebook.graded_notebook import TIME, hand_on
 from nbproof.moments import moment_in
-from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.run.intake import lessons_with_source, take_in, unread_times
 from tests.run.test_any_course import SQUARES, hand_in, written
 
 AT_TEN = "2026-03-04 10:00:00"
@@ -20,8 +21,8 @@ AT_TEN = "2026-03-04 10:00:00"
     "text",
     [
         "2026-03-04 10:00:00.000000 UTC", "2026-03-04 10:00:00", "2026-03-04T10:00:00Z", "20260304T100000Z", "4 March 2026 10:00",
-        "2026-03-04 11:00:00 +0100", "2026-03-04 11:00 CET", "Wed Mar  4 11:00:00 CET 2026", "2026-03-04 11:00:00 Europe/Berlin",
-        "2026-03-04 10:00 AM", "Mar 4, 2026 at 10am", "2026-03-04 05:00:00 -0500",
+        "2026-03-04 11:00:00 +0100", "2026-03-04 11:00:00.000000 +01", "2026-03-04 10:00 GMT",
+        "2026-03-04 11:00:00 Europe/Berlin", "2026-03-04 10:00 AM", "Mar 4, 2026 at 10am", "2026-03-04 05:00:00 -0500",
     ],
 )  # fmt: skip
 def test_a_moment_in_any_form(text: str) -> None:
@@ -33,13 +34,51 @@ def test_a_moment_in_any_form(text: str) -> None:
     "text",
     [
         "03/04/2026 10:00", "04.03.26 10:00", "Mar 4 10:00", "2026-03-04", "10:00", "2026-03-04 10:00 CEST", "1772618400",
-        "2026-03-04 10:00 GMT+3", "2026-03-04 10:00:00 Nowhere/Land", "yesterday", "9999-12-31 23:59:59 -2300",
-        "0001-01-01 00:00 +2300", "2026-02-30 10:00", "\ufffd",
+        "2026-03-04 10:00 EST", "2026-03-04 10:00 GMT+3", "2026-03-04 10:00:00 Nowhere/Land", "yesterday",
+        "9999-12-31 23:59:59 -2300", "0001-01-01 00:00 +2300", "2026-02-30 10:00", "\ufffd",
     ],
 )  # fmt: skip
 def test_what_may_mean_several_moments_or_none_is_not_guessed(text: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         moment_in(text)
+
+
+@pytest.mark.parametrize(
+    ("home", "text", "moment"),
+    [
+        ("Europe/Berlin", "2026-03-04 11:00:00.000000 CET", AT_TEN),
+        ("Europe/Berlin", "Wed Jul  1 12:00:00 CEST 2026", "2026-07-01 10:00:00"),
+        ("Europe/Berlin", "2026-10-25 02:30:00 CEST", "2026-10-25 00:30:00"),
+        ("Europe/Berlin", "2026-10-25 02:30:00 CET", "2026-10-25 01:30:00"),
+        ("America/New_York", "2026-03-04 05:00:00.000000 EST", AT_TEN),
+        ("America/New_York", "2026-07-01 06:00:00.000000 EDT", "2026-07-01 10:00:00"),
+        ("Asia/Kolkata", "2026-03-04 15:30:00 IST", AT_TEN),
+        ("Europe/Berlin", "2026-03-04 10:00:00 UTC", AT_TEN),
+        ("Europe/Berlin", "2026-03-04 10:00:00", AT_TEN),
+        ("Europe/Berlin", "2026-03-04 11:00:00 CEST", ""),
+        ("Europe/Berlin", "2026-03-04 11:00:00 EST", ""),
+        ("America/New_York", "2026-03-04 11:00:00 CET", ""),
+        ("no/zone", "2026-03-04 11:00:00 CET", ""),
+    ],
+)
+def test_short_names_are_those_of_the_zone_that_is_configured(home: str, text: str, moment: str) -> None:
+    with contextlib.nullcontext() if moment else pytest.raises(ValueError, match=r"C?E[SD]?T"):
+        assert f"{moment_in(text, home=home):%Y-%m-%d %H:%M:%S}" == moment
+
+
+@pytest.mark.parametrize(("zone", "summer"), [("Europe/Berlin", "CEST"), ("America/New_York", "EDT")])
+def test_times_of_nbgraders_exchange_are_read_in_its_zone(tmp_path: Path, zone: str, summer: str) -> None:
+    source = written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
+    path = hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
+    (path.parent / TIME).write_text(f"2026-07-01 12:00:00.000000 {summer}")
+    intake = take_in(tmp_path, ["ps1"], ["ps1"])
+    assert [summer in note for note in unread_times(tmp_path, intake)] == [True]
+    (tmp_path / "nbgrader_config.py").write_text(f"c = get_config()\nc.Exchange.timezone = {zone!r}\n")
+    assert list(unread_times(tmp_path, intake)) == []
+    (tmp_path / "autograded" / "ada" / "ps1").mkdir(parents=True)
+    hand_on(tmp_path, "ada", "ps1", ("autograded",))
+    told = parse_utc((tmp_path / "autograded" / "ada" / "ps1" / TIME).read_text())
+    assert told == datetime(2026, 7, 1, {"CEST": 10, "EDT": 16}[summer])
 
 
 def test_a_time_that_cannot_be_read_is_named_with_what_to_write_and_counts_neither_way(tmp_path: Path) -> None:
@@ -48,13 +87,20 @@ def test_a_time_that_cannot_be_read_is_named_with_what_to_write_and_counts_neith
     stamp, lessons = path.parent / TIME, lessons_with_source(tmp_path, [])
     stamp.write_text("03/04/2026 10:00")
     intake = take_in(tmp_path, lessons, lessons)
-    assert len(intake.submissions) == 1 and intake.passed_over, "exit code 1"
-    assert "submitted/ada/ps1/timestamp.txt cannot be read for certain" in intake.notes[0]
+    assert len(intake.submissions) == 1
+    (note,) = unread_times(tmp_path, intake)
+    assert "submitted/ada/ps1/timestamp.txt cannot be read for certain" in note
     (tmp_path / "autograded" / "ada" / "ps1").mkdir(parents=True)
     hand_on(tmp_path, "ada", "ps1", ("autograded",))
     assert (tmp_path / "autograded" / "ada" / "ps1" / TIME).read_text() == ""
-    stamp.write_text(intake.notes[0].partition("write it as ")[2].partition(",")[0])  # as it says
-    assert take_in(tmp_path, lessons, lessons).notes == ()
+    stamp.write_text(note.partition("write it as ")[2].partition(",")[0])  # as it says
+    assert list(unread_times(tmp_path, intake)) == []
     hand_on(tmp_path, "ada", "ps1", ("autograded",))
     told = parse_utc((tmp_path / "autograded" / "ada" / "ps1" / TIME).read_text())
     assert told == datetime(2026, 11, 20, 18)
+    # Where nobody has said one, only `nbgrader release_feedback` wants a file.
+    stamp.unlink()
+    (tmp_path / "feedback" / "ada" / "ps1").mkdir(parents=True)
+    hand_on(tmp_path, "ada", "ps1")
+    assert not (tmp_path / "autograded" / "ada" / "ps1" / TIME).exists()
+    assert (tmp_path / "feedback" / "ada" / "ps1" / TIME).read_text() == ""

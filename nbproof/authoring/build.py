@@ -31,6 +31,7 @@ from nbproof.handed_out import HIDDEN
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
+from nbproof.run.journal import keep_version
 from nbproof.text import counted
 
 __all__ = [
@@ -148,6 +149,8 @@ def derive(
                 changed.append(source)
             release = into / "release" / lesson.slug / f"{lesson.slug}.ipynb"
             text = as_text(_release(root, lesson, source, Path(scratch).resolve()))
+            if into == root:
+                keep_version(root, lesson.slug)  # the one before
             if _write_where_it_differs(text, release):
                 changed.append(release)
             for folder in (source.parent, release.parent) if lesson.files else ():
@@ -172,13 +175,8 @@ def _release(root: Path, lesson: Lesson, source: Path, scratch: Path) -> nbforma
     shutil.copytree(source.parent, scratch / "source" / lesson.slug)
     config = course_config(root)
     config.CourseDirectory.root = str(scratch)
-    for edge in ("header", "footer"):  # of every release, if the course has such notebooks
-        if config.IncludeHeaderFooter.get(edge):
-            config.IncludeHeaderFooter[edge] = str(root.resolve() / config.IncludeHeaderFooter[edge])
-    gradebook = scratch / "gradebook.db"
-    config.CourseDirectory.db_url = f"sqlite:///{gradebook}"
-    if not gradebook.exists():
-        create_tables(config.CourseDirectory.db_url)
+    config.CourseDirectory.db_url = f"sqlite:///{scratch}/gradebook.db"
+    create_tables(config.CourseDirectory.db_url)
     outcome = NbGraderAPI(config=config).generate_assignment(lesson.slug, force=True, create=True)
     if not outcome["success"]:
         raise LessonError(

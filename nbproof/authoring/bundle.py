@@ -13,7 +13,7 @@ import json
 import re
 import tomllib
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -30,11 +30,12 @@ from nbproof.course_file import the_course
 from nbproof.display.help import read_hints
 from nbproof.display.lab import released_lessons
 from nbproof.display.outline import OutlinedLesson, outline_of
-from nbproof.errors import CourseError, UsageError
+from nbproof.errors import CourseError, UsageError, disk_trouble
 from nbproof.files import replace_file
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
 from nbproof.handed_out import OUTLINE, checks_files, hint_files, read_named_cells
 from nbproof.run.intake import lessons_with_source
+from nbproof.run.journal import keep_version
 from nbproof.text import in_utc
 
 __all__ = ["Bundle", "bundle", "contents_of", "is_for_learners", "refuse_leaks", "write_wheels"]
@@ -93,12 +94,10 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
     path = (out or root / f"{the_course().name}.zip").absolute()
     files |= _class_wheel(root, files)
     data = _zipped((f"{the_course().name}/{name}", data) for name, data in files.items())
-    try:
+    with disk_trouble(CourseError, "the bundle cannot be written", path, course_command("bundle --out FILE")):
         replace_file(path, data)
-    except OSError as error:
-        raise CourseError(
-            f"the bundle cannot be written: {error.strerror}", str(path), course_command("bundle --out FILE")
-        ) from None
+        for name in chosen:
+            keep_version(root, name)
     return Bundle(path, tuple(chosen), len(files), len(data), searched)
 
 
@@ -123,14 +122,13 @@ def contents_of(
 ) -> dict[str, bytes]:
     """Path within the bundle -> bytes, of all that learners get. ``due``: lesson -> when it is due, in UTC."""
     package = the_course().package
-    beside = f"{package}/" if package else ""
-    own = _package_files(root / package) if package else ("course.toml",)
-    files = {f"{beside}{name}": (root / beside / name).read_bytes() for name in own}
     outlined = [one for one in outline_of(root / "source", root / "lessons") if one.slug in lessons]
-    files |= {f"{beside}{name}": data for name, data in _handed_out(root, outlined).items()}
-    files |= {f"nbproof/{name}": (_TOOL / name).read_bytes() for name in _package_files(_TOOL) if is_for_learners(name)}
+    files = _package_files(root / package) if package else {}
+    files |= {f"{package}/{name}".lstrip("/"): data for name, data in _handed_out(root, outlined).items()}
+    files |= _package_files(_TOOL, is_for_learners)
+    beside = (*IF_THERE, *(() if package else ("course.toml",)))
     released = [f"release/{slug}/{slug}.ipynb" for slug in lessons]
-    there = [name for name in IF_THERE if (root / name).is_file()]
+    there = [name for name in beside if (root / name).is_file()]
     files |= {name: (root / name).read_bytes() for name in (*released, *there)}
     files |= _of_an_installation(root)
     files["START.html"] = _start_page(root, outlined, due).encode()
@@ -188,29 +186,23 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
             str(root.resolve()),
             f"make the zip for learners: {course_command('bundle')}",
         )
-    own = {name: (root / course.package / name).read_bytes() for name in _package_files(root / course.package)}
-    own |= _handed_out(root, outline_of(root / "source", root / "lessons"))
-    for slug in released_lessons(root):
-        name = f"release/{slug}/{slug}.ipynb"
-        own[name] = (root / name).read_bytes()
-    own = {f"{course.package}/{name}": data for name, data in own.items()}
+    beside = _handed_out(root, outline_of(root / "source", root / "lessons"))
+    released = [f"release/{slug}/{slug}.ipynb" for slug in released_lessons(root)]
+    beside |= {name: (root / name).read_bytes() for name in released}
+    own = _package_files(root / course.package)
+    own |= {f"{course.package}/{name}": data for name, data in beside.items()}
     refuse_leaks(root, own, "the wheel")
-    rooms = {
-        f"nbproof/{name}": (_TOOL / name).read_bytes() for name in _package_files(_TOOL) if name != "pyproject.toml"
-    }
-    next_door = _TOOL.with_name("nbproof_lms")
-    rooms |= {f"nbproof_lms/{name}": (next_door / name).read_bytes() for name in _package_files(next_door)}
+    rooms = _package_files(_TOOL, lambda name: name != "pyproject.toml")
+    rooms |= _package_files(_TOOL.with_name("nbproof_lms"))
     wheels = (_wheel_of(_project_of(_TOOL), rooms), _wheel_of(_project_of(root), own))
     made = {out / name: data for name, data in wheels}
     made[out / f"{course.name}-solutions.zip"] = _zipped(sorted(_for_graders(root)))
     made[out / "pins.txt"] = _pins(root).encode()
-    try:
+    then = f"make room there, then: {course_command('wheels')}"
+    with disk_trouble(UsageError, "the wheels cannot be written", out, then):
         out.mkdir(parents=True, exist_ok=True)
         for path, data in made.items():
             replace_file(path, data)
-    except OSError as error:
-        fact = f"the wheels cannot be written: {error.strerror}"
-        raise UsageError(fact, str(out), f"make room there, then: {course_command('wheels')}") from None
     return list(made)
 
 
@@ -233,10 +225,14 @@ def _pins(root: Path) -> str:
     )
 
 
-def _package_files(package: Path) -> list[str]:
-    """The files of a package, without what Python and editors leave there, as relative POSIX paths."""
+def _package_files(package: Path, wanted: Callable[[str], bool] = lambda name: True) -> dict[str, bytes]:
+    """The files of a package by their paths, ``nbproof/text.py``, without what Python and editors leave there.
+
+    ``wanted``: whether a file belongs to it, by its path within the package.
+    """
     files = (path for path in sorted(package.rglob("*")) if path.is_file() and not path.name.startswith("."))
-    return [path.relative_to(package).as_posix() for path in files if "__pycache__" not in path.parts]
+    names = [path.relative_to(package).as_posix() for path in files if "__pycache__" not in path.parts]
+    return {f"{package.name}/{name}": (package / name).read_bytes() for name in names if wanted(name)}
 
 
 def is_for_learners(name: str) -> bool:

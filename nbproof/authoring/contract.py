@@ -24,7 +24,7 @@ from nbproof.course_file import the_course
 from nbproof.display.help import all_hints, known_hint
 from nbproof.display.outline import checks_in
 from nbproof.display.words import words
-from nbproof.errors import UsageError, Violation
+from nbproof.errors import Violation, refuse_unknown
 from nbproof.handed_out import CHECKS
 from nbproof.text import counted
 
@@ -75,13 +75,7 @@ def select(root: Path, names: Sequence[str], lessons: Sequence[Lesson] | None = 
     lessons = lessons or read_lessons(root)
     pairs = [(lesson, exercise) for lesson in lessons for exercise in lesson.exercises]
     known = {lesson.slug for lesson in lessons} | {exercise.id for _, exercise in pairs}
-    for name in names:
-        if name not in known:
-            raise UsageError(
-                f"no lesson or exercise is called {name!r}",
-                str(root / "lessons"),
-                f"choose from: {', '.join(sorted(known))}",
-            )
+    refuse_unknown(names, "lesson or exercise", sorted(known), root / "lessons")
     return [(lesson, exercise) for lesson, exercise in pairs if not names or {lesson.slug, exercise.id} & set(names)]
 
 

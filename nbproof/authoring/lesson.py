@@ -56,7 +56,7 @@ from nbproof.cells import (
     stub_of,
 )
 from nbproof.checks.check_cells import CHECK_LINE
-from nbproof.errors import LessonError, UsageError
+from nbproof.errors import LessonError, UsageError, refuse_unknown
 from nbproof.handed_out import NamedCell
 from nbproof.marking.plain import is_plain
 
@@ -156,9 +156,7 @@ def find_lessons(root: Path, names: list[str] | None = None) -> list[Path]:
         raise UsageError(
             "no lessons here", f"{folder} holds no <slug>/lesson.py", "cd into the course's folder, or add --course DIR"
         )
-    for name in names or ():
-        if name not in known:
-            raise UsageError(f"no lesson is called {name!r}", str(folder), f"choose from: {', '.join(known)}")
+    refuse_unknown(names or (), "lesson", known, folder)
     return [known[name] for name in names or known]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from string import Template
 
 from nbproof.authoring.lesson import find_lessons, read_lessons
-from nbproof.errors import UsageError
+from nbproof.errors import UsageError, disk_trouble
 
 __all__ = ["FIRST", "KNOWN_LEAVES", "filled", "new_course", "new_exercise", "written"]
 
@@ -93,12 +93,8 @@ def written(texts: Mapping[Path, str], folder: Path) -> list[Path]:
         raise UsageError(
             "something is there already, and nothing was changed", str(there), "name another folder, or move it away"
         )
-    try:
+    with disk_trouble(UsageError, "it cannot be written", folder.absolute(), "name a folder where you may write"):
         for path, text in texts.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError(
-            f"it cannot be written: {error.strerror}", str(folder.absolute()), "name a folder where you may write"
-        ) from None
     return list(texts)

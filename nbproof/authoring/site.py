@@ -31,7 +31,7 @@ from nbproof.authoring.lesson import find_lessons
 from nbproof.cells import CellKind, kind_of
 from nbproof.command import course_command, module_name, with_extra
 from nbproof.course_file import the_course
-from nbproof.errors import CourseError, LessonError, UsageError
+from nbproof.errors import CourseError, LessonError, UsageError, disk_trouble
 
 __all__ = ["Shown", "Site", "chapter_of", "make_site", "notebook_at", "opening_of", "shown_by"]
 
@@ -106,13 +106,9 @@ def make_site(
         html = {path.relative_to(made).as_posix(): path.read_bytes() for path in sorted(made.rglob("*.html"))}
         own = "\n".join(path.read_text(encoding="utf-8") for path in sorted(pages.rglob("*.md")))
         searched = refuse_leaks(root, html, "the site", own)
-        try:
+        with disk_trouble(CourseError, "the site cannot be written", out, course_command("site --out FOLDER")):
             shutil.rmtree(out, ignore_errors=True)
             shutil.copytree(made, out)
-        except (OSError, shutil.Error) as error:
-            raise CourseError(
-                f"the site cannot be written: {error}", str(out), course_command("site --out FOLDER")
-            ) from None
     return Site(out / "index.html", len(html), searched, tuple(flaws))
 
 

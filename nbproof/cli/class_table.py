@@ -5,7 +5,7 @@ totals, where everything lies.
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -21,6 +21,7 @@ from nbproof.errors import CourseError
 from nbproof.feedback.page_writer import page_path
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import ClassResults, GradedClass, Mark, by_assignment, exercise_row, submission_row
+from nbproof.grouping import grouped
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
@@ -102,7 +103,7 @@ def _totals(told: Told) -> Iterator[str]:
         yield "exercises: " + ", ".join(ended)
     if totals["recovered"]:
         recovered = counted(totals["recovered"], "submission")
-        yield f"(r) damaged, and recovered: {recovered}; feedback and --json say how"
+        yield f"(r) another copy, a damaged file, or an answer in another cell: {recovered}; feedback and --json say more"
     for line in late_lines(by_assignment(marks).values()):
         yield f"(l) {line}"
     if totals["waiting_for_marks"]:
@@ -125,7 +126,7 @@ def print_problems(console: Console, told: Told) -> None:
     if told.seen:
         lines.append(f"settled, and the same since: {len(told.seen)}; {course_command('settle', told.root)} lists them")
     lines += [*lines_of(told.attendance, told.root), *told.graded.notes]
-    lines += [said_aloud(lesson, count) for lesson, count in told.graded.plain_tests.items()]
+    lines += said_aloud(told.graded.plain_tests)
     lines += failed_page_lines(told)
     for line in lines:
         say(console, line)
@@ -142,10 +143,7 @@ def _problems_of(mark: Mark, told: Told) -> Iterator[str]:
         if told.feedback and not mark.verdict.grader_failed:
             yield f"    send them their page, which says what to hand in: {page_path(told.root, *mark.key)}"
     uncertain = {one.id for one in mark.verdict.exercises if one.status == UNCERTAIN}
-    by_reason: dict[str, list[str]] = defaultdict(list)
-    for exercise, reason in mark.missing.items():
-        by_reason[reason].append(exercise)
-    for reason, exercises in by_reason.items():
+    for reason, exercises in grouped((reason, exercise) for exercise, reason in mark.missing.items()).items():
         what = UNCERTAIN if uncertain & {*exercises} else "missing"
         yield f"! {what}: {place}: {', '.join(exercises)}: {reason}"
 
@@ -171,6 +169,8 @@ def _table_of(results: ClassResults, learners: Sequence[str]) -> Table:
     marks = by_assignment(results.marks)
     # Of a lesson's marks the last one in this order counts, which has the most points.
     most = {mark.lesson: mark.max_score for mark in sorted(marks.values(), key=lambda one: one.max_score)}
+    # A notebook that nobody handed in is a part of its assignment all the same.
+    most |= {one.slug: one.max_score for one in results.lessons if one.slug in most}
     table = Table(title="scores")
     table.add_column("learner", overflow="fold", max_width=30)
     for lesson in sorted(most):
@@ -212,7 +212,7 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
         "plain_tests": graded.plain_tests,
         "totals": _json_totals(graded.marks.values()),
         "submissions": _submissions(graded.marks.values()),
-        "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items()},
+        "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items() if who},
         "nothing_gradable": [asdict(one) for one in told.attendance.useless],
         "undecided": [key._asdict() | {"copies": copies} for key, copies in told.attendance.undecided.items()],
         "passed_over": list(graded.notes),

@@ -76,7 +76,7 @@ def grade(request: Namespace, launched: Launched | None = None) -> int:
         return EXIT_CODE
     code = 1 if is_incomplete(told) else 0
     if request.quiet:
-        print_problems(Console(stderr=True, soft_wrap=True), told)
+        print_problems(desk.warnings, told)
         say(desk.console, summary_line(told))
     _write(request, class_as_json(told, code))
     return code
@@ -102,6 +102,8 @@ class _Desk:
         self.root: Path = request.course
         # Standard output belongs to the JSON, where it was asked for there.
         self.console = console_for_output(stderr=request.json == "-")
+        # What costs somebody marks is said in any case.
+        self.warnings = Console(stderr=True, soft_wrap=True) if request.quiet else self.console
         self.counting = Watch()
 
     def say(self, text: str) -> None:
@@ -137,8 +139,10 @@ class _Desk:
         request = self.request
         lessons = lessons_with_source(self.root, request.names_of_lessons)
         known = lessons_with_source(self.root, [])
-        for line in (*_first_lines(self.root, known), *not_obeyed(course_config(self.root))):
+        for line in _first_lines(self.root, known):
             self.say(line)
+        for line in not_obeyed(course_config(self.root)):
+            say(self.warnings, line)
         chosen = isolation_or_refuse(request.unsafe, request.isolation)
         self.say(chosen.line)
         self.settle()
@@ -151,7 +155,7 @@ class _Desk:
             graded = self._graded(intended, lessons, chosen.level)
             name_in_gradebook(root)
             attendance, seen = self._attended(graded, intake, lessons)
-            notes = (*_unfit(graded, root), *(() if request.only else intake.notes))
+            notes = (*graded.notes, *_unfit(graded, root), *(() if request.only else intake.notes))
             told = Told(
                 replace(graded, notes=notes),
                 time.perf_counter() - start,
@@ -161,7 +165,10 @@ class _Desk:
                 attendance,
                 root,
                 bool(
-                    graded.refused or (graded.unfit and not graded.anyway) or (intake.passed_over and not request.only)
+                    graded.notes
+                    or graded.refused
+                    or (graded.unfit and not graded.anyway)
+                    or (intake.passed_over and not request.only)
                 ),
                 seen,
             )
@@ -204,8 +211,7 @@ class _Desk:
         with progress("collecting") as step:
             collected = collect(self.root, self.request.uploads, **reading_of(self.request), step=step)
         if collected.needs_person or not self.request.quiet:
-            console = Console(stderr=True, soft_wrap=True) if self.request.quiet else self.console
-            print_collected(collected, self.root, console)
+            print_collected(collected, self.root, self.warnings)
         return collected
 
     def _intake(self, lessons: list[str], known: list[str]) -> Intake:
@@ -214,7 +220,7 @@ class _Desk:
         if not intake.submissions:
             for note in intake.notes:
                 self.say(note)
-            place = places(self.root).notebook("submitted", "LEARNER", known[0])
+            place = places(self.root).notebook("submitted", "LEARNER", lessons[0])
             raise UsageError(
                 "nothing was handed in for " + (", ".join(request.names_of_lessons) or "any lesson"),
                 str(folder.resolve()),

@@ -12,7 +12,7 @@ from nbproof.command import Command, Options, course_command, option
 from nbproof.errors import UsageError
 from nbproof.places import places
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered
-from nbproof_lms.commands import reading_arguments, reading_of
+from nbproof_lms.commands import READING, reading_of
 from nbproof_lms.grade_files import NO_GRADE
 from nbproof_lms.system import systems
 
@@ -69,8 +69,8 @@ _UPLOADS = option(
 def _grade_arguments(command: argparse.ArgumentParser) -> None:
     _GRADE(command)
     upload = command.add_argument_group("an upload first, as the command `collect` takes it")
-    upload.add_argument(*_UPLOADS[0], **_UPLOADS[1])
-    reading_arguments(upload)
+    for names, how in (_UPLOADS, *READING):
+        upload.add_argument(*names, **how)
 
 
 def _grade(arguments: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from nbproof.gradebook.marks import ClassResults, Mark, by_assignment
 from nbproof.key import Key
 from nbproof.report.records import read_class
 from nbproof.report.report import make_report
-from nbproof.report.statistics import late_lines, some
+from nbproof.report.statistics import late_lines, missing_lines
 from nbproof.run.batch import follow_marks
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
@@ -72,9 +72,9 @@ def _print_report(
     needy = [row for row in tables["needs_help"] if row["first"]]
     first = ["talk first to"] * bool(needy)
     first += [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in needy]
-    silent = [row for row in tables["lessons"] if row["missing"]]
+    missing = {row["lesson"]: row["missing"] for row in tables["lessons"]}
     lines = (
-        *(f"nothing handed in: {row['lesson']}: {some([called[one] for one in row['missing']])}" for row in silent),
+        *missing_lines(missing, called.__getitem__),
         *late_lines(by_assignment(results.marks).values()),
         *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in _open(results, seen)),
         *first,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nbproof.command import course_command, this_python
 from nbproof.course_file import the_course
-from nbproof.errors import UsageError
+from nbproof.errors import UsageError, disk_trouble, refuse_unknown
 
 __all__ = [
     "OF_TEACHERS",
@@ -52,30 +52,28 @@ def prepare_workspace(root: Path) -> Path:
     """Copy released lessons into learn/ if they are not there yet; what a learner has is never overwritten."""
     for name in released_lessons(root):
         copy = root / "learn" / name / f"{name}.ipynb"
-        try:
+        with disk_trouble(
+            UsageError,
+            "your copies of the lessons cannot be written",
+            copy.parent.resolve(),
+            "move away what lies there and is no folder, or let your user write there",
+        ):
             if not copy.exists():
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(the_course().released_in(root) / name / f"{name}.ipynb", copy)
-        except OSError as error:
-            raise UsageError(
-                f"your copies of the lessons cannot be written: {error.strerror}",
-                str(copy.parent.resolve()),
-                "let your user write there, or copy the course's folder to where you may write",
-            ) from None
     return root / "learn"
 
 
 def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
     """Start JupyterLab on a lesson, by default the first; returns when it ends."""
     lessons = released_lessons(root)
-    if lesson is not None and lesson not in lessons:
-        raise UsageError(f"no lesson is called {lesson!r}", str(root / "release"), f"choose from: {', '.join(lessons)}")
-    print(f"JupyterLab: opening {lesson or lessons[0]}", flush=True)
+    name = lesson or lessons[0]
+    refuse_unknown([name], "lesson", lessons, root / "release")
+    print(f"JupyterLab: opening {name}", flush=True)
     if not (root / "release").is_dir():  # an installed course: a folder of the learner's own, wherever that is
         root = root / the_course().name
         print(f"your copies of the lessons lie in {(root / 'learn').resolve()}")
     prepare_workspace(root)
-    name = lesson or lessons[0]
     return start_server(root, f"/lab/tree/learn/{name}/{name}.ipynb", extra, _for_learners(root))
 
 

@@ -9,7 +9,6 @@ import ast
 import hashlib
 import json
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +17,7 @@ from typing import Any
 
 from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, stub_of, text_of, visible_and_hidden
 from nbproof.course_file import the_course
+from nbproof.grouping import grouped
 from nbproof.handed_out import OUTLINE, checks_files, key_of, visible_in
 
 __all__ = [
@@ -117,10 +117,7 @@ def _lesson_of(slug: str, cells: Sequence[Mapping[str, Any]], checks: Mapping[st
     title = re.search(r"^# (.+)$", prose, re.MULTILINE)
     headings = {found["id"]: found for found in _HEADING.finditer(prose)}
     answers = {name_of(cell): text_of(cell) for cell in cells if kind_of(cell) is CellKind.ANSWER}
-    tests: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for cell in cells:
-        if kind_of(cell) is CellKind.TEST:
-            tests[exercise_of(name_of(cell), answers)].append(cell)
+    tests = grouped((exercise_of(name_of(cell), answers), cell) for cell in cells if kind_of(cell) is CellKind.TEST)
     return OutlinedLesson(
         slug,
         title[1].strip() if title else slug,

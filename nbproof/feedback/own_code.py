@@ -33,7 +33,7 @@ _INVISIBLE = re.compile(
 """Controls, and marks that turn or hide text. Joiners, which scripts and emoji need, are none of them."""
 _OVER = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
 _STACKED = re.compile(f"({_OVER}{{3}}){_OVER}+")
-_CELL_FILE = re.compile(r"\(?<ipython-input-\d+-[0-9a-f]+>(?:, line (\d+)\))?")
+_CELL_FILE = re.compile(r"<ipython-input-\d+-[0-9a-f]+>")
 _LIBRARY = re.compile(r"…?(?:/[^\s/'\"<>()]{1,100}){0,20}/(?=(?:site-packages|dist-packages|python3\.\d+)/)")
 
 
@@ -48,7 +48,7 @@ def visible(text: str) -> str:
     # A progress bar writes over itself: what was written last is what one saw.
     kept = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in kept.split("\n"))
     kept = _STACKED.sub(r"\1", _INVISIBLE.sub(lambda sign: f"‹U+{ord(sign[0]):04X}›", kept))
-    kept = _CELL_FILE.sub(_in_your_cell, kept)
+    kept = _CELL_FILE.sub("your cell", kept)
     for folder in _own_folders():
         kept = kept.replace(folder, "…")
     # Half a surrogate pair, which no file takes, is written out.
@@ -79,10 +79,6 @@ def _own_folders() -> tuple[str, ...]:
     ours = {str(Path(__file__).resolve().parents[2]), str(the_course().root)}
     places = {sys.prefix, sys.base_prefix, sys.exec_prefix, os.getcwd(), *ours, os.path.expanduser("~")}
     return tuple(sorted((place for place in places if len(place) > 5), key=len, reverse=True))
-
-
-def _in_your_cell(found: re.Match[str]) -> str:
-    return f"(line {found[1]} of your cell)" if found[1] else "your cell"
 
 
 LONGEST = 12_000

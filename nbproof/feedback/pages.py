@@ -26,7 +26,7 @@ from nbproof.key import Key, assignment_of
 from nbproof.places import places
 from nbproof.run.journal import journal_of
 from nbproof.terminal import console_for_output, say
-from nbproof.text import counted
+from nbproof.text import counted, some_of
 
 __all__ = [
     "Feedback",
@@ -59,8 +59,11 @@ def chosen_submissions(
     """
     found = sorted(_made(root, "autograded", ".ipynb") | (_made(root, "feedback", ".html") if pages else set()))
     if not found:
-        place = str(places(root).base("autograded").resolve())
-        raise UsageError("nothing has been graded yet", place, course_command("grade"))
+        raise UsageError(
+            "nothing has been graded yet",
+            str(places(root).base("autograded").resolve()),
+            f"{course_command('collect UPLOAD')}, unless submitted/ holds it; then: {course_command('grade')}",
+        )
     _refuse_unknown(root, "learner", learners, {learner for learner, _ in found})
     _refuse_unknown(root, "lesson", lessons, {name for key in found for name in (key.lesson, key.assignment)})
     return [
@@ -86,7 +89,7 @@ def _refuse_unknown(root: Path, what: str, names: Sequence[str], known: set[str]
             raise UsageError(
                 f"nothing was graded for the {what} {name!r}, only for {counted(len(known), f'other {what}')}",
                 str(places(root).base("autograded").resolve()),
-                course_command("grade"),
+                f"choose from: {some_of(sorted(known), 8)}; or grade it: {course_command('grade')}",
             )
 
 

@@ -6,8 +6,8 @@ an error output, as after stock grading, so that nbgrader's own rule for scores 
 
 Receipts are ``timestamp.txt`` and ``submission_secret.txt``. nbgrader's exchange writes both when a learner hands in.
 `nbgrader release_feedback` names a page in the exchange by the secret, and ends for a whole class where one learner's is
-missing or is no text. What came by an LMS has neither: it gets a secret of its own, and a time that is empty, because nobody
-has said one.
+missing or is no text, or where there is no time. What came by an LMS has neither: it gets a secret of its own, and with its
+feedback a time that is empty, because nobody has said one.
 """
 
 from __future__ import annotations
@@ -20,20 +20,24 @@ import shutil
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from traitlets.config import Config
 
 from nbproof.cells import name_of
 from nbproof.display.panel import html_of, text_of
 from nbproof.display.words import words
 from nbproof.files import replace_file
 from nbproof.gradebook.typeset import Typesetter
-from nbproof.marking.blueprint import OWN, Blueprint, fill_in, is_blank
+from nbproof.limits import GradingLimits
+from nbproof.marking.blueprint import OWN, Blueprint, files_beside, fill_in, is_blank
 from nbproof.marking.plain import plain_outputs
 from nbproof.marking.results import CellRun, Verdict
 from nbproof.moments import moment_in
+from nbproof.nbgrader_setup import config_of
 from nbproof.places import places
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged, read_file
@@ -57,7 +61,7 @@ def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.Notebook
         if OWN in cell.metadata:
             _show_own(cell, verdict, shown)
         elif name in blueprint.texts and name not in blank:
-            shown.text(cell)
+            cell["source"] = shown.typesetter.typeset(cell.source)
         elif name in blueprint.stubs or name in tests:
             outputs: Sequence[dict[str, Any]] = verdict.runs.get(name, CellRun()).outputs
             if name in tests:
@@ -73,8 +77,7 @@ def _show_own(cell: nbformat.NotebookNode, verdict: Verdict, shown: _Shown) -> N
     """A cell of the learner's own, with what it made, if a person reads it."""
     number = cell.metadata[OWN]
     if cell.cell_type == "markdown":
-        shown.text(cell)
-        cell["source"] = _ADDED.format(cell.source)
+        cell["source"] = _ADDED.format(shown.typesetter.typeset(cell.source))
         return
     shown.own_code(cell)
     if verdict.own[number].questions:
@@ -147,7 +150,7 @@ class _Shown:
     """What people see of one learner's texts, as far as there is room."""
 
     def __init__(self, verdict: Verdict) -> None:
-        self._typesetter = Typesetter(verdict.pictures)
+        self.typesetter = Typesetter(verdict.pictures)
         self._room = _LONGEST_OF_ALL
 
     def own_code(self, cell: nbformat.NotebookNode) -> None:
@@ -156,29 +159,27 @@ class _Shown:
 
     def code(self, cell: nbformat.NotebookNode, most: int = _LONGEST) -> None:
         kept = without_blank_lines(cell.source)
-        cell["source"] = kept[:most]
-        if len(cell.source) < len(kept):
-            cell["source"] += _CUT
+        cell["source"] = kept if len(kept) <= most else kept[:most] + _CUT
         if not is_coloured(cell.source):
             # For nbconvert: the language that a cell is in.
             cell["metadata"]["magics_language"] = "text"
-
-    def text(self, cell: nbformat.NotebookNode) -> None:
-        cell["source"] = self._typesetter.typeset(cell.source)
 
 
 TIME, SECRET = "timestamp.txt", "submission_secret.txt"
 
 
-def time_in(path: Path) -> datetime | None:
-    """When it was handed in, in UTC; None if nothing is said. Raises ValueError if what is said cannot be read for certain."""
+def time_in(path: Path, zone: str) -> datetime | None:
+    """When it was handed in, in UTC; None if nothing is said. Raises ValueError if what is said cannot be read for certain.
+
+    ``zone``: nbgrader's exchange, which writes it, may be told to write the time of one.
+    """
     try:
         text = read_file(path, 200).decode().strip()
     except Damaged as error:
         if not os.path.lexists(path):
             return None
         raise ValueError(str(error)) from None
-    return moment_in(text) if text else None
+    return moment_in(text, home=zone) if text else None
 
 
 def _secret_in(path: Path) -> str:
@@ -190,34 +191,68 @@ def _secret_in(path: Path) -> str:
     return text if re.fullmatch(r"[!-~\s]{16,}", text) else ""
 
 
-def hand_on(root: Path, learner: str, lesson: str, parts: Collection[str] = ("autograded", "feedback")) -> None:
+_RUNS = re.compile("html|[/+]xml|javascript")
+"""In the type of a file that a browser may run: formgrader serves what lies there to the instructor, logged in."""
+
+
+def hand_on(
+    root: Path, learner: str, lesson: str, parts: Collection[str] = ("autograded", "feedback")
+) -> tuple[str, ...]:
     """Put both files of a submission beside its graded notebook and its feedback, as far as there are any. Raises OSError.
 
-    ``parts``: where they are put.
+    ``parts``: where they are put. Beside the graded notebook comes what nbgrader copies there, too: the learner's files, and
+    in the place of those the instructor's. Returns the names of the learner's that are left out, as a browser may run them.
 
     A secret that was made up stays the same for as long as one of the folders holds it.
     """
-    here = places(root)
-    handed_in = here.folder("submitted", learner, lesson)
+    here, config = places(root), config_of(root)
+    handed_in = here.notebook("submitted", learner, lesson)
     made = {part: here.folder(part, learner, lesson) for part in ("autograded", "feedback")}
-    known = (_secret_in(folder / SECRET) for folder in (handed_in, *made.values()))
+    known = (_secret_in(folder / SECRET) for folder in (handed_in.parent, *made.values()))
     secret = next(filter(None, known), "") or secrets.token_hex(64)
-    time = ""
+    time = b"" if os.path.lexists(handed_in.parent / TIME) else None
     with contextlib.suppress(ValueError):
-        if told := time_in(handed_in / TIME):
-            time = f"{told:%Y-%m-%d %H:%M:%S.%f} UTC"
+        if told := time_in(handed_in.parent / TIME, here.zone):
+            time = f"{told:%Y-%m-%d %H:%M:%S.%f} UTC".encode()
     for part in parts:
         if made[part].is_dir():
-            _write(made[part] / SECRET, secret)
-            _write(made[part] / TIME, time)
+            _write(made[part] / SECRET, secret.encode())
+            _write(made[part] / TIME, time or b"" if part == "feedback" else time)
+    if "autograded" not in parts or not made["autograded"].is_dir():
+        return ()
+    return _lay_beside(made["autograded"], here.source(lesson), handed_in, lesson, config)
 
 
-def _write(path: Path, text: str) -> None:
-    """As it is, if it is so already."""
+def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config: Config) -> tuple[str, ...]:
+    """What lies beside the instructor's notebook and beside the learner's, into this folder, as :func:`hand_on` says."""
+    ours = files_beside(source, config)
+    most = GradingLimits(config=config).for_lesson(lesson).attachment_mb << 20
+    theirs = files_beside(handed_in, config, theirs=None, most=most)
+    runs = {name for name in theirs if _RUNS.search(guess_type(f"/{name}")[0] or "")}
+    # Where one side has a file and the other a folder of that name, the instructor's counts.
+    taken = {str(place) for name in ours for place in (Path(name), *Path(name).parents)}
+    for name, data in theirs.items():
+        if not (
+            ".ipynb" in name or {name} & (runs | taken | {SECRET}) or ours.keys() & set(map(str, Path(name).parents))
+        ):
+            # A file of an earlier submission, where this one has a folder.
+            with contextlib.suppress(FileExistsError, NotADirectoryError):
+                _write(folder / name, data)
+    for name, data in ours.items():
+        _write(folder / name, data)
+    return tuple(sorted(runs - ours.keys()))
+
+
+def _write(path: Path, data: bytes | None) -> None:
+    """As it is, if it is so already. Nothing: there is no such file."""
     with contextlib.suppress(Damaged):
-        if read_file(path, 1_000) == text.encode():
+        if data is not None and read_file(path, len(data)) == data:
             return
     # A folder of that name, which nbgrader has copied out of a submission.
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
-    replace_file(path, text.encode())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if data is None:
+        path.unlink(missing_ok=True)
+    else:
+        replace_file(path, data)

@@ -85,6 +85,8 @@ class Mark:
     """Whether this run marked it; of what no run is asked about, True."""
     behind: bool = False
     """Whether what was handed in last is not graded yet."""
+    absent: bool = False
+    """Whether it was not handed in, and counts 0, for another notebook of its assignment was."""
 
     @property
     def learner(self) -> str:
@@ -108,7 +110,9 @@ class Mark:
 
     @property
     def how(self) -> str:
-        """``graded``; ``unchanged``: nothing ran; ``not graded``."""
+        """``graded``; ``unchanged``: nothing ran; ``not graded``; ``nothing``: it was not handed in."""
+        if self.absent:
+            return "nothing"
         if self.problem:
             return "not graded"
         return "graded" if self.fresh else "unchanged"
@@ -326,7 +330,7 @@ class ClassResults:
 
     def of_lesson(self, slug: str) -> list[Mark]:
         """What was handed in for a lesson and graded, ordered by learner."""
-        return [one for one in self.marks.values() if one.lesson == slug and not one.problem]
+        return [one for one in self.marks.values() if one.lesson == slug and not (one.problem or one.absent)]
 
     def ungraded(self) -> list[Mark]:
         """What was handed in and could not be graded."""

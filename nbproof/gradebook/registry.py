@@ -10,11 +10,14 @@ from __future__ import annotations
 import csv
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from nbgrader.api import (
@@ -32,7 +35,7 @@ from nbgrader.api import (
 )
 from nbgrader.apps import NbGraderAPI
 from nbgrader.dbutil import ALEMBIC_DIR
-from sqlalchemy import create_engine
+from sqlalchemy import Column, create_engine, inspect
 from traitlets.config import Config
 
 from nbproof.errors import CourseError
@@ -42,10 +45,12 @@ from nbproof.text import counted, in_one_line, some_of
 __all__ = ["create_tables", "follow"]
 
 _NAME = "assignment"
+_UNMARKED = partial(Grade, needs_manual_grade=False)
+"""Whether a person has to mark it is known once it is graded."""
 _KINDS = {
-    "grade_cells": (GradeCell, ("max_score", "cell_type"), (Grade,)),
+    "grade_cells": (GradeCell, ("max_score", "cell_type"), (_UNMARKED,)),
     "solution_cells": (SolutionCell, (), (Comment,)),
-    "task_cells": (TaskCell, ("max_score", "cell_type"), (Grade, Comment)),
+    "task_cells": (TaskCell, ("max_score", "cell_type"), (_UNMARKED, Comment)),
     "source_cells": (SourceCell, ("cell_type", "locked", "source", "checksum"), ()),
 }
 """What nbgrader's notebooks call their cells -> the kind, what is kept of each, what each submission has of it."""
@@ -55,14 +60,24 @@ GONE = "removed_marks.csv"
 def create_tables(db_url: str) -> None:
     """nbgrader's tables, and the version of their schema, in an empty database. Raises SQLAlchemyError.
 
-    nbgrader's ``Gradebook`` does the same where there are no tables, but starts the program ``alembic`` to ask for the
-    version: that takes ten times as long, and wants it on PATH.
+    In one of this version it adds columns that are missing: nbgrader's own upgrade knows no late penalties. nbgrader's
+    ``Gradebook`` makes tables, too, but starts the program ``alembic`` to ask for the version: that takes ten times as long, and
+    wants it on PATH.
     """
-    engine = create_engine(db_url)
+    engine, versions = create_engine(db_url), ScriptDirectory(ALEMBIC_DIR)
     try:
-        Base.metadata.create_all(engine)
         with engine.begin() as connection:
-            MigrationContext.configure(connection).stamp(ScriptDirectory(ALEMBIC_DIR), "heads")
+            context = MigrationContext.configure(connection)
+            if not inspect(connection).get_table_names():
+                context.stamp(versions, "heads")
+            if context.get_current_revision() != versions.get_current_head():
+                return
+            Base.metadata.create_all(connection)
+            for table in Base.metadata.sorted_tables:
+                for name in {*table.columns.keys()} - {
+                    one["name"] for one in inspect(connection).get_columns(table.name)
+                }:
+                    Operations(context).add_column(table.name, Column(name, table.columns[name].type))
     finally:
         engine.dispose()
 
@@ -77,7 +92,10 @@ def follow(book: Any, config: Config, assignment: str, folder: Path) -> str:
         tempfile.TemporaryDirectory() as scratch,
         Gradebook(_registered_alone(config, assignment, folder, paths, Path(scratch))) as made,
     ):
-        change = _Change(book, assignment)
+        known = book.db.query(Assignment).filter(Assignment.name == assignment).one_or_none()
+        known = known or Assignment(name=assignment, course_id=book.course_id)
+        book.db.add(known)
+        change = _Change(book.db, known)
         change.follow({paths[int(one.name)].stem: one for one in made.find_assignment(_NAME).notebooks})
         note = change.note(Path(config.CourseDirectory.root, ".course", GONE))
         book.db.commit()
@@ -116,34 +134,29 @@ def _reason_in(log: Sequence[str]) -> str:
     return in_one_line((errors or said[-1:] or ["it gave no reason"])[0])
 
 
+@dataclass(frozen=True)
 class _Change:
     """Of what a gradebook knows of one assignment; nothing of it is committed."""
 
-    def __init__(self, book: Any, assignment: str) -> None:
-        self._db, self._name = book.db, assignment
-        known = self._db.query(Assignment).filter(Assignment.name == assignment).one_or_none()
-        self._known = known or Assignment(name=assignment, course_id=book.course_id)
-        self._db.add(self._known)
-        self._new: list[str] = []
-        self._gone: list[str] = []
-        self._lost: list[tuple[object, ...]] = []
+    db: Any
+    assignment: Any
+    new: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
+    lost: list[tuple[str, ...]] = field(default_factory=list)
 
     def follow(self, notebooks: dict[str, Any]) -> None:
         """Have it these notebooks, and these cells in them."""
-        ours = {one.name: one for one in self._known.notebooks}
-        for title in ours.keys() - notebooks.keys():
-            self._follow_cells(ours[title], None)
-            for submitted in list(ours[title].submissions):
-                self._db.delete(submitted)
-            self._db.delete(ours[title])
+        known = {one.name: one for one in self.assignment.notebooks}
+        for title in known.keys() - notebooks.keys():
+            self._follow_cells(known[title], None)
+            for one in [*known[title].submissions, known[title]]:
+                self.db.delete(one)
         for title, theirs in notebooks.items():
-            mine = ours.get(title)
-            if mine is None:
-                mine = Notebook(name=title, assignment=self._known)
-                self._db.add(mine)
-                for one in list(self._known.submissions):
-                    self._db.add(SubmittedNotebook(notebook=mine, assignment=one))
+            mine = known.get(title) or Notebook(name=title, assignment=self.assignment)
             mine.kernelspec = theirs.kernelspec
+            self.db.add(mine)
+            if title not in known:
+                self.db.add_all(SubmittedNotebook(notebook=mine, assignment=one) for one in self.assignment.submissions)
             self._follow_cells(mine, theirs)
 
     def _follow_cells(self, mine: Any, theirs: Any | None) -> None:
@@ -151,45 +164,44 @@ class _Change:
             cells = {one.name: one for one in getattr(mine, called)}
             wanted = {one.name: one for one in getattr(theirs, called, ())}
             for name in cells.keys() - wanted.keys():
-                self._remove(mine.name, cells[name])
+                self.gone.add(name)
+                for row in self._given(cells[name]):
+                    self.db.delete(row)
+                self.db.delete(cells[name])
             for name, one in wanted.items():
                 values = {field: getattr(one, field) for field in fields}
-                if name not in cells:
-                    self._add(kind(name=name, notebook=mine, **values), mine, kept)
-                for field, value in values.items() if name in cells else ():
-                    setattr(cells[name], field, value)
+                if name in cells:
+                    for field, value in values.items():
+                        setattr(cells[name], field, value)
+                    continue
+                self.new.add(name)
+                made = kind(name=name, notebook=mine, **values)
+                self.db.add(made)
+                self.db.add_all(row(cell=made, notebook=one) for one in mine.submissions for row in kept)
 
-    def _add(self, cell: Any, mine: Any, kept: Sequence[Any]) -> None:
-        self._db.add(cell)
-        self._new += [cell.name]
-        for submitted in mine.submissions if kept else ():
-            self._db.add_all(one(cell=cell, notebook=submitted) for one in kept)
-        # Whether a person has to mark it is known once it is graded.
-        for grade in getattr(cell, "grades", None) or ():
-            grade.needs_manual_grade = False
-
-    def _remove(self, notebook: str, cell: Any) -> None:
-        self._gone += [cell.name]
-        for row in (*(getattr(cell, "grades", None) or ()), *(getattr(cell, "comments", None) or ())):
+    def _given(self, cell: Any) -> Iterator[Any]:
+        """What submissions have of a cell; what people gave is noted."""
+        for row in (*getattr(cell, "grades", ()), *getattr(cell, "comments", ())):
             given = [getattr(row, one, None) for one in ("manual_score", "extra_credit", "manual_comment")]
-            if any(one is not None for one in given):
-                self._lost += [(row.notebook.assignment.student_id, self._name, notebook, cell.name, *given)]
-            self._db.delete(row)
-        self._db.delete(cell)
+            if given != [None] * 3:
+                where = (row.notebook.assignment.student_id, self.assignment.name, row.notebook.name, cell.name)
+                self.lost.append((*where, *("" if one is None else str(one) for one in given)))
+            yield row
 
     def note(self, place: Path) -> str:
         """What a teacher should know; what people gave for cells that are gone goes to the file in ``place``."""
-        if not (self._known.submissions and (self._new or self._gone)):
+        if not self.assignment.submissions or not self.new | self.gone:
             return ""
-        cells = {"new": self._new, "gone": self._gone}
-        told = "; ".join(f"{what}: {some_of(sorted(set(names)), 5)}" for what, names in cells.items() if names)
-        note = (
-            f"{self._name}: the gradebook has its cells as they are now ({told}); due date, extensions, and what people gave "
-            "for all other cells are kept"
+        told = "; ".join(
+            f"{what}: {some_of(sorted(names), 5)}" for what, names in (("new", self.new), ("gone", self.gone)) if names
         )
-        if self._lost:
+        where = ""
+        if self.lost:
             place.parent.mkdir(exist_ok=True)
             with place.open("a", encoding="utf-8", newline="") as file:
-                csv.writer(file).writerows(sorted(self._lost, key=str))
-            note += f"; {counted(len(self._lost), 'mark')} or comments given by hand for what is gone: {place}"
-        return note
+                csv.writer(file).writerows(sorted(self.lost))
+            where = f"; {counted(len(self.lost), 'mark')} or comments given by hand for what is gone: {place}"
+        return (
+            f"{self.assignment.name}: the gradebook has its cells as they are now ({told}); due date, extensions, and what "
+            f"people gave for all other cells are kept{where}"
+        )

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import logging
 import re
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,6 @@ __all__ = [
     "is_one_files",
     "is_one_submissions",
     "masked",
-    "not_logged",
     "trouble_with_disk",
     "trouble_with_gradebook",
 ]
@@ -63,9 +63,10 @@ def masked(db_url: str) -> str:
 @contextlib.contextmanager
 def trouble_with_gradebook(db_url: str) -> Iterator[None]:
     """Whatever the database raises in this block comes out as a GradingError, and nbgrader logs nothing of it."""
+    logger = logging.getLogger("tornado.application")
+    before, logger.disabled = logger.disabled, True
     try:
-        with not_logged():
-            yield
+        yield
     except (SQLAlchemyError, sqlite3.Error) as error:
         raise _told(error, db_url) from None
     except ModuleNotFoundError as error:
@@ -73,16 +74,6 @@ def trouble_with_gradebook(db_url: str) -> Iterator[None]:
             raise
         fact = f"the gradebook's driver is not installed: {error}"
         raise GradingError(fact, masked(db_url), f"{with_extra('postgres')}, {_KEPT}") from None
-
-
-@contextlib.contextmanager
-def not_logged() -> Iterator[None]:
-    """nbgrader logs what it raises, with a traceback to the terminal; what is raised is told in words."""
-    logger = logging.getLogger("tornado.application")
-    before = logger.disabled
-    logger.disabled = True
-    try:
-        yield
     finally:
         logger.disabled = before
 
@@ -109,7 +100,6 @@ _OF_A_SERVER = (
     ),
 )
 """What is in the error, what that means, what to do."""
-_ASIDE = "mv {file} {file}.broken; then grade again: a new gradebook is filled from what was graded, nothing runs"
 _OF_A_FILE = (
     ("locked", "another program is using the gradebook", f"close it, {_KEPT}"),
     (
@@ -126,7 +116,8 @@ _OF_A_FILE = (
     (
         "",
         "the gradebook is damaged: {said}",
-        f"{_ASIDE} (marks and comments given by hand are in the broken file only)",
+        "{aside}; then grade again: a new gradebook is filled from what was graded, nothing runs (due dates, extensions, and "
+        "marks and comments given by hand stay behind in the broken file)",
     ),
 )
 
@@ -137,5 +128,7 @@ def _told(error: Exception, db_url: str) -> GradingError:
     of_a_file = db_url.startswith("sqlite:///")
     rows = _OF_A_FILE if of_a_file else _OF_A_SERVER
     fact, cure = next((fact, cure) for words, fact, cure in rows if re.search(words, said))
-    then = cure.format(file=file, upgrade=nbgrader_command("db upgrade"))
+    then = cure.format(
+        aside=shlex.join(["mv", "--", *map(str, (file, f"{file}.broken"))]), upgrade=nbgrader_command("db upgrade")
+    )
     return GradingError(fact.format(said=said), str(file) if of_a_file else masked(db_url), then)

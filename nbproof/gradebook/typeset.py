@@ -9,13 +9,15 @@ All of it is bounded, in its time as well: what is longer, or holds more, is sho
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 from urllib.parse import unquote
 
-from nbproof.text import code_parts
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from mdit_py_plugins.amsmath import amsmath_plugin
+from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 __all__ = ["Typesetter", "with_formulas"]
 
@@ -30,9 +32,7 @@ _MOST_MATHS = 4_000_000
 _CUT = "\n[cut off: a page shows no more of it; the whole text is in the submission]"
 _TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Signs that turn the direction of text: what is read would not be what was written."""
-_PICTURE = re.compile(r"\(attachment:|<img\b|!\[[^\]\n]*\]\(\S")
-_IMG = re.compile(r"""<img\b[^<>]{0,300}?\bsrc=["']?attachment:([^"'<>()\s]{1,300})["']?[^<>]{0,300}>""", re.IGNORECASE)
-_NOT_SHOWN = "[{} is not shown here: open the submitted notebook to see it]"
+_NOT_SHOWN = "<em>[{} is not shown here, or stands above: open the submitted notebook to see it]</em>"
 
 
 class Typesetter:
@@ -42,41 +42,33 @@ class Typesetter:
         """``pictures``: name -> a plain PNG in base64. Each is shown once."""
         self._pictures = dict(pictures or {})
         self._room, self._maths = _MOST_IN_ALL, _MOST_MATHS
+        self._parser = _parser(self._formula, self._picture)
 
     def typeset(self, text: str) -> str:
         """The text as one line of HTML, which Markdown leaves alone."""
         kept = _readable(text)
         fits = len(kept) <= min(_MOST_SET, self._room) and kept.count("|") <= _LARGEST_TABLE
         self._room -= len(kept) if fits else 0
-        page = self._markdown(kept) if fits else _lines(kept)
+        page = self._parser.render(kept) if fits else f'<pre style="white-space:pre-wrap">{escape(kept)}</pre>'
+        if "<img" in kept or ("](attachment:" in kept and not fits):
+            page += _NOT_SHOWN.format("a picture")
         # Between two dollar signs a page of nbgrader's own would look for formulas, which may be links.
         page = page.replace("$", "&#36;").replace("\\", "&#92;").replace("\n", "&#10;")
         return f'<div class="tex2jax_ignore mathjax_ignore">{page}</div>'
 
-    def _markdown(self, text: str) -> str:
-        shown = _IMG.sub(r"![](attachment:\1)", text)
-        rest = _PICTURE.search(re.sub(r"!\[[^\]\n]*\]\(attachment:[^()\s]*\)", "", shown))
-        page = str(_parser().render(shown, {"typesetter": self}))
-        return page + (f"<p>{_NOT_SHOWN.format('a picture')}</p>" if rest else "")
-
-    def formula(self, tex: str, block: bool) -> str:
-        """One as MathML."""
+    def _formula(self, tokens: Any, at: int, *_: Any) -> str:
+        tex, block = tokens[at].content.strip(), tokens[at].type != "math_inline"
         self._maths -= len(tex) ** 2
         made = _mathml(tex, block) if self._maths >= 0 else ""
         sign = "$$" if block else "$"
         return made or f"<code>{escape(f'{sign}{tex}{sign}')}</code>"
 
-    def picture(self, address: str, told: str) -> str:
-        """One that was attached, the first time."""
-        name = unquote(address.removeprefix("attachment:"))
-        png = self._pictures.get(name)
-        if png is None:
-            return f"<em>{escape(_NOT_SHOWN.format(f'the picture {name}'))}</em>"
-        if not png:
-            return f"<em>[the picture {escape(name)} stands above]</em>"
-        self._pictures[name] = ""
-        label = escape(told or name)
-        return f'<img src="data:image/png;base64,{"".join(png.split())}" alt="{label}" style="max-width:100%">'
+    def _picture(self, tokens: Any, at: int, *_: Any) -> str:
+        name = unquote(str(tokens[at].attrs["src"]).removeprefix("attachment:"))
+        png = "".join(self._pictures.pop(name, "").split())
+        label = escape(tokens[at].content or name)
+        shown = f'<img src="data:image/png;base64,{png}" alt="{label}" style="max-width:100%">'
+        return shown if png else _NOT_SHOWN.format(escape(f"the picture {name}"))
 
 
 def _readable(text: str) -> str:
@@ -86,56 +78,25 @@ def _readable(text: str) -> str:
     return (kept[:_LONGEST] + _CUT if len(kept) > _LONGEST else kept).strip("\n")
 
 
-def _lines(text: str) -> str:
-    """As it was typed, with `code` in backticks."""
-    if _PICTURE.search(text):
-        text = f"{text}\n[pictures are not shown here: open the submitted notebook to see them]"
-    return "<br>".join(map(_line, text.splitlines()))
-
-
-def _line(line: str) -> str:
-    parts = enumerate(map(escape, code_parts(line.lstrip())))
-    marked = "".join(f"<code>{part}</code>" if at % 2 and part else part for at, part in parts)
-    return "&nbsp;" * min(len(line) - len(line.lstrip()), 40) + marked
-
-
-@cache
-def _parser() -> Any:
+def _parser(formula: Callable[..., str], picture: Callable[..., str]) -> MarkdownIt:
     """Of CommonMark what has no address, and tables. HTML is text."""
-    from markdown_it import MarkdownIt
-    from markdown_it.renderer import RendererHTML
-    from mdit_py_plugins.amsmath import amsmath_plugin
-    from mdit_py_plugins.dollarmath import dollarmath_plugin
-
-    class Parser(MarkdownIt):
-        def validateLink(self, url: str) -> bool:  # noqa: N802
-            return url.startswith("attachment:")
-
-        def normalizeLink(self, url: str) -> str:  # noqa: N802
-            return url
-
-    parser = Parser("commonmark", {"html": False, "breaks": True, "maxNesting": 20})
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 20})
     parser.enable(["table", "strikethrough"]).disable(["link", "autolink", "html_inline", "html_block", "reference"])
     parser.use(dollarmath_plugin, allow_labels=False, allow_space=False, allow_blank_lines=False, double_inline=True)
     parser.use(amsmath_plugin)
-    for kind in ("math_inline", "math_inline_double", "math_block", "amsmath"):
-        parser.add_render_rule(kind, _set_formula)
-    parser.add_render_rule("image", _set_picture)
-    parser.add_render_rule("fence", RendererHTML.code_block)
+    rules: dict[str, Any] = {
+        "math_inline": formula,
+        "math_inline_double": formula,
+        "math_block": formula,
+        "amsmath": formula,
+        "image": picture,
+    }
+    parser.renderer = RendererHTML()
+    parser.renderer.rules |= {**rules, "fence": parser.renderer.rules["code_block"]}
     return parser
 
 
-def _set_formula(_: Any, tokens: Any, at: int, __: Any, env: Any) -> str:
-    return str(env["typesetter"].formula(tokens[at].content.strip(), tokens[at].type != "math_inline"))
-
-
-def _set_picture(_: Any, tokens: Any, at: int, __: Any, env: Any) -> str:
-    return str(env["typesetter"].picture(str(tokens[at].attrs["src"]), tokens[at].content))
-
-
 _SAME = (
-    # TeX takes one digit, where docutils takes a number: \frac12 is a half, x^23 is x squared times 3.
-    (re.compile(r"([_^]|\\[A-Za-z]+)\s*(\d)(\d)"), r"\1{\2}{\3}"),
     (re.compile(r"\\(?:begin|end)\{equation\*?\}|(?<=\\operatorname)\*|\\(?:nonumber|notag)\b"), ""),
     (re.compile(r"\\(begin|end)\{(?:align|gather|eqnarray|split)\*?\}"), r"\\\1{aligned}"),
     (re.compile(r"\\(?:bm|boldsymbol|textbf)\b"), r"\\mathbf"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,9 +26,8 @@ from nbproof.errors import CourseError
 from nbproof.files import written_whole
 from nbproof.gradebook.graded_notebook import time_in
 from nbproof.gradebook.marks import Mark
-from nbproof.gradebook.reader import DueDates, due_dates_in, lessons_in, marks_in
+from nbproof.gradebook.reader import due_dates_in, marks_in
 from nbproof.gradebook.registry import create_tables, follow
-from nbproof.gradebook.storage_errors import not_logged
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import UNCERTAIN, Verdict
@@ -37,29 +37,25 @@ from nbproof.text import in_one_line, printable
 __all__ = ["Penalties", "Writer"]
 
 
-class Writer:
-    """Writes one verdict after another. Where a run is cut off meanwhile, :meth:`held` tells. Use it as a context manager."""
+class Writer(Gradebook):  # type: ignore[misc]
+    """nbgrader's gradebook, for one verdict after another. Use it as a context manager."""
 
-    def __init__(self, db_url: str, course_id: str, late: Collection[Key] = ()) -> None:
-        """``late``: (learner, lesson) of what an LMS calls late without saying when it was handed in."""
-        self.db_url = db_url
-        self.late = frozenset(late)
-        _create_whole(db_url, course_id)
-        self._gradebook = Gradebook(db_url, course_id)
+    def __init__(self, db_url: str, course_id: str, late: Collection[Key] = (), zone: str = "UTC") -> None:
+        """``late``: (learner, lesson) of what an LMS calls late without saying when it was handed in.
 
-    def __enter__(self) -> Writer:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._gradebook.close()
+        ``zone``: of the times in ``timestamp.txt``.
+        """
+        self.db_url, self.late, self.zone = db_url, frozenset(late), zone
+        _create_whole(db_url)
+        create_tables(db_url)
+        super().__init__(db_url, course_id)
 
     def register(self, config: Config, assignment: str, folder: Path) -> str:
         """Put an assignment's cells and points into the gradebook: :func:`nbproof.gradebook.registry.follow`."""
         try:
-            with not_logged():
-                return follow(self._gradebook, config, assignment, folder)
+            return follow(self, config, assignment, folder)
         except BaseException as error:
-            self._gradebook.db.rollback()
+            self.db.rollback()
             if not isinstance(error, (UnicodeError, DataError)):
                 raise
             raise CourseError(
@@ -67,14 +63,6 @@ class Writer:
                 printable(str(folder)),
                 "give the folder a name of few letters and digits, in source/, release/ and submitted/; then grade again",
             ) from None
-
-    def lessons(self) -> dict[str, float]:
-        """The registered assignments, their notebooks, and their marks."""
-        return lessons_in(self._gradebook)
-
-    def held(self, lesson: str) -> dict[str, Mark]:
-        """Learner -> what the gradebook holds of their submission of a lesson."""
-        return marks_in(self._gradebook, lesson)
 
     def is_stamped(self, held: Mark, learner: str, lesson: str, submitted: Path) -> bool:
         """Whether the time of the hand-in has arrived in the gradebook."""
@@ -87,13 +75,13 @@ class Writer:
         such a second, and has handed in again since, came when it was due.
         """
         try:
-            told = time_in(_stamp(learner, lesson, submitted))
+            told = time_in(_stamp(learner, lesson, submitted), self.zone)
         except ValueError:
             told = before = None
         if told is not None:
             # The last second of a due date is on time, to its end.
             return told.replace(tzinfo=None, microsecond=0)
-        due = self._gradebook.find_assignment(assignment_of(lesson)).duedate
+        due = self.find_assignment(assignment_of(lesson)).duedate
         at_least = due + timedelta(seconds=1) if due is not None else None
         if (learner, lesson) in self.late:
             return at_least
@@ -101,19 +89,15 @@ class Writer:
 
     def end_minutes(self) -> None:
         """A due date of 23:59, as formgrader sets it, ends with that minute."""
-        for one in self._gradebook.assignments:
+        for one in self.assignments:
             if one.duedate is not None and (one.duedate.minute, one.duedate.second) == (59, 0):
                 one.duedate = one.duedate.replace(second=59)
-        self._gradebook.db.commit()
-
-    def due_dates(self) -> DueDates:
-        """All that the gradebook knows."""
-        return due_dates_in(self._gradebook)
+        self.db.commit()
 
     def set_due(self, lesson: str, when: datetime | None) -> None:
         """Set or take away the class's due date. Whoever has a later one of their own keeps it; other extensions end."""
-        extensions = self.due_dates().extensions
-        self._gradebook.update_or_create_assignment(lesson, duedate=when)
+        extensions = due_dates_in(self).extensions
+        self.update_or_create_assignment(lesson, duedate=when)
         for (learner, name), until in extensions.items():
             if name == lesson:
                 self.extend(lesson, learner, until if when is not None and until > when else None)
@@ -123,21 +107,21 @@ class Writer:
 
         nbgrader keeps an extension with the submission, so an empty one is made if nothing was handed in yet.
         """
-        book, empty = self._gradebook, learner not in self.held(lesson)
+        empty = learner not in marks_in(self, lesson)
         if until is not None:
-            book.update_or_create_student(learner)
+            self.update_or_create_student(learner)
             try:
-                book.find_submission(lesson, learner)
+                self.find_submission(lesson, learner)
             except MissingEntry:
-                for notebook in book.add_submission(lesson, learner).notebooks:
+                for notebook in self.add_submission(lesson, learner).notebooks:
                     for grade in notebook.grades:
                         grade.needs_manual_grade = False  # there is nothing to mark
-            more = until - self.due_dates().lessons[lesson]
-            book.grant_extension(lesson, learner, minutes=more / timedelta(minutes=1))
+            more = until - due_dates_in(self).lessons[lesson]
+            self.grant_extension(lesson, learner, minutes=more / timedelta(minutes=1))
         elif empty:
-            book.remove_submission(lesson, learner)
+            self.remove_submission(lesson, learner)
         else:
-            book.grant_extension(lesson, learner)
+            self.grant_extension(lesson, learner)
 
     def write(
         self,
@@ -152,30 +136,38 @@ class Writer:
         does not wait for a person again.
         """
         try:
-            with not_logged():
-                self._write(verdict, blueprint, submitted, earlier or {})
+            self._write(verdict, blueprint, submitted, earlier or {})
         except BaseException as error:
             # Whatever comes next must not find half of this in the session.
-            self._gradebook.db.rollback()
+            self.db.rollback()
             if isinstance(error, InvalidEntry) and isinstance(error.__context__, SQLAlchemyError):
                 # nbgrader's word for whatever the database says, a full disk too.
                 raise error.__context__ from None
             raise
 
     def _write(self, verdict: Verdict, blueprint: Blueprint, submitted: Path, earlier: Mapping[str, str]) -> None:
-        self._gradebook.update_or_create_student(verdict.learner)
-        submission = self._gradebook.update_or_create_submission(assignment_of(verdict.lesson), verdict.learner)
+        self.update_or_create_student(verdict.learner)
+        submission = self.update_or_create_submission(assignment_of(verdict.lesson), verdict.learner)
         submission.timestamp = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
         mine = [one.id for one in submission.notebooks if one.name == notebook_of(verdict.lesson)]
         for grade, name in self._named(Grade, mine):
             _set_grade(grade, name, verdict, blueprint, earlier)
         for comment, name in self._named(Comment, mine):
             _set_comment(comment, name, verdict, blueprint)
-        self._gradebook.db.commit()
+        self.db.commit()
+
+    def write_absent(self, key: Key) -> None:
+        """A notebook that was not handed in counts 0, and waits for nobody, as nbgrader has it; a person's marks stay."""
+        with contextlib.suppress(MissingEntry):
+            found = self.find_submission_notebook(notebook_of(key.lesson), key.assignment, key.learner)
+            for grade in found.grades:
+                if grade.manual_score is None:
+                    grade.auto_score, grade.needs_manual_grade = 0.0, False
+        self.db.commit()
 
     def _named(self, kind: type[Grade | Comment], notebooks: Sequence[str]) -> list[Any]:
         """Those of these notebooks, each with its cell's grade_id: one query, where nbgrader's objects would ask once a cell."""
-        query = self._gradebook.db.query(kind, BaseCell.name).join(BaseCell, BaseCell.id == kind.cell_id)
+        query = self.db.query(kind, BaseCell.name).join(BaseCell, BaseCell.id == kind.cell_id)
         return list(query.filter(kind.notebook_id.in_(notebooks)))
 
 
@@ -210,15 +202,13 @@ def _stamp(learner: str, lesson: str, submitted: Path) -> Path:
     return next(homes, submitted.parent) / "timestamp.txt"
 
 
-def _create_whole(db_url: str, course_id: str) -> None:
+def _create_whole(db_url: str) -> None:
     """Make a missing SQLite gradebook beside its place and move it there: a run cut off meanwhile leaves none, not half."""
     place = Path(db_url.removeprefix("sqlite:///"))
-    if not db_url.startswith("sqlite:///") or place.exists():
-        return
-    with written_whole(place) as fresh, not_logged():
-        fresh.unlink(missing_ok=True)
-        create_tables(f"sqlite:///{fresh}")
-        Gradebook(f"sqlite:///{fresh}", course_id).close()
+    if db_url.startswith("sqlite:///") and not place.exists():
+        with written_whole(place) as fresh:
+            fresh.unlink(missing_ok=True)
+            create_tables(f"sqlite:///{fresh}")
 
 
 class Penalties:
@@ -230,36 +220,39 @@ class Penalties:
 
     def __init__(self, root: Path, config: Config, db_url: str) -> None:
         self._db_url = db_url
-        self._place = str(root / "nbgrader_config.py")
         try:
             listed = Autograde(config=config).autograde_preprocessors
             used = [one for one in listed if isinstance(one, type) and issubclass(one, AssignLatePenalties)]
             self._preprocessor = used[0](config=config) if used else None
         except Exception as error:  # traitlets raise what an import raises
-            raise self._broken(error) from None
+            raise GradingError(
+                f"the late-penalty plug-in fails: {_told(error)}", str(root / "nbgrader_config.py"), _MEND
+            ) from None
 
-    def _broken(self, error: Exception) -> GradingError:
-        told = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-        return GradingError(
-            f"the late-penalty plug-in fails: {told}",
-            self._place,
-            "mend c.AssignLatePenalties.plugin_class, then grade again: what was graded is kept",
-        )
+    def assign(self, held: Mapping[Key, Mark], lessons: Collection[str]) -> tuple[str, ...]:
+        """Have nbgrader set or take back the penalty of whatever is late, or has one from when it was. ``held``: by assignment.
 
-    def concerns(self, held: Mark) -> bool:
-        """Whether there is anything to decide: it is late, or has a penalty from when it was."""
-        return self._preprocessor is not None and (held.late.seconds > 0 or held.penalty > 0)
+        Returns a line for each assignment that the plug-in fails for; the others have their penalties.
+        """
+        failed: dict[str, str] = {}
+        for (learner, assignment), have in held.items():
+            if self._preprocessor is None or (have.late.seconds <= 0 and have.penalty <= 0):
+                continue
+            told: Mapping[str, str] = {
+                "notebook": min(notebook_of(one) for one in lessons if assignment_of(one) == assignment),
+                "assignment": assignment,
+                "student": learner,
+                "db_url": self._db_url,
+            }
+            try:
+                self._preprocessor.preprocess(nbformat.v4.new_notebook(), {"nbgrader": told})
+            except Exception as error:  # an instructor's own code
+                failed.setdefault(assignment, f"{_told(error)} (for {printable(learner)})")
+        return tuple(f"{name}: the late-penalty plug-in fails: {why}: {_MEND}" for name, why in failed.items())
 
-    def assign(self, learner: str, lesson: str) -> None:
-        """Have nbgrader set or take back the penalty in the gradebook. Raises GradingError if the plug-in fails."""
-        assert self._preprocessor is not None
-        told: Mapping[str, str] = {
-            "notebook": notebook_of(lesson),
-            "assignment": assignment_of(lesson),
-            "student": learner,
-            "db_url": self._db_url,
-        }
-        try:
-            self._preprocessor.preprocess(nbformat.v4.new_notebook(), {"nbgrader": told})
-        except Exception as error:  # an instructor's own code
-            raise self._broken(error) from None
+
+_MEND = "mend c.AssignLatePenalties.plugin_class in nbgrader_config.py, then grade again: what was graded is kept"
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {in_one_line(error)}"

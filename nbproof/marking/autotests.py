@@ -27,7 +27,7 @@ from nbproof.sandbox.isolation import isolation_or_refuse, why_not_isolated
 from nbproof.sandbox.worker_handle import Worker
 from nbproof.text import in_one_line
 
-__all__ = ["with_tests"]
+__all__ = ["read_from", "with_tests"]
 
 
 @dataclass(frozen=True)
@@ -55,30 +55,39 @@ class _Sealed(InstantiateTests):  # type: ignore[misc]
         return super(InstantiateTests, self).preprocess(nb, resources)
 
 
-def _holds_templates(source: Path, config: Config) -> bool:
-    return InstantiateTests(config=config).autotest_delimiter.encode() in source.read_bytes()
+def _templates(source: Path, config: Config) -> Path:
+    """How tests are written: beside the notebook, or in the course's folder."""
+    name = str(InstantiateTests(config=config).autotest_filename)
+    beside = source.parent / name
+    return beside if beside.is_file() else Path(config.CourseDirectory.root, name)
+
+
+def read_from(source: Path, config: Config) -> list[bytes]:
+    """What the instructor's notebook is read from: it, what is put above and below it, and how its tests are written."""
+    around = (config.IncludeHeaderFooter.get(part) for part in ("header", "footer"))
+    files = (source, _templates(source, config), *map(Path, filter(None, around)))
+    return [path.read_bytes() for path in files if path.is_file()]
 
 
 def with_tests(source: Path, config: Config) -> nbformat.NotebookNode:
     """The instructor's notebook, with the tests that nbgrader writes into it. Raises CourseError if it cannot write them."""
-    if not _holds_templates(source, config):
+    if InstantiateTests(config=config).autotest_delimiter.encode() not in source.read_bytes():
         return nbformat.read(source, as_version=4)
-    root, name = Path(config.CourseDirectory.root), InstantiateTests(config=config).autotest_filename
-    folder = source.parent if (source.parent / name).is_file() else root
+    templates = _templates(source, config)
     try:
         beside = read_attachments(source.parent, source, CourseDirectory(config=config).max_dir_size * 1000)
-        parts = [*map(os.fsencode, beside), *beside.values(), source.read_bytes(), (folder / name).read_bytes()]
+        parts = [*map(os.fsencode, beside), *beside.values(), *read_from(source, config)]
         asked = [repr(config.get(one)).encode() for one in ("InstantiateTests", "IncludeHeaderFooter")]
-        kept = root / ".course" / "autotests" / f"{digest_of(*parts, *asked)}.ipynb"
+        kept = Path(config.CourseDirectory.root, ".course", "autotests", f"{digest_of(*parts, *asked)}.ipynb")
         if not kept.is_file():
             kept.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(kept, nbformat.writes(_written(source, folder, beside, config)))
+            replace_file(kept, nbformat.writes(_written(source, templates.parent, beside, config)))
         return nbformat.read(kept, as_version=4)
     except Exception as error:  # the instructor's code, templates, or a limit that ended the process
         raise CourseError(
             f"nbgrader cannot write the tests of its AUTOTEST lines: {type(error).__name__}: {in_one_line(error)}",
             str(source),
-            f"mend the line, the reference answer above it, or how tests are written, {folder / name}; then grade again",
+            f"mend the line, the reference answer above it, or how tests are written, {templates}; then grade again",
         ) from None
 
 

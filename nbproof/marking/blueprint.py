@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbgrader.converters import Autograde
@@ -31,7 +30,7 @@ from nbproof.marking.autotests import with_tests
 from nbproof.marking.plain import PlainTest, is_plain
 from nbproof.marking.results import WrittenAnswer
 from nbproof.recover.answers import Answers, OwnCell
-from nbproof.recover.matching import Handout, questions_above
+from nbproof.recover.matching import Former, Handout, questions_above
 from nbproof.recover.notebook_bytes import Attachments, Damaged, read_attachments
 from nbproof.text import in_one_line
 
@@ -113,6 +112,8 @@ class Blueprint:
     cell_seconds: float | None = None
     """Of a lesson whose tests are all plain, how long a cell may run, as nbgrader is told, or 0 if it is not; then it is
     interrupted, and what it defined stands. None: exercises have their time, and what takes longer is ended."""
+    former: tuple[Former, ...] = ()
+    """What learners were handed with earlier versions."""
 
     @cached_property
     def texts(self) -> dict[str, Question]:
@@ -146,7 +147,7 @@ class Blueprint:
     def handout(self) -> Handout:
         """What learners were handed: safe to show to a process that has read a submission."""
         tests = {name: test.exercise for name, test in self.tests.items()}
-        return Handout.of(self.lesson, self.notebook, tests)
+        return replace(Handout.of(self.lesson, self.notebook, tests), former=self.former)
 
     def with_questions(self, own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
         """These cells of a learner's, each with what a person marks there.
@@ -183,43 +184,46 @@ def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
     """Read the instructor's notebook. ``lesson``: what it is called, if that is not the file's name."""
     instructor = _instructors(source, config)
     learner = _released(instructor, source, config)
-    setup: dict[str, str] = {}
-    tests: dict[str, str] = {}
-    points: dict[str, float] = {}
-    answers: list[str] = []
-    nearest: dict[str, str] = {}
-    order: list[tuple[CellKind, str]] = []
-    for cell in instructor.cells:
-        kind, name = kind_of(cell), name_of(cell)
-        if kind is CellKind.TEST:
-            tests[name], points[name] = cell.source, float(grading_of(cell).get("points") or 0)
-            nearest[name] = answers[-1] if answers else name
-            order.append((kind, name))
-        elif kind in (CellKind.ANSWER, CellKind.MANUAL):
-            if kind is CellKind.ANSWER:
-                answers.append(name)
-            # If a person marks it, its names are there for the cells below all the same.
-            order.append((CellKind.ANSWER, name))
-        elif kind is CellKind.SETUP:
-            setup[name] = cell.source
-            order.append((kind, name))
     shown = {name_of(cell): cell.source for cell in learner.cells}
-    stubs = {name: shown[name] for kind, name in order if kind is CellKind.ANSWER}
-    test_cells = {}
-    for name, text in tests.items():
-        exercise = exercise_of(name, answers) or nearest[name]
-        test_cells[name] = _test_cell(name, points[name], text, shown[name], exercise, config)
+    cells = [(kind_of(cell), name_of(cell), cell) for cell in instructor.cells]
+    answers = [name for kind, name, _ in cells if kind is CellKind.ANSWER]
+    order = tuple((_RUNS_AS[kind], name) for kind, name, _ in cells if kind in _RUNS_AS)
+    setup = {name: cell.source for kind, name, cell in cells if kind is CellKind.SETUP}
+    tests, written, above = dict[str, TestCell](), dict[str, Question](), ""
+    for kind, name, cell in cells:
+        if kind is CellKind.ANSWER:
+            above = name
+        elif kind is CellKind.TEST:
+            exercise = exercise_of(name, answers) or above or name
+            tests[name] = _test_cell(name, _points(cell), cell.source, shown[name], exercise, config)
+        elif kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
+            # Of a task nothing was handed out that could be its answer.
+            stub = "" if kind is CellKind.TASK else shown[name]
+            written[name] = Question(name, _points(cell), stub, kind)
     return Blueprint(
         lesson or source.stem,
         learner,
-        tuple(order),
+        order,
         setup,
-        stubs,
-        test_cells,
-        questions_in(instructor, learner),
+        {name: shown[name] for kind, name in order if kind is CellKind.ANSWER},
+        tests,
+        written,
         files_beside(source, config),
-        _cell_seconds(config) if all(test.plain for test in test_cells.values()) else None,
+        _cell_seconds(config) if all(test.plain for test in tests.values()) else None,
     )
+
+
+# If a person marks an answer, its names are there for the cells below all the same.
+_RUNS_AS = {
+    CellKind.SETUP: CellKind.SETUP,
+    CellKind.ANSWER: CellKind.ANSWER,
+    CellKind.MANUAL: CellKind.ANSWER,
+    CellKind.TEST: CellKind.TEST,
+}
+
+
+def _points(cell: nbformat.NotebookNode) -> float:
+    return float(grading_of(cell).get("points") or 0)
 
 
 def _instructors(source: Path, config: Config) -> nbformat.NotebookNode:
@@ -277,19 +281,21 @@ def _cell_seconds(config: Config) -> float:
     return float(told) if told and told > 0 else math.inf
 
 
-def files_beside(source: Path, config: Config, theirs: bool = False) -> Attachments:
+def files_beside(source: Path, config: Config, theirs: bool | None = False, most: float = math.inf) -> Attachments:
     """The instructor's own files, as nbgrader copies them: none that it is told to ignore. Its other rules are its exchange's.
 
-    ``theirs``: in place of them those that learners write, and that nbgrader is told not to overwrite.
+    ``theirs``: in place of them those that learners write, and that nbgrader is told not to overwrite; None for all.
+    ``most``: bytes that are read.
     """
     course = CourseDirectory(config=config)
     written = Autograde(config=config).exclude_overwriting.get(source.parent.name, ())
-    found = read_attachments(source.parent, source, course.max_dir_size * 1000)
+    found = read_attachments(source.parent, source, int(min(most, course.max_dir_size * 1000)))
 
     def is_ignored(name: str) -> bool:
         return any(fnmatch(part, pattern) for part in Path(name).parts for pattern in course.ignore)
 
-    return {name: data for name, data in found.items() if (name in written) == theirs and not is_ignored(name)}
+    wanted = (True, False) if theirs is None else (theirs,)
+    return {name: data for name, data in found.items() if (name in written) in wanted and not is_ignored(name)}
 
 
 _OTTER = ("ASSIGNMENT CONFIG", "BEGIN QUESTION", "otter.Notebook(")
@@ -350,19 +356,6 @@ def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
 
 # What a person marks. The mark stands in nbgrader's gradebook: ``find_grade(question.id, lesson, lesson, learner)`` has
 # ``manual_score`` and ``needs_manual_grade``, ``find_comment`` (with the same arguments) has ``manual_comment``.
-
-
-def questions_in(instructor: Any, learner: Any) -> dict[str, Question]:
-    """The questions of a notebook: points from the instructor's version, stubs from the learner's."""
-    stubs = {name_of(cell): cell.source for cell in learner.cells}
-    found: dict[str, Question] = {}
-    for cell in instructor.cells:
-        kind, name = kind_of(cell), name_of(cell)
-        if kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
-            # Of a task nothing was handed out that could be its answer.
-            stub = "" if kind is CellKind.TASK else stubs[name]
-            found[name] = Question(name, float(grading_of(cell).get("points") or 0), stub, kind)
-    return found
 
 
 def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) -> tuple[WrittenAnswer, ...]:

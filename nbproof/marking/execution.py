@@ -28,7 +28,7 @@ from nbproof.marking.judge import Brought, Judge
 from nbproof.marking.plain import hidden_run, plain_run, shown_of
 from nbproof.marking.results import CellRun
 from nbproof.marking.verdicts import Progress, says_out_of_memory
-from nbproof.recover.answers import Answers, is_code
+from nbproof.recover.answers import Answers
 from nbproof.sandbox import wire
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
@@ -102,7 +102,7 @@ def _steps(blueprint: Blueprint, rebuilt: Answers, all_of_it: bool) -> dict[_Ste
     found = dict(own.get((-1, True), {}))
     for place, cell in enumerate(blueprint.handout.cells):
         found |= own.get((place, False), {})
-        if cell.kind is not CellKind.SHOW and is_code(cell):
+        if cell.kind is not CellKind.SHOW and cell.is_code:
             found[cell.kind, cell.name] = texts.get(cell.kind, {}).get(cell.name, "")
         elif cell.kind is CellKind.SHOW and all_of_it and place not in changed:
             found[cell.kind, f"shown {place}"] = cell.source
@@ -444,7 +444,7 @@ class Execution:
                 self._probe(worker, exercise, name, test.probe, test.hidden_checks, test.canary)
             else:
                 answer = self._execute(worker, test.source, room=_ROOM)
-                exercise.plain[name] = hidden_run(exercise.plain.get(name), test.points, answer)
+                exercise.plain[name] = hidden_run(exercise.plain.get(name), test.points, answer, test.plain.harmless)
         finally:
             # Of a few digits, as everything that hidden lines could be told by.
             exercise.seconds += round(time.monotonic() - start, 1)

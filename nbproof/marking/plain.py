@@ -9,19 +9,23 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbgrader.preprocessors import ClearHiddenTests
+from nbgrader.preprocessors import ClearHiddenTests, IgnorePattern
 from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
 from nbproof.cells import ITS_TESTS, is_made_up
 from nbproof.course_file import the_course
+from nbproof.errors import CourseError
+from nbproof.key import assignment_of
 from nbproof.marking.results import CellRun
-from nbproof.text import printable
+from nbproof.text import counted, printable
 from nbproof.values.results import Finding, ProbeError
 
 __all__ = [
@@ -29,6 +33,7 @@ __all__ = [
     "PlainTest",
     "hidden_run",
     "is_plain",
+    "may_score",
     "plain_findings",
     "plain_outputs",
     "plain_run",
@@ -40,6 +45,8 @@ __all__ = [
 _HIDDEN_FAILED = "A hidden test failed."
 _NUMBER = re.compile(r"(?:np\.\w+|tensor|Array)\(([-+.\de]+)(?:, .*)?\)")
 """How NumPy 2 and torch write a number, which nbgrader would take for full marks."""
+_LOOKED_AT = 5_000
+"""Characters of stderr in which a pattern of the instructor's is looked for: some take the square of that time."""
 _SHORTEST = 10
 """Characters of a hidden line that is looked for in outputs."""
 
@@ -53,17 +60,28 @@ class PlainTest:
     """The lines that learners have."""
     hidden: tuple[str, ...] = ()
     """The lines that they do not have."""
+    harmless: str = ""
+    """By ``c.IgnorePattern``, what on stderr costs no points: a regular expression."""
 
     @classmethod
     def of(cls, name: str, source: str, config: Config) -> PlainTest:
         """Read a test cell of the instructor's."""
-        marks = ClearHiddenTests(config=config)
+        marks, ignored = ClearHiddenTests(config=config), IgnorePattern(config=config)
         visible, hidden, inside = list[str](), list[str](), False
         for line in source.splitlines():
             inside = inside or marks.begin_test_delimeter in line
             (hidden if inside else visible).append(line)
             inside = inside and marks.end_test_delimeter not in line
-        return cls(_asked(name, "\n".join(visible)), tuple(visible), tuple(hidden))
+        harmless = ignored.pattern if ignored.enabled else ""
+        try:
+            re.compile(harmless)
+        except re.error as error:
+            raise CourseError(
+                f"c.IgnorePattern.pattern is no regular expression: {error}: {harmless}",
+                str(Path(config.CourseDirectory.root, "nbgrader_config.py")),
+                "mend it there; then grade again",
+            ) from None
+        return cls(_asked(name, "\n".join(visible)), tuple(visible), tuple(hidden), harmless)
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -107,6 +125,15 @@ def _calls_check(node: ast.stmt) -> bool:
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"
 
 
+def may_score(source: str) -> bool:
+    """Whether a plain test may end with a result: nbgrader takes it for points, and not for a part of them."""
+    try:
+        last = ast.parse(source).body[-1:]
+    except (SyntaxError, ValueError, RecursionError):
+        return True
+    return is_plain(source) and any(isinstance(node, ast.Expr) for node in last)
+
+
 @dataclass(frozen=True)
 class PlainRun:
     """How a plain test cell ended."""
@@ -118,15 +145,16 @@ class PlainRun:
     """What may be shown."""
 
 
-def scored(outputs: object, error: object, points: float, quoting: bool = True) -> tuple[float, str]:
+def scored(
+    outputs: object, error: object, points: float, quoting: bool = True, harmless: str = ""
+) -> tuple[float, str]:
     """The score of a test cell, by nbgrader's own rule from raw outputs, and a sentence if that is not all there is.
 
     ``error``: what the worker says ended the cell. Its output may have been cut off, which must not earn points.
-    ``quoting``: whether the sentence may hold a word of the learner's.
+    ``quoting``: whether the sentence may hold a word of the learner's. ``harmless``: as :attr:`PlainTest.harmless`.
     """
-    told = [
-        made for one in (outputs if isinstance(outputs, list) else []) if (made := _as_nbgrader_reads(one)) is not None
-    ]
+    read = (_as_nbgrader_reads(one, harmless) for one in (outputs if isinstance(outputs, list) else []))
+    told = [one for one in read if one is not None]
     if error:
         told.insert(0, nbformat.v4.new_output("error", ename="", evalue="", traceback=[]))
     grading = {"grade": True, "solution": False, "points": points}
@@ -142,28 +170,40 @@ def scored(outputs: object, error: object, points: float, quoting: bool = True) 
             "Your instructor has to look at it."
         )
     score = float(score or 0.0)
-    if score >= points and (points or not any(_fails(one) for one in told)):
+    failing = [one for one in told if _fails(one)]
+    if score >= points and (points or not failing):
         return score, ""
-    if any(one["output_type"] == "error" for one in told):
+    if any(one["output_type"] == "error" for one in failing):
         return score, "The test cell ended with an error."
-    if any(_fails(one) for one in told):
-        return score, "Something was written to stderr, a warning for example: nbgrader gives no points then."
+    if failing:
+        return score, _of_stderr("".join(one.text for one in failing).strip(), quoting)
     return score, f"The test cell gives {score:g} of {points:g} points."
+
+
+def _of_stderr(written: str, quoting: bool) -> str:
+    first = ", a warning for example"
+    if quoting and written:
+        first = f", beginning with `{printable(written.splitlines()[0][:200])}`"
+    return f"Something was written to stderr{first}: nbgrader gives no points then."
 
 
 def _fails(output: Mapping[str, Any]) -> bool:
     return bool(output["output_type"] == "error" or output.get("name") == "stderr")
 
 
-def _as_nbgrader_reads(output: object) -> nbformat.NotebookNode | None:
+def _as_nbgrader_reads(output: object, harmless: str) -> nbformat.NotebookNode | None:
     """As much of an output as nbgrader's rule looks at."""
     if not isinstance(output, dict):
         return None
     kind, data = output.get("output_type"), output.get("data")
+    if harmless and output.get("name") == "stderr" and re.search(harmless, str(output.get("text"))[:_LOOKED_AT]):
+        return None
     if kind == "error":
         return nbformat.v4.new_output("error", ename="", evalue="", traceback=[])
     if kind == "stream":
-        return nbformat.v4.new_output("stream", name="stderr" if output.get("name") == "stderr" else "stdout", text="")
+        text = output.get("text")
+        name = "stderr" if output.get("name") == "stderr" else "stdout"
+        return nbformat.v4.new_output("stream", name=name, text=text[:1_000] if isinstance(text, str) else "")
     if kind == "execute_result":
         text = data.get("text/plain") if isinstance(data, dict) else None
         text = text[:1_000] if isinstance(text, str) else ""
@@ -174,19 +214,19 @@ def _as_nbgrader_reads(output: object) -> nbformat.NotebookNode | None:
 
 def plain_run(test: PlainTest, points: float, answer: Mapping[str, Any], shown: tuple[dict[str, Any], ...]) -> PlainRun:
     """How the visible lines of a test cell ended, from what a worker brought. ``shown``: its outputs, made harmless."""
-    score, sentence = scored(answer.get("outputs"), answer.get("error"), points)
+    score, sentence = scored(answer.get("outputs"), answer.get("error"), points, harmless=test.harmless)
     error = answer.get("error")
     if isinstance(error, list) and len(error) == 2 and all(isinstance(part, str) for part in error):
         sentence = _told(test, printable(error[0][:100]), error[1][:500], answer.get("line"))
     return PlainRun(score, sentence, shown)
 
 
-def hidden_run(visible: PlainRun | None, points: float, answer: Mapping[str, Any]) -> PlainRun:
+def hidden_run(visible: PlainRun | None, points: float, answer: Mapping[str, Any], harmless: str = "") -> PlainRun:
     """How a test cell with hidden lines ended when all of it ran: a score of a few digits.
 
     Why it is not whole is told from its ``visible`` lines, which ran where nothing was hidden yet.
     """
-    score, sentence = scored(answer.get("outputs"), answer.get("error"), points, quoting=False)
+    score, sentence = scored(answer.get("outputs"), answer.get("error"), points, False, harmless)
     if not sentence:
         return PlainRun(score)
     told = visible.sentence if visible is not None else ""
@@ -213,10 +253,13 @@ def plain_findings(name: str, test: PlainTest, run: PlainRun | None) -> tuple[li
     return [found], run.score
 
 
-def said_aloud(lesson: str, count: int) -> str:
-    """What a run says of a lesson with plain test cells."""
-    cells, runs = ("cell", "it runs") if count == 1 else ("cells", "such tests run")
-    return f"{lesson}: {count} plain test {cells}: isolated, but {runs} beside the learner's code and can be forged"
+def said_aloud(plain: Mapping[str, int]) -> list[str]:
+    """What a run says of plain test cells, once an assignment. ``plain``: how many each lesson has."""
+    counts = Counter[str]()
+    for lesson, count in plain.items():
+        counts[assignment_of(lesson)] += count
+    told = "isolated, but such tests run beside the learner's code and can be forged"
+    return [f"{name}: {counted(count, 'plain test cell')}: {told}" for name, count in counts.items()]
 
 
 def plain_outputs(score: float, points: float, outputs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

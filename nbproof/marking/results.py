@@ -85,7 +85,9 @@ class Verdict:
     handed_in: str = ""
     """Digest of the bytes that were marked, and of the journals' key; empty until it is journalled."""
     source: str = ""
-    """The same of all that it was graded by. If both are as they were, nothing has changed."""
+    """The same of all that it was reached by. If both are as they were, nothing of it runs again."""
+    shown: str = ""
+    """The same of all that its graded notebook shows, and its marks count: the lesson's prose and points are in it as well."""
 
     @classmethod
     def refused(cls, learner: str, lesson: str, seed: int, problem: str, *, grader_failed: bool = False) -> Verdict:

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field, replace
 from nbproof.course_file import the_course
 from nbproof.display.help import known_hint
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint
+from nbproof.marking.blueprint import Blueprint, written_in
 from nbproof.marking.judge import Brought, Judge
 from nbproof.marking.plain import PlainRun, plain_findings
+from nbproof.marking.results import Verdict
 from nbproof.recover.answers import Answers
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.usage import MAX_FILES
@@ -29,6 +30,7 @@ from nbproof.values.results import UNANSWERED, UNTOLD, Cause, Finding, Outcome, 
 __all__ = [
     "Progress",
     "Verdicts",
+    "as_it_counts_now",
     "in_few_words",
     "known_lines",
     "named_in",
@@ -202,6 +204,29 @@ class Verdicts:
         if fault is None:
             return Status.KILLED, Reason(Cause.EARLY)
         return (Status.ERROR if fault.line else Status.FAILED), None
+
+
+def as_it_counts_now(blueprint: Blueprint, kept: Verdict) -> Verdict:
+    """A verdict by the points and texts that its lesson has today. Nothing of it has run again."""
+    blank = {one.id for one in kept.written if not one.answered}
+    answers = {name: blueprint.written[name].stub if name in blank else text for name, text in kept.answers.items()}
+    return replace(
+        kept,
+        exercises=tuple(_counted(blueprint, one) for one in kept.exercises),
+        answers=answers,
+        written=written_in(blueprint.written, answers),
+        titles=blueprint.titles,
+    )
+
+
+def _counted(blueprint: Blueprint, outcome: Outcome) -> Outcome:
+    most = {part: blueprint.tests[part].points for part in outcome.most}
+    points = {}
+    for part, earned in outcome.points.items():
+        # What waits for a person has earned nothing, also where there was nothing to earn.
+        whole = outcome.is_whole_in(part) and (earned > 0 or outcome.status is not Status.UNCERTAIN)
+        points[part] = most[part] if whole else min(earned, most[part])
+    return replace(outcome, points=points, most=most)
 
 
 _STATUSES = {"timeout": Status.TIMEOUT, "memory": Status.OUT_OF_MEMORY}

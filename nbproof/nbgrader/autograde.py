@@ -18,9 +18,10 @@ from traitlets import Bool, Unicode
 from traitlets.config import Config
 
 from nbproof.errors import CourseError
-from nbproof.key import assignment_of
+from nbproof.key import Key, assignment_of
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
+from nbproof.text import printable, some_of
 
 if TYPE_CHECKING:
     from nbproof.gradebook.marks import GradedClass
@@ -81,7 +82,10 @@ class Mark(NotebookExporter):  # type: ignore[misc]
             )
             for learner, lesson in graded.graded:
                 try:
-                    hand_on(root, learner, lesson, ("autograded",))
+                    left_out = hand_on(root, learner, lesson, ("autograded",))
+                    if left_out:
+                        told = printable(some_of(left_out, 3))
+                        self.log.warning("%s: not put into autograded/, as a browser may run it: %s", learner, told)
                     converter.set_permissions(assignment_of(lesson), learner)
                 except OSError as error:
                     self.log.warning("%s: %s: %s", learner, error.filename, error.strerror)
@@ -100,15 +104,24 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         for note in intake.notes if course.student_id == "*" else ():
             self.log.warning("%s", note)
         left_out = set((course.student_id_exclude or "").split(","))
-        wanted = [one for one in intake.submissions if one.key.learner not in left_out]
-        chosen = [one for one in wanted if str(course_places.folder("submitted", *one.key)) in asked]
-        return replace(intake, submissions=tuple(chosen))
+
+        def is_chosen(key: Key) -> bool:
+            return key.learner not in left_out and str(course_places.folder("submitted", *key)) in asked
+
+        absent = tuple(filter(is_chosen, intake.absent))
+        for key in absent:
+            self.log.warning("nothing handed in: %s", key.name)
+        return replace(
+            intake, submissions=tuple(one for one in intake.submissions if is_chosen(one.key)), absent=absent
+        )
 
     def _tell(self, graded: GradedClass) -> None:
         from nbproof.marking.plain import said_aloud
 
-        for lesson, count in graded.plain_tests.items():
-            self.log.warning("%s", said_aloud(lesson, count))
+        for note in graded.notes:
+            self.log.error("%s", note)
+        for line in said_aloud(graded.plain_tests):
+            self.log.warning("%s", line)
         for lesson, what in graded.given_away.items():
             self.log.warning("%s: %s", lesson, what)
         for lesson, why in graded.unfit.items():
@@ -124,6 +137,8 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         problems = [one.learner for one in graded.ungraded()]
         if problems:
             raise NbGraderException(f"not graded: {', '.join(problems)}")
+        if graded.notes:
+            raise NbGraderException(f"all is graded, but {graded.notes[0]}")
 
 
 def _as_configured(converter: Autograde) -> Config:

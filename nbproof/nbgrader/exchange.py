@@ -17,6 +17,8 @@ from typing import Any
 from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.utils import ignore_patterns
 
+from nbproof.moments import moment_in
+
 __all__ = ["CollectFromOwners", "owner_of"]
 
 _SLACK = timedelta(minutes=5)
@@ -33,12 +35,15 @@ class CollectFromOwners(ExchangeCollect):  # type: ignore[misc]
         try:
             record: dict[str, Any] = super()._path_to_record(path)
             owner, changed = owner_of(path), _last_change(path)
+            told = moment_in(record["filename"].split("+")[2], home=self.timezone)
         except (OSError, ValueError, OverflowError) as error:
             self.log.warning("not collected: %s: %s", path, error)
             return nobodys
         if self.check_owner and record["username"] != owner:
             self.log.warning("not collected: %s was made by %s; ask them about it", path, owner)
             return nobodys
+        # nbgrader reads CEST as UTC.
+        record["timestamp"] = told.replace(tzinfo=None)
         if changed - record["timestamp"] > _SLACK:
             self.log.warning("%s was changed until %s UTC: that time counts", path, f"{changed:%Y-%m-%d %H:%M}")
             record["timestamp"] = changed

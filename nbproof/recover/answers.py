@@ -13,10 +13,10 @@ from itertools import accumulate
 from urllib.parse import unquote
 
 from nbproof.cells import CellKind
-from nbproof.recover.matching import HandedOut, Handout, bare, names_in, new_lines, placed, without_released
+from nbproof.recover.matching import Handout, bare, names_in, new_lines, placed, without_released
 from nbproof.recover.notebook_bytes import ExportedCell
 
-__all__ = ["Answers", "OwnCell", "is_code", "own_cells"]
+__all__ = ["Answers", "OwnCell", "own_cells"]
 
 
 _MOST_CELLS, _MOST_TEXT = 300, 600_000
@@ -52,7 +52,7 @@ def own_cells(
 
     ``earlier``: TODO cells above the one that counts. ``brought``: cells that are shown below a written answer.
     """
-    code = {cell.name for cell in handout.cells if cell.name and is_code(cell)}
+    code = {cell.name for cell in handout.cells if cell.name and cell.is_code}
     named = code.union(cell.name for cell in handout.cells if cell.name)
     found: list[OwnCell] = []
     used: set[int] = set()
@@ -63,7 +63,7 @@ def own_cells(
             above = answers[at]
         elif at in earlier:
             found.append(OwnCell(cell.source, above))
-        elif place is not None and place not in used and is_code(handout.cells[place]) == (cell.kind == "code"):
+        elif place is not None and place not in used and handout.cells[place].is_code == (cell.kind == "code"):
             used.add(place)
             found += [OwnCell(added, above)] if added else []
             above = place
@@ -83,11 +83,6 @@ def _added_to_a_test(handout: Handout, cell: ExportedCell, place: int | None) ->
     rest, head = without_released(handout, cell.source), handout.cells[place].source.strip().split("\n")[0]
     is_another = not names_in(rest) or rest.strip().startswith(head)
     return "" if bare(rest) == bare(cell.source) and is_another else rest
-
-
-def is_code(released: HandedOut) -> bool:
-    """Whether a released cell holds code."""
-    return released.kind not in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK)
 
 
 def _changed(handout: Handout, cell: ExportedCell, place: int) -> list[OwnCell]:

@@ -14,7 +14,7 @@ import keyword
 import re
 import textwrap
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -25,15 +25,19 @@ from nbproof.recover.notebook_bytes import ExportedCell
 __all__ = [
     "COLAB_BADGE",
     "Asked",
+    "Former",
     "HandedOut",
     "Handout",
     "alone",
     "asked_in",
     "bare",
     "binds",
+    "former_cells",
     "given_lines",
+    "handed_out",
     "is_commented_out",
     "may_bind",
+    "modernised",
     "names_in",
     "new_lines",
     "parts_of",
@@ -57,6 +61,21 @@ class HandedOut:
     exercise: str = ""
     """Of a test cell: the exercise that it tests."""
 
+    @property
+    def is_code(self) -> bool:
+        """Whether it holds code."""
+        return self.kind not in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK)
+
+
+@dataclass(frozen=True)
+class Former:
+    """One cell that was handed out with an earlier version of the notebook, and the place of the released cell that it is now, if
+    there is one."""
+
+    name: str
+    source: str
+    place: int | None
+
 
 @dataclass(frozen=True)
 class Handout:
@@ -64,6 +83,8 @@ class Handout:
 
     lesson: str
     cells: tuple[HandedOut, ...]
+    former: tuple[Former, ...] = ()
+    """Of versions that learners may hold all the same."""
 
     @cached_property
     def stubs(self) -> dict[str, str]:
@@ -89,9 +110,8 @@ class Handout:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Handout:
         """What ``asdict`` wrote down."""
-        return cls(
-            data["lesson"], tuple(HandedOut(**{**cell, "kind": CellKind(cell["kind"])}) for cell in data["cells"])
-        )
+        cells = tuple(HandedOut(**{**cell, "kind": CellKind(cell["kind"])}) for cell in data["cells"])
+        return cls(data["lesson"], cells, tuple(Former(**one) for one in data.get("former", ())))
 
 
 _UNSURE = re.compile(r"[^!-~\w]+|[\"'`?]+")
@@ -195,21 +215,66 @@ def placed(handout: Handout, cells: Sequence[ExportedCell]) -> list[int | None]:
     return found
 
 
+def former_cells(handout: Handout, version: Sequence[ExportedCell]) -> Iterator[Former]:
+    """The cells of an earlier version that are not the same today. One that nothing names stands where it stood: between its
+    neighbours.
+    """
+    places = placed(handout, version)
+    fill = {(None, at, one.is_code) for at, one in enumerate(handout.cells) if not one.name and at not in places}
+    texts = [*(bare(one.source) for one in handout.cells), ""]
+    before = -1
+    for cell, place in zip(version, places, strict=True):
+        if place is None and (cell.name, before + 1, cell.kind == "code") in fill:
+            place = before + 1
+        before = len(handout.cells) if place is None else place
+        if bare(cell.source) not in ("", texts[before]):
+            yield Former(cell.name or "", cell.source, place)
+
+
+def handed_out(handout: Handout, *kinds: CellKind) -> list[str]:
+    """The texts of its cells, of every version; ``kinds``: of these alone."""
+    former = [(None if one.place is None else handout.cells[one.place].kind, one.source) for one in handout.former]
+    texts = [*((cell.kind, cell.source) for cell in handout.cells), *former]
+    return [source for kind, source in texts if not kinds or kind in kinds]
+
+
+def modernised(handout: Handout, cells: Sequence[ExportedCell]) -> list[ExportedCell]:
+    """The cells of a submission, with those as they are today that are as they were handed out once. One that has gone is empty.
+
+    Code that has gone, and binds what nothing binds today, stays: what learners wrote may rest on it.
+    """
+    ids, texts = _places(handout)
+    known = {("", bare(one.source)): one.place for one in handout.former if bare(one.source) not in texts}
+    known |= {(one.name, bare(one.source)): one.place for one in handout.former}
+    keys = [(cell.name or "", bare(cell.source)) for cell in cells]
+    return [
+        _of_today(handout, cell, known.get(key, ids.get(key[0])))
+        if cell.whole and (key in known or cell.untouched)
+        else cell
+        for cell, key in zip(cells, keys, strict=True)
+    ]
+
+
+def _of_today(handout: Handout, cell: ExportedCell, place: int | None) -> ExportedCell:
+    if place is not None:
+        now = handout.cells[place]
+        return ExportedCell(now.name or None, now.source, "code" if now.is_code else "markdown", now.id)
+    bound = frozenset[str]().union(*(names_in(one.source) for one in handout.cells))
+    return cell if names_in(cell.source) - bound else cell._replace(name=None, source="")
+
+
 def without_released(handout: Handout, text: str) -> str:
     """What a text holds besides the released text that stands in it word for word: a locked cell that was merged with it."""
-    for cell in handout.cells:
-        fixed = (
-            cell.kind in (CellKind.TEST, CellKind.SETUP, CellKind.PROSE, CellKind.TASK) and len(cell.source) >= _LEAST
-        )
-        if fixed and cell.source.strip() in text:
-            text = text.replace(cell.source.strip(), "", 1)
+    for source in handed_out(handout, CellKind.TEST, CellKind.SETUP, CellKind.PROSE, CellKind.TASK):
+        if len(source) >= _LEAST and source.strip() in text:
+            text = text.replace(source.strip(), "", 1)
     return text.strip("\n")
 
 
 @lru_cache(maxsize=32)
 def given_lines(handout: Handout) -> frozenset[str]:
     """All that was handed out, whole and line by line, bare."""
-    texts = (text for cell in handout.cells for text in (cell.source, *cell.source.splitlines()))
+    texts = (text for source in handed_out(handout) for text in (source, *source.splitlines()))
     return frozenset({bare(text) for text in texts} | {""})
 
 

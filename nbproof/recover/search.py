@@ -29,6 +29,7 @@ from nbproof.recover.matching import (
     given_lines,
     is_commented_out,
     may_bind,
+    modernised,
     names_in,
     parts_of,
     placed,
@@ -64,7 +65,7 @@ def found_in(handout: Handout, data: bytes, files: Mapping[str, str] | None = No
 
 def find_answers(handout: Handout, cells: Sequence[ExportedCell], files: Mapping[str, str] | None = None) -> Answers:
     """What is found in these cells. Raises Damaged if they are none of this lesson's."""
-    return _Search(handout, cells, files or {}).go()
+    return _Search(handout, modernised(handout, cells), files or {}).go()
 
 
 class _Piece(NamedTuple):
@@ -82,6 +83,7 @@ class _Search:
         self.handout, self.cells = handout, cells
         self.asked, self.parts = asked_in(handout), parts_of(handout)
         self.places = placed(handout, cells)
+        self.former = {bare(one.source) for one in handout.former}
         self.index = {cell.name: place for place, cell in enumerate(handout.cells) if cell.name}
         self.named: dict[str, list[_Piece]] = {name: [] for name in handout.stubs}
         """What stands in the TODO cell of each exercise."""
@@ -109,7 +111,7 @@ class _Search:
         cell, place = self.cells[at], self.places[at]
         self.above.append(place if place is not None else self.above[-1] if at else -1)
         released = self.handout.cells[place] if place is not None else None
-        same = released is not None and bare(released.source) == bare(cell.source)
+        same = bare(cell.source) in (self.former if released is None else {bare(released.source)})
         rest = cell.source if same else without_released(self.handout, cell.source)
         piece = _Piece(at, rest, cell.kind == "code", cell.whole, f"cell {at + 1} of {len(self.cells)}")
         kind = released.kind if released else CellKind.OWN
@@ -227,7 +229,8 @@ class _Search:
             broken = "The file breaks off before this TODO cell. Hand in the whole notebook."
             self.found.lost[name] = told if all(cell.whole for cell in self.cells) else broken
         for other in self.asked:
-            theirs = [piece for piece in signs if other != name and self._is_answer_to(other, piece)]
+            own, at = self.named[other], self.index[other]
+            theirs = [piece for piece in signs if other != name and (piece in own or self.used.get(piece.at) == at)]
             # Where both ask for one name, what stands below takes the place of what stands above.
             if theirs and self.asked[name].bound & self.asked[other].bound:
                 self._wait(other, theirs, f"The TODO cell holds code for `{name}` as well.")
@@ -260,9 +263,6 @@ class _Search:
         """The exercise that it belongs to by its place: the answer to it, or in its part of the notebook; empty if none."""
         place = self.used.get(piece.at, self.above[piece.at])
         return "" if place < 0 else self.parts[place]
-
-    def _is_answer_to(self, name: str, piece: _Piece) -> bool:
-        return piece in self.named[name] or self.used.get(piece.at) == self.index[name]
 
     def _accept(self, name: str, parts: Sequence[_Piece], told: str) -> None:
         if len(parts) == 1 and len(halves := self._with_halves(parts[0])) > 1:

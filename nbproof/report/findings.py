@@ -16,46 +16,21 @@ Scores are with manual marks and less the late penalty. A key may be added witho
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from nbproof.csv_text import csv_of
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import ClassResults, Mark, Person, exercise_row, nothing_of, submission_row
 from nbproof.key import Key
 from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows, needs_help
 
-__all__ = ["SCHEMA", "csv_of", "safe_cell", "tables", "write_files"]
+__all__ = ["SCHEMA", "tables", "write_files"]
 
 SCHEMA = 4
-
-
-_CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {ord(sign) for sign in "\t\r\n"})
-"""What a terminal would obey if the file is shown in one, none of which belongs into a table."""
-
-
-def safe_cell(value: object) -> object:
-    """A cell that no spreadsheet takes for a formula: text that begins like one gets an apostrophe in front."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return round(value, 4)
-    if isinstance(value, Mapping):
-        value = [f"{name}: {told}" for name, told in value.items()]
-    if isinstance(value, (list, tuple)):
-        value = "; ".join(map(str, value))
-    if not isinstance(value, str):
-        return value
-    text = value.encode("utf-8", "backslashreplace").decode().translate(_CONTROLS)
-    # Wide forms of the four signs as well: East Asian versions take them. Spaces do not protect.
-    first = text.strip(" \ufeff\u200b\u00a0")[:1]
-    return "'" + text if first and first in "=+-@\t\r\n＝＋－＠" else text
 
 
 def tables(results: ClassResults) -> dict[str, list[dict[str, Any]]]:
@@ -114,10 +89,3 @@ def write_files(
         replace_file(out / f"{name}.csv", csv_of([*names, *(list(row.values()) for row in rows)], excel))
     whole = {"schema": SCHEMA, **head, **made}
     replace_file(out / "report.json", json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False))
-
-
-def csv_of(rows: Iterable[Sequence[object]], excel: bool = False) -> bytes:
-    """Rows as CSV with LF line ends; ``excel``: with the mark at the beginning that Excel needs to read UTF-8."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([safe_cell(cell) for cell in row] for row in rows)
-    return text.getvalue().encode("utf-8-sig" if excel else "utf-8", "backslashreplace")

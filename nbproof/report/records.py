@@ -15,13 +15,13 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, marks
+from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, marks, nothing_of
 from nbproof.gradebook.reader import DueDates, due_dates_in, lessons_in, marks_in, opened_gradebook, people_in
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import HandIn
-from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.run.intake import lessons_with_source, take_in, unread_times
 from nbproof.run.journal import journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc
 
@@ -63,15 +63,21 @@ def read_class(
         graded = key in journalled or key in book.marks
         behind = not graded or _is_behind(handed_in[key], journal_of(root, *key))
         found[key] = replace(found[key], behind=behind)
+    for key in found.keys() & {*intake.absent} - refused.keys():
+        if all(one.given is None for one in found[key].cells.values()):
+            found[key] = replace(found[key], verdict=nothing_of(*key), absent=True)
     if not found:
-        fact = f"nothing was handed in for {', '.join(names) or 'any lesson'}"
-        raise UsageError(fact, str(places(root).base("submitted").resolve()), course_command("grade"))
+        raise UsageError(
+            f"nothing was handed in for {', '.join(names) or 'any lesson'}",
+            str(places(root).base("submitted").resolve()),
+            f"{course_command('collect UPLOAD')}; then: {course_command('grade')}",
+        )
     silent = [learner for learner, lesson in told.problems if not lesson]
     return ClassResults(
         found,
         everybody(told.people, book.people, {*silent, *(learner for learner, _ in found)}),
         _lessons(found, book.lessons),
-        (*intake.notes, *book.notes, *_notes(root, told, lessons)),
+        (*intake.notes, *unread_times(root, intake), *book.notes, *_notes(root, told, lessons)),
         tuple(one for key, one in damaged.items() if key not in refused),
         book.more_time,
     )

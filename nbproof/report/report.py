@@ -16,7 +16,7 @@ from markupsafe import Markup
 from nbproof.cells import is_made_up
 from nbproof.command import module_name
 from nbproof.course_file import the_course
-from nbproof.errors import CourseError
+from nbproof.errors import CourseError, disk_trouble
 from nbproof.feedback.own_code import harmless
 from nbproof.files import replace_file
 from nbproof.front_end import prose
@@ -46,7 +46,7 @@ def make_report(
     made = tables(results)
     course = _called(root)
     now = datetime.datetime.now(datetime.UTC).astimezone()
-    try:
+    with disk_trouble(CourseError, "the report cannot be written", folder, "choose a place: --out DIR"):
         folder.mkdir(parents=True, exist_ok=True)
         replace_file(
             folder / "index.html", html_of(results, made, ": ".join((course, *names)), f"{now:%d %B %Y, %H:%M}")
@@ -60,12 +60,6 @@ def make_report(
         write_files(folder, head, made, excel)
         for name, data in files.items():
             replace_file(folder / name, data)
-    except OSError as error:
-        raise CourseError(
-            f"the report cannot be written: {error.strerror}",
-            str(error.filename or folder),
-            "choose a place: --out DIR",
-        ) from None
     return made
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from nbproof.display.help import Hint, all_hints
 from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Lateness, Mark
-from nbproof.key import Key
+from nbproof.grouping import grouped
+from nbproof.key import Key, assignment_of
 from nbproof.marking.results import FAULTS, STATUSES, UNCERTAIN
 from nbproof.text import duration, printable, some_of
 from nbproof.values.results import Outcome, Status
@@ -23,6 +25,7 @@ __all__ = [
     "late_lines",
     "lesson_row",
     "misconception_rows",
+    "missing_lines",
     "needs_help",
     "some",
     "titles_of",
@@ -35,7 +38,7 @@ def lesson_row(results: ClassResults, lesson: ClassLesson) -> Row:
     """The scores of all who handed in something that could be graded; who handed in nothing counts as missing, not as 0."""
     graded = results.of_lesson(lesson.slug)
     scores = [one.score for one in graded]
-    there = {learner for learner, slug in results.marks if slug == lesson.slug}
+    there = {one.learner for one in results.marks.values() if one.lesson == lesson.slug and not one.absent}
     return {
         "lesson": lesson.slug,
         "title": lesson.title,
@@ -55,12 +58,10 @@ def lesson_row(results: ClassResults, lesson: ClassLesson) -> Row:
 
 def exercise_rows(results: ClassResults, lesson: ClassLesson) -> list[Row]:
     """Every exercise of a lesson, in order. Rates are of all who handed in the lesson; who did not answer has a share of 0."""
-    by_name: dict[str, list[Outcome]] = defaultdict(list)
-    for mark in results.of_lesson(lesson.slug):
-        for outcome in mark.verdict.exercises:
-            by_name[outcome.id].append(outcome)
+    outcomes = (outcome for mark in results.of_lesson(lesson.slug) for outcome in mark.verdict.exercises)
+    by_name = grouped((outcome.id, outcome) for outcome in outcomes)
     titles = titles_of(results, lesson.slug)
-    return [_exercise_row(lesson.slug, titles[name], outcomes) for name, outcomes in by_name.items()]
+    return [_exercise_row(lesson.slug, titles[name], found) for name, found in by_name.items()]
 
 
 def _exercise_row(lesson: str, title: str, outcomes: list[Outcome]) -> Row:
@@ -90,11 +91,8 @@ def titles_of(results: ClassResults, lesson: str) -> dict[str, str]:
 
 def misconception_rows(results: ClassResults) -> list[Row]:
     """All that somebody fell for, most learners first; wrong answers that no check recognises by what is said of them."""
-    fell: dict[Hint, list[tuple[Mark, str]]] = defaultdict(list)
-    for mark in results.marks.values():
-        for outcome in mark.verdict.exercises:
-            for hint in _hints_of(outcome):
-                fell[hint].append((mark, outcome.id))
+    outcomes = ((mark, outcome) for mark in results.marks.values() for outcome in mark.verdict.exercises)
+    fell = grouped((hint, (mark, outcome.id)) for mark, outcome in outcomes for hint in _hints_of(outcome))
     found = [_misconception_row(results, hint, cases) for hint, cases in fell.items()]
     return sorted(found, key=lambda one: (-len(one["learners"]), one["id"]))
 
@@ -157,7 +155,7 @@ def needs_help(results: ClassResults) -> list[Row]:
     ``share``: points earned by points to earn, in lessons that at least half of the class or the learner handed in. What
     was not handed in, or could not be graded, counts as 0; while an extension runs it does not count.
     """
-    handed_in = Counter(lesson for _, lesson in results.marks)
+    handed_in = Counter(one.lesson for one in results.marks.values() if not one.absent)
     usual = [one for one in results.lessons if handed_in[one.slug] * 2 >= len(results.people)]
     found = []
     for person in results.people:
@@ -183,10 +181,11 @@ def _share(mine: Sequence[Mark], lessons: Sequence[ClassLesson], due: Sequence[C
 
 def _reasons(mine: Sequence[Mark], due: Sequence[ClassLesson]) -> list[str]:
     """What has brought nothing."""
-    there = {mark.lesson for mark in mine}
+    there = {mark.lesson for mark in mine if not mark.absent}
+    asked = dict.fromkeys([*(one.slug for one in due), *(mark.lesson for mark in mine if mark.absent)])
     ended = [outcome.status for mark in mine for outcome in mark.verdict.exercises]
     told = {
-        "nothing handed in for {}": ", ".join(one.slug for one in due if one.slug not in there),
+        "nothing handed in for {}": ", ".join(slug for slug in asked if slug not in there),
         "could not be graded: {}": ", ".join(mark.lesson for mark in mine if mark.problem),
         f"{{}} of {len(ended)} exercises not answered": ended.count(Status.NOT_ANSWERED),
         "{} exercises never ended": sum(status in FAULTS for status in ended),
@@ -196,11 +195,8 @@ def _reasons(mine: Sequence[Mark], due: Sequence[ClassLesson]) -> list[str]:
 
 def _misconceptions(mine: Sequence[Mark]) -> list[str]:
     """Their commonest."""
-    counts = Counter[str]()
-    for mark in mine:
-        for outcome in mark.verdict.exercises:
-            if not outcome.is_whole:
-                counts.update(set(outcome.hints))
+    wrong = (outcome for mark in mine for outcome in mark.verdict.exercises if not outcome.is_whole)
+    counts = Counter(hint for outcome in wrong for hint in set(outcome.hints))
     hints = all_hints()
     return [hints[key].name if key in hints else key for key, _ in counts.most_common(3)]
 
@@ -222,6 +218,22 @@ def how_late(late: Lateness) -> str:
     """In words."""
     on_time = "; with an extension it counts as on time: look" if late.extended else ""
     return f"(the LMS says so, not when{on_time})" if late.said else duration(late.seconds)
+
+
+def missing_lines(missing: Mapping[str, Collection[str]], called: Callable[[str], str]) -> Iterator[str]:
+    """Who handed in nothing, a line an assignment; of several notebooks also who left out which.
+
+    ``missing``: lesson, in order -> learners.
+    """
+    for assignment, names in groupby(missing, assignment_of):
+        of = {name: missing[name] for name in names}
+        nothing = set.intersection(*map(set, of.values()))
+        left_out = [(name, [who for who in silent if who not in nothing]) for name, silent in of.items()]
+        told = [
+            f"{name}: {some([*map(called, who)])}" for name, who in [(assignment, sorted(nothing)), *left_out] if who
+        ]
+        if told:
+            yield f"nothing handed in: {'; '.join(told)}"
 
 
 def some(names: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shlex
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,8 +23,8 @@ from traitlets.config import Config
 from nbproof.command import course_command
 from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import graded_notebook
-from nbproof.gradebook.marks import GradedClass, Mark, marks
-from nbproof.gradebook.reader import read_marks
+from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, marks
+from nbproof.gradebook.reader import lessons_in, marks_in, read_marks
 from nbproof.gradebook.storage_errors import (
     is_one_files,
     is_one_submissions,
@@ -36,12 +37,21 @@ from nbproof.key import Key, assignment_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import Verdict
+from nbproof.marking.verdicts import as_it_counts_now
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.run.digests import LessonState
-from nbproof.run.intake import Intake, handed_in_digest, lessons_with_source, to_be_marked, told
-from nbproof.run.journal import InProgress, RunState, Watch, journalled_verdict, note_problems, only_run, write_verdict
+from nbproof.run.intake import Intake, handed_in_digest, lessons_with_source, to_be_marked, told, unread_times
+from nbproof.run.journal import (
+    InProgress,
+    RunState,
+    Watch,
+    journalled_verdict,
+    note_problems,
+    only_run,
+    write_verdict,
+)
 from nbproof.run.pool import Pool, PoolMaker, local_pool, marked, outcome
 from nbproof.run.references import References
 from nbproof.sandbox.exceptions import GradingError
@@ -84,7 +94,10 @@ def grade_class(
     made = pool or partial(local_pool, isolation=isolation, workers=workers, launched=launched)
     states = {name: LessonState.of(root, name, config, limits) for name in lessons}
     try:
-        with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
+        with (
+            trouble_with_gradebook(coursedir.db_url),
+            Writer(coursedir.db_url, coursedir.course_id, late, places(root).zone) as writer,
+        ):
             writer.end_minutes()
             penalties = Penalties(root, config, coursedir.db_url)
             intake, refused, changed = _gradable(intake, states, state, writer)
@@ -134,6 +147,8 @@ class _ClassRun:
     """In short; of what cannot be graded, or written down, why."""
     _fresh: set[Key] = field(default_factory=set)
     """What this run marked."""
+    _recounted: Counter[str] = field(default_factory=Counter)
+    """Lesson -> submissions whose verdicts are kept, while the lesson's points or texts are others."""
     _marked: dict[Key, str] = field(default_factory=dict)
     """Digest of the bytes that were marked, which may have been handed in anew while the run went on."""
 
@@ -150,17 +165,28 @@ class _ClassRun:
     def _whole(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
         self._in_progress = InProgress(self.root)
         jobs = self._plan(intake, force)
-        reasons = (*self.changed, *told(jobs))
+        follow = "points or texts changed, marks and graded notebooks follow"
+        reasons = (
+            *self.changed,
+            *told(jobs),
+            *(f"{one}: {follow} ({count}); nothing ran again" for one, count in self._recounted.items()),
+        )
         failed: dict[str, str] = {}
         blueprints = {name: self.lessons[name].blueprint for name in sorted({one.key.lesson for one in jobs})}
         self.watch.planned(len(jobs), sum(not one.problem for one in self._verdicts.values()), reasons)
         if jobs:
             failed = self._mark_all(jobs, blueprints, made, force)
         names = {assignment_of(lesson) for _, lesson in self._verdicts}
-        _assign_penalties(self.penalties, self._held(names), self.lessons)
+        came = {(key.learner, key.assignment) for key, one in self._verdicts.items() if not one.problem}
+        for key in intake.absent:
+            if (key.learner, key.assignment) in came:
+                self.writer.write_absent(key)
+        unsettled = self.penalties.assign(self._held(names), self.lessons)
         self.state.complete()
         return GradedClass(
             self._marks(),
+            lessons=tuple(ClassLesson(name, name, most) for name, most in lessons_in(self.writer).items()),
+            notes=(*unread_times(self.root, intake), *unsettled),
             seed=self.state.seed,
             gradebook=masked(self.writer.db_url),
             reasons=reasons,
@@ -198,17 +224,28 @@ class _ClassRun:
                 continue
             kept = self._kept(key)
             digest = handed_in_digest(one, self.state.key, self.limits.for_lesson(key.lesson))
-            job = to_be_marked(replace(one, digest=digest), kept, self.lessons[key.lesson].source, force)
+            lesson = self.lessons[key.lesson]
+            job = to_be_marked(replace(one, digest=digest), kept, lesson.source, force)
             if job is not None:
                 jobs.append(job)
                 continue
             assert kept is not None
+            if kept.shown != lesson.registered:
+                self._recount(one, kept)
+                continue
             self._verdicts[key] = kept.in_short()
             have = held.get(key)
             if have is None or not have.agrees_with(kept) or not self.writer.is_stamped(have, *key, one.path):
                 # The run that marked it was cut off before the gradebook had it all.
                 self._store(kept, one.path, kept.answers)
         return jobs
+
+    def _recount(self, one: HandIn, kept: Verdict) -> None:
+        """Have a verdict count by the points and texts that its lesson has now; nothing runs."""
+        verdict = as_it_counts_now(self.lessons[one.key.lesson].blueprint, kept)
+        self._recounted[one.key.lesson] += 1
+        if self._journal(one.key, verdict):
+            self._store(verdict, one.path, verdict.answers)
 
     def _kept(self, key: Key) -> Verdict | None:
         """What is kept of it; None if something of that is gone: it is graded then."""
@@ -261,9 +298,16 @@ class _ClassRun:
 
     def _keep(self, job: HandIn, verdict: Verdict) -> None:
         key = job.key
-        lesson = self.lessons[key.lesson]
         earlier = journalled_verdict(self.root, *key)
-        verdict = replace(verdict, handed_in=self._marked.get(key, job.digest), source=lesson.source)
+        verdict = replace(verdict, handed_in=self._marked.get(key, job.digest))
+        if self._journal(key, verdict):
+            self._fresh.add(key)
+            self._store(verdict, job.path, earlier.answers if earlier else {})
+
+    def _journal(self, key: Key, verdict: Verdict) -> bool:
+        """Write the graded notebook, and the verdict beside it; whether that could be done."""
+        lesson = self.lessons[key.lesson]
+        verdict = replace(verdict, source=lesson.source, shown=lesson.registered)
         try:
             # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
             text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
@@ -272,10 +316,9 @@ class _ClassRun:
             if not is_one_files(error):
                 raise
             self._refuse(key, f"graded, but {error.filename} cannot be written: {error.strerror}")
-            return
+            return False
         self._verdicts[key] = verdict.in_short()
-        self._fresh.add(key)
-        self._store(verdict, job.path, earlier.answers if earlier else {})
+        return True
 
     def _store(self, verdict: Verdict, path: Path, earlier: Mapping[str, str]) -> None:
         """Raises what the gradebook says if that is not about this submission alone."""
@@ -292,7 +335,7 @@ class _ClassRun:
 
     def _held(self, names: Collection[str]) -> dict[Key, Mark]:
         """What the gradebook holds of these lessons, or assignments."""
-        return {Key(learner, name): one for name in names for learner, one in self.writer.held(name).items()}
+        return {Key(learner, name): one for name in names for learner, one in marks_in(self.writer, name).items()}
 
     def _marks(self) -> dict[Key, Mark]:
         """Of all that has its verdict."""
@@ -302,14 +345,8 @@ class _ClassRun:
                 self._refuse(key, "graded, but the gradebook does not hold it yet")
         most: dict[str, float] = {}
         with contextlib.suppress(KeyError):
-            most = self.writer.lessons()
+            most = lessons_in(self.writer)
         return marks(self._verdicts, held, self.writer.late, self._fresh, most)
-
-
-def _assign_penalties(penalties: Penalties, held: Mapping[Key, Mark], lessons: Collection[str]) -> None:
-    """Have nbgrader decide wherever something is late, or was. ``held``: by assignment."""
-    for key in (key for key, have in held.items() if penalties.concerns(have)):
-        penalties.assign(key.learner, min(one for one in lessons if assignment_of(one) == key.lesson))
 
 
 def follow_marks(root: Path) -> None:
@@ -320,7 +357,7 @@ def follow_marks(root: Path) -> None:
         lessons = lessons_with_source(root, [])
         names = {assignment_of(one) for one in lessons}
         with only_run(root):
-            _assign_penalties(penalties, read_marks(root, names), lessons)
+            penalties.assign(read_marks(root, names), lessons)
 
 
 def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> tuple[str, ...]:
@@ -338,7 +375,7 @@ def _unregistered(
     states: Mapping[str, LessonState], state: RunState, writer: Writer
 ) -> tuple[dict[str, CourseError], tuple[str, ...]]:
     """The same; why some cannot be graded, by lesson: all of an assignment, if nbgrader does not take it."""
-    known = writer.lessons()
+    known = lessons_in(writer)
     changed = [
         name for name, one in states.items() if name not in known or state.registered.get(name) != one.registered
     ]

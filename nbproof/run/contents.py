@@ -77,7 +77,15 @@ class LessonBook:
 
     def guess(self, path: Path) -> Guess:
         """The lesson of the file at ``path``."""
-        data = _read(path)
+        data = b""
+        # Nothing of what cannot be read: grading says so.
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            data = file.read(_MOST)
+        return self.guess_of(data)
+
+    def guess_of(self, data: bytes) -> Guess:
+        """The lesson of which these bytes are."""
+        data = data.replace(b"\0", b"")  # without zeros UTF-16 reads as UTF-8 does: ids are plain letters
         notebook = _NOTEBOOK.match(data[:_HEAD]) is not None
         marked = set(_MARK.findall(data))
         words = marked or set(_ID.findall(data))
@@ -90,20 +98,12 @@ class LessonBook:
         others = tuple(name for name in counts if name != best and counts[name] * 2 > counts[best])
         if others:
             return Guess("", (best, *others), notebook)
-        untouched = _texts(data).keys() <= _texts(self._paths[best].read_bytes()).keys()
-        return Guess(best, (), notebook, untouched)
+        return Guess(best, (), notebook, untouched=not self.answers(data, best))
 
-    def answers(self, path: Path, lesson: str) -> Counter[str]:
+    def answers(self, data: bytes, lesson: str) -> Counter[str]:
         """What stands in the cells of a learner's notebook, and was not handed out with this lesson, and how often."""
         released = _texts(self._paths[lesson].read_bytes())
-        return Counter({text: count for text, count in _texts(_read(path)).items() if text not in released})
-
-
-def _read(path: Path) -> bytes:
-    """Without zeros UTF-16 reads as UTF-8 does: ids are plain letters. Nothing of what cannot be read: grading says so."""
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        return file.read(_MOST).replace(b"\0", b"")
-    return b""
+        return Counter({text: count for text, count in _texts(data).items() if text not in released})
 
 
 def _texts(data: bytes) -> Counter[str]:

@@ -6,20 +6,27 @@ import contextlib
 import json
 import os
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
-from nbgrader.preprocessors import InstantiateTests
 from traitlets.config import Config
 
+from nbproof.cells import CellKind, grading_of, kind_of, name_of, text_of
 from nbproof.course_file import the_course
 from nbproof.files import digest_of
 from nbproof.handed_out import digest_of_visible, hint_files
 from nbproof.limits import GradingLimits
+from nbproof.marking.autotests import read_from
 from nbproof.marking.blueprint import Blueprint, files_beside, read_blueprint
+from nbproof.marking.plain import may_score
 from nbproof.places import places
+from nbproof.recover.matching import Former, former_cells
+from nbproof.recover.notebook_bytes import Damaged, cells_in
+from nbproof.run.journal import keep_version
 
 __all__ = [
     "GRADED_BY",
@@ -99,6 +106,7 @@ class LessonState:
     limits: GradingLimits
     lesson: str = ""
     """Its name; the notebook's, if it is not given."""
+    root: Path | None = None  # the course's, where versions of it are kept
 
     @classmethod
     def of(cls, root: Path, lesson: str, config: Config, limits: GradingLimits) -> LessonState:
@@ -110,15 +118,16 @@ class LessonState:
             # What these would do is done.
             config.pop("IncludeHeaderFooter", None)
             config.ClearSolutions.enabled = False
-        return cls(here.source(lesson), config, limits.for_lesson(lesson), lesson)
+        return cls(here.source(lesson), config, limits.for_lesson(lesson), lesson, root)
 
     @cached_property
     def source(self) -> str:
-        """Changes with anything that a submission is graded by, or that its graded notebook shows."""
+        """Changes with anything that a verdict depends on: not with prose, nor with points."""
         # What nbgrader was asked for an option of, and is not told, stands there empty afterwards.
         asked = (
             "ClearSolutions",
             "ClearHiddenTests",
+            "IgnorePattern",
             "Execute",
             "ExecutePreprocessor",
             "NotebookClient",
@@ -127,7 +136,7 @@ class LessonState:
         stubs = [repr(dict(self.config.get(name) or {})) for name in asked]
         files = files_beside(self.path, self.config)
         return digest_of(
-            *self._bytes,
+            *map(_what_runs, read_from(self.path, self.config)),
             "".join(stubs).encode(),
             _limits_text(self.limits),
             grader_digest().encode(),
@@ -138,18 +147,39 @@ class LessonState:
 
     @cached_property
     def registered(self) -> str:
-        """Changes with what the gradebook knows of the lesson."""
-        return digest_of(*self._bytes)
-
-    @property
-    def _bytes(self) -> list[bytes]:
-        """Of the notebook, of what is put above and below it, and of what its tests are written from."""
-        around = (self.config.IncludeHeaderFooter.get(part) for part in ("header", "footer"))
-        templates = InstantiateTests(config=self.config).autotest_filename
-        files = (self.path, Path(self.config.CourseDirectory.root, templates), *map(Path, filter(None, around)))
-        return [path.read_bytes() for path in files if path.is_file()]
+        """Changes with anything that the notebook says: what the gradebook knows of the lesson, and graded notebooks show."""
+        return digest_of(*read_from(self.path, self.config))
 
     @cached_property
     def blueprint(self) -> Blueprint:
         """The notebook, taken apart."""
-        return read_blueprint(self.path, self.config, self.lesson)
+        found = read_blueprint(self.path, self.config, self.lesson)
+        return replace(found, former=_former(self.root, found) if self.root else ())
+
+
+def _former(root: Path, blueprint: Blueprint) -> tuple[Former, ...]:
+    """What was handed out once, and is not part of the lesson any more. This version is kept for those to come."""
+    keep_version(root, blueprint.lesson, json.dumps(blueprint.notebook).encode())
+    found: dict[Former, None] = {}
+    for path in keep_version(root, blueprint.lesson):
+        with contextlib.suppress(Damaged):
+            found |= dict.fromkeys(former_cells(blueprint.handout, cells_in(path.read_bytes())[0]))
+    return tuple(found)
+
+
+def _what_runs(data: bytes) -> bytes:
+    """Of a notebook what a verdict depends on: its code, and what it asks; all of it if that cannot be told."""
+    try:
+        told = [_asked_by(cell) for cell in json.loads(data)["cells"]]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return data
+    return json.dumps(told).encode()
+
+
+def _asked_by(cell: Mapping[str, Any]) -> list[object]:
+    """Of text only that it is there: learners' own cells have their places among the others."""
+    kind, text = kind_of(cell), text_of(cell)
+    if kind in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK):
+        return [kind, name_of(cell)]
+    is_counted = kind is CellKind.TEST and may_score(text)
+    return [kind, name_of(cell), text, grading_of(cell).get("points") if is_counted else None]

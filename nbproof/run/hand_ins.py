@@ -3,13 +3,15 @@ passed over is named.
 
 The rules are those of ``collect``: content comes before names, and what was handed out and came back with nothing filled in
 replaces no work. But nothing dates a file of a folder. So, of several copies of a lesson, the one counts that holds all that the
-others hold; if none does, a person decides.
+others hold; if none does, the one with the lesson's name, and a person is to look at the others. Where that one is untouched, or
+missing, a person decides.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +19,7 @@ from pathlib import Path
 from unicodedata import normalize
 
 from nbproof.key import Key, notebook_of
-from nbproof.recover.notebook_bytes import HandIn, files_below
+from nbproof.recover.notebook_bytes import Damaged, HandIn, files_below, read_file
 from nbproof.run.contents import Guess, LessonBook
 from nbproof.text import printable, some_of
 
@@ -27,6 +29,8 @@ _BECAME = (".json", ".zip", ".gz", ".tgz", ".html", ".htm", ".py", ".md", ".txt"
 """What a notebook may have become; it is looked at only if there is no other."""
 _MOST = 20
 """Notebooks of a folder that are looked into. Of the others the name tells."""
+_MOST_BYTES, _MOST_TOGETHER = 2 << 20, 8 << 20
+"""Bytes of one of these notebooks, and of all: the process that grades reads them itself."""
 _NAMED = 5
 """Files that a line names."""
 
@@ -41,6 +45,10 @@ class Folder:
     book: LessonBook
     passed: dict[str, list[Path]] = field(default_factory=lambda: defaultdict(list))
     """Why a notebook does not count -> those of which it is true."""
+    needs_look: bool = False
+    """Whether one of them holds answers that are not in the one that counts."""
+    _contents: dict[Path, bytes] = field(default_factory=dict)
+    """Of the notebooks that are looked into."""
 
     def hand_ins(self) -> list[HandIn]:
         """The file to grade of each lesson, or why there is none, in words. Of several lessons some may not be there."""
@@ -86,7 +94,13 @@ class Folder:
         found = [path for path in self._files if _is_notebook(path)]
         found = [path for path in found if not path.stem.endswith("-checkpoint")] or found
         told = {*found} <= {*map(self._exact, self.lessons)} or len(found) == len(self.lessons) == 1
-        return {path: self.book.guess(path) if at < _MOST and not told else Guess() for at, path in enumerate(found)}
+        left = _MOST_TOGETHER
+        for path in () if told else found[:_MOST]:
+            # What cannot be read, or is too large, is known by its name alone.
+            with contextlib.suppress(Damaged, OSError):
+                self._contents[path] = read_file(path, min(left, _MOST_BYTES))
+                left -= len(self._contents[path])
+        return {path: self.book.guess_of(self._contents[path]) if path in self._contents else Guess() for path in found}
 
     @cached_property
     def _whose(self) -> Mapping[Path, str]:
@@ -121,33 +135,42 @@ class Folder:
             what = f"only {shown}: leave one notebook there" if shown else "the folder holds no notebook"
             raise _Undecided(f"no {exact.name} in it; {what}")
         unknown = [path for path, whose in self._whose.items() if not whose and path not in mine]
-        best, others = self._ranked(mine, key.lesson) if len(mine) > 1 else (mine[0], [])
-        if unknown and not self.book.answers(best, key.lesson):
+        # Of what was not read the name stands for what is in it: that is in no other.
+        held = {path: self.book.answers(self._contents.get(path, bytes(path)), key.lesson) for path in mine}
+        best, why = self._ranked(held, exact)
+        others = [path for path in mine if path != best]
+        if unknown and not held[best]:
             told = (
                 f"{self.named([best])} is as it was handed out, and nothing says whose answers another notebook holds"
             )
             raise _Undecided(f"{told}: {self.named(unknown)}; leave one there")
         if not others:
             return HandIn(key, best)
-        why = f"{self.named([best])} counts, which holds all that stands there"
         self.passed[why] += others
         return HandIn(key, best, remark=f"{self.named(others)} was there as well; {why}")
 
-    def _ranked(self, mine: Sequence[Path], lesson: str) -> tuple[Path, list[Path]]:
-        """The one that holds all that the others hold, of the same that of the lesson's name; and the others."""
-        held = {path: self.book.answers(path, lesson) for path in mine}
-        whole = [path for path in mine if all(other <= held[path] for other in held.values())]
-        if not whole:
+    def _ranked(self, held: Mapping[Path, Counter[str]], exact: Path) -> tuple[Path, str]:
+        """The one that holds all that the others hold, or else that of the lesson's name; and why it counts."""
+        whole = [path for path, mine in held.items() if all(other <= mine for other in held.values())]
+        if not (whole or held.get(exact)):
             told = "nothing says which copy counts, for they hold different answers"
-            raise _Undecided(f"{told}: {self.named(mine)}; leave one there")
-        best = min(whole, key=lambda path: (path != self._exact(lesson), path))
-        return best, [path for path in mine if path != best]
+            raise _Undecided(f"{told}: {self.named([*held])}; leave one there")
+        if whole:
+            best = min(whole, key=lambda path: (path != exact, path))
+            return best, f"{self.named([best])} counts, which holds all that stands there"
+        self.needs_look = True
+        other = "another notebook there holds other answers: look, and leave one there"
+        return exact, f"{exact.name} counts, which has the right name; {other}"
 
     def _why_not(self, path: Path) -> str:
         if path not in self._whose:
             return "Jupyter saved it by itself"
         whose = self._guesses[path].others or tuple(filter(None, [self._whose[path]]))
-        return f"its cells are of {' and '.join(whose)}" if whose else "none of its cells is of a lesson"
+        return (
+            f"its cells are of {' and '.join(whose)}"
+            if whose
+            else "none of its cells is of a lesson, or it is too large to tell"
+        )
 
 
 class _Undecided(Exception):

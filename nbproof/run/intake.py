@@ -33,6 +33,7 @@ __all__ = [
     "take_in",
     "to_be_marked",
     "told",
+    "unread_times",
 ]
 
 
@@ -73,7 +74,7 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
         if why := _why_not(folder, keys):
             strange[why, folder.name].append(folder)
         elif {key.lesson for key in keys} & {*lessons} and (folder.is_dir() or folder.is_symlink()):
-            found += [_in_folder(root, folder, keys, book), *_unread_time(root, folder / TIME)]
+            found.append(_in_folder(root, folder, keys, book))
     for (why, _), paths in strange.items():
         note = f"passed over {some_of([_shown(root, path) for path in paths], 3)}: {why}"
         found.append(Intake((), (note,), any(map(_may_be_work, paths))))
@@ -89,16 +90,17 @@ def _folders(here: Places, strange: dict[tuple[str, str], list[Path]]) -> Iterat
             strange[error.strerror or "it cannot be read", outer.name].append(outer)
 
 
-def _unread_time(root: Path, stamp: Path) -> list[Intake]:
-    try:
-        time_in(stamp)
-        return []
-    except ValueError as error:
-        note = (
-            f"not known whether it is late: {_shown(root, stamp)} cannot be read for certain ({in_one_line(error)}): write it "
-            "as 2026-11-20 18:00:00 UTC, then grade again; it is graded, and costs nothing until then"
-        )
-        return [Intake((), (note,), True)]
+def unread_times(root: Path, intake: Intake) -> Iterator[str]:
+    """A line for each time of a hand-in that cannot be read for certain."""
+    here = places(root)
+    for stamp in dict.fromkeys(here.folder("submitted", *one.key) / TIME for one in intake.submissions):
+        try:
+            time_in(stamp, here.zone)
+        except ValueError as error:
+            yield (
+                f"not known whether it is late: {_shown(root, stamp)} cannot be read for certain ({in_one_line(error)}): write "
+                "it as 2026-11-20 18:00:00 UTC, then grade again; it is graded, and costs nothing until then"
+            )
 
 
 def _together(found: Sequence[Intake], lessons: Collection[str]) -> Intake:
@@ -124,7 +126,7 @@ def _in_folder(root: Path, place: Path, keys: Sequence[Key], book: LessonBook) -
     renamed = (one.path for one in found if not one.problem and one.path != place / names[one.key])
     notes += [f"taken although it has another name: {_shown(root, path)}" for path in renamed]
     absent = tuple(sorted({*keys} - {one.key for one in found}))
-    return Intake(tuple(found), tuple(notes), bool(absent and folder.passed), absent)
+    return Intake(tuple(found), tuple(notes), folder.needs_look or bool(absent and folder.passed), absent)
 
 
 def _may_be_work(path: Path) -> bool:

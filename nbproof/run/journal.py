@@ -1,6 +1,6 @@
-"""What outlives a run: its seed and key, each verdict whole, what it is marking, why something could not be graded;
-the lock that lets one run at a time write in a course's folder: two would write the same journals and gradebook;
-and what a run tells while it goes on.
+"""What outlives a run: its seed and key, each verdict whole, what it is marking, why something could not be graded, what
+learners were handed; the lock that lets one run at a time write in a course's folder: two would write the same journals and
+gradebook; and what a run tells while it goes on.
 
 Verdicts lie in ``autograded/<learner>/<assignment>/``, in ``.verdict.json`` or, where there are several notebooks, in a file
 for each; the rest lies in ``.course/``.
@@ -18,7 +18,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from nbproof.files import replace_file
+from nbproof.files import digest_of, replace_file
 from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
 from nbproof.marking.results import Verdict
@@ -35,6 +35,7 @@ __all__ = [
     "is_noted",
     "journal_of",
     "journalled_verdict",
+    "keep_version",
     "note_problems",
     "note_settled",
     "only_run",
@@ -212,6 +213,19 @@ def problems_of(root: Path) -> dict[Key, Verdict]:
     kept = _as_dict(root / ".course" / "problems.json").get("problems", [])
     found = [(Key(one["learner"], one["lesson"]), one["problem"], one["grader_failed"]) for one in kept]
     return {key: Verdict.refused(*key, 0, why, grader_failed=flaw) for key, why, flaw in found}
+
+
+def keep_version(root: Path, lesson: str, notebook: bytes = b"") -> list[Path]:
+    """Keep what learners may hold of a lesson: in a later version it is nobody's answer. ``notebook``: what lies in release/,
+    if it is not given. Returns all versions; a person may put one there as well. Raises OSError.
+    """
+    release, folder = places(root).notebook("release", ".", lesson), root / ".course" / "handed_out" / lesson
+    notebook = notebook or (release.read_bytes() if release.is_file() else b"")
+    path = folder / f"{digest_of(notebook)[:16]}.ipynb"
+    if notebook and not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        replace_file(path, notebook)
+    return sorted(folder.glob("*.ipynb"))
 
 
 @contextlib.contextmanager

@@ -29,7 +29,6 @@ NOT_OBEYED = {
     "ExecutePreprocessor.*": "a cell runs as docs/engine.md says; of these options only timeout is asked",
     "GenerateFeedback.preprocessors": "feedback pages are those of this grader",
     "GetGrades.display_data_priority": "feedback pages are those of this grader",
-    "IgnorePattern.*": "whatever a test cell writes to stderr costs its points",
     "LimitOutput.*": "outputs are cut by c.GradingLimits.output_bytes",
     "NotebookClient.*": "a cell runs as docs/engine.md says; of these options only timeout is asked",
     "OverwriteCells.missing_cell_notification": "a cell that was deleted is put back without a notice",

@@ -78,6 +78,8 @@ def test_tests_that_can_be_forged_are_told_in_a_quiet_run_too() -> None:
     print_problems(console, told)
     assert "01_small: 3 plain test cells" in console.file.getvalue()  # type: ignore[attr-defined]
     assert _printed(told).count("can be forged") == 1
+    told = replace(told, graded=replace(told.graded, plain_tests={"ps/a": 3, "ps/b": 1, "qs/a": 1}))
+    assert _printed(told).count("can be forged") == 2 and "ps: 4 plain test cells" in _printed(told)
 
 
 def test_names_cannot_paint_the_terminal() -> None:

@@ -106,7 +106,7 @@ def test_what_an_error_tells_to_do_next_runs_as_it_is_printed(
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path / "empty")
     monkeypatch.chdir(tmp_path)
     assert main(["feedback", "--course", "empty"]) == 2
-    told = capsys.readouterr().err.splitlines()[-1].removeprefix("  next: ")
+    told = capsys.readouterr().err.splitlines()[-1].rpartition("then: ")[2]
     run = subprocess.run(["sh", "-c", f"{told} --help"], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert "usage: " in run.stdout and "course grade" in told

@@ -214,7 +214,7 @@ def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
         ("user\u202egnp.exe\u202c", "user‹U+202E›gnp.exe‹U+202C›"),
         ("a\u200bb\ufeffc\U000e0041", "a‹U+200B›b‹U+FEFF›c‹U+E0041›"),
         ("10%\r50%\r100%\ndone", "100%\ndone"),
-        ("SyntaxError: invalid (<ipython-input-9-08bde0d2c95d>, line 1)", "SyntaxError: invalid (line 1 of your cell)"),
+        ("SyntaxError: invalid (<ipython-input-9-08bde0d2c95d>, line 1)", "SyntaxError: invalid (your cell, line 1)"),
     ],
 )  # fmt: skip
 def test_what_is_shown(text: str, shown: str) -> None:

@@ -13,7 +13,6 @@ from nbgrader.apps import NbGraderAPI
 
 from nbproof.cli.main import main
 from nbproof.display.words import ENGLISH
-from nbproof.errors import CourseError
 from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.registry import create_tables
 from nbproof.key import Key
@@ -132,15 +131,27 @@ def test_an_extension_counts_for_one_learner_before_and_after_handing_in(late_cl
     assert [one["seconds_late"] for one in data["hand_ins"] if one["learner"] == "zoe"] == [1]
 
 
-def test_a_broken_plug_in_is_told_and_loses_nothing(late_class: Rehearsal) -> None:
+@pytest.mark.parametrize(
+    ("bad", "first", "others"),
+    [("None.oops", "AttributeError", {"early": None, "late": None, "later": None, "excused": None}),
+     ("1 / (total_seconds_late < 600000)", "ZeroDivisionError", {"early": None, "late": 1, "later": None, "excused": None})],
+)  # fmt: skip
+def test_a_broken_plug_in_is_told_and_costs_nobody_else(
+    late_class: Rehearsal, bad: str, first: str, others: dict[str, float | None], capsys: pytest.CaptureFixture[str]
+) -> None:
     config = late_class.root / "nbgrader_config.py"
     sound = config.read_text()
-    config.write_text(sound.replace('"excused"', "None.oops"))
-    with pytest.raises(CourseError, match="late-penalty plug-in fails: AttributeError"):
-        late_class.grade()
+    config.write_text(sound.replace('"excused"', bad))
+    told = late_class.grade()
+    assert len(told.graded) == 4
+    (note,) = told.notes
+    assert note.startswith(f"{LESSON}: the late-penalty plug-in fails: {first}") and "plugin_class" in note
+    assert _penalties(late_class) == others
+    assert main(["grade", "--only", "early", "--course", str(late_class.root)]) == 1
+    assert note in " ".join(capsys.readouterr().out.split())
     config.write_text(sound)
     again = late_class.grade()
-    assert again.graded == ()
+    assert again.graded == () and again.notes == ()
     assert scores(again) == {"early": 4, "late": 3, "later": 0, "excused": 4}
 
 
@@ -210,7 +221,11 @@ def test_the_last_second_is_on_time_and_a_time_that_cannot_be_read_costs_nothing
     _due(late_class, "2026-03-04 23:59:00 UTC")
     for learner, time in {"late": "2026-03-04 23:59:59.999 UTC", "later": "04/03/2026 10:00"}.items():
         (late_class.submitted(learner).parent / "timestamp.txt").write_text(time)
-    assert {one.learner: one.penalty for one in late_class.grade().marks.values() if one.penalty} == {}
+    told = late_class.grade()
+    assert {one.learner: one.penalty for one in told.marks.values() if one.penalty} == {}
+    assert [f"submitted/later/{LESSON}/timestamp.txt" in note for note in told.notes] == [True]
+    assert late_class.grade(only=["later"]).notes == told.notes
+    assert late_class.grade(only=["late"]).notes == ()
     (late_class.submitted("later").parent / "timestamp.txt").write_text("2026-03-05 00:59:59 UTC")
     assert late_class.grade().marks[Key("later", LESSON)].late.seconds == 3600
     (late_class.submitted("later").parent / "timestamp.txt").write_text("sometime")

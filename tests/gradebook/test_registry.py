@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
+import sqlite3
 import subprocess
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -15,6 +17,7 @@ from nbgrader.api import Gradebook
 from sqlalchemy.orm import Session
 
 from nbproof.errors import CourseError, UsageError
+from nbproof.gradebook.storage_errors import trouble_with_gradebook
 from nbproof.gradebook.writer import Writer
 from nbproof.key import Key
 from nbproof.nbgrader_setup import course_config
@@ -66,7 +69,7 @@ def _given(root: Path, assignment: str = "ps1") -> dict[str, Any]:
             "due": one.duedate,
             "extensions": {each.student.id: each.extension for each in one.submissions if each.extension},
             "times": {each.student.id: each.timestamp for each in one.submissions},
-            "penalty": sum(each.late_submission_penalty for each in one.submissions),
+            "penalty": sum(each.late_submission_penalty or 0 for each in one.submissions),
             "marks": {f"{who}/{g.name}": (g.auto_score, g.manual_score) for who, nb in rows for g in nb.grades},
             "comments": {f"{who}/{c.name}": c.manual_comment for who, nb in rows for c in nb.comments if c.manual_comment},
             "waiting": sum(g.needs_manual_grade for _, nb in rows for g in nb.grades),
@@ -127,6 +130,52 @@ def test_points_a_notebook_more_and_one_less(marked: Path) -> None:
     more.unlink()
     assert "(gone: also, test_also)" in _registered(marked)
     assert _given(marked) == {**GIVEN, "max": 7, "waiting": 0}
+
+
+ID = "id VARCHAR(32) NOT NULL PRIMARY KEY"
+OLD = f"""
+CREATE TABLE assignment ({ID}, name VARCHAR(128) NOT NULL, duedate DATETIME, UNIQUE (name));
+CREATE TABLE student (id VARCHAR(128) NOT NULL PRIMARY KEY, first_name VARCHAR(128), last_name VARCHAR(128), email VARCHAR(128));
+CREATE TABLE notebook ({ID}, name VARCHAR(128) NOT NULL, assignment_id VARCHAR(32));
+CREATE TABLE submitted_assignment ({ID}, assignment_id VARCHAR(32), student_id VARCHAR(128), timestamp DATETIME,
+  extension DATETIME);
+CREATE TABLE grade_cell ({ID}, name VARCHAR(128), max_score FLOAT, cell_type VARCHAR(8), notebook_id VARCHAR(32));
+CREATE TABLE solution_cell ({ID}, name VARCHAR(128) NOT NULL, notebook_id VARCHAR(32));
+CREATE TABLE source_cell ({ID}, name VARCHAR(128), cell_type VARCHAR(8), locked BOOLEAN, source TEXT, checksum VARCHAR(128),
+  notebook_id VARCHAR(32));
+CREATE TABLE submitted_notebook ({ID}, assignment_id VARCHAR(32), notebook_id VARCHAR(32), flagged BOOLEAN);
+CREATE TABLE grade ({ID}, notebook_id VARCHAR(32), cell_id VARCHAR(32), auto_score FLOAT, manual_score FLOAT,
+  needs_manual_grade BOOLEAN NOT NULL);
+CREATE TABLE comment ({ID}, notebook_id VARCHAR(32), cell_id VARCHAR(32), auto_comment TEXT, manual_comment TEXT);
+INSERT INTO assignment VALUES ('a', 'ps1', '{DUE}.000000');
+INSERT INTO notebook VALUES ('n', 'ps1', 'a');
+INSERT INTO student VALUES ('ada', 'Ada', NULL, NULL);
+INSERT INTO grade_cell VALUES ('g', 'test_squares', 2, 'code', 'n'), ('w', 'why', 2, 'markdown', 'n');
+INSERT INTO solution_cell VALUES ('s', 'squares', 'n'), ('c', 'why', 'n');
+INSERT INTO submitted_assignment VALUES ('x', 'a', 'ada', '{LATE}.000000', '1970-01-02 00:00:00.000000');
+INSERT INTO submitted_notebook VALUES ('y', 'x', 'n', 0);
+INSERT INTO grade VALUES ('h', 'y', 'g', 2, NULL, 0), ('i', 'y', 'w', NULL, 1.5, 0);
+INSERT INTO comment VALUES ('m', 'y', 's', NULL, NULL), ('o', 'y', 'c', NULL, 'Well said.');
+"""
+"""A gradebook of nbgrader 0.3, which knew no late penalties."""
+
+
+def test_a_gradebook_of_long_ago_is_read_after_the_step_that_is_told(tmp_path: Path) -> None:
+    written(tmp_path / "source" / "ps1" / "ps1.ipynb", CELLS)
+    with contextlib.closing(sqlite3.connect(tmp_path / "gradebook.db")) as book:
+        book.executescript(OLD)
+    with (
+        pytest.raises(CourseError, match="another version of nbgrader") as told,
+        trouble_with_gradebook(f"sqlite:///{tmp_path}/gradebook.db"),
+    ):
+        _registered(tmp_path)
+    subprocess.run(told.value.next_command.partition(", in the")[0], shell=True, check=True, cwd=tmp_path)
+    _registered(tmp_path)
+    found = _given(tmp_path)
+    assert found == {
+        **GIVEN, "extensions": {"ada": timedelta(days=1)}, "times": {"ada": LATE}, "penalty": 0,
+        "marks": {"ada/test_squares": (2, None), "ada/why": (None, 1.5)}, "waiting": 0, "max": 4,
+    }  # fmt: skip
 
 
 def test_what_is_cut_off_changes_nothing(marked: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from nbproof.cli.class_table import Told, class_as_json, is_incomplete, summary_line
 from nbproof.cli.main import main
-from nbproof.gradebook.marks import Lateness
+from nbproof.gradebook.marks import Lateness, Person
+from nbproof.key import Key
 from nbproof.report.statistics import late_lines
 from nbproof_lms import collect
 from nbproof_lms.attendance import attend, lines_of, people_of
@@ -61,6 +62,19 @@ def test_the_class_is_held_against_what_came(course: Path) -> None:
     assert "nothing handed in: 01_first: zz Zoe Zed" in told
     assert "kl Kim Lee: 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
     assert "em Eva Max: 01_first: only maxeva_4_8_02_other.ipynb came: no lesson known, it holds 02_other" in told
+
+
+def test_of_an_assignment_of_several_who_is_missing_is_one_line(tmp_path: Path) -> None:
+    came = {Key("ada", "ps/a"), Key("ada", "ps/b"), Key("ben", "ps/a"), Key("cai", "qs/a"), Key("dee", "single")}
+    people = {name: Person(name) for name in ("ada", "ben", "cai", "dee")}
+    lessons = ["ps/a", "ps/b", "ps/c", "qs/a", "qs/b", "rs/a", "single"]
+    found = attend(tmp_path, people, came, lessons)
+    assert lines_of(found, tmp_path) == [
+        "nothing handed in: ps: cai, dee; ps/b: ben; ps/c: ada, ben",
+        "nothing handed in: qs: ada, ben, dee; qs/b: cai",
+        "nothing handed in: single: ada, ben, cai",
+    ]
+    assert found.missing["ps/c"] == ("ada", "ben", "cai", "dee") and "rs/a" not in found.missing
 
 
 def test_whoever_sends_the_notebook_after_the_pdf_is_listed_no_longer(course: Path, tmp_path: Path) -> None:

@@ -99,6 +99,18 @@ def test_the_text_is_nbgraders_own(lesson: Path) -> None:
     assert "AUTOTEST" not in nbformat.writes(ours)
 
 
+@pytest.mark.parametrize("place", ["header", "footer"])
+def test_another_header_writes_them_anew(lesson: Path, place: str) -> None:
+    root = lesson.parents[2]
+    written(lesson, {**LESSON, "test_shown": ("test", "### AUTOTEST twice(3)")})
+    (root / "nbgrader_config.py").write_text(f"c = get_config()\nc.IncludeHeaderFooter.{place} = 'around.ipynb'\n")
+    for start in (0, 7):
+        text = f"class helper: base = {start}\nimport sys; sys.modules['helper'] = helper"
+        written(root / "around.ipynb", {"around": ("setup", text)})
+        shown = "\n".join(cell.source for cell in with_tests(lesson, course_config(root)).cells)
+        assert f'"{6 + (start if place == "header" else 0)}", "the value of twice(3)' in shown
+
+
 WRONG = {
     "no templates": (lambda path: (path.parents[2] / "autotests.yml").unlink(), "FileNotFoundError"),
     "templates that are none": (lambda path: (path.parents[2] / "autotests.yml").write_text("a: ["), "Error: "),

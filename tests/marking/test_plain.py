@@ -16,7 +16,9 @@ import numpy as np
 import pytest
 import torch
 from nbgrader.api import Gradebook
+from nbgrader.preprocessors import IgnorePattern
 from nbgrader.utils import determine_grade
+from traitlets.config import Config
 
 from benchmarks.stock import grade_plainly, plain_config
 from nbproof.cells import headings_in, name_of, titles_in
@@ -25,7 +27,7 @@ from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark, read_answers
-from nbproof.marking.plain import is_plain, scored
+from nbproof.marking.plain import PlainTest, hidden_run, is_plain, plain_run, scored
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
@@ -370,6 +372,45 @@ def test_outputs_are_worth_what_nbgrader_says(outputs: object, error: object, sc
     found, sentence = scored(outputs, error, 2.0)
     assert found == score
     assert bool(sentence) == (score < 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "score"),
+    [
+        ({"enabled": True, "pattern": "is slow"}, "UserWarning: it is slow\n", 2.0),
+        ({"enabled": True, "pattern": "is slow"}, "UserWarning: it is wrong\n", 0.0),
+        ({"enabled": True, "pattern": "^Note"}, "a\nNote", 0.0),
+        ({"pattern": "is slow"}, "UserWarning: it is slow\n", 0.0),
+    ],
+)
+def test_what_the_course_calls_harmless_costs_nothing_as_nbgrader_says(
+    options: dict[str, Any], text: str, score: float
+) -> None:
+    output = nbformat.v4.new_output("stream", name="stderr", text=text)
+    config, grading = Config({"IgnorePattern": options}), {"grade": True, "solution": False, "points": 2}
+    test = PlainTest.of("t", "assert f()\n### BEGIN HIDDEN TESTS\nassert g()\n### END HIDDEN TESTS", config)
+    assert plain_run(test, 2, {"outputs": [output]}, ()).score == score
+    assert hidden_run(None, 2, {"outputs": [output]}, test.harmless).score == score
+    cell = nbformat.v4.new_code_cell("", outputs=[output], metadata={"nbgrader": grading})
+    cells = IgnorePattern(config=config)(nbformat.v4.new_notebook(cells=[cell]), {})[0].cells
+    assert determine_grade(cells[0] if options.get("enabled") else cell)[0] == (score or 0)
+
+
+@pytest.mark.parametrize(
+    ("texts", "quoted"),
+    [
+        (["\n a.py:3: UserWarning: old\n  f()\n"], "beginning with `a.py:3: UserWarning: old`:"),
+        (["\x1b[31m", "x\u202e" * 9_000], "beginning with `\\x1b[31mx\\u202e"),
+        (["  \n"], "a warning for example:"),
+        ([None, ["x"]], "a warning for example:"),
+    ],
+)
+def test_what_was_written_to_stderr_is_quoted_where_nothing_is_hidden(texts: list[Any], quoted: str) -> None:
+    outputs = [{"output_type": "stream", "name": "stderr", "text": text} for text in texts]
+    _, sentence = scored(outputs, None, 2.0)
+    assert quoted in sentence and len(sentence) < 1_500 and "\x1b" not in sentence
+    run = hidden_run(None, 2.0, {"outputs": outputs})
+    assert "a warning for example:" in run.sentence and "UserWarning" not in run.sentence
 
 
 QUICK_START = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide"

@@ -9,6 +9,7 @@ import shutil
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from nbgrader.api import Gradebook
@@ -60,7 +61,7 @@ def _now(years: int = 0) -> str:
     return f"{now.replace(year=now.year + years):%Y-%m-%d %H:%M:%S.%f} UTC"
 
 
-def _collect(tmp_path: Path, **options: bool) -> Path:
+def _collect(tmp_path: Path, **options: bool | str) -> Path:
     course = tmp_path / "course"
     config = course_config(ROOT)
     config.CourseDirectory.merge({"root": str(course), "assignment_id": LESSON})
@@ -88,6 +89,16 @@ def test_the_last_work_of_its_owner_is_taken_and_work_under_another_name_refused
     assert caplog.text.count("not collected") == 4
     # An instructor who put it there for a learner says so, as with nbgrader's own.
     assert (_collect(tmp_path, check_owner=False) / "ada").exists()
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York"])
+def test_the_time_in_a_folders_name_is_read_in_the_zone_of_the_exchange(
+    inbound: Path, tmp_path: Path, zone: str
+) -> None:
+    now = parse_utc(_now()).replace(tzinfo=UTC)
+    _handed_in(inbound, ME, f"{now.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M:%S.%f %Z}", **{LESSON: "mine"})
+    told = (_collect(tmp_path, timezone=zone) / ME / LESSON / "timestamp.txt").read_text()
+    assert parse_utc(told).replace(tzinfo=UTC) == now
 
 
 def test_what_leads_elsewhere_is_left_out(inbound: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from nbgrader.utils import compute_checksum
 
 from nbproof.authoring.simulate import as_handed_in, hand_in
 from nbproof.cells import kind_of, name_of, text_of
@@ -151,6 +152,33 @@ def test_a_line_that_is_broken_in_two_is_still_the_teachers() -> None:
     cell = notebook["cells"][5]
     cell["source"] = cell["source"].replace(" ", "\n\n", 3)
     assert not _read(notebook).recovered
+
+
+@pytest.mark.parametrize("untouched", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "grading"),
+    [
+        ("markdown", {"locked": True}),
+        ("markdown", {"grade": True, "locked": False, "solution": True, "points": 2, "grade_id": "explain_reach"}),
+        ("code", {"grade": True, "locked": True, "points": 1.5}),
+        ("code", {"locked": True}),
+    ],
+)
+def test_a_cell_whose_checksum_agrees_is_as_it_was_handed_out(
+    kind: str, grading: dict[str, Any], untouched: bool
+) -> None:
+    old = _text(TEXT if kind == "markdown" else f"# {TEXT}\nprint('{TEXT}')", kind)
+    plain = {"grade": False, "solution": False, "task": False, "schema_version": 3, "grade_id": "of_version_1"}
+    old["metadata"]["nbgrader"] = {**plain, **grading}
+    old["metadata"]["nbgrader"]["checksum"] = compute_checksum(nbformat.from_dict(old))
+    old["source"] += "" if untouched else "\n# And this I think."
+    notebook = _notebook()
+    at = _stub(notebook["cells"])
+    notebook["cells"][at : at + bool(grading.get("solution"))] = [old]
+    (question,) = lesson_of(SLUG)[1].written.values()
+    # Of an answer it tells nothing: nbgrader's own quickstart has summed up cells with answers in them.
+    untouched = untouched and not grading.get("solution")
+    assert is_blank(question, _read(notebook).answers["explain_reach"]) is untouched
 
 
 def test_what_colab_puts_above_a_notebook_is_nobodys_answer() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import os
 import shutil
@@ -14,17 +15,22 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from rich.console import Console
 
+from nbproof.cli.class_table import Told, print_class
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import GradedClass, by_assignment
 from nbproof.key import Key
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
+from nbproof.report.findings import tables
+from nbproof.report.records import read_class
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import journal_of
 from nbproof.run.pool import PoolMaker
 from nbproof_lms import collect
+from nbproof_lms.attendance import attend, people_of
 
 Cells = Mapping[str, tuple[str, str]]
 """grade_id -> (kind, text); kinds: answer, test, manual, written, setup, show."""
@@ -153,6 +159,50 @@ def test_several_notebooks_in_folders_of_any_name_are_graded_each_by_itself(numb
     # One notebook is another one now: its neighbour is as it was.
     ours(numbers, "ada", "ps1", "problem2")
     assert graded(numbers, pool).graded == (Key("ada", "ps1/problem2"),)
+
+
+@pytest.mark.parametrize("others", [(), ("problem1", "problem2")])
+def test_a_notebook_that_was_not_handed_in_counts_0_waits_for_nobody_and_is_named(
+    numbers: Path, pool: PoolMaker, others: tuple[str, ...]
+) -> None:
+    """By nbgrader's own gradebook. ``others``: what a neighbour handed in; without one nobody handed problem1 in."""
+    (numbers / "nbgrader_config.py").write_text(CONFIG.replace("c.Include", "# c.Include"))
+    ours(numbers, "ada", "ps1", "problem2")
+    for name in others:
+        ours(numbers, "ben", "ps1", name)
+    told = graded(numbers, pool)
+    lessons = lessons_with_source(numbers, [])
+    attendance = attend(numbers, people_of(numbers), told.marks.keys(), lessons)
+    console = Console(width=100, file=io.StringIO(), color_system=None)
+    print_class(console, Told(told, 1.0, attendance=attendance, root=numbers))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "of 6" in text and "nothing handed in: ps1/problem1: ada\n" in text
+    with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
+        (absent,) = opened.find_submission_notebook("problem1", "ps1", "ada").grades
+        assert (absent.auto_score, absent.needs_manual_grade) == (0, False)
+        by_hand = opened.find_grade("why", "problem2", "ps1", "ada")
+        by_hand.manual_score, by_hand.needs_manual_grade = 2, False
+        opened.db.commit()
+        assert not opened.find_submission("ps1", "ada").needs_manual_grade
+    results = read_class(numbers, [])
+    made = tables(results)
+    row = next(one for one in made["lessons"] if one["lesson"] == "ps1/problem1")
+    assert (row["missing"], row["graded"]) == (["ada"], len(others) // 2)
+    assert sum(one.max_score for one in results.lessons) == 6
+    (how,) = [one["how"] for one in made["hand_ins"] if one["learner"] == "ada" and one["lesson"] == "ps1/problem1"]
+    assert how == "nothing"
+    # It comes after all, and is taken away again: its marks come and go, a person's stay.
+    path = ours(numbers, "ada", "ps1", "problem1")
+    graded(numbers, pool)
+    assert book(numbers)["ada/ps1/problem1/test_squares"] == 2
+    path.unlink()
+    graded(numbers, pool)
+    assert book(numbers)["ada/ps1/problem1/test_squares"] == 0
+    with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
+        opened.find_grade("test_squares", "problem1", "ps1", "ada").manual_score = 1
+        opened.db.commit()
+    graded(numbers, pool)
+    assert book(numbers)["ada/ps1/problem1/test_squares"] == 1
 
 
 def test_a_header_is_part_of_every_notebook(numbers: Path, pool: PoolMaker) -> None:

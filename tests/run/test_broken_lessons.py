@@ -100,6 +100,16 @@ def test_the_assignment_beside_it_is_graded_and_the_cure_helps(tmp_path: Path, p
     }
 
 
+def test_a_pattern_that_is_none_is_named_and_the_cure_helps(tmp_path: Path) -> None:
+    path = written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
+    config = tmp_path / "nbgrader_config.py"
+    config.write_text("c = get_config()\nc.IgnorePattern.enabled = True\nc.IgnorePattern.pattern = '('\n")
+    with pytest.raises(CourseError, match="no regular expression") as caught:
+        read_blueprint(path, course_config(tmp_path))
+    Path(caught.value.place).write_text(config.read_text().replace("'('", "'[(]'"))
+    assert read_blueprint(path, course_config(tmp_path)).plain["test_squares"].harmless == "[(]"
+
+
 def test_metadata_of_an_older_nbgrader_is_cured_by_the_command_that_is_named(tmp_path: Path) -> None:
     path = written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
     notebook = json.loads(path.read_text())

@@ -7,6 +7,8 @@ from unicodedata import normalize
 
 import pytest
 
+from nbproof.run.contents import Guess, LessonBook
+from nbproof.run.hand_ins import Folder
 from nbproof.run.intake import Intake, lessons_with_source, take_in
 
 ALONE, SEVERAL = {"0ü_a": ("todo", "more")}, {"ps1/problem1": ("one", "two"), "ps1/problem10": ("third", "rest")}
@@ -84,7 +86,7 @@ def test_the_copy_that_holds_the_answers_counts_and_the_other_is_named(
 @pytest.mark.parametrize(
     "files",
     [
-        {A: DONE[A], f"{A}-Copy1": OTHER},
+        {"one": DONE[A], "two": OTHER},
         {A: STUB[A], "one": DONE[A], "two": OTHER},
         {A: STUB[A], "one": _text({"mine": "done()"})},
     ],
@@ -96,6 +98,64 @@ def test_what_nothing_decides_waits_for_a_person(course: Path, files: dict[str, 
     for name in [*files][:-1]:
         os.unlink(course / "submitted" / "ada" / A / f"{name}.ipynb")
     assert _taken(course, A, {})[1] == {A: f"{[*files][-1]}.ipynb"}
+
+
+@pytest.mark.parametrize(
+    ("assignment", "lesson", "files"),
+    [
+        (A, A, {A: DONE[A], f"{A}-Copy1": OTHER}),
+        (A, A, {A: DONE[A], "deeper/mine": OTHER, "first": STUB[A]}),
+        (A, A, {A: HALF, f"{A}-Copy1": " " * (3 << 20) + DONE[A]}),
+        ("ps1", P1, {"problem1": _text({"one": "1", "two": "2"}), "WMS q3": DONE[P1], "problem10": DONE[P10]}),
+    ],
+)
+def test_the_right_name_counts_where_copies_differ_and_a_person_is_to_look_at_the_other(
+    course: Path, assignment: str, lesson: str, files: dict[str, str]
+) -> None:
+    intake, taken = _taken(course, assignment, files)
+    name, other = [*files][:2]
+    assert taken[lesson] == f"{name}.ipynb" and intake.passed_over
+    (note,) = intake.notes
+    assert f"{other}.ipynb" in note and "holds other answers: look" in note
+    (remark,) = (one.remark for one in intake.submissions if one.key.lesson == lesson)
+    assert f"{other}.ipynb was there as well" in remark and "holds other answers: look" in remark
+    # What it says to do ends it.
+    for left in [other, *[one for one in files if files[one] == STUB[A]]]:
+        os.unlink(course / "submitted" / "ada" / assignment / f"{left}.ipynb")
+    intake, taken = _taken(course, assignment, {})
+    assert taken[lesson] == f"{name}.ipynb" and (intake.passed_over, intake.notes) == (False, ())
+
+
+class _Counting(LessonBook):
+    """Notes how many bytes are looked at, and in how many notebooks."""
+
+    def guess_of(self, data: bytes) -> Guess:
+        seen = self.__dict__.setdefault("seen", [])
+        seen.append(len(data))
+        return super().guess_of(data)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "most"), [([100] * 30, 20), ([1 << 20] * 15, 8), ([3 << 20, 100], 1), ([31 << 20], 0)]
+)
+def test_only_so_much_of_a_learners_folder_is_looked_at(course: Path, sizes: list[int], most: int) -> None:
+    folder = course / "submitted" / "ada" / A
+    _put(folder, A, DONE[A])
+    for number, size in enumerate(sizes):
+        _put(folder, f"b{number}", " " * size + DONE[A])
+    book = _Counting(course)
+    (found,) = Folder(folder, "ada", [A], book).hand_ins()
+    assert found.path.name == f"{A}.ipynb"
+    seen = book.__dict__["seen"]
+    assert len(seen) <= 1 + most and sum(seen) <= 8 << 20
+    assert max(seen) <= 2 << 20
+
+
+@pytest.mark.parametrize("hostile", ["[" * 500_000, "1" * 500_000, '{"cells": [' + "1e999999," * 9 + "-" * 99])
+def test_json_that_is_made_to_hurt_is_an_answer_like_any_other(course: Path, hostile: str) -> None:
+    text = '{"cells": [{"grade_id": "todo", "source": ' + hostile
+    assert LessonBook(course).guess_of(text.encode()) == Guess(A, (), True, False)
+    assert _taken(course, A, {A: STUB[A], "work": text})[1] == {A: "work.ipynb"}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from nbgrader.api import Gradebook
 from traitlets.config import Config, Configurable
 
+from nbproof.gradebook.graded_notebook import hand_on
 from nbproof.run.options import NOT_OBEYED, not_obeyed
 from nbproof.run.pool import PoolMaker
 from tests.run.test_any_course import SQUARES, graded, hand_in, written
@@ -24,7 +27,7 @@ CourseDirectory.assignment_id CourseDirectory.autograded_directory CourseDirecto
 CourseDirectory.directory_structure CourseDirectory.feedback_directory CourseDirectory.ignore
 CourseDirectory.max_dir_size CourseDirectory.release_directory CourseDirectory.root CourseDirectory.source_directory
 CourseDirectory.student_id CourseDirectory.submitted_directory Execute.timeout GenerateAssignment.preprocessors
-IncludeHeaderFooter.* InstantiateTests.* LateSubmissionPlugin.penalty_method LockCells.* NotebookClient.*
+IgnorePattern.pattern IncludeHeaderFooter.* InstantiateTests.* LateSubmissionPlugin.penalty_method LockCells.* NotebookClient.*
 OverwriteCells.add_missing_cells
 """
 """In grading, or while assignments are registered, which nbgrader does itself."""
@@ -84,7 +87,7 @@ def test_every_option_of_this_nbgrader_is_decided_on() -> None:
     ("section", "option", "said"),
     [
         ("Autograde", "autograde_preprocessors", "only AssignLatePenalties is asked"),
-        ("IgnorePattern", "pattern", "stderr costs its points"),
+        ("IgnorePattern", "pattern", None),
         ("ExecutePreprocessor", "kernel_name", "only timeout is asked"),
         ("Execute", "execute_retries", "only timeout is asked"),
         ("LimitOutput", "enabled", "as if this were not said"),
@@ -97,6 +100,16 @@ def test_what_is_set_and_not_obeyed_is_named(section: str, option: str, said: st
     lines = list(not_obeyed(Config({section: {option: 1}})))
     assert [(said or "") in line for line in lines] == [True] * (said is not None)
     assert all(line.startswith(f"c.{section}.{option} is not obeyed: ") for line in lines)
+
+
+def test_what_changes_marks_is_said_in_a_quiet_run_too(tmp_path: Path) -> None:
+    written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
+    (tmp_path / "submitted" / "ada").mkdir(parents=True)
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\nc.Autograde.create_student = False\n")
+    command = [sys.executable, "-m", "nbproof", "grade", "--quiet", "--course", str(tmp_path)]
+    told = subprocess.run(command, capture_output=True, text=True)
+    assert "c.Autograde.create_student is not obeyed" in told.stderr
+    assert "found:" not in told.stderr and told.stdout == ""
 
 
 @pytest.mark.parametrize(
@@ -125,3 +138,38 @@ def test_a_file_that_learners_write_is_not_overwritten(
     assert [mark.score for mark in told.marks.values()] == [score] and not told.unfit
     with Gradebook(f"sqlite:///{tmp_path}/gradebook.db") as book:
         assert book.find_submission("ps1", "ada").score == score
+
+
+def test_what_nbgrader_copies_lies_beside_the_graded_notebook(tmp_path: Path) -> None:
+    """The learner's files, and in their place the instructor's; nothing that a browser would run for who opens it there."""
+    source = written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
+    (tmp_path / "nbgrader_config.py").write_text(
+        "c = get_config()\nc.Autograde.exclude_overwriting = {'ps1': ['mine.py']}\n"
+    )
+    theirs = hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb").parent
+    made = tmp_path / "autograded" / "ada" / "ps1"
+    for folder in (source.parent, theirs, theirs / "data", theirs / "both.csv", made):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("helper.py", "mine.py", "a.csv"):
+            (folder / name).write_text(folder.name)
+    (source.parent / "both.csv").write_text("ps1")
+    (theirs / "helper.py").write_text("changed")
+    for name in (
+        "a.html",
+        "data/B.SVG",
+        "c.xhtml",
+        "d.xml",
+        "e.js",
+        ".verdict.json",
+        "f.ipynb",
+        "submission_secret.txt",
+    ):
+        (theirs / name).write_text("<script>")
+    (theirs / "link.csv").symlink_to("/etc/hostname")
+    (made / "mine.py").unlink()
+    (theirs / "mine.py").write_text("theirs")
+    assert hand_on(tmp_path, "ada", "ps1") == ("a.html", "c.xhtml", "d.xml", "data/B.SVG", "e.js")
+    found = {str(path.relative_to(made)): path.read_text() for path in made.rglob("*") if path.is_file()}
+    assert len(found.pop("submission_secret.txt")) == 128 and "timestamp.txt" not in found
+    beside = {"helper.py": "ps1", "mine.py": "theirs", "a.csv": "ps1", "both.csv": "ps1"}
+    assert found == beside | dict.fromkeys(("data/helper.py", "data/mine.py", "data/a.csv"), "data")

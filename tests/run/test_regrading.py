@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -66,22 +67,34 @@ def test_a_changed_test_grades_the_whole_of_its_lesson_again(room: Rehearsal, as
     assert scores(third) == scores(again)
 
 
-def test_changed_points_and_prose_arrive_everywhere(room: Rehearsal) -> None:
+def test_changed_points_and_prose_arrive_everywhere_and_nothing_runs(room: Rehearsal, asked: Counter[str]) -> None:
     room.hand_in_all({"ada": RIGHT, "ben": {**RIGHT, "second": "def second(x):\n    return x"}})
+    path = room.hand_in("lou", {**RIGHT, "third": "def third(x):\n    return x"})
+    notebook = json.loads(path.read_text())
+    notebook["cells"].insert(3, {"cell_type": "code", "metadata": {}, "source": "mine = 1", "outputs": []})
+    path.write_text(json.dumps(notebook))
     room.grade()
+    asked.clear()
+    with room.gradebook() as book:
+        book.find_grade("test_second", LESSON, LESSON, "ben").manual_score = 0.5
+        book.db.commit()
 
     with room.edited() as cells:
         cells[""]["source"] = "# Another title"
         cells["test_third"]["metadata"]["nbgrader"]["points"] = 5.0
-    note_references(room.root)
     again = room.grade()
-    assert again.reasons == (f"{CHANGED}, 2 submissions graded again",)
-    assert scores(again) == {"ada": 8, "ben": 7}
+    (told,) = again.reasons
+    assert "nothing ran again" in told and "(3)" in told
+    assert (again.graded, asked) == ((), {})
+    assert scores(again) == {"ada": 8, "ben": 7.5, "lou": 3}
     assert {score.max_score for score in again.marks.values()} == {8}
-    assert "Another title" in room.autograded("ada").read_text()
+    assert "Another title" in room.autograded("ada").read_text() and "Another title" in room.page("ada")
+    texts = [cell["source"] for cell in json.loads(room.autograded("lou").read_text())["cells"]]
+    assert texts.index("mine = 1") == texts.index(RIGHT["first"]) + 1
     with room.gradebook() as book:
         assert book.find_assignment(LESSON).max_score == 8
-        assert book.find_submission(LESSON, "ben").score == 7
+        assert book.find_submission(LESSON, "ben").score == 7.5
+    assert room.grade().reasons == ()
 
 
 def test_changed_checking_code_and_limits_concern_everything(room: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.errors import CourseError, UsageError
+from nbproof.gradebook.storage_errors import trouble_with_gradebook
 from nbproof.key import Key
 from nbproof.marking.results import Verdict
 from nbproof.recover.notebook_bytes import HandIn
@@ -62,16 +63,26 @@ def _half(path: Path) -> None:
 def _old(path: Path) -> None:
     with sqlite3.connect(path) as book:
         book.execute("ALTER TABLE grade DROP COLUMN extra_credit")
+        book.execute("DELETE FROM alembic_version")
     book.close()
+
+
+def _garbled(path: Path) -> None:
+    path.write_bytes(b"no database " * 1_000)
 
 
 @pytest.mark.parametrize(
     ("harm", "fact", "next_command"),
     [
         (_half, "the gradebook is damaged", "mv "),
+        (
+            _garbled,
+            "the gradebook is damaged",
+            "due dates, extensions, and marks and comments given by hand stay behind",
+        ),
         (_old, "another version of nbgrader", "nbgrader db upgrade, in the course's folder"),
     ],
-    ids=["half", "old"],
+    ids=["half", "garbled", "old"],
 )
 def test_a_gradebook_that_is_none_is_told(
     room: Rehearsal, harm: Callable[[Path], None], fact: str, next_command: str
@@ -83,6 +94,14 @@ def test_a_gradebook_that_is_none_is_told(
     assert fact in told.value.fact
     assert told.value.place == str(room.root / "gradebook.db")
     assert next_command in told.value.next_command
+    odd = room.root / 'it\'s a "course"'
+    with pytest.raises(CourseError) as told, trouble_with_gradebook(f"sqlite:///{odd}/gradebook.db"):
+        raise sqlite3.DatabaseError("file is not a database")
+    odd.mkdir()
+    (room.root / "gradebook.db").rename(odd / "gradebook.db")
+    subprocess.run(told.value.next_command.partition(";")[0], shell=True, check=True)
+    assert [path.name for path in odd.iterdir()] == ["gradebook.db.broken"]
+    assert room.grade().marks
 
 
 def test_a_gradebook_in_use_loses_nothing(room: Rehearsal, engine: Engine) -> None:

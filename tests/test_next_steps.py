@@ -1,0 +1,248 @@
+"""Each "next:" that the tool can print is tried by a test, which does what it says and sees the trouble gone.
+
+``next_steps.toml``, beside this, says for each place in the tool that makes one which test that is, or why none can try it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import shutil
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nbproof.authoring.hinting import refuse_bad_hints
+from nbproof.authoring.lesson import read_lesson
+from nbproof.authoring.statements import amiss
+from nbproof.cli.main import main
+from nbproof.command import this_program
+from nbproof.errors import CourseError
+from nbproof.testing import Rehearsal
+from nbproof.testing.small import RIGHT
+from tests import some_by_day
+from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
+
+ROOT = Path(__file__).parent.parent
+TABLE = Path(__file__).with_suffix(".toml").with_name("next_steps.toml")
+UNTRIED = 89
+"""So many are neither tried nor said to be untriable. This number may only fall."""
+AS_PRINTED = ("next_command", "next: ")
+"""What a test's text holds that takes the step from what was printed or raised."""
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _modules() -> list[Path]:
+    return [path for package in ("nbproof", "nbproof_lms") for path in sorted((ROOT / package).rglob("*.py"))]
+
+
+def _with_a_step() -> set[str]:
+    """The classes that hold a fact, a place and a next command."""
+    names, bases = {"CourseError", "Violation"}, dict[str, set[str]]()
+    for path in _modules():
+        for node in _tree(path).body:
+            if isinstance(node, ast.ClassDef):
+                bases[node.name] = {base.id for base in node.bases if isinstance(base, ast.Name)}
+    while more := {name for name, above in bases.items() if above & names} - names:
+        names |= more
+    return names
+
+
+def _text(node: ast.AST) -> str:
+    """What is literal in a text, with ``{}`` for the rest; empty for a name."""
+    if isinstance(node, ast.BinOp):
+        return _text(node.left) + (_text(node.right) or "{}")
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(part) or "{}" for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def _in_functions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    """Every expression, with the name of the function that it stands in."""
+    waiting: list[tuple[str, ast.AST]] = [("", tree)]
+    while waiting:
+        name, node = waiting.pop()
+        yield name, node
+        name = node.name if isinstance(node, ast.FunctionDef) else name
+        whole = isinstance(node, ast.JoinedStr)
+        waiting += [(name, child) for child in ast.iter_child_nodes(node) if not (whole and _text(child))]
+
+
+@cache
+def sites() -> dict[str, str]:
+    """Every place that makes a next step, as ``module: how its fact begins``, with the text of the module."""
+    found, classes = dict[str, str](), _with_a_step()
+    for path in _modules():
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for function, node in _in_functions(_tree(path)):
+            called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+            if isinstance(node, ast.Call) and called in classes and function != "refuse_unknown":
+                fact, _, step = node.args
+                head, then = _text(fact) or f"<{ast.unparse(fact)}> of {function}", ast.unparse(step)
+            elif isinstance(node, ast.Call) and called == "disk_trouble":
+                head, then = f"{_text(node.args[1])}: {{}}", ast.unparse(node.args[3])
+            elif isinstance(node, ast.Call) and called == "refuse_unknown":
+                head, then = f"no {_text(node.args[1])} is called {{}}", "choose from"
+            elif isinstance(node, (ast.Constant, ast.JoinedStr)) and _text(node).lstrip().startswith("next: "):
+                head, then = _text(node).strip(), ast.unparse(node)
+            else:
+                continue
+            if ".next_command" not in then and head != "next:":  # these hand on what others make
+                found[f"{module}: {head[:60].strip()}"] = path.read_text(encoding="utf-8")
+    return found
+
+
+def _table() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(TABLE.read_text(encoding="utf-8"))
+
+
+def _runs(test: str) -> str:
+    """The text of a test, with what its module keeps for it; empty if there is no such test."""
+    path, _, name = test.partition("::")
+    if not (ROOT / path).is_file():
+        return ""
+    nodes = [node for node in _tree(ROOT / path).body if not isinstance(node, (ast.Import, ast.ImportFrom))]
+    own = next((node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == name), None)
+    if own is None:
+        return ""
+    asked = {node.id for node in ast.walk(own) if isinstance(node, ast.Name)} | {one.arg for one in own.args.args}
+    beside = [node for node in nodes if asked & _defined(node)]
+    return "\n".join(map(ast.unparse, [own, *beside]))
+
+
+def _defined(node: ast.stmt) -> set[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return {getattr(node, "name", ""), *(one.id for one in targets if isinstance(one, ast.Name))} - {""}
+
+
+def test_every_next_step_is_tried_or_says_why_not() -> None:
+    table, there = _table(), set(sites())
+    named = [key for part in table.values() for key in part]
+    missing, gone = sorted(there - {*named}), sorted({*named} - there)
+    assert not missing, (
+        f"no test does what these say next: {missing}. Write one that makes the trouble, does what is printed and sees the "
+        f"trouble gone; then name it in {TABLE.name} under [tried], or say under [cannot] why no test can"
+    )
+    assert not gone, f"these are no more; take them out of {TABLE.name}: {gone}"
+    assert len(named) == len({*named}), f"one of {TABLE.name} stands in two parts"
+
+
+def test_the_tests_that_are_named_take_the_step() -> None:
+    """The value is ``a test`` that takes what was printed, or ``a test | what it does``, which the step names as well."""
+    told = sites()
+    for key, value in _table()["tried"].items():
+        test, _, does = value.partition(" | ")
+        text = _runs(test)
+        assert text, f"{key}: there is no test {test}"
+        assert any(one in text for one in ([does] if does else AS_PRINTED)), (
+            f"{test} does not do: {does or 'what is printed'}"
+        )
+        assert not does or does in told.get(key, ""), f"{key}: the step does not name {does!r}"
+
+
+def test_the_untried_become_fewer() -> None:
+    assert len(_table()["untried"]) == UNTRIED, "set UNTRIED to what is left; more than before is not allowed"
+    assert all(len(why) > 10 for why in _table()["cannot"].values())
+
+
+def _is_of(key: str, fact: str) -> bool:
+    """Whether this is what the place with this key says."""
+    head = re.escape(key.partition(": ")[2]).replace(r"\{\}", ".*")
+    return "<" in head or re.match(head, fact, re.DOTALL) is not None
+
+
+def _replace(path: Path, before: str, after: str) -> None:
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    assert before in text
+    path.write_text(text.replace(before, after, 1), encoding="utf-8")
+
+
+def _looked_at(lesson: Path) -> CourseError | None:
+    """What stops a build of it."""
+    try:
+        for found in amiss(read_lesson(lesson)):
+            return CourseError(found.fact, found.place, found.next_command)
+        refuse_bad_hints(lesson.parent)
+    except CourseError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("key", _table()["lessons"])
+def test_a_lesson_that_is_mended_as_it_is_told_can_be_read(key: str, tmp_path: Path) -> None:
+    """In this file ``before`` becomes ``broken``, and that, as the step ``says``, ``mended``."""
+    row = _table()["lessons"][key]
+    lesson = write_lesson(tmp_path, "00_tiny", [Sketch()])
+    (lesson / "lesson.py").write_text((lesson / "lesson.py").read_text() + WRITTEN)
+    path = lesson / row["file"]
+    _replace(path, row["before"], row["broken"])
+    error = _looked_at(lesson)
+    assert error is not None and _is_of(key, error.fact) and row["says"] in error.next_command, error
+    _replace(path, row["broken"], row["mended"])
+    assert _looked_at(lesson) is None
+
+
+def _write(root: Path, files: dict[str, str]) -> None:
+    """Each with its text; a name that ends with ``/`` is a folder, and ``-`` stands for nothing."""
+    for name, text in files.items():
+        path = root / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        path.unlink(missing_ok=True)
+        if name.endswith("/"):
+            path.mkdir(parents=True)
+        elif text != "-":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+
+def _commands(step: str) -> list[list[str]]:
+    """The commands of the tool that a step holds, as they are printed."""
+    return [shlex.split(re.split("; |, | lists |: ", part)[0]) for part in step.split(this_program())[1:]]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
+@pytest.mark.parametrize("key", some_by_day(_table()["calls"], 4))
+def test_a_call_goes_well_after_what_it_said_is_done(
+    key: str, room: Rehearsal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With these ``files`` the ``call`` fails; then files are ``mended``, or ``instead`` is called, as the step ``says``.
+
+    It ``does`` something before, or runs the commands as they are printed. ada's work is there, ``uploaded`` or ``graded``.
+    """
+    row = _table()["calls"][key]
+    monkeypatch.chdir(room.root)
+    monkeypatch.setattr("nbproof.display.lab.start_server", lambda *asked: 0)
+    came = room.hand_in("ada", RIGHT)
+    if row.get("uploaded"):
+        shutil.move(came, room.root / "ada.ipynb")
+        shutil.rmtree(room.root / "submitted")
+    if row.get("graded"):
+        room.grade()
+    _write(room.root, row.get("files", {}))
+    for before in row.get("first", []):
+        assert main(shlex.split(before)) == 0
+    capsys.readouterr()
+    assert main(shlex.split(row["call"])) in (1, 2)
+    told = capsys.readouterr().err
+    fact, step = told.partition("error: ")[2], told.partition("  next: ")[2].splitlines()[0]
+    assert _is_of(key, fact) and row.get("says", "") in step, told
+    if not {"mended", "instead", "does"} & row.keys():
+        commands = _commands(step)
+        assert commands and all(main(words) == 0 for words in commands), step
+    _write(room.root, row.get("mended", {}))
+    assert all(main(shlex.split(words)) == 0 for words in row.get("does", []))
+    capsys.readouterr()
+    again = main(shlex.split(row.get("instead", row["call"])))
+    told = capsys.readouterr().err
+    assert again == 0 and "error: " not in told, told
