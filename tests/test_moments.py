@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from nbgrader.utils import parse_utc
 
-from nbproof.gradebook.graded_notebook import TIME, hand_on
+from nbproof.gradebook.graded_notebook import hand_on
+from nbproof.gradebook.receipts import TIME
 from nbproof.moments import moment_in
 from nbproof.run.intake import lessons_with_source, take_in, unread_times
 from tests.run.test_any_course import SQUARES, hand_in, written

@@ -19,7 +19,6 @@ import secrets
 import shutil
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import datetime
 from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
@@ -31,19 +30,19 @@ from nbproof.cells import name_of
 from nbproof.display.panel import html_of, text_of
 from nbproof.display.words import words
 from nbproof.files import replace_file
+from nbproof.gradebook.receipts import SECRET, TIME, secret_in, time_in
 from nbproof.gradebook.typeset import Typesetter
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import OWN, Blueprint, files_beside, fill_in, is_blank
 from nbproof.marking.plain import plain_outputs
 from nbproof.marking.results import CellRun, Verdict
-from nbproof.moments import moment_in
 from nbproof.nbgrader_setup import config_of
 from nbproof.places import places
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged, read_file
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
 
-__all__ = ["TIME", "graded_notebook", "hand_on", "is_coloured", "time_in", "without_blank_lines"]
+__all__ = ["graded_notebook", "hand_on", "is_coloured", "without_blank_lines"]
 
 
 def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.NotebookNode:
@@ -165,32 +164,6 @@ class _Shown:
             cell["metadata"]["magics_language"] = "text"
 
 
-TIME, SECRET = "timestamp.txt", "submission_secret.txt"
-
-
-def time_in(path: Path, zone: str) -> datetime | None:
-    """When it was handed in, in UTC; None if nothing is said. Raises ValueError if what is said cannot be read for certain.
-
-    ``zone``: nbgrader's exchange, which writes it, may be told to write the time of one.
-    """
-    try:
-        text = read_file(path, 200).decode().strip()
-    except Damaged as error:
-        if not os.path.lexists(path):
-            return None
-        raise ValueError(str(error)) from None
-    return moment_in(text, home=zone) if text else None
-
-
-def _secret_in(path: Path) -> str:
-    try:
-        text = read_file(path, 1_000).decode("ascii")
-    except (Damaged, ValueError):
-        return ""
-    # The exchange's own are 128 hexadecimal digits. Whatever it is, it counts to the last character.
-    return text if re.fullmatch(r"[!-~\s]{16,}", text) else ""
-
-
 _RUNS = re.compile("html|[/+]xml|javascript")
 """In the type of a file that a browser may run: formgrader serves what lies there to the instructor, logged in."""
 
@@ -208,7 +181,7 @@ def hand_on(
     here, config = places(root), config_of(root)
     handed_in = here.notebook("submitted", learner, lesson)
     made = {part: here.folder(part, learner, lesson) for part in ("autograded", "feedback")}
-    known = (_secret_in(folder / SECRET) for folder in (handed_in.parent, *made.values()))
+    known = (secret_in(folder / SECRET) for folder in (handed_in.parent, *made.values()))
     secret = next(filter(None, known), "") or secrets.token_hex(64)
     time = b"" if os.path.lexists(handed_in.parent / TIME) else None
     with contextlib.suppress(ValueError):

@@ -24,9 +24,9 @@ from traitlets.config import Config
 
 from nbproof.errors import CourseError
 from nbproof.files import written_whole
-from nbproof.gradebook.graded_notebook import time_in
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import due_dates_in, marks_in
+from nbproof.gradebook.receipts import time_in
 from nbproof.gradebook.registry import create_tables, follow
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.blueprint import Blueprint

@@ -24,7 +24,7 @@ from nbproof.marking.autotests import read_from
 from nbproof.marking.blueprint import Blueprint, files_beside, read_blueprint
 from nbproof.marking.plain import may_score
 from nbproof.places import places
-from nbproof.recover.matching import Former, former_cells
+from nbproof.recover.matching import Former, bare, former_cells
 from nbproof.recover.notebook_bytes import Damaged, cells_in
 from nbproof.run.journal import keep_version
 
@@ -154,17 +154,21 @@ class LessonState:
     def blueprint(self) -> Blueprint:
         """The notebook, taken apart."""
         found = read_blueprint(self.path, self.config, self.lesson)
-        return replace(found, former=_former(self.root, found) if self.root else ())
+        return replace(found, former=_former(self.root, self.path, found) if self.root else ())
 
 
-def _former(root: Path, blueprint: Blueprint) -> tuple[Former, ...]:
-    """What was handed out once, and is not part of the lesson any more. This version is kept for those to come."""
+def _former(root: Path, source: Path, blueprint: Blueprint) -> tuple[Former, ...]:
+    """What was handed out once, and is not part of the lesson any more. This version is kept for those to come.
+
+    A solution that was handed out by mistake is still an answer.
+    """
     keep_version(root, blueprint.lesson, json.dumps(blueprint.notebook).encode())
+    solved = {bare(cell.source) for cell in cells_in(source.read_bytes())[0]}
     found: dict[Former, None] = {}
     for path in keep_version(root, blueprint.lesson):
         with contextlib.suppress(Damaged):
             found |= dict.fromkeys(former_cells(blueprint.handout, cells_in(path.read_bytes())[0]))
-    return tuple(found)
+    return tuple(one for one in found if bare(one.source) not in solved)
 
 
 def _what_runs(data: bytes) -> bytes:

@@ -13,7 +13,7 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import digest_of
-from nbproof.gradebook.graded_notebook import TIME, time_in
+from nbproof.gradebook.receipts import TIME, time_in
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.results import Verdict

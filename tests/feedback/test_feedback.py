@@ -159,7 +159,7 @@ def test_the_command(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "wrote 1 page, 0 unchanged" in capsys.readouterr().out
     assert not page_path(copied, "ada", LESSON).exists()
     assert main(["feedback", "--course", str(copied), "bem"]) == 2
-    assert "nothing was graded for the learner 'bem'" in capsys.readouterr().err
+    assert "'bem' is no learner's id" in capsys.readouterr().err
     assert main(["feedback", "--course", str(copied), "--lesson", "nothing"]) == 2
     shutil.rmtree(copied / "autograded")
     with pytest.raises(UsageError, match="nothing has been graded yet"):

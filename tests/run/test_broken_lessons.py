@@ -106,6 +106,7 @@ def test_a_pattern_that_is_none_is_named_and_the_cure_helps(tmp_path: Path) -> N
     config.write_text("c = get_config()\nc.IgnorePattern.enabled = True\nc.IgnorePattern.pattern = '('\n")
     with pytest.raises(CourseError, match="no regular expression") as caught:
         read_blueprint(path, course_config(tmp_path))
+    assert caught.value.next_command.startswith("mend it there")
     Path(caught.value.place).write_text(config.read_text().replace("'('", "'[(]'"))
     assert read_blueprint(path, course_config(tmp_path)).plain["test_squares"].harmless == "[(]"
 
