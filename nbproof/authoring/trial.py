@@ -27,6 +27,8 @@ from nbproof.values.results import Finding, ProbeError, ProbeResult
 __all__ = ["Trial", "Tried", "prepare", "try_candidate"]
 
 _RAISES = "the cell raises"
+_SEEDS = 8
+"""Cases under which a canary is tried."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,10 @@ def _canary_flaws(trial: Trial) -> Iterator[str]:
     for grade_id, source in trial.checks:
         shown = {task.__name__ for _, task in called_in(visible_and_hidden(source)[0], grade_id, space)}
         for _, task in called_in(source, grade_id, space):
-            for seed in seeds_of(task, trial.seeds[0]) if task.__name__ not in shown else ():
+            first = seeds_of(task, trial.seeds[0])[0]
+            # By chance as well: what is right now and then tells some day that every right answer is rigged.
+            last = first + (_SEEDS if trial.proves_checks else task.cases)
+            for seed in range(first, last) if task.__name__ not in shown else ():
                 case = Case(seed)
                 brought = ProbeResult(bring(task(), space, case, trial.canary).canary)
                 if judge_here(task(), case, brought).passed:

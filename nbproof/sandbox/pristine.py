@@ -57,13 +57,10 @@ class _Insides:
             cell.cell_contents = held
 
 
-_Closed = list[tuple[types.CellType, object]]
-
-
-def _reached(values: Iterable[object]) -> tuple[list[types.FunctionType], _Closed]:
+def _reached(values: Iterable[object]) -> tuple[list[types.FunctionType], list[tuple[types.CellType, object]]]:
     """The functions in these values, in what wraps them and in what they close over; and where these close over one."""
     found: dict[types.FunctionType, None] = {}
-    closed: _Closed = []
+    closed = list[tuple[types.CellType, object]]()
     waiting = list(values)
     while waiting:
         one = waiting.pop()

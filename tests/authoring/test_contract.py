@@ -65,6 +65,7 @@ SHOWN = TEST.partition("### BEGIN HIDDEN TESTS\n")[0]
 
 BROKEN = [
     bare("unguarded", test=SHOWN),
+    bare("sings", mutants={"right": mutant("the same", "none | canary", HOOK.format("output"))}),
     bare(
         "guarded_by_the_same",
         test=changed(TEST, "lambda self, x1, x2: x1 * x2", "lambda self, x1, x2: x1 + x2").replace(
@@ -119,6 +120,7 @@ FACTS = [
     ("candidates", "2 accepted answers, at least 4 are needed"),
     ("candidates", "4 mutants, at least 6 are needed"),
     ("unseen", "2 of 7 mutants pass the visible checks, at most 5% may: formula, swapped"),
+    ("sings", "test_sings/OtherForward: the canary passes beside a right answer"),
     ("unguarded", "test_unguarded has no hidden check, on which its marks could rest"),
     ("guarded_by_the_same", "test_guarded_by_the_same/OtherForward: evidence put together of what learners have"),
     ("guarded_by_the_same", "the hidden check test_guarded_by_the_same/OtherForward finds no mutant: nothing shows"),

@@ -2,7 +2,7 @@
 # nothing to break: It returns a dict:
 
 # %% alphabetical
-# misconception: sorts the names | hint: anatomy_another_order | canary
+# misconception: sorts the names | hint: anatomy_another_order
 # breaks: in the order of the four methods
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
@@ -155,7 +155,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 +        "children": list(model._modules),
 
 # %% root_included
-# misconception: the model is listed among its parts | hint: counts_root
+# misconception: the model is listed among its parts | hint: counts_root | canary
 # edits: names_filtered
 -        "modules": [name for name, _ in model.named_modules() if name],
 +        "modules": [name for name, _ in model.named_modules()],

@@ -166,3 +166,9 @@ def clamp_downstream(tensor):
 # edits: bias_no_return
 -    net.fc.bias.register_hook(lambda grad: None)
 +    net.fc.bias.data.zero_()
+
+# %% both_return_nothing
+# misconception: neither hook returns anything | hint: hook_returns_nothing | canary
+# edits: bias_no_return
+-    tensor.register_hook(lambda grad: grad.clamp(min=0))
++    tensor.register_hook(lambda grad: None)

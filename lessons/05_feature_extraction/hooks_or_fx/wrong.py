@@ -10,7 +10,7 @@ def value_at(model, step, x):
     return found[0]
 
 # %% all_steps_at_once
-# misconception: asks the extractor for all steps, and picks one | hint: feat_alias | canary
+# misconception: asks the extractor for all steps, and picks one | hint: feat_alias
 def value_at(model, step, x):
     if step in dict(model.named_modules()):
         found = []

@@ -55,7 +55,7 @@ def clip_at_step(optimizer, most):
 +    handle = optimizer.register_step_post_hook(partial(clip, most))
 
 # %% clips_now
-# misconception: clips once, when it is called | hint: clip_not_at_all
+# misconception: clips once, when it is called | hint: clip_not_at_all | canary
 # edits: partial
 -    handle = optimizer.register_step_pre_hook(partial(clip, most))
 -    return handle
@@ -159,7 +159,7 @@ def clip_at_step(optimizer, most):
 +                grad = grad * (most / norm)
 
 # %% remove_does_nothing
-# misconception: the handle of another hook | hint: clip_never_ends | canary
+# misconception: the handle of another hook | hint: clip_never_ends
 # edits: partial
 -    return handle
 +    return optimizer.register_step_post_hook(lambda *_: None)
