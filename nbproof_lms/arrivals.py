@@ -106,11 +106,12 @@ def is_junk(parts: tuple[str, ...]) -> bool:
     return name.casefold() in _MADE_FILES or (name.startswith(".") and ".ipynb" not in name.casefold())
 
 
-def take_in(paths: Sequence[Path], folder: Path, step: Step) -> Arrived:
+def take_in(paths: Sequence[Path], folder: Path, step: Step, budget: Budget | None = None) -> Arrived:
     """Copy an upload into ``folder``: folders, archives, files. Raises OSError only for what cannot be written."""
     folder.mkdir()
     name = (paths[0].name or paths[0].resolve().name) if len(paths) == 1 else "files"
-    arrivals = _Arrivals(folder, Budget(), Budget(), step)
+    budget = budget or Budget()
+    arrivals = _Arrivals(folder, budget, replace(budget), step)
     for path in paths:
         arrivals.take(path)
     return Arrived(name, folder, tuple(arrivals.items))
