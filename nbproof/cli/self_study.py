@@ -68,7 +68,7 @@ def _lesson_of(root: Path, file: Path, lessons: list[str]) -> str:
         if lesson:
             return lesson
     raise UsageError(
-        "this notebook belongs to no lesson of the course: it holds no cells with the id of a TODO cell",
+        "this notebook belongs to no lesson of the course: none of its cells is a TODO cell",
         str(file),
         f"name a lesson's notebook, such as learn/{lessons[0]}/{lessons[0]}.ipynb",
     )
