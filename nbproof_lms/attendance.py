@@ -7,23 +7,24 @@ import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC
 from difflib import get_close_matches
 from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.gradebook.marks import Person
-from nbproof.gradebook.reader import opened_gradebook, people_in
+from nbproof.gradebook.marks import Lateness, Mark, Person
+from nbproof.gradebook.reader import opened_gradebook, people_in, read_marks
 from nbproof.key import Key, assignment_of
 from nbproof.places import places
-from nbproof.report.records import Known, everybody
-from nbproof.report.statistics import missing_lines
+from nbproof.report.records import Known, everybody, withdrawn
+from nbproof.report.statistics import missing_lines, withdrawn_lines
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import RunState
 from nbproof.text import printable, some_of
 from nbproof_lms.members import Member, Roster
 from nbproof_lms.names import bare_words
-from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, digest_in, lines_in, uploads_in
+from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, Line, digest_in, lines_in, uploads_in
 from nbproof_lms.roster import members_of
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "attend",
     "choice",
     "find_learners",
+    "in_time",
     "known_of",
     "late_by_word",
     "lines_of",
@@ -82,6 +84,8 @@ class Attendance:
     useless: tuple[Useless, ...] = ()
     undecided: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
     people: Mapping[str, Person] = field(default_factory=dict)
+    withdrawn: tuple[Mark, ...] = ()
+    """The marks for what does not lie in submitted/ any more."""
 
     def contact(self, learner: str) -> str:
         """An id, whose it is, and where to write to them."""
@@ -185,13 +189,14 @@ def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key],
         if assignment_of(lesson) in came
     }
     waiting = undecided(root, {key for key in told if key[1] in lessons})
-    return Attendance(missing, others, waiting, people)
+    marks = read_marks(root, {assignment_of(lesson) for lesson in lessons})
+    return Attendance(missing, others, waiting, people, tuple(withdrawn(root, marks.values())))
 
 
 def lines_of(attendance: Attendance, root: Path) -> list[str]:
     """For a terminal: of each assignment who handed in nothing; learners of whom nothing counts, or perhaps another copy."""
     called = attendance.contact
-    lines = [*missing_lines(attendance.missing, called)]
+    lines = [*missing_lines(attendance.missing, called), *withdrawn_lines(attendance.withdrawn)]
     for one in attendance.useless:
         of = called(one.learner) + f": {one.lesson}" * bool(one.lesson)
         lines.append(f"! nothing that can be graded: {of}: {one}")
@@ -230,6 +235,18 @@ def late_by_word(root: Path) -> frozenset[Key]:
     late = {key for (key, _), is_late in told.items() if is_late}
     dated = {key for key in late if (places(root).folder("submitted", *key) / "timestamp.txt").exists()}
     return frozenset(key for key in late - dated if told.get((key, digest_in(root, *key))))
+
+
+def in_time(root: Path, late: Mapping[Key, Lateness]) -> list[Line]:
+    """Of what is late, by assignment: the copies that an LMS handed over in time, and that lie in submitted/ no more."""
+    found = {}
+    for line in lines_in(root):
+        how = late.get(Key(line.learner, assignment_of(line.lesson)))
+        if how is not None and line.kept and line.system and line.sha256 != digest_in(root, *line.key):
+            due = how.due and how.due.replace(tzinfo=UTC)
+            if not (line.time > due if line.time and due else line.late):
+                found[line.key] = line
+    return list(found.values())
 
 
 def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:

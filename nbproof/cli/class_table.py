@@ -5,6 +5,8 @@ totals, where everything lies.
 from __future__ import annotations
 
 import json
+import os
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -25,12 +27,13 @@ from nbproof.grouping import grouped
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
+from nbproof.places import places
 from nbproof.report.statistics import late_lines
 from nbproof.terminal import say
-from nbproof.text import counted, duration, some_of
+from nbproof.text import counted, duration, printable, some_of
 from nbproof.values.results import Status
 from nbproof_lms import Collected
-from nbproof_lms.attendance import Attendance, lines_of
+from nbproof_lms.attendance import Attendance, in_time, lines_of
 
 __all__ = [
     "GO_ON",
@@ -104,8 +107,13 @@ def _totals(told: Told) -> Iterator[str]:
     if totals["recovered"]:
         recovered = counted(totals["recovered"], "submission")
         yield f"(r) another copy, a damaged file, or an answer in another cell: {recovered}; feedback and --json say more"
-    for line in late_lines(by_assignment(marks).values()):
+    scores = by_assignment(marks).values()
+    for line in late_lines(scores):
         yield f"(l) {line}"
+    for one in in_time(told.root, {mark.key: mark.late for mark in scores if mark.penalty}):
+        step = ["grade", "--from", str(told.root / one.place), "--learner", one.learner, "--lesson", one.lesson]
+        again = course_command(shlex.join(step), told.root)
+        yield printable(f"    {one.learner} handed in {one.lesson} in time, too; have that copy count: {again}")
     if totals["waiting_for_marks"]:
         yield f"waiting for your marks: {counted(totals['waiting_for_marks'], 'written answer')}: {place}"
     again = [mark.key.name for mark in marks.values() if _is_another_now(mark)]
@@ -140,12 +148,22 @@ def _problems_of(mark: Mark, told: Told) -> Iterator[str]:
     place = f"submitted/{mark.learner}/{mark.lesson}" + f": {who}" * (who != mark.learner)
     if mark.problem:
         yield f"! not graded: {place}: {mark.problem}"
-        if told.feedback and not mark.verdict.grader_failed:
+        if link := _link_on_the_way(told.root, mark.key):
+            copy = shlex.join(["cp", "-rL", os.path.realpath(link), str(link)])
+            yield f"    did you make the link, as for a pair? Put a copy there: rm {shlex.quote(str(link))} && {copy}"
+        elif told.feedback and not mark.verdict.grader_failed:
             yield f"    send them their page, which says what to hand in: {page_path(told.root, *mark.key)}"
     uncertain = {one.id for one in mark.verdict.exercises if one.status is Status.UNCERTAIN}
     for reason, exercises in grouped((reason, exercise) for exercise, reason in mark.missing.items()).items():
         what = Status.UNCERTAIN if uncertain & {*exercises} else "missing"
         yield f"! {what}: {place}: {', '.join(exercises)}: {reason}"
+
+
+def _link_on_the_way(root: Path, key: Key) -> Path | None:
+    """The first link from a learner's folder to their notebook, if it leads to something."""
+    notebook = places(root).notebook("submitted", *key)
+    way = (notebook.parent.parent, notebook.parent, notebook)
+    return next((path for path in way if path.is_symlink() and path.exists()), None)
 
 
 def failed_page_lines(told: Told) -> list[str]:
@@ -213,6 +231,7 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
         "totals": _json_totals(graded.marks.values()),
         "submissions": _submissions(graded.marks.values()),
         "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items() if who},
+        "withdrawn": [one.key.name for one in told.attendance.withdrawn],
         "nothing_gradable": [asdict(one) for one in told.attendance.useless],
         "undecided": [key._asdict() | {"copies": copies} for key, copies in told.attendance.undecided.items()],
         "passed_over": list(graded.notes),

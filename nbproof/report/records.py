@@ -25,7 +25,7 @@ from nbproof.run.intake import lessons_with_source, take_in, unread_times
 from nbproof.run.journal import journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc
 
-__all__ = ["Known", "everybody", "read_class"]
+__all__ = ["Known", "everybody", "read_class", "withdrawn"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,11 @@ def read_class(
         tuple(one for key, one in damaged.items() if key not in refused),
         book.more_time,
     )
+
+
+def withdrawn(root: Path, marks: Iterable[Mark]) -> list[Mark]:
+    """Those for what somebody has taken out of submitted/ since."""
+    return [one for one in marks if not os.path.lexists(places(root).folder("submitted", *one.key))]
 
 
 def _lessons(found: Mapping[Key, Mark], known: Iterable[ClassLesson]) -> tuple[ClassLesson, ...]:

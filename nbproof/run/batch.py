@@ -57,6 +57,7 @@ from nbproof.run.references import References
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched, refuse_if_exposed
+from nbproof.text import some_of
 
 __all__ = ["follow_marks", "grade_class", "register_lessons"]
 
@@ -147,6 +148,8 @@ class _ClassRun:
     """In short; of what cannot be graded, or written down, why."""
     _fresh: set[Key] = field(default_factory=set)
     """What this run marked."""
+    _returned: list[str] = field(default_factory=list)
+    """What was graded, and the gradebook did not have."""
     _recounted: Counter[str] = field(default_factory=Counter)
     """Lesson -> submissions whose verdicts are kept, while the lesson's points or texts are others."""
     _marked: dict[Key, str] = field(default_factory=dict)
@@ -166,9 +169,12 @@ class _ClassRun:
         self._in_progress = InProgress(self.root)
         jobs = self._plan(intake, force)
         follow = "points or texts changed, marks and graded notebooks follow"
+        leave = f"{course_command('roster remove LEARNER', self.root)} takes a learner out of it for good"
         reasons = (
             *self.changed,
             *told(jobs),
+            *[f"the gradebook lacked what was graded, and has it again: {some_of(self._returned, 8)}; {leave}"]
+            * bool(self._returned),
             *(f"{one}: {follow} ({count}); nothing ran again" for one, count in self._recounted.items()),
         )
         failed: dict[str, str] = {}
@@ -235,6 +241,8 @@ class _ClassRun:
                 continue
             self._verdicts[key] = kept.in_short()
             have = held.get(key)
+            if have is None:
+                self._returned.append(key.name)
             if have is None or not have.agrees_with(kept) or not self.writer.is_stamped(have, *key, one.path):
                 # The run that marked it was cut off before the gradebook had it all.
                 self._store(kept, one.path, kept.answers)
