@@ -23,8 +23,8 @@ from nbproof.gradebook.marks import GradedClass, by_assignment
 from nbproof.key import Key
 from nbproof.nbgrader_setup import course_config
 from nbproof.places import places
-from nbproof.report.findings import tables
 from nbproof.report.records import read_class
+from nbproof.report.report import tables
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import journal_of
