@@ -25,10 +25,9 @@ from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, printable
 from nbproof_lms.attendance import attend, find_learners, late_by_word, lines_of, name_in_gradebook, people_of
 from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
-from nbproof_lms.members import Member
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Line, uploads_in, write_list
-from nbproof_lms.roster import ROSTER, enrol, import_roster, members_of, strike_off
+from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, members_of, strike_off
 
 __all__ = ["run_roster"]
 

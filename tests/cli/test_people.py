@@ -12,7 +12,7 @@ from nbproof.run.intake import select, take_in
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
 from nbproof_lms.attendance import find_learners, name_in_gradebook
-from nbproof_lms.members import Member
+from nbproof_lms.roster import Member
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
 
