@@ -212,7 +212,7 @@ def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
 def known_of(root: Path) -> Known:
     """What a report of the class has to know beside what was graded: people, and what came and cannot be graded."""
     lessons = lessons_with_source(root, [])
-    handed_in = {one.key for one in take_in(root, lessons, lessons).submissions}
+    handed_in = {one.key for one in take_in(root, lessons).submissions}
     return Known(
         _on_roster(root),
         late_by_word(root),

@@ -35,7 +35,7 @@ __all__ = ["run_roster"]
 def _show(root: Path) -> int:
     """Print the class, and what each has handed in."""
     lessons = lessons_with_source(root, [])
-    intake = take_in(root, lessons, lessons)
+    intake = take_in(root, lessons)
     came = {one.key: one.problem for one in intake.submissions}
     people = people_of(root)
     found = attend(root, people, came.keys(), lessons)

@@ -65,9 +65,10 @@ def lessons_with_source(root: Path, names: list[str]) -> list[str]:
     return [one for one in known if not names or {one, assignment_of(one)} & set(names)]
 
 
-def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
+def take_in(root: Path, lessons: list[str]) -> Intake:
     """Look through what was handed in, a folder for each learner and assignment. Nothing is changed, nothing runs."""
     here, book, found = places(root), LessonBook(root), list[Intake]()
+    known = here.lessons()
     strange = defaultdict[tuple[str, str], list[Path]](list)
     for folder in _folders(here, strange):
         keys = here.lessons_in(folder, known)

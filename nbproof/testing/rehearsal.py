@@ -108,7 +108,7 @@ class Rehearsal:
     def grade(self, lessons: Sequence[str] = (), only: Sequence[str] = (), **options: Any) -> GradedClass:
         """Grade what was handed in; ``options`` as :func:`grade_class` takes them."""
         names = list(lessons or (self.lesson,))
-        intake = select(take_in(self.root, names, names), only)
+        intake = select(take_in(self.root, names), only)
         return grade_class(self.root, intake, names, **{"pool": self.pool, **options})
 
     def verdict(self, learner: str, lesson: str = "") -> Verdict:

@@ -450,7 +450,7 @@ def test_marks_equal_stock_nbgraders(course: Path, pool: PoolMaker, blueprint: B
             (place / f"{SLUG}.ipynb").write_bytes(handed_in(blueprint, given))
     shutil.copytree(ours, stock)
     lessons = [quick, SLUG]
-    told = grade_class(ours, take_in(ours, lessons, lessons), lessons, pool=pool)
+    told = grade_class(ours, take_in(ours, lessons), lessons, pool=pool)
     assert {one.problem for one in told.marks.values()} == {""}
     assert grade_plainly(plain_config(stock)) == {}
     # Of a task that nobody has answered there is nothing to mark: stock nbgrader has it wait all the same.

@@ -122,7 +122,7 @@ def graded(root: Path, pool: PoolMaker) -> GradedClass:
     """All that was handed in."""
     lessons = lessons_with_source(root, [])
     # The header's cell cannot be right: nobody has a name in the instructor's version.
-    return grade_class(root, take_in(root, lessons, lessons), lessons, pool=pool, anyway=True)
+    return grade_class(root, take_in(root, lessons), lessons, pool=pool, anyway=True)
 
 
 def book(root: Path) -> dict[str, float]:

@@ -47,7 +47,7 @@ def _taken(course: Path, assignment: str, files: dict[str, str]) -> tuple[Intake
     for name, text in files.items():
         _put(course / "submitted" / "ada" / assignment, name, text)
     lessons = [one for one in lessons_with_source(course, []) if one.startswith(assignment)]
-    intake = take_in(course, lessons, lessons)
+    intake = take_in(course, lessons)
     folder = course / "submitted" / "ada" / assignment
     return intake, {one.key.lesson: one.problem or str(one.path.relative_to(folder)) for one in intake.submissions}
 
