@@ -18,8 +18,7 @@ from nbproof.gradebook.writer import Writer
 from nbproof.key import assignment_of
 from nbproof.limits import GradingLimits
 from nbproof.moments import moment_in
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import lessons_with_source

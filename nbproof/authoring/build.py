@@ -29,8 +29,7 @@ from nbproof.errors import LessonError, UsageError
 from nbproof.gradebook.registry import create_tables
 from nbproof.handed_out import HIDDEN
 from nbproof.limits import GradingLimits
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.run.journal import keep_version
 from nbproof.text import counted
 

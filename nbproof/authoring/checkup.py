@@ -23,7 +23,7 @@ from nbproof.authoring.statements import amiss
 from nbproof.cells import private_lines
 from nbproof.command import course_command
 from nbproof.errors import LessonError, UsageError
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.text import counted
 
 __all__ = ["Checkup", "answers_called", "check_release", "check_up", "leaks"]

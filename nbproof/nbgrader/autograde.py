@@ -19,8 +19,7 @@ from traitlets.config import Config
 
 from nbproof.errors import CourseError
 from nbproof.key import Key, assignment_of
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.text import printable, some_of
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from nbproof.front_end import prose
 from nbproof.gradebook.marks import ClassResults, Mark, Person, exercise_row, submission_row
 from nbproof.key import Key
 from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.report.statistics import (
     exercise_rows,
     fault_rows,

@@ -28,8 +28,7 @@ from nbproof.gradebook.marks import GradedClass
 from nbproof.key import Key
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import select, take_in
 from nbproof.run.journal import journalled_verdict

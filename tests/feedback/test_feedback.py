@@ -32,7 +32,7 @@ from nbproof.feedback.pages import Feedback, chosen_submissions, write_feedback
 from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
 from nbproof.marking.blueprint import read_blueprint
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.sandbox.engine import Engine
 from nbproof.testing import Bench, Rehearsal
 from nbproof.testing.small import LESSON, RIGHT

@@ -29,7 +29,7 @@ from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark, read_answers
 from nbproof.marking.plain import PlainTest, hidden_run, is_plain, plain_run, scored
 from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.pool import PoolMaker

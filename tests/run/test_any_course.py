@@ -21,8 +21,7 @@ from nbproof.cli.class_table import Told, print_class
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import GradedClass, by_assignment
 from nbproof.key import Key
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.report.records import read_class
 from nbproof.report.report import tables
 from nbproof.run.batch import grade_class
