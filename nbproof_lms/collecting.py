@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nbproof.errors import UsageError, disk_trouble, refuse_unknown
 from nbproof.places import places
-from nbproof.run.contents import Guess, LessonBook
+from nbproof.run.hand_ins import Guess, LessonBook
 from nbproof.run.journal import is_noted, settled_in
 from nbproof_lms.arrivals import Arrived, Item, Kind, Step, is_archive, is_junk, take_in
 from nbproof_lms.choosing import attach, choose

@@ -19,8 +19,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.results import Verdict
 from nbproof.places import Places, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn
-from nbproof.run.contents import LessonBook
-from nbproof.run.hand_ins import Folder
+from nbproof.run.hand_ins import Folder, LessonBook
 from nbproof.run.journal import journal_of
 from nbproof.text import counted, in_one_line, printable, some_of
 

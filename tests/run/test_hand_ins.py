@@ -7,8 +7,7 @@ from unicodedata import normalize
 
 import pytest
 
-from nbproof.run.contents import Guess, LessonBook
-from nbproof.run.hand_ins import Folder
+from nbproof.run.hand_ins import Folder, Guess, LessonBook
 from nbproof.run.intake import Intake, lessons_with_source, take_in
 
 ALONE, SEVERAL = {"0ü_a": ("todo", "more")}, {"ps1/problem1": ("one", "two"), "ps1/problem10": ("third", "rest")}
