@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from nbproof.command import course_command
-from nbproof.errors import UsageError
+from nbproof.errors import UsageError, refuse_unknown
 from nbproof.files import digest_of
 from nbproof.gradebook.receipts import TIME, time_in
 from nbproof.key import Key, assignment_of, notebook_of
@@ -57,10 +57,7 @@ def lessons_with_source(root: Path, names: list[str]) -> list[str]:
         then = course_command("build") if built else "put what learners are handed, or the instructor's version, there"
         fact = f"{here.base('source')} holds no ASSIGNMENT/NOTEBOOK.ipynb with cells of nbgrader's"
         raise UsageError("there is nothing to grade against", fact, then)
-    for name in names:
-        if not any(name in (one, assignment_of(one)) for one in known):
-            choose = f"choose from: {', '.join(known)}"
-            raise UsageError(f"no lesson is called {name!r}", str(here.base("source")), choose)
+    refuse_unknown(names, "lesson", dict.fromkeys([*known, *map(assignment_of, known)]), here.base("source"))
     return [one for one in known if not names or {one, assignment_of(one)} & set(names)]
 
 
