@@ -112,8 +112,8 @@ def _totals(told: Told) -> Iterator[str]:
         yield f"(l) {line}"
     for one in in_time(told.root, {mark.key: mark.late for mark in scores if mark.penalty}):
         step = ["grade", "--from", str(told.root / one.place), "--learner", one.learner, "--lesson", one.lesson]
-        again = course_command(shlex.join(step), told.root)
-        yield printable(f"    {one.learner} handed in {one.lesson} in time, too; have that copy count: {again}")
+        earlier = course_command(shlex.join(step), told.root)
+        yield printable(f"    {one.learner} handed in {one.lesson} in time, too; have that copy count: {earlier}")
     if totals["waiting_for_marks"]:
         yield f"waiting for your marks: {counted(totals['waiting_for_marks'], 'written answer')}: {place}"
     again = [mark.key.name for mark in marks.values() if _is_another_now(mark)]

@@ -28,8 +28,7 @@ from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.typeset import with_formulas
 from nbproof.key import Key
 from nbproof.marking.blueprint import OWN
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 
 __all__ = ["FeedbackPage", "ReadingView", "open_formgrader"]
 
