@@ -14,10 +14,10 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Lateness, Mark, Person
-from nbproof.gradebook.reader import opened_gradebook, people_in, read_marks
+from nbproof.gradebook.reader import opened_gradebook, people_in
 from nbproof.key import Key, assignment_of
 from nbproof.places import places
-from nbproof.report.records import Known, everybody, withdrawn
+from nbproof.report.records import Known, everybody
 from nbproof.report.statistics import missing_lines, withdrawn_lines
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import RunState
@@ -188,8 +188,7 @@ def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key],
         if assignment_of(lesson) in came
     }
     waiting = undecided(root, {key for key in told if key[1] in lessons})
-    marks = read_marks(root, {assignment_of(lesson) for lesson in lessons})
-    return Attendance(missing, others, waiting, people, tuple(withdrawn(root, marks.values())))
+    return Attendance(missing, others, waiting, people)
 
 
 def lines_of(attendance: Attendance, root: Path) -> list[str]:
