@@ -39,7 +39,7 @@ from nbproof.marking.results import CellRun, Verdict
 from nbproof.nbgrader_setup import config_of
 from nbproof.places import places
 from nbproof.recover.answers import Answers
-from nbproof.recover.notebook_bytes import Damaged, read_file
+from nbproof.recover.notebook_bytes import Damaged, files_below, read_file
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
 
 __all__ = ["graded_notebook", "hand_on", "is_coloured", "without_blank_lines"]
@@ -202,15 +202,17 @@ def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config
     most = GradingLimits(config=config).for_lesson(lesson).attachment_mb << 20
     theirs = files_beside(handed_in, config, theirs=None, most=most)
     runs = {name for name in theirs if _RUNS.search(guess_type(f"/{name}")[0] or "")}
+    for path in files_below(folder):
+        name = str(path.relative_to(folder))
+        if name not in {*ours, *theirs} - runs and path.suffix != ".ipynb" and name != SECRET:
+            path.unlink()  # of an earlier submission
     # Where one side has a file and the other a folder of that name, the instructor's counts.
     taken = {str(place) for name in ours for place in (Path(name), *Path(name).parents)}
     for name, data in theirs.items():
         if not (
             ".ipynb" in name or {name} & (runs | taken | {SECRET}) or ours.keys() & set(map(str, Path(name).parents))
         ):
-            # A file of an earlier submission, where this one has a folder.
-            with contextlib.suppress(FileExistsError, NotADirectoryError):
-                _write(folder / name, data)
+            _write(folder / name, data)
     for name, data in ours.items():
         _write(folder / name, data)
     return tuple(sorted(runs - ours.keys()))

@@ -22,7 +22,7 @@ from traitlets.config import Config
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError
-from nbproof.gradebook.graded_notebook import graded_notebook
+from nbproof.gradebook.graded_notebook import graded_notebook, hand_on
 from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, marks
 from nbproof.gradebook.reader import lessons_in, marks_in, read_marks
 from nbproof.gradebook.storage_errors import (
@@ -57,6 +57,7 @@ from nbproof.run.references import References
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched, refuse_if_exposed
+from nbproof.text import printable, some_of
 
 __all__ = ["follow_marks", "grade_class", "register_lessons"]
 
@@ -149,6 +150,10 @@ class _ClassRun:
     """What this run marked."""
     _recounted: Counter[str] = field(default_factory=Counter)
     """Lesson -> submissions whose verdicts are kept, while the lesson's points or texts are others."""
+    _left_out: list[str] = field(default_factory=list)
+    """Files of learners that a browser may run."""
+    _unlaid: list[str] = field(default_factory=list)
+    """Why files are not beside a graded notebook, a line each."""
     _marked: dict[Key, str] = field(default_factory=dict)
     """Digest of the bytes that were marked, which may have been handed in anew while the run went on."""
 
@@ -191,10 +196,18 @@ class _ClassRun:
             gradebook=masked(self.writer.db_url),
             reasons=reasons,
             plain_tests={name: len(one.plain) for name, one in blueprints.items() if one.plain},
+            left_out=self._files_left_out(),
             unfit=failed,
             given_away=self.references.given_away,
             anyway=self.anyway,
         )
+
+    def _files_left_out(self) -> tuple[str, ...]:
+        """What of learners' files is not beside their graded notebooks, in lines."""
+        if self._left_out:
+            told = some_of(sorted({*map(printable, self._left_out)}), 5)
+            self._unlaid.append(f"not put into autograded/, as a browser may run it: {told}")
+        return tuple(map(printable, self._unlaid))
 
     def _mark_all(
         self, jobs: Sequence[HandIn], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
@@ -322,13 +335,26 @@ class _ClassRun:
 
     def _store(self, verdict: Verdict, path: Path, earlier: Mapping[str, str]) -> None:
         """Raises what the gradebook says if that is not about this submission alone."""
+        key = Key(verdict.learner, verdict.lesson)
         try:
+            self._lay_beside(key)
             self.writer.write(verdict, self.lessons[verdict.lesson].blueprint, path, earlier)
         except Exception as error:
             if not is_one_submissions(error):
                 raise
             why = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
-            self._refuse(Key(verdict.learner, verdict.lesson), f"graded, but the gradebook does not take it: {why}")
+            self._refuse(key, f"graded, but the gradebook does not take it: {why}")
+
+    def _lay_beside(self, key: Key) -> None:
+        """Put beside the graded notebook what nbgrader puts there."""
+        try:
+            left_out = hand_on(self.root, *key, ("autograded",))
+        except OSError as error:
+            if not is_one_files(error):
+                raise
+            self._unlaid.append(f"{key.name}: not put into autograded/: {error.filename}: {error.strerror}")
+        else:
+            self._left_out += [f"{key.learner}/{key.assignment}/{name}" for name in left_out]
 
     def _refuse(self, key: Key, why: str) -> None:
         self._verdicts[key] = Verdict.refused(*key, 0, why)
