@@ -73,7 +73,7 @@ def failures_in_engine(lesson: Lesson, number: int, seeds: Iterable[int]) -> Ite
     answers = {**blueprint.stubs, **{name: one.source for name, one in held.items()}}
     with Engine() as engine:
         for seed in seeds:
-            verdict = mark(engine, blueprint, Judge(blueprint, seed), Answers(answers), "somebody", {})
+            verdict = mark(engine, blueprint, Judge(blueprint, seed, engine.judge), Answers(answers), "somebody", {})
             for found in verdict.exercises:
                 if found.id in held and found.status != "passed":
                     yield f"{found.id}/{held[found.id].name}", seed, f"{found.status}: {ENGLISH.outcome(found)}"

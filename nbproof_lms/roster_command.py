@@ -20,7 +20,7 @@ from nbproof.gradebook.reader import opened_gradebook
 from nbproof.key import Key
 from nbproof.places import places
 from nbproof.run.intake import lessons_with_source, take_in
-from nbproof.run.journal import forget_problems, forget_settled, only_run
+from nbproof.run.journal import forget, only_run
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, printable
 from nbproof_lms.attendance import attend, find_learners, late_by_word, lines_of, name_in_gradebook, people_of
@@ -162,8 +162,7 @@ def _take_out(root: Path, learners: Collection[str]) -> None:
             if gone & {line.learner for line in upload.lines}:
                 lines = (_nobodys(line) if line.learner in gone else line for line in upload.lines)
                 write_list(root, replace(upload, lines=tuple(lines)))
-        forget_problems(root, gone)
-        forget_settled(root, gone)
+        forget(root, gone)
         # Late, so that the same command finds them again after a cut.
         strike_off(root, gone)
     _out_of_gradebook(root, gone)

@@ -22,9 +22,9 @@ from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
 from nbproof.feedback.own_code import Made, harmless, made_in, own_line, shortened, visible
 from nbproof.gradebook.marks import CellMark, Mark
-from nbproof.marking.results import FAULTS, CellRun, Verdict, WrittenAnswer, unpack
+from nbproof.marking.results import CellRun, Verdict, WrittenAnswer, unpack
 from nbproof.recover.answers import OwnCell
-from nbproof.values.results import Cause, Finding, Outcome, Status
+from nbproof.values.results import FAULTS, Cause, Finding, Outcome, Status
 
 __all__ = ["Addressee", "Card", "ExerciseCard", "cards_of", "drawn"]
 

@@ -25,7 +25,6 @@ __all__ = [
     "by_assignment",
     "exercise_row",
     "marks",
-    "nothing_of",
     "submission_row",
 ]
 
@@ -73,7 +72,7 @@ class Mark:
     """One submission: what was found, what people gave, what being late cost."""
 
     verdict: Verdict
-    """In short; of what is not graded, the reason; :func:`nothing_of` where only the gradebook knows of it."""
+    """In short; of what is not graded, the reason; one without exercises where only the gradebook knows of it."""
     max_score: float = 0.0
     cells: Mapping[str, CellMark] = field(default_factory=dict)
     comments: Mapping[str, str] = field(default_factory=dict)
@@ -164,11 +163,6 @@ class Mark:
         return all(self.cells[name].auto == score for name, score in verdict.scores.items() if name in self.cells)
 
 
-def nothing_of(learner: str, lesson: str) -> Verdict:
-    """The verdict on what no run has graded."""
-    return Verdict(learner, lesson, 0, (), {}, {})
-
-
 def marks(
     verdicts: Mapping[Key, Verdict],
     held: Mapping[Key, Mark],
@@ -215,7 +209,7 @@ def _added_up(key: Key, several: list[Mark]) -> Mark:
     recovered = {
         f"{notebook_of(one.lesson)}/{name}": how for one in several for name, how in one.verdict.recovered.items()
     }
-    verdict = replace(nothing_of(*key), problem="" if graded else told, damage="; ".join(damage), recovered=recovered)
+    verdict = replace(Verdict(*key), problem="" if graded else told, damage="; ".join(damage), recovered=recovered)
     cells = {f"{notebook_of(one.lesson)}/{name}": cell for one in several for name, cell in one.cells.items()}
     return replace(
         max(several, key=lambda one: one.late.seconds),

@@ -30,9 +30,10 @@ from nbproof.gradebook.receipts import time_in
 from nbproof.gradebook.registry import create_tables, follow
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.blueprint import Blueprint
-from nbproof.marking.results import UNCERTAIN, Verdict
+from nbproof.marking.results import Verdict
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.text import in_one_line, printable
+from nbproof.values.results import Status
 
 __all__ = ["Penalties", "Writer"]
 
@@ -180,7 +181,7 @@ def _set_grade(grade: Grade, name: str, verdict: Verdict, blueprint: Blueprint, 
         grade.auto_score = verdict.scores[name]
         # A mark that a person gave stays. It is to be looked at again if the answer is another, or ended otherwise.
         waits = grade.needs_manual_grade or not same
-        grade.needs_manual_grade = waits if by_person else asked is not None and asked.status == UNCERTAIN
+        grade.needs_manual_grade = waits if by_person else asked is not None and asked.status is Status.UNCERTAIN
     elif name in blueprint.written:
         grade.auto_score = None
         same = verdict.answers.get(name) == earlier.get(name)

@@ -73,7 +73,7 @@ def mark(
     """The verdict on a rebuilt submission. Whatever the learner's code does ends in a status, not in an exception."""
     files = {**blueprint.files, **blueprint.theirs(files)}
     rebuilt = replace(rebuilt, own=blueprint.with_questions(rebuilt.own))
-    judge.sit(engine.judge)
+    judge.sit()
 
     # What a plain test rests on, nobody can see.
     run = Execution(engine, blueprint, judge, rebuilt, files, all_of_it=bool(blueprint.plain))
@@ -161,16 +161,16 @@ class Marker:
                 rebuilt = replace(rebuilt, damage="; ".join(filter(None, [one.remark, rebuilt.damage])))
             return mark(self.engine, blueprint, self._judge(lesson), rebuilt, learner, one.files)
         except Damaged as damage:
-            return Verdict.refused(learner, lesson, self.seed, str(damage))
+            return Verdict(learner, lesson, self.seed, problem=str(damage))
         except CourseError:
             raise
         except Exception as error:
             # A flaw of the grader that one submission has found is that submission's problem, not the class's.
             told = f"the grader failed on it, please report this ({type(error).__name__}: {str(error)[:200]})"
-            return Verdict.refused(learner, lesson, self.seed, told, grader_failed=True)
+            return Verdict(learner, lesson, self.seed, problem=told, grader_failed=True)
 
     def _judge(self, lesson: str) -> Judge:
         with self._lock:
             if lesson not in self._judges:
-                self._judges[lesson] = Judge(self.blueprints[lesson], self.seed)
+                self._judges[lesson] = Judge(self.blueprints[lesson], self.seed, self.engine.judge)
             return self._judges[lesson]

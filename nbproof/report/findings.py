@@ -24,8 +24,9 @@ from typing import Any
 
 from nbproof.csv_text import csv_of
 from nbproof.files import replace_file
-from nbproof.gradebook.marks import ClassResults, Mark, Person, exercise_row, nothing_of, submission_row
+from nbproof.gradebook.marks import ClassResults, Mark, Person, exercise_row, submission_row
 from nbproof.key import Key
+from nbproof.marking.results import Verdict
 from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows, needs_help
 
 __all__ = ["SCHEMA", "tables", "write_files"]
@@ -71,7 +72,7 @@ def _hand_in(results: ClassResults, learner: str, lesson: str) -> dict[str, Any]
     mark = results.marks.get(Key(learner, lesson))
     if mark is not None:
         return submission_row(mark)
-    return {**submission_row(Mark(nothing_of(learner, lesson))), "how": "nothing", "score": None}
+    return {**submission_row(Mark(Verdict(learner, lesson))), "how": "nothing", "score": None}
 
 
 def _scores(mark: Mark) -> list[dict[str, Any]]:

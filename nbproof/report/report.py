@@ -21,10 +21,10 @@ from nbproof.feedback.own_code import harmless
 from nbproof.files import replace_file
 from nbproof.front_end import prose
 from nbproof.gradebook.marks import ClassResults
-from nbproof.marking.results import STATUSES
 from nbproof.nbgrader_setup import course_config
 from nbproof.report.findings import tables, write_files
 from nbproof.report.statistics import how_late, titles_of
+from nbproof.values.results import Status
 
 __all__ = ["html_of", "make_report"]
 
@@ -93,7 +93,7 @@ def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generat
         script=_markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         class_mean=statistics.fmean(shares) if shares else None,
-        statuses=STATUSES,
+        statuses=tuple(Status),
         most=sum(lesson.max_score for lesson in results.lessons),
         files=[*(f"{name}.csv" for name in made), "report.json"],
     )

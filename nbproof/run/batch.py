@@ -283,12 +283,12 @@ class _ClassRun:
             if isinstance(found, Verdict):
                 return found
             if isinstance(found, (Damaged, OSError)):
-                return Verdict.refused(*key, self.state.seed, str(found))
+                return Verdict(*key, self.state.seed, problem=str(found))
             self._in_progress.note(key, job.digest, set_aside=True)
             why = "it was being marked when a run was killed; tried again alone, it ended that process, too, so it was set aside"
         again = course_command(shlex.join(["grade", "--force", "--only", key.name]))
         why += f". Look at what was handed in; to try it once more: {again}"
-        return Verdict.refused(*key, self.state.seed, why)
+        return Verdict(*key, self.state.seed, problem=why)
 
     def _read(self, one: HandIn) -> HandIn:
         """For :data:`nbproof.run.pool.Reader`: noted before it is marked."""
@@ -357,7 +357,7 @@ class _ClassRun:
             self._left_out += [f"{key.learner}/{key.assignment}/{name}" for name in left_out]
 
     def _refuse(self, key: Key, why: str) -> None:
-        self._verdicts[key] = Verdict.refused(*key, 0, why)
+        self._verdicts[key] = Verdict(*key, problem=why)
 
     def _held(self, names: Collection[str]) -> dict[Key, Mark]:
         """What the gradebook holds of these lessons, or assignments."""
@@ -369,10 +369,7 @@ class _ClassRun:
         for key, verdict in self._verdicts.items():
             if not verdict.problem and not (key in held and held[key].agrees_with(verdict)):
                 self._refuse(key, "graded, but the gradebook does not hold it yet")
-        most: dict[str, float] = {}
-        with contextlib.suppress(KeyError):
-            most = lessons_in(self.writer)
-        return marks(self._verdicts, held, self.writer.late, self._fresh, most)
+        return marks(self._verdicts, held, self.writer.late, self._fresh, lessons_in(self.writer))
 
 
 def follow_marks(root: Path) -> None:

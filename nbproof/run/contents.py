@@ -55,11 +55,8 @@ class LessonBook:
     def _paths(self) -> dict[str, Path]:
         """By lesson: the released notebook, or the instructor's where there is none."""
         here = places(self.root)
-        released = {
-            path.stem: path for path in sorted(here.base("release").glob("*/*.ipynb")) if path.stem == path.parent.name
-        }
         pairs = ((name, here.notebook("release", ".", name)) for name in here.lessons())
-        return released | {name: path if path.exists() else here.source(name) for name, path in pairs}
+        return {name: path if path.exists() else here.source(name) for name, path in pairs}
 
     @cached_property
     def lessons(self) -> dict[str, frozenset[bytes]]:

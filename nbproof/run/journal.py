@@ -30,8 +30,7 @@ __all__ = [
     "InProgress",
     "RunState",
     "Watch",
-    "forget_problems",
-    "forget_settled",
+    "forget",
     "is_noted",
     "journal_of",
     "journalled_verdict",
@@ -137,11 +136,6 @@ def is_noted(noted: Mapping[str, Mapping[str, Any]], name: str, digest: str) -> 
     return name in noted and noted[name]["digest"] == digest
 
 
-def forget_settled(root: Path, learners: Collection[str]) -> None:
-    """Forget what is settled of these learners. Raises OSError."""
-    note_settled(root, {name: one for name, one in settled_in(root).items() if one["learner"] not in learners})
-
-
 def _as_dict(path: Path) -> dict[str, Any]:
     """A file of JSON that holds one; empty if it cannot be read, or holds anything else."""
     try:
@@ -193,11 +187,10 @@ def note_problems(root: Path, marks: Iterable[Mark]) -> None:
     _write_problems(root, {key: one for key, one in kept.items() if one.problem})
 
 
-def forget_problems(root: Path, learners: Collection[str]) -> None:
-    """Forget the problems of these learners. Raises OSError."""
-    kept = problems_of(root)
-    if any(learner in learners for learner, _ in kept):
-        _write_problems(root, {key: one for key, one in kept.items() if key[0] not in learners})
+def forget(root: Path, learners: Collection[str]) -> None:
+    """Forget the problems of these learners, and what is settled of theirs. Raises OSError."""
+    note_settled(root, {name: one for name, one in settled_in(root).items() if one["learner"] not in learners})
+    _write_problems(root, {key: one for key, one in problems_of(root).items() if key.learner not in learners})
 
 
 def _write_problems(root: Path, kept: Mapping[Key, Verdict]) -> None:
@@ -212,7 +205,7 @@ def problems_of(root: Path) -> dict[Key, Verdict]:
     """What was not graded, and why."""
     kept = _as_dict(root / ".course" / "problems.json").get("problems", [])
     found = [(Key(one["learner"], one["lesson"]), one["problem"], one["grader_failed"]) for one in kept]
-    return {key: Verdict.refused(*key, 0, why, grader_failed=flaw) for key, why, flaw in found}
+    return {key: Verdict(*key, problem=why, grader_failed=flaw) for key, why, flaw in found}
 
 
 def keep_version(root: Path, lesson: str, notebook: bytes = b"") -> list[Path]:

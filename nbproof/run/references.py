@@ -23,7 +23,7 @@ from nbproof.display.words import words
 from nbproof.files import digest_of
 from nbproof.key import Key
 from nbproof.marking.blueprint import Blueprint, files_beside, fill_in
-from nbproof.marking.results import FAULTS, Verdict
+from nbproof.marking.results import Verdict
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import HandIn
 from nbproof.run.digests import LessonState, environment
@@ -32,7 +32,7 @@ from nbproof.run.pool import Pool, marked
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.shown import visible_folders
-from nbproof.values.results import Cause, Outcome
+from nbproof.values.results import FAULTS, Cause, Outcome
 
 __all__ = ["REFERENCE", "References", "ReferencesFail", "reference_answers", "shortfall"]
 

@@ -58,4 +58,6 @@ class Bench:
 
     def verdict(self, rebuilt: Answers, files: dict[str, bytes] | None = None, seed: int = 7) -> Verdict:
         """The verdict on answers that were read from a notebook."""
-        return mark(self.engine, self.blueprint, Judge(self.blueprint, seed), rebuilt, "ada", files or {})
+        return mark(
+            self.engine, self.blueprint, Judge(self.blueprint, seed, self.engine.judge), rebuilt, "ada", files or {}
+        )

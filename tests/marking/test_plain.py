@@ -481,7 +481,9 @@ def test_whatever_a_lesson_is_made_of_its_answers_earn_all_of_it(
         cell.metadata.nbgrader.grade_id: cell.source
         for cell in nbformat.read(path, as_version=4).cells if cell.metadata.get("nbgrader", {}).get("solution")
     }  # fmt: skip
-    verdict = mark(engine, odd, Judge(odd, 1), read_answers(engine, odd, handed_in(odd, solved), {}), "ada", {})
+    verdict = mark(
+        engine, odd, Judge(odd, 1, engine.judge), read_answers(engine, odd, handed_in(odd, solved), {}), "ada", {}
+    )
     assert sum(test.points for test in odd.tests.values()) == verdict.score
     assert [one.status for one in verdict.exercises] == ["passed"]
     graded_notebook(odd, verdict)
