@@ -8,6 +8,7 @@ the old cells or the new ones. No name of the course's comes to the scratch fold
 from __future__ import annotations
 
 import csv
+import io
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -142,10 +143,8 @@ def _reason_in(log: Sequence[str]) -> str:
 
 def _removed_before(place: Path) -> list[list[str]]:
     """What people gave for cells that are gone: the rows of the file in ``place``, below its heads."""
-    if not place.exists():
-        return []
-    with place.open(encoding="utf-8", newline="") as file:
-        rows = [[unquoted(cell) for cell in row] for row in csv.reader(file)]
+    text = place.read_text(encoding="utf-8") if place.exists() else ""
+    rows = ([unquoted(cell) for cell in row] for row in csv.reader(io.StringIO(text)))
     return [row for row in rows if row != [*_WHERE, *_GIVEN]]
 
 

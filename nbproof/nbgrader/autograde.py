@@ -116,7 +116,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
             self.log.error("%s", note)
         for line in said_aloud(graded.plain_tests):
             self.log.warning("%s", line)
-        for line in graded.left_out:
+        for line in graded.not_beside:
             self.log.warning("%s", line)
         for lesson, what in graded.given_away.items():
             self.log.warning("%s: %s", lesson, what)

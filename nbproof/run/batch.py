@@ -57,7 +57,7 @@ from nbproof.run.references import References
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched, refuse_if_exposed
-from nbproof.text import printable, some_of
+from nbproof.text import printable
 
 __all__ = ["follow_marks", "grade_class", "register_lessons"]
 
@@ -152,8 +152,6 @@ class _ClassRun:
     """Lesson -> submissions whose verdicts are kept, while the lesson's points or texts are others."""
     _left_out: list[str] = field(default_factory=list)
     """Files of learners that a browser may run."""
-    _unlaid: list[str] = field(default_factory=list)
-    """Why files are not beside a graded notebook, a line each."""
     _marked: dict[Key, str] = field(default_factory=dict)
     """Digest of the bytes that were marked, which may have been handed in anew while the run went on."""
 
@@ -196,18 +194,11 @@ class _ClassRun:
             gradebook=masked(self.writer.db_url),
             reasons=reasons,
             plain_tests={name: len(one.plain) for name, one in blueprints.items() if one.plain},
-            left_out=self._files_left_out(),
+            left_out=tuple(dict.fromkeys(self._left_out)),
             unfit=failed,
             given_away=self.references.given_away,
             anyway=self.anyway,
         )
-
-    def _files_left_out(self) -> tuple[str, ...]:
-        """What of learners' files is not beside their graded notebooks, in lines."""
-        if self._left_out:
-            told = some_of(sorted({*map(printable, self._left_out)}), 5)
-            self._unlaid.append(f"not put into autograded/, as a browser may run it: {told}")
-        return tuple(map(printable, self._unlaid))
 
     def _mark_all(
         self, jobs: Sequence[HandIn], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
@@ -243,22 +234,16 @@ class _ClassRun:
                 jobs.append(job)
                 continue
             assert kept is not None
-            if kept.shown != lesson.registered:
-                self._recount(one, kept)
-                continue
-            self._verdicts[key] = kept.in_short()
+            is_behind = kept.shown != lesson.registered
             have = held.get(key)
-            if have is None or not have.agrees_with(kept) or not self.writer.is_stamped(have, *key, one.path):
-                # The run that marked it was cut off before the gradebook had it all.
-                self._store(kept, one.path, kept.answers)
+            if is_behind or not (have and have.agrees_with(kept) and self.writer.is_stamped(have, *key, one.path)):
+                # Points or texts are others, or the run that marked it was cut off before the gradebook had it all.
+                self._recounted.update([key.lesson] * is_behind)
+                verdict = as_it_counts_now(lesson.blueprint, kept)
+                self._write_down(verdict, one.path, verdict.answers)
+            else:
+                self._verdicts[key] = kept.in_short()
         return jobs
-
-    def _recount(self, one: HandIn, kept: Verdict) -> None:
-        """Have a verdict count by the points and texts that its lesson has now; nothing runs."""
-        verdict = as_it_counts_now(self.lessons[one.key.lesson].blueprint, kept)
-        self._recounted[one.key.lesson] += 1
-        if self._journal(one.key, verdict):
-            self._store(verdict, one.path, verdict.answers)
 
     def _kept(self, key: Key) -> Verdict | None:
         """What is kept of it; None if something of that is gone: it is graded then."""
@@ -313,48 +298,34 @@ class _ClassRun:
         key = job.key
         earlier = journalled_verdict(self.root, *key)
         verdict = replace(verdict, handed_in=self._marked.get(key, job.digest))
-        if self._journal(key, verdict):
-            self._fresh.add(key)
-            self._store(verdict, job.path, earlier.answers if earlier else {})
+        self._fresh.add(key)
+        self._write_down(verdict, job.path, earlier.answers if earlier else {})
 
-    def _journal(self, key: Key, verdict: Verdict) -> bool:
-        """Write the graded notebook, and the verdict beside it; whether that could be done."""
-        lesson = self.lessons[key.lesson]
+    def _write_down(self, verdict: Verdict, path: Path, earlier: Mapping[str, str]) -> None:
+        """The graded notebook, with the verdict and what else lies beside it; then the gradebook.
+
+        Raises what disk or gradebook say if that is not about this submission alone.
+        """
+        key, lesson = Key(verdict.learner, verdict.lesson), self.lessons[verdict.lesson]
         verdict = replace(verdict, source=lesson.source, shown=lesson.registered)
         try:
             # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
             text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
             write_verdict(self.root, verdict, text.encode(errors="replace"))
+            left_out = hand_on(self.root, *key, ("autograded",))
         except OSError as error:
             if not is_one_files(error):
                 raise
-            self._refuse(key, f"graded, but {error.filename} cannot be written: {error.strerror}")
-            return False
+            return self._refuse(key, f"graded, but {error.filename} cannot be written: {error.strerror}")
+        self._left_out += [printable(f"{key.learner}/{key.assignment}/{name}") for name in left_out]
         self._verdicts[key] = verdict.in_short()
-        return True
-
-    def _store(self, verdict: Verdict, path: Path, earlier: Mapping[str, str]) -> None:
-        """Raises what the gradebook says if that is not about this submission alone."""
-        key = Key(verdict.learner, verdict.lesson)
         try:
-            self._lay_beside(key)
-            self.writer.write(verdict, self.lessons[verdict.lesson].blueprint, path, earlier)
+            self.writer.write(verdict, lesson.blueprint, path, earlier)
         except Exception as error:
             if not is_one_submissions(error):
                 raise
             why = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
             self._refuse(key, f"graded, but the gradebook does not take it: {why}")
-
-    def _lay_beside(self, key: Key) -> None:
-        """Put beside the graded notebook what nbgrader puts there."""
-        try:
-            left_out = hand_on(self.root, *key, ("autograded",))
-        except OSError as error:
-            if not is_one_files(error):
-                raise
-            self._unlaid.append(f"{key.name}: not put into autograded/: {error.filename}: {error.strerror}")
-        else:
-            self._left_out += [f"{key.learner}/{key.assignment}/{name}" for name in left_out]
 
     def _refuse(self, key: Key, why: str) -> None:
         self._verdicts[key] = Verdict(*key, problem=why)
