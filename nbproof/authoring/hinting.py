@@ -92,9 +92,9 @@ def refuse_bad_hints(texts: Path) -> None:
 def unused_hints(texts: Path) -> Iterator[Violation]:
     """Misconceptions in ``lessons/`` that no check can find: nothing names them, perhaps since an exercise was removed."""
     folders = (texts, the_course().folder, Path(diagnosis.__file__).parent)
-    files = [path for folder in folders for path in folder.rglob("*.[pt][yo]*") if path.name != HINTS]
-    named = {word for path in files for word in re.findall(r"\w+", path.read_text(encoding="utf-8", errors="replace"))}
-    for key in sorted(read_hints(texts)[0].keys() - named):
+    files = [path for folder in folders for path in (*folder.rglob("*.py"), *folder.glob("course.toml"))]
+    named = re.findall(r"\w+", "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in files))
+    for key in sorted(read_hints(texts)[0].keys() - {*named}):
         yield Violation(
             f"nothing names the hint {key!r}, so nobody sees it",
             place_of(texts, key),

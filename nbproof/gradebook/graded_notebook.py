@@ -17,7 +17,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from mimetypes import guess_type
 from pathlib import Path
@@ -168,13 +168,12 @@ _RUNS = re.compile("html|[/+]xml|javascript")
 """In the type of a file that a browser may run: formgrader serves what lies there to the instructor, logged in."""
 
 
-def hand_on(
-    root: Path, learner: str, lesson: str, parts: Collection[str] = ("autograded", "feedback")
-) -> tuple[str, ...]:
-    """Put both files of a submission beside its graded notebook and its feedback, as far as there are any. Raises OSError.
+def hand_on(root: Path, learner: str, lesson: str, part: str) -> tuple[str, ...]:
+    """Put both files of a submission beside its graded notebook or its feedback, as far as there are any. Raises OSError.
 
-    ``parts``: where they are put. Beside the graded notebook comes what nbgrader copies there, too: the learner's files, and
-    in the place of those the instructor's. Returns the names of the learner's that are left out, as a browser may run them.
+    ``part``: ``autograded`` or ``feedback``. Beside the graded notebook comes what nbgrader copies there, too: the learner's
+    files, and in the place of those the instructor's. Returns the names of the learner's that are left out, as a browser may
+    run them.
 
     A secret that was made up stays the same for as long as one of the folders holds it.
     """
@@ -187,13 +186,11 @@ def hand_on(
     with contextlib.suppress(ValueError):
         if told := time_in(handed_in.parent / TIME, here.zone):
             time = f"{told:%Y-%m-%d %H:%M:%S.%f} UTC".encode()
-    for part in parts:
-        if made[part].is_dir():
-            _write(made[part] / SECRET, secret.encode())
-            _write(made[part] / TIME, time or b"" if part == "feedback" else time)
-    if "autograded" not in parts or not made["autograded"].is_dir():
+    if not made[part].is_dir():
         return ()
-    return _lay_beside(made["autograded"], here.source(lesson), handed_in, lesson, config)
+    _write(made[part] / SECRET, secret.encode())
+    _write(made[part] / TIME, time or b"" if part == "feedback" else time)
+    return _lay_beside(made[part], here.source(lesson), handed_in, lesson, config) if part == "autograded" else ()
 
 
 def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config: Config) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from nbproof.display.words import words
 from nbproof.errors import CourseError
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.results import Verdict
-from nbproof.text import printable, some_of
+from nbproof.text import printable
 from nbproof.values.results import Outcome, Status
 
 __all__ = [
@@ -348,12 +348,6 @@ class GradedClass(ClassResults):
     given_away: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> for which cells a notebook that nobody has touched earns marks."""
     left_out: tuple[str, ...] = ()
-    """Files of learners that are not beside their graded notebooks, as a browser may run them."""
+    """Which files of learners are not beside their graded notebooks, and why: a line, if there are any."""
     refused: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> why nothing of it can be graded here, whoever asks."""
-
-    @property
-    def not_beside(self) -> tuple[str, ...]:
-        """What is to be said of :attr:`left_out`, a line if there is anything."""
-        line = f"not put into autograded/, as a browser may run it: {some_of(self.left_out, 5)}"
-        return (line,) * bool(self.left_out)

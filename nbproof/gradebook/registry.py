@@ -141,11 +141,11 @@ def _reason_in(log: Sequence[str]) -> str:
     return in_one_line((errors or said[-1:] or ["it gave no reason"])[0])
 
 
-def _removed_before(place: Path) -> list[list[str]]:
+def _removed_before(place: Path) -> set[tuple[str, ...]]:
     """What people gave for cells that are gone: the rows of the file in ``place``, below its heads."""
     text = place.read_text(encoding="utf-8") if place.exists() else ""
-    rows = ([unquoted(cell) for cell in row] for row in csv.reader(io.StringIO(text)))
-    return [row for row in rows if row != [*_WHERE, *_GIVEN]]
+    rows = [tuple(map(unquoted, row)) for row in csv.reader(io.StringIO(text))]
+    return {*rows} - {(*_WHERE, *_GIVEN)}
 
 
 @dataclass(frozen=True)
@@ -155,11 +155,11 @@ class _Change:
     db: Any
     assignment: Any
     place: Path
-    removed: list[list[str]]
+    removed: set[tuple[str, ...]]
     new: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
-    lost: list[list[str]] = field(default_factory=list)
-    back: list[list[str]] = field(default_factory=list)
+    lost: set[tuple[str, ...]] = field(default_factory=set)
+    back: set[tuple[str, ...]] = field(default_factory=set)
 
     def follow(self, notebooks: dict[str, Any]) -> None:
         """Have it these notebooks, and these cells in them."""
@@ -207,22 +207,20 @@ class _Change:
         for row in (*getattr(cell, "grades", ()), *getattr(cell, "comments", ())):
             given = [getattr(row, one, None) for one in _GIVEN]
             if given != [None] * 3:
-                self.lost.append([*self._where(row, cell.name), *("" if one is None else str(one) for one in given)])
+                self.lost.add((*self._where(row, cell.name), *("" if one is None else str(one) for one in given)))
             yield row
 
-    def _where(self, row: Any, cell: str) -> list[str]:
-        return [row.notebook.assignment.student_id, self.assignment.name, row.notebook.name, cell]
+    def _where(self, row: Any, cell: str) -> tuple[str, ...]:
+        return row.notebook.assignment.student_id, self.assignment.name, row.notebook.name, cell
 
     def _give_back(self, row: Any, cell: str) -> None:
         """What a person gave before the cell was removed; a mark waits to be looked at."""
         for told in [one for one in self.removed if one[:4] == self._where(row, cell)]:
-            given = {name: text for name, text in zip(_GIVEN, told[4:], strict=False) if text and hasattr(row, name)}
-            for name, text in given.items():
-                setattr(row, name, text if name == "manual_comment" else float(text))
-            if given:
-                self.removed.remove(told)
-                self.back.append(told)
-                row.needs_manual_grade = True
+            for name, text in zip(_GIVEN, told[4:], strict=False):
+                if text and hasattr(row, name):
+                    setattr(row, name, text if name == "manual_comment" else float(text))
+                    row.needs_manual_grade = True
+                    self.back.add(told)
 
     def note(self) -> str:
         """What a teacher should know; what people gave for cells that are gone goes to the file."""
@@ -234,16 +232,10 @@ class _Change:
         where = ""
         if self.lost or self.back:
             self.place.parent.mkdir(exist_ok=True)
-            replace_file(self.place, csv_of([(*_WHERE, *_GIVEN), *self.removed, *sorted(self.lost)]))
-        if self.lost:
-            where = (
-                f"; {counted(len(self.lost), 'mark')} or comments given by hand for what is gone: {self.place}, from which they "
-                "come back with their cells"
-            )
-        if self.back:
-            where += (
-                f"; {counted(len(self.back), 'mark')} or comments given by hand are back with their cells: look at them"
-            )
+            replace_file(self.place, csv_of([(*_WHERE, *_GIVEN), *sorted(self.removed - self.back | self.lost)]))
+        lost = f"for what is gone: {self.place}, from which they come back with their cells"
+        for rows, became in ((self.lost, lost), (self.back, "are back with their cells: look at them")):
+            where += f"; {counted(len(rows), 'mark')} or comments given by hand {became}" * bool(rows)
         return (
             f"{self.assignment.name}: the gradebook has its cells as they are now ({told}); due date, extensions, and what "
             f"people gave for all other cells are kept{where}"

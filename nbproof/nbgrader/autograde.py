@@ -114,9 +114,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
 
         for note in graded.notes:
             self.log.error("%s", note)
-        for line in said_aloud(graded.plain_tests):
-            self.log.warning("%s", line)
-        for line in graded.not_beside:
+        for line in (*graded.left_out, *said_aloud(graded.plain_tests)):
             self.log.warning("%s", line)
         for lesson, what in graded.given_away.items():
             self.log.warning("%s: %s", lesson, what)

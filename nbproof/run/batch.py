@@ -57,7 +57,7 @@ from nbproof.run.references import References
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched, refuse_if_exposed
-from nbproof.text import printable
+from nbproof.text import printable, some_of
 
 __all__ = ["follow_marks", "grade_class", "register_lessons"]
 
@@ -186,6 +186,7 @@ class _ClassRun:
                 self.writer.write_absent(key)
         unsettled = self.penalties.assign(self._held(names), self.lessons)
         self.state.complete()
+        names_left_out = some_of([*dict.fromkeys(self._left_out)], 5)
         return GradedClass(
             self._marks(),
             lessons=tuple(ClassLesson(name, name, most) for name, most in lessons_in(self.writer).items()),
@@ -194,7 +195,7 @@ class _ClassRun:
             gradebook=masked(self.writer.db_url),
             reasons=reasons,
             plain_tests={name: len(one.plain) for name, one in blueprints.items() if one.plain},
-            left_out=tuple(dict.fromkeys(self._left_out)),
+            left_out=(f"not put into autograded/, as a browser may run it: {names_left_out}",) * bool(names_left_out),
             unfit=failed,
             given_away=self.references.given_away,
             anyway=self.anyway,
@@ -290,16 +291,12 @@ class _ClassRun:
         if verdict.problem:
             self._verdicts[key] = verdict
         else:
-            self._keep(job, verdict)
+            earlier = journalled_verdict(self.root, *key)
+            verdict = replace(verdict, handed_in=self._marked.get(key, job.digest))
+            self._fresh.add(key)
+            self._write_down(verdict, job.path, earlier.answers if earlier else {})
         self._in_progress.done(key)
         self.watch.marked(key.name, verdict)
-
-    def _keep(self, job: HandIn, verdict: Verdict) -> None:
-        key = job.key
-        earlier = journalled_verdict(self.root, *key)
-        verdict = replace(verdict, handed_in=self._marked.get(key, job.digest))
-        self._fresh.add(key)
-        self._write_down(verdict, job.path, earlier.answers if earlier else {})
 
     def _write_down(self, verdict: Verdict, path: Path, earlier: Mapping[str, str]) -> None:
         """The graded notebook, with the verdict and what else lies beside it; then the gradebook.
@@ -312,7 +309,7 @@ class _ClassRun:
             # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
             text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
             write_verdict(self.root, verdict, text.encode(errors="replace"))
-            left_out = hand_on(self.root, *key, ("autograded",))
+            left_out = hand_on(self.root, *key, "autograded")
         except OSError as error:
             if not is_one_files(error):
                 raise

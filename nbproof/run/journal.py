@@ -161,10 +161,8 @@ def write_verdict(root: Path, verdict: Verdict, notebook: bytes) -> None:
     key = verdict.learner, verdict.lesson
     journal = journal_of(root, *key)
     journal.parent.mkdir(parents=True, exist_ok=True)
-    made = {places(root).notebook("autograded", *key): notebook, journal: json.dumps(asdict(verdict)).encode()}
-    for path, data in made.items():
-        if not path.is_file() or path.read_bytes() != data:  # what is only written down again is not graded again
-            replace_file(path, data)
+    replace_file(places(root).notebook("autograded", *key), notebook)
+    replace_file(journal, json.dumps(asdict(verdict)).encode())
 
 
 def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
