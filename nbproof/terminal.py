@@ -16,8 +16,6 @@ __all__ = ["EVERY", "console_for_output", "progress", "say", "tell"]
 
 EVERY = 30.0
 """Seconds between two lines on how far it is, in a pipe or a log, where no bar is drawn."""
-_FEW = 5
-"""So many have to be done before a line says how long the others take."""
 
 
 def console_for_output(stderr: bool = False) -> Console:
@@ -62,7 +60,7 @@ def progress(what: str, quiet: bool = False) -> Iterator[Callable[[int, int, str
             if in_lines and not quiet and done and now - said >= EVERY:
                 said = now
                 # The first ones wait for what starts meanwhile, and tell nothing of the others.
-                left = f", about {duration((now - began) * (of - done) / done)} left" * (done >= _FEW)
+                left = f", about {duration((now - began) * (of - done) / done)} left" * (done >= 5)
                 tell(f"{what}: {done} of {of}{left}")
 
         yield step

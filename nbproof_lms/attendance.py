@@ -108,7 +108,10 @@ def find_learners(root: Path, names: Sequence[str], place: str, *, by_id: bool =
     roster = _as_roster(root, people.values())
     found: dict[str, None] = {}
     for name in names:
-        fits = {name} & people.keys() or roster.called(name) or roster.numbered(name) or _with_words(people, name)
+        fits = {name} & people.keys() or roster.called(name) or roster.numbered(name)
+        words = {*bare_words(name)} or {""}
+        # A last name is enough, where no other has it.
+        fits = fits or {one.id for one in people.values() if words <= {*bare_words(one.name)}}
         if len(fits) != 1 or (by_id and name not in fits):
             near = [people[one] for one in fits] or [one for one in people.values() if _is_near(one, name)]
             raise _unclear(root, name, place, near)
@@ -117,12 +120,6 @@ def find_learners(root: Path, names: Sequence[str], place: str, *, by_id: bool =
             print(f"{name!r} is {people[learner].contact}", file=sys.stderr)
         found[learner] = None
     return list(found)
-
-
-def _with_words(people: Mapping[str, Person], name: str) -> set[str]:
-    """Those of whose names these are words, such as the last one."""
-    words = {*bare_words(name)} or {""}
-    return {one.id for one in people.values() if words <= {*bare_words(one.name)}}
 
 
 def _unclear(root: Path, name: str, place: str, near: Collection[Person]) -> UsageError:
