@@ -199,10 +199,9 @@ def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config
     most = GradingLimits(config=config).for_lesson(lesson).attachment_mb << 20
     theirs = files_beside(handed_in, config, theirs=None, most=most)
     runs = {name for name in theirs if _RUNS.search(guess_type(f"/{name}")[0] or "")}
-    for path in files_below(folder):
-        name = str(path.relative_to(folder))
-        if name not in {*ours, *theirs} - runs and path.suffix != ".ipynb" and name != SECRET:
-            path.unlink()  # of an earlier submission
+    there = {str(path.relative_to(folder)) for path in files_below(folder) if path.suffix != ".ipynb"}
+    for name in there - {SECRET} - ({*ours, *theirs} - runs):
+        (folder / name).unlink()  # of an earlier submission
     # Where one side has a file and the other a folder of that name, the instructor's counts.
     taken = {str(place) for name in ours for place in (Path(name), *Path(name).parents)}
     for name, data in theirs.items():
