@@ -38,8 +38,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import Verdict
 from nbproof.marking.verdicts import as_it_counts_now
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, handed_in_digest, lessons_with_source, to_be_marked, told, unread_times

@@ -29,7 +29,7 @@ from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark, read_answers
 from nbproof.marking.plain import PlainTest, hidden_run, is_plain, plain_run, scored
 from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.pool import PoolMaker
@@ -450,7 +450,7 @@ def test_marks_equal_stock_nbgraders(course: Path, pool: PoolMaker, blueprint: B
             (place / f"{SLUG}.ipynb").write_bytes(handed_in(blueprint, given))
     shutil.copytree(ours, stock)
     lessons = [quick, SLUG]
-    told = grade_class(ours, take_in(ours, lessons, lessons), lessons, pool=pool)
+    told = grade_class(ours, take_in(ours, lessons), lessons, pool=pool)
     assert {one.problem for one in told.marks.values()} == {""}
     assert grade_plainly(plain_config(stock)) == {}
     # Of a task that nobody has answered there is nothing to mark: stock nbgrader has it wait all the same.
