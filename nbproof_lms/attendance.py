@@ -13,12 +13,12 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.gradebook.marks import Lateness, Mark, Person
+from nbproof.gradebook.marks import Lateness, Person
 from nbproof.gradebook.reader import opened_gradebook, people_in
 from nbproof.key import Key, assignment_of
 from nbproof.places import places
 from nbproof.report.records import Known, everybody
-from nbproof.report.statistics import missing_lines, withdrawn_lines
+from nbproof.report.statistics import missing_lines
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import RunState
 from nbproof.text import printable, some_of
@@ -76,15 +76,14 @@ class Attendance:
 
     ``missing``: lesson -> who handed in nothing for it, perhaps nobody. ``undecided``: copies of which
     nothing says which is the last, as paths in the course's folder: the one that is graded meanwhile first, if a list knows it.
-    ``people``: everybody, by id.
+    ``people``: everybody, by id. ``withdrawn``: lines of marks for what does not lie in submitted/ any more.
     """
 
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     useless: tuple[Useless, ...] = ()
     undecided: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
     people: Mapping[str, Person] = field(default_factory=dict)
-    withdrawn: tuple[Mark, ...] = ()
-    """The marks for what does not lie in submitted/ any more."""
+    withdrawn: tuple[str, ...] = ()
 
     def contact(self, learner: str) -> str:
         """An id, whose it is, and where to write to them."""
@@ -112,6 +111,9 @@ def find_learners(root: Path, names: Sequence[str], place: str, *, by_id: bool =
     found: dict[str, None] = {}
     for name in names:
         fits = {name} & people.keys() or roster.called(name) or roster.numbered(name)
+        words = {*bare_words(name)} or {""}
+        # A last name is enough, where no other has it.
+        fits = fits or {one.id for one in people.values() if words <= {*bare_words(one.name)}}
         if len(fits) != 1 or (by_id and name not in fits):
             near = [people[one] for one in fits] or [one for one in people.values() if _is_near(one, name)]
             raise _unclear(root, name, place, near)
@@ -194,7 +196,7 @@ def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key],
 def lines_of(attendance: Attendance, root: Path) -> list[str]:
     """For a terminal: of each assignment who handed in nothing; learners of whom nothing counts, or perhaps another copy."""
     called = attendance.contact
-    lines = [*missing_lines(attendance.missing, called), *withdrawn_lines(attendance.withdrawn)]
+    lines = [*missing_lines(attendance.missing, called), *attendance.withdrawn]
     for one in attendance.useless:
         of = called(one.learner) + f": {one.lesson}" * bool(one.lesson)
         lines.append(f"! nothing that can be graded: {of}: {one}")
@@ -237,14 +239,15 @@ def late_by_word(root: Path) -> frozenset[Key]:
 
 def in_time(root: Path, late: Mapping[Key, Lateness]) -> list[Line]:
     """Of what is late, by assignment: the copies that an LMS handed over in time, and that lie in submitted/ no more."""
-    found = {}
-    for line in lines_in(root):
-        how = late.get(Key(line.learner, assignment_of(line.lesson)))
-        if how is not None and line.kept and line.system and line.sha256 != digest_in(root, *line.key):
-            due = how.due and how.due.replace(tzinfo=UTC)
-            if not (line.time > due if line.time and due else line.late):
-                found[line.key] = line
-    return list(found.values())
+    mine = [line for line in lines_in(root) if Key(line.learner, assignment_of(line.lesson)) in late and line.kept]
+    dues = {line.key: late[Key(line.learner, assignment_of(line.lesson))].due for line in mine}
+    early = (
+        line
+        for line in mine
+        if line.system
+        and not (line.time > due.replace(tzinfo=UTC) if line.time and (due := dues[line.key]) else line.late)
+    )
+    return [line for key, line in {one.key: one for one in early}.items() if line.sha256 != digest_in(root, *key)]
 
 
 def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:

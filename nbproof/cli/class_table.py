@@ -5,7 +5,6 @@ totals, where everything lies.
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -148,8 +147,10 @@ def _problems_of(mark: Mark, told: Told) -> Iterator[str]:
     place = f"submitted/{mark.learner}/{mark.lesson}" + f": {who}" * (who != mark.learner)
     if mark.problem:
         yield f"! not graded: {place}: {mark.problem}"
-        if link := _link_on_the_way(told.root, mark.key):
-            copy = shlex.join(["cp", "-rL", os.path.realpath(link), str(link)])
+        notebook = places(told.root).notebook("submitted", *mark.key)
+        links = (path for path in (notebook.parent.parent, notebook.parent, notebook) if path.is_symlink())
+        if (link := next(links, None)) and link.exists():
+            copy = shlex.join(["cp", "-rL", str(link.resolve()), str(link)])
             yield f"    did you make the link, as for a pair? Put a copy there: rm {shlex.quote(str(link))} && {copy}"
         elif told.feedback and not mark.verdict.grader_failed:
             yield f"    send them their page, which says what to hand in: {page_path(told.root, *mark.key)}"
@@ -157,13 +158,6 @@ def _problems_of(mark: Mark, told: Told) -> Iterator[str]:
     for reason, exercises in grouped((reason, exercise) for exercise, reason in mark.missing.items()).items():
         what = Status.UNCERTAIN if uncertain & {*exercises} else "missing"
         yield f"! {what}: {place}: {', '.join(exercises)}: {reason}"
-
-
-def _link_on_the_way(root: Path, key: Key) -> Path | None:
-    """The first link from a learner's folder to their notebook, if it leads to something."""
-    notebook = places(root).notebook("submitted", *key)
-    way = (notebook.parent.parent, notebook.parent, notebook)
-    return next((path for path in way if path.is_symlink() and path.exists()), None)
 
 
 def failed_page_lines(told: Told) -> list[str]:
@@ -231,7 +225,6 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
         "totals": _json_totals(graded.marks.values()),
         "submissions": _submissions(graded.marks.values()),
         "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items() if who},
-        "withdrawn": [one.key.name for one in told.attendance.withdrawn],
         "nothing_gradable": [asdict(one) for one in told.attendance.useless],
         "undecided": [key._asdict() | {"copies": copies} for key, copies in told.attendance.undecided.items()],
         "passed_over": list(graded.notes),

@@ -182,8 +182,8 @@ class _Desk:
         found = Attendance(people=people_of(self.root))
         if not self.request.only:
             found = attend(self.root, found.people, {one.key for one in intake.submissions}, lessons)
-            held = read_marks(self.root, {assignment_of(one) for one in lessons})
-            found = replace(found, withdrawn=tuple(withdrawn(self.root, held.values())))
+            marks = read_marks(self.root, {assignment_of(one) for one in lessons}).values()
+            found = replace(found, withdrawn=tuple(withdrawn(self.root, marks)))
         seen = frozenset(seen_in(self.root, graded.marks.values(), found.useless))
         return replace(found, useless=tuple(one for one in found.useless if one.key not in seen)), seen
 
@@ -282,7 +282,7 @@ def _first_lines(root: Path) -> list[str]:
 def _unfit(graded: GradedClass, root: Path) -> list[str]:
     """A line for each lesson that cannot be graded, gives marks away, or loses marks to its own reference answers."""
     told = [f"passed over {name}, nothing of it can be graded: {why}" for name, why in graded.refused.items()]
-    told += [f"{name}: {what}" for name, what in graded.given_away.items()]
+    told += [*graded.left_out, *(f"{name}: {what}" for name, what in graded.given_away.items())]
     if graded.anyway:
         return told + [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
     return told + [

@@ -14,7 +14,7 @@ from nbproof.gradebook.marks import ClassResults, by_assignment
 from nbproof.key import Key
 from nbproof.report.records import read_class, withdrawn
 from nbproof.report.report import make_report
-from nbproof.report.statistics import late_lines, missing_lines, withdrawn_lines
+from nbproof.report.statistics import late_lines, missing_lines
 from nbproof.run.batch import follow_marks
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
@@ -77,7 +77,7 @@ def _print_report(
     lines = (
         *missing_lines(missing, called.__getitem__),
         *late_lines(scores),
-        *withdrawn_lines(withdrawn(root, scores)),
+        *withdrawn(root, scores),
         *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in waiting),
         *first,
         *(f"note: {note}" for note in results.notes),

@@ -159,7 +159,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         task = task_of(root, key, _marks(root, key.lesson, self).get(key), problems.pop(key, ""))
         places(root).folder("feedback", *key).mkdir(parents=True, exist_ok=True)
         write_feedback(root, (), problems=problems)
-        hand_on(root, *key)
+        hand_on(root, *key, "feedback")
         return page_of(root, task), resources
 
 

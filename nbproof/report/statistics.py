@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from nbproof.command import course_command
 from nbproof.display.help import Hint, all_hints
 from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
@@ -30,7 +28,6 @@ __all__ = [
     "needs_help",
     "some",
     "titles_of",
-    "withdrawn_lines",
 ]
 
 Row = dict[str, Any]
@@ -236,17 +233,6 @@ def missing_lines(missing: Mapping[str, Collection[str]], called: Callable[[str]
         ]
         if told:
             yield f"nothing handed in: {'; '.join(told)}"
-
-
-def withdrawn_lines(marks: Iterable[Mark]) -> list[str]:
-    """Of each assignment who has a mark for what is not there any more, and what takes one away."""
-    told = grouped((one.key.assignment, one) for one in sorted(marks, key=lambda one: one.key))
-    return [
-        f"a mark, and nothing in submitted/ any more: {name}: {some([f'{one.learner} ({one.score:g})' for one in ones])}; "
-        "it stays, in files for an LMS as well, until you take it away: "
-        + course_command(shlex.join(["roster", "remove", ones[0].learner, "--lesson", name]))
-        for name, ones in told.items()
-    ]
 
 
 def some(names: Sequence[str]) -> str:
