@@ -39,7 +39,7 @@ from nbproof.marking.results import CellRun, Verdict
 from nbproof.nbgrader_setup import config_of
 from nbproof.places import places
 from nbproof.recover.answers import Answers
-from nbproof.recover.notebook_bytes import Damaged, read_file
+from nbproof.recover.notebook_bytes import Damaged, files_below, read_file
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
 
 __all__ = ["graded_notebook", "hand_on", "is_coloured", "without_blank_lines"]
@@ -166,33 +166,48 @@ class _Shown:
 
 _RUNS = re.compile("html|[/+]xml|javascript")
 """In the type of a file that a browser may run: formgrader serves what lies there to the instructor, logged in."""
+_NBGRADERS_TIME = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})? (UTC|[A-Za-z]+(/[\w+-]+)+)")
+"""A time as nbgrader's exchange writes it, in a zone that means the same everywhere: nbgrader reads it as we do."""
 
 
 def hand_on(
-    root: Path, learner: str, lesson: str, parts: Collection[str] = ("autograded", "feedback")
+    root: Path,
+    learner: str,
+    lesson: str,
+    parts: Collection[str] = ("autograded", "feedback"),
+    config: Config | None = None,
+    marked_anew: bool = False,
 ) -> tuple[str, ...]:
     """Put both files of a submission beside its graded notebook and its feedback, as far as there are any. Raises OSError.
 
     ``parts``: where they are put. Beside the graded notebook comes what nbgrader copies there, too: the learner's files, and
     in the place of those the instructor's. Returns the names of the learner's that are left out, as a browser may run them.
 
+    ``config``: nbgrader's, if it is not just as the course's file has it.
+    ``marked_anew``: what else lies there is of an earlier hand-in, and goes, as nbgrader has it.
+
     A secret that was made up stays the same for as long as one of the folders holds it.
     """
-    here, config = places(root), config_of(root)
+    here, config = places(root), config or config_of(root)
     handed_in = here.notebook("submitted", learner, lesson)
     made = {part: here.folder(part, learner, lesson) for part in ("autograded", "feedback")}
     known = (secret_in(folder / SECRET) for folder in (handed_in.parent, *made.values()))
     secret = next(filter(None, known), "") or secrets.token_hex(64)
     time = b"" if os.path.lexists(handed_in.parent / TIME) else None
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, Damaged):
         if told := time_in(handed_in.parent / TIME, here.zone):
-            time = f"{told:%Y-%m-%d %H:%M:%S.%f} UTC".encode()
+            said = read_file(handed_in.parent / TIME, 200)
+            time = said if _NBGRADERS_TIME.fullmatch(said) else f"{told:%Y-%m-%d %H:%M:%S.%f} UTC".encode()
     for part in parts:
         if made[part].is_dir():
             _write(made[part] / SECRET, secret.encode())
             _write(made[part] / TIME, time or b"" if part == "feedback" else time)
     if "autograded" not in parts or not made["autograded"].is_dir():
         return ()
+    if marked_anew:
+        for path in [*files_below(made["autograded"])]:
+            if path.suffix != ".ipynb" and path.name != SECRET:
+                path.unlink()
     return _lay_beside(made["autograded"], here.source(lesson), handed_in, lesson, config)
 
 

@@ -82,7 +82,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
             )
             for learner, lesson in graded.graded:
                 try:
-                    left_out = hand_on(root, learner, lesson, ("autograded",))
+                    left_out = hand_on(root, learner, lesson, ("autograded",), config, marked_anew=True)
                     if left_out:
                         told = printable(some_of(left_out, 3))
                         self.log.warning("%s: not put into autograded/, as a browser may run it: %s", learner, told)
@@ -149,4 +149,6 @@ def _as_configured(converter: Autograde) -> Config:
     config = course_config(Path(course.root))
     config.merge(told)
     config.CourseDirectory.db_url, config.CourseDirectory.course_id = course.db_url, course.course_id
+    if course.notebook_id != "*":
+        config.CourseDirectory.notebook_id = course.notebook_id
     return config

@@ -173,3 +173,15 @@ def test_what_nbgrader_copies_lies_beside_the_graded_notebook(tmp_path: Path) ->
     assert len(found.pop("submission_secret.txt")) == 128 and "timestamp.txt" not in found
     beside = {"helper.py": "ps1", "mine.py": "theirs", "a.csv": "ps1", "both.csv": "ps1"}
     assert found == beside | dict.fromkeys(("data/helper.py", "data/mine.py", "data/a.csv"), "data")
+    # What was handed in anew holds less. Where nbgrader was told something else, that counts.
+    for name in ("data/mine.py", "data/a.csv", "a.csv"):
+        (theirs / name).unlink()
+    (source.parent / "a.csv").unlink()
+    (made / "ps1.ipynb").write_text("{}")
+    hand_on(tmp_path, "ada", "ps1", ("autograded",))
+    assert (made / "a.csv").exists()
+    config = Config(Autograde={"exclude_overwriting": {"ps1": ["helper.py"]}})
+    hand_on(tmp_path, "ada", "ps1", ("autograded",), config, marked_anew=True)
+    left = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
+    assert left == {"helper.py", "mine.py", "both.csv", "data/helper.py", "ps1.ipynb", "submission_secret.txt"}
+    assert (made / "helper.py").read_text() == "changed"
