@@ -112,6 +112,29 @@ def test_what_changes_marks_is_said_in_a_quiet_run_too(tmp_path: Path) -> None:
     assert "found:" not in told.stderr and told.stdout == ""
 
 
+@pytest.mark.slow
+def test_what_is_said_on_nbgraders_command_line_and_not_obeyed_is_named(tmp_path: Path) -> None:
+    source = written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
+    hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
+    asks = "from nbproof.nbgrader.settings import use_engine\nuse_engine(c)\n"
+    (tmp_path / "nbgrader_config.py").write_text(f"c = get_config()\n{asks}")
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "nbgrader",
+        "autograde",
+        "ps1",
+        "--notebook",
+        "ps1",
+        "--no-execute",
+    ]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    for name in ("CourseDirectory.notebook_id", "Execute.enabled"):
+        assert f"c.{name} is not obeyed" in told.stderr, told.stderr
+
+
 @pytest.mark.parametrize(
     ("theirs", "score"), [("def zero():\n    return 0\n", 2), ("def zero():\n    return 9\n", 0), (None, 0)]
 )
