@@ -239,15 +239,16 @@ def late_by_word(root: Path) -> frozenset[Key]:
 
 def in_time(root: Path, late: Mapping[Key, Lateness]) -> list[Line]:
     """Of what is late, by assignment: the copies that an LMS handed over in time, and that lie in submitted/ no more."""
-    mine = [line for line in lines_in(root) if Key(line.learner, assignment_of(line.lesson)) in late and line.kept]
-    dues = {line.key: late[Key(line.learner, assignment_of(line.lesson))].due for line in mine}
-    early = (
-        line
-        for line in mine
-        if line.system
-        and not (line.time > due.replace(tzinfo=UTC) if line.time and (due := dues[line.key]) else line.late)
-    )
-    return [line for key, line in {one.key: one for one in early}.items() if line.sha256 != digest_in(root, *key)]
+    found = {}
+    for line in lines_in(root):
+        how = late.get(Key(line.learner, assignment_of(line.lesson)))
+        if how and line.kept and line.system and not _is_after(line, how) and line.sha256 != digest_in(root, *line.key):
+            found[line.key] = line
+    return list(found.values())
+
+
+def _is_after(line: Line, late: Lateness) -> bool:
+    return line.time > late.due.replace(tzinfo=UTC) if line.time and late.due else line.late
 
 
 def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:

@@ -109,15 +109,19 @@ def _totals(told: Told) -> Iterator[str]:
     scores = by_assignment(marks).values()
     for line in late_lines(scores):
         yield f"(l) {line}"
-    for one in in_time(told.root, {mark.key: mark.late for mark in scores if mark.penalty}):
-        step = ["grade", "--from", str(told.root / one.place), "--learner", one.learner, "--lesson", one.lesson]
-        earlier = course_command(shlex.join(step), told.root)
-        yield printable(f"    {one.learner} handed in {one.lesson} in time, too; have that copy count: {earlier}")
+    yield from _earlier_copies(told, scores)
     if totals["waiting_for_marks"]:
         yield f"waiting for your marks: {counted(totals['waiting_for_marks'], 'written answer')}: {place}"
     again = [mark.key.name for mark in marks.values() if _is_another_now(mark)]
     if again:
         yield f"you marked what is another now; your marks stand, look again: {some_of(again, 8)}: {place}"
+
+
+def _earlier_copies(told: Told, scores: Collection[Mark]) -> Iterator[str]:
+    for one in in_time(told.root, {mark.key: mark.late for mark in scores if mark.penalty}):
+        step = ["grade", "--from", str(told.root / one.place), "--learner", one.learner, "--lesson", one.lesson]
+        earlier = course_command(shlex.join(step), told.root)
+        yield printable(f"    {one.learner} handed in {one.lesson} in time, too; have that copy count: {earlier}")
 
 
 def _is_another_now(mark: Mark) -> bool:
@@ -147,17 +151,24 @@ def _problems_of(mark: Mark, told: Told) -> Iterator[str]:
     place = f"submitted/{mark.learner}/{mark.lesson}" + f": {who}" * (who != mark.learner)
     if mark.problem:
         yield f"! not graded: {place}: {mark.problem}"
-        notebook = places(told.root).notebook("submitted", *mark.key)
-        links = (path for path in (notebook.parent.parent, notebook.parent, notebook) if path.is_symlink())
-        if (link := next(links, None)) and link.exists():
-            copy = shlex.join(["cp", "-rL", str(link.resolve()), str(link)])
-            yield f"    did you make the link, as for a pair? Put a copy there: rm {shlex.quote(str(link))} && {copy}"
+        if copy := _in_place_of_a_link(told.root, mark.key):
+            yield f"    did you make the link, as for a pair? Put a copy there: {copy}"
         elif told.feedback and not mark.verdict.grader_failed:
             yield f"    send them their page, which says what to hand in: {page_path(told.root, *mark.key)}"
     uncertain = {one.id for one in mark.verdict.exercises if one.status is Status.UNCERTAIN}
     for reason, exercises in grouped((reason, exercise) for exercise, reason in mark.missing.items()).items():
         what = Status.UNCERTAIN if uncertain & {*exercises} else "missing"
         yield f"! {what}: {place}: {', '.join(exercises)}: {reason}"
+
+
+def _in_place_of_a_link(root: Path, key: Key) -> str:
+    """What puts a copy where the first link to a notebook is; empty if there is none."""
+    notebook = places(root).notebook("submitted", *key)
+    way = (notebook.parent.parent, notebook.parent, notebook)
+    link = next((path for path in way if path.is_symlink() and path.exists()), None)
+    if link is None:
+        return ""
+    return f"rm {shlex.quote(str(link))} && {shlex.join(['cp', '-rL', str(link.resolve()), str(link)])}"
 
 
 def failed_page_lines(told: Told) -> list[str]:
