@@ -203,7 +203,7 @@ class _ClassRun:
     def _mark_all(
         self, jobs: Sequence[HandIn], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
     ) -> dict[str, str]:
-        """Lesson -> why its reference answers lose marks; nothing of these is marked. Raises ReferencesFail if that is all."""
+        """Lesson -> why its reference answers lose marks; nothing of these is marked. Raises GradingError if that is all."""
         self.state.begin()
         try:
             with made(blueprints, self.state.seed, self.limits) as pool:

@@ -33,8 +33,8 @@ from nbproof.places import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.pool import PoolMaker
-from nbproof.run.references import ReferencesFail
 from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.exceptions import GradingError
 from nbproof.testing import Bench, Rehearsal
 
 ROOT = Path(__file__).parent.parent.parent
@@ -320,7 +320,7 @@ def test_a_class_is_graded_end_to_end(course: Path, pool: PoolMaker, tmp_path: P
     assert {one.how for one in room.grade().marks.values()} == {"unchanged"}
     # Another file beside the notebook is another lesson.
     (tmp_path / "source" / SLUG / "data" / "table.csv").write_text("3,4\n")
-    with pytest.raises(ReferencesFail, match="rows earns 1 of 2"):
+    with pytest.raises(GradingError, match="rows earns 1 of 2"):
         room.grade()
     third = room.grade(anyway=True)
     assert [one.score for one in third.marks.values()] == [9.0, 4.0]
