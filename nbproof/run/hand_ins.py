@@ -25,6 +25,7 @@ from unicodedata import normalize
 from nbproof.cells import grading_of, name_of, text_of
 from nbproof.command import course_command
 from nbproof.errors import UsageError
+from nbproof.files import read_dict
 from nbproof.key import Key, notebook_of
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import Damaged, HandIn, files_below, read_file
@@ -128,10 +129,7 @@ def _texts(data: bytes) -> Counter[str]:
 
 def _ids(path: Path) -> frozenset[bytes]:
     """The ids of what learners are to fill in; none if the notebook is damaged, which grading says."""
-    try:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    except (OSError, ValueError, KeyError):
-        return frozenset()
+    cells = read_dict(path).get("cells", ())
     return frozenset(name_of(cell).encode() for cell in cells if grading_of(cell).get("solution"))
 
 
