@@ -207,7 +207,9 @@ def placed(handout: Handout, cells: Sequence[ExportedCell]) -> list[int | None]:
         place = ids.get(cell.name or "", ids.get(cell.id))
         if place is None:
             alike = texts.get(bare(cell.source) or " ", [])
-            place = next((at for at in alike if at not in used), alike[0] if alike else None)
+            # What has a name of its own is no second copy of another cell.
+            again = alike[0] if alike and not cell.name else None
+            place = next((at for at in alike if at not in used), again)
         if place is not None:
             used.add(place)
         found.append(place)
@@ -226,7 +228,7 @@ def former_cells(handout: Handout, version: Sequence[ExportedCell]) -> Iterator[
         if place is None and (cell.name, before + 1, cell.kind == "code") in fill:
             place = before + 1
         before = len(handout.cells) if place is None else place
-        if bare(cell.source) not in ("", texts[before]):
+        if bare(cell.source) not in ("", texts[before]) or (place is None and cell.name):
             yield Former(cell.name or "", cell.source, place)
 
 
