@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -157,8 +156,8 @@ def is_by_person(grade: Any) -> bool:
     return grade.manual_score is not None or bool(grade.extra_credit)
 
 
-def _cells_of(notebook: Any) -> set[str]:
-    return {cell.name for kind in _KINDS for cell in getattr(notebook, kind)}
+def _cells_of(notebook: Any) -> frozenset[str]:
+    return frozenset(cell.name for kind in _KINDS for cell in getattr(notebook, kind))
 
 
 def _removed_before(place: Path) -> set[tuple[str, ...]]:
@@ -184,14 +183,7 @@ class _Change:
     def follow(self, notebooks: dict[str, Any]) -> None:
         """Have it these notebooks, and these cells in them."""
         known = {one.name: one for one in self.assignment.notebooks}
-        came, went = sorted(notebooks.keys() - known.keys()), sorted(known.keys() - notebooks.keys())
-        self.new.update(f"{title}.ipynb" for title in came)
-        self.gone.update(f"{title}.ipynb" for title in went)
-        for title, before in product(came, went):
-            # The same cells under another name: what people gave stays with them.
-            if title not in known and before in known and _cells_of(known[before]) == _cells_of(notebooks[title]):
-                known[title] = known.pop(before)
-                known[title].name = title
+        self._rename(known, notebooks)
         for title in known.keys() - notebooks.keys():
             self._follow_cells(known[title], None)
             for one in [*known[title].submissions, known[title]]:
@@ -203,6 +195,16 @@ class _Change:
             if title not in known:
                 self.db.add_all(SubmittedNotebook(notebook=mine, assignment=one) for one in self.assignment.submissions)
             self._follow_cells(mine, theirs)
+
+    def _rename(self, known: dict[str, Any], notebooks: dict[str, Any]) -> None:
+        """What has the same cells under another name keeps what people gave."""
+        went = {_cells_of(known[title]): title for title in known.keys() - notebooks.keys()}
+        self.gone.update(f"{title}.ipynb" for title in went.values())
+        for title in sorted(notebooks.keys() - known.keys()):
+            self.new.add(f"{title}.ipynb")
+            if before := went.pop(_cells_of(notebooks[title]), ""):
+                known[title] = known.pop(before)
+                known[title].name = title
 
     def _follow_cells(self, mine: Any, theirs: Any | None) -> None:
         for called, (kind, fields, kept) in _KINDS.items():

@@ -250,10 +250,15 @@ class Penalties:
             try:
                 self._preprocessor.preprocess(nbformat.v4.new_notebook(), {"nbgrader": told})
             except Exception as error:  # an instructor's own code
-                if isinstance(error, SQLAlchemyError) or (isinstance(error, OSError) and not is_one_files(error)):
-                    raise
+                _refuse_trouble(error)
                 failed.setdefault(assignment, f"{_told(error)} (for {printable(learner)})")
         return tuple(f"{name}: the late-penalty plug-in fails: {why}: {_MEND}" for name, why in failed.items())
+
+
+def _refuse_trouble(error: Exception) -> None:
+    """Raise again what is the disk's or the gradebook's, and no plug-in's."""
+    if isinstance(error, SQLAlchemyError) or (isinstance(error, OSError) and not is_one_files(error)):
+        raise error
 
 
 _MEND = "mend c.AssignLatePenalties.plugin_class in nbgrader_config.py, then grade again: what was graded is kept"

@@ -97,6 +97,11 @@ class Handout:
         """The cells for written answers: grade_id -> text."""
         return {cell.name: cell.source for cell in self.cells if cell.kind is CellKind.WRITTEN}
 
+    @cached_property
+    def withdrawn(self) -> set[str]:
+        """The grade_ids of what was asked once, and is not asked any more."""
+        return {one.name for one in self.former if one.place is None}
+
     @classmethod
     def of(cls, lesson: str, notebook: Any, tests: Mapping[str, str]) -> Handout:
         """From the learner's version of a notebook. ``tests``: id of a test cell -> the exercise that it tests."""
@@ -228,7 +233,7 @@ def former_cells(handout: Handout, version: Sequence[ExportedCell]) -> Iterator[
         if place is None and (cell.name, before + 1, cell.kind == "code") in fill:
             place = before + 1
         before = len(handout.cells) if place is None else place
-        if bare(cell.source) not in ("", texts[before]) or (place is None and cell.name):
+        if bare(cell.source) not in ("", texts[before]):
             yield Former(cell.name or "", cell.source, place)
 
 

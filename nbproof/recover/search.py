@@ -84,9 +84,6 @@ class _Search:
         self.asked, self.parts = asked_in(handout), parts_of(handout)
         self.places = placed(handout, cells)
         self.former = {bare(one.source) for one in handout.former}
-        withdrawn = {one.name for one in handout.former if one.place is None} - {""}
-        self.withdrawn = {at for at, cell in enumerate(cells) if cell.name in withdrawn}
-        """Answers to what is not asked any more."""
         self.index = {cell.name: place for place, cell in enumerate(handout.cells) if cell.name}
         self.named: dict[str, list[_Piece]] = {name: [] for name in handout.stubs}
         """What stands in the TODO cell of each exercise."""
@@ -303,6 +300,8 @@ class _Search:
         texts_elsewhere = _texts(self.handout, self.cells, self.places, apart) if self.handout.written else {}
         # What stands below a task answers that.
         elsewhere = {at: text for at, text in texts_elsewhere.items() if not self._is_below(at, CellKind.TASK)}
+        withdrawn = {at for at in texts_elsewhere if self.cells[at].name in self.handout.withdrawn}
+        self.brought |= withdrawn
         for name, stub in self.handout.written.items():
             known = zip(self.cells, self.places, strict=True)
             texts = [cell.source for cell, place in known if place == self.index[name] and cell.whole]
@@ -312,9 +311,8 @@ class _Search:
                 told = "The cell for the written answer is missing. The notebook with the cell in it is needed."
                 self.found.lost[name] = told
             # What another question was called before may be this one: its cell is missing then.
-            here = {at: text for at, text in elsewhere.items() if not texts or at not in self.withdrawn}
+            here = {at: text for at, text in elsewhere.items() if not texts or at not in withdrawn}
             self._bring(name, stub, here)
-        self.brought |= {at for at in self.withdrawn if self.cells[at].kind != "code"}
 
     def _is_below(self, at: int, kind: CellKind) -> bool:
         """Whether such a cell stands above it, and nothing else that is graded between."""

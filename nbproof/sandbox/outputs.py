@@ -26,7 +26,7 @@ MOST_PIXELS = 20_000_000
 _NO_PNG = "[a picture is left out, for it is no plain PNG; the submitted notebook has it]"
 _TOO_LARGE = "[a picture is left out, for there is no room for more; the submitted notebook has it]"
 _FOR_A_BROWSER = "[HTML, JavaScript or a widget is left out; the submitted notebook has it]"
-_SHOWN = {"text/plain", "text/markdown", "image/png"}
+_SHOWN = {"text/plain", "text/markdown"}
 _TAG, _MOST_HTML = re.compile("<[^<>]*>?"), 20_000
 _CUT = "\n[output cut off: more than a graded notebook may hold]\n"
 
@@ -82,11 +82,11 @@ class Outputs:
         picture, why = self._picture(data)
         # Markdown has a hundred ways to write a link: it is shown as it was written.
         plain = self._text(data.get("text/markdown") or data.get("text/plain"), 10**9)
-        said = [plain, self._text(why, 10**9)]
-        # Such as `<IPython.core.display.HTML object>`: it says nothing of what was shown.
-        if not (picture or why) and data.keys() - _SHOWN and (not plain or plain.startswith("<")):
-            said = [plain, self._text(_words_of(data.get("text/html")), 10**9), self._text(_FOR_A_BROWSER, 10**9)]
-        plain = "\n".join(filter(None, said))
+        if why == _FOR_A_BROWSER:
+            words = " ".join(unescape(_TAG.sub(" ", str(data.get("text/html", ""))[:_MOST_HTML])).split())
+            # `<IPython.core.display.HTML object>` says nothing of what was shown. A table's text does.
+            why = f"{words}\n{why}".strip() * (plain[:1] in ("", "<"))
+        plain = "\n".join(filter(None, (plain, self._text(why, 10**9))))
         shown = {kind: text for kind, text in (("image/png", picture), ("text/plain", plain)) if text}
         made: dict[str, Any] = {"output_type": output["output_type"], "data": shown, "metadata": {}}
         if output["output_type"] == "execute_result":
@@ -94,26 +94,19 @@ class Outputs:
         return made if shown else None
 
     def _picture(self, data: dict[Any, Any]) -> tuple[str, str]:
-        """The PNG of an output, in base64; or why a picture of it is left out. Both are empty if it has none."""
+        """The PNG of an output, in base64; or what to say of a picture, or of something else, that is left out."""
         if not any(str(kind).startswith("image/") for kind in data):
-            return "", ""
-        text = data.get("image/png")
+            return "", _FOR_A_BROWSER * bool(data.keys() - _SHOWN)
         # Pages put a picture's text into an attribute, as it is. Half a picture is none.
-        if not isinstance(text, str) or not re.fullmatch(r"[A-Za-z0-9+/=\s]*", text):
-            return "", _NO_PNG
+        text = re.sub(r"[^A-Za-z0-9+/=\s].*", "", str(data.get("image/png", "")), flags=re.DOTALL)
         pixels = _pixels_of(text)
-        if pixels > self.pixels_left or len(text) > self.left:
-            return "", _TOO_LARGE
         if pixels == 0:
             return "", _NO_PNG
+        if pixels > self.pixels_left or len(text) > self.left:
+            return "", _TOO_LARGE
         self.pixels_left -= pixels
         self.left -= len(text)
         return text, ""
-
-
-def _words_of(html: object) -> str:
-    """The text between the tags of an HTML output, of its beginning."""
-    return " ".join(unescape(_TAG.sub(" ", html[:_MOST_HTML])).split()) if isinstance(html, str) else ""
 
 
 def _pixels_of(text: str) -> int:
