@@ -95,7 +95,7 @@ def has_notebooks(book: Any, assignment: str, folder: Path) -> bool:
 
 
 def _notebooks_in(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith("."))
+    return sorted(folder.glob("[!.]*.ipynb"))
 
 
 def follow(book: Any, config: Config, assignment: str, folder: Path) -> str:
