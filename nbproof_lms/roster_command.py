@@ -37,6 +37,7 @@ from nbproof_lms.attendance import attend, find_learners, late_by_word, lines_of
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Line, uploads_in, write_list
 from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, members_of, strike_off
+from nbproof_lms.settling import but_settled
 
 __all__ = ["read_due", "run_roster"]
 
@@ -47,9 +48,9 @@ def _show(root: Path) -> int:
     intake = take_in(root, lessons)
     came = {one.key: one.problem for one in intake.submissions}
     people = people_of(root)
-    found = attend(root, people, came.keys(), lessons)
+    found, seen = but_settled(root, came, attend(root, people, came.keys(), lessons))
     console = console_for_output()
-    if not people and not found.useless:
+    if not people and not found.useless and not seen:
         print(
             f"nobody is in the class yet. Next: {course_command('roster import FILE', root)}, or `roster add NAME`, or `collect`"
         )
@@ -57,6 +58,7 @@ def _show(root: Path) -> int:
     late = late_by_word(root)
     cells = {key: "[red]![/]" if problem else "yes" for key, problem in came.items()}
     cells |= dict.fromkeys((one.key for one in found.useless), "[red]![/]")
+    cells |= {key: "settled" for key in seen if cells.get(key) != "yes"}
     cells |= {key: f"{cells[key]} (l)" for key in late & cells.keys()}
     console.print(_table(people.values(), cells))
     says_late = "; (l) late, as the LMS says" if late else ""
