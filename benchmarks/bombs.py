@@ -4,7 +4,8 @@
     python -m benchmarks.bombs --rounds 1 --only blank_lines
 
 One learner's notebook is another one in each run, and all else is the same. CPU seconds are those of all processes of the run, the
-grader's memory that of the process that reads all notebooks: what its own bounds do not bound shows there.
+grader's memory that of the process that reads all notebooks: what its own bounds do not bound shows there. A learner's own sealed process
+may take what the limits give: IPython takes a second for a cell of 300,000 characters, blank or not, which is no cost of the grader's own.
 """
 
 from __future__ import annotations
