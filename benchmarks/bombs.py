@@ -3,9 +3,9 @@
     python -m benchmarks.bombs                     a class of 8, three times: without one, then with each kind
     python -m benchmarks.bombs --rounds 1 --only blank_lines
 
-One learner's notebook is another one in each run, and all else is the same. CPU seconds are those of all processes of the run, the
-grader's memory that of the process that reads all notebooks: what its own bounds do not bound shows there. A learner's own sealed process
-may take what the limits give: IPython takes a second for a cell of 300,000 characters, blank or not, which is no cost of the grader's own.
+One learner's notebook is another one in each run, and all else is the same. CPU seconds are those of all processes of the
+run; the memory is that of the process which reads all notebooks: what its own bounds do not bound shows there. A learner's
+own sealed process may take what the limits give. For a cell of 300,000 characters, blank or not, IPython takes a second.
 """
 
 from __future__ import annotations
@@ -130,7 +130,9 @@ def main() -> int:
     control = [statistics.median(one) for one in zip(*found[None], strict=True)]
     broken = 0
     for kind in kinds[1:]:
-        more = [statistics.median(one) - usual for one, usual in zip(zip(*found[kind], strict=True), control, strict=True)]
+        more = [
+            statistics.median(one) - usual for one, usual in zip(zip(*found[kind], strict=True), control, strict=True)
+        ]
         broken += more[0] > MOST_SECONDS or more[1] > MOST_MB
         print(f"{kind.__name__ if kind else '':12} {more[0]:+6.1f} s {more[1]:+6.0f} MB beside the control")
     return 1 if broken else 0
