@@ -159,7 +159,9 @@ class Shell(InteractiveShell):  # type: ignore[misc]
     def run_in_loop(self, source: str, history: bool) -> Any:
         """The result of a cell that runs as in a kernel: within an event loop, which is there for the cells below as well."""
         try:
-            awaits = self.should_run_async(source, transformed_cell=self.transform_cell(source))
+            # What IPython makes of a cell takes a second where that is long, and is made once more to run it.
+            may = "await" in source or "async" in source
+            awaits = may and self.should_run_async(source, transformed_cell=self.transform_cell(source))
         except Exception:  # it is told when the cell runs
             awaits = False
         if awaits:

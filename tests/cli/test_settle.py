@@ -122,3 +122,22 @@ def test_marks_without_a_hand_in_links_and_late_copies_are_named_with_a_command_
     told = _run(capsys, course, "grade")[1]
     assert line not in told and "(l)" not in told and room.book() == {"cyd": 4, "dee": 4, "eve": 4, "fay": 4}
     assert line not in _run(capsys, course, "report")[1]
+
+
+def test_what_never_was_in_submitted_is_settled_in_roster_and_grade_files(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only a PDF came of bob, with his number; a 0 is in the file as long as it is settled, and nothing asks about it."""
+    data = Rehearsal(course, LESSON).hand_in("ada", RIGHT).read_bytes()
+    (course / "roster.csv").write_text("learner,name,canvas\nada,Ada A,1\nbob,Bob B,2\n")
+    (tmp_path / "up.zip").write_bytes(zipped({"aada_1_7_x.ipynb": data, "bbob_2_8_essay.pdf": b"%PDF-1.7"}))
+    (tmp_path / "canvas.csv").write_text(
+        f"Student,ID,SIS Login ID,{LESSON} (5)\n    Points Possible,,,4\nA,1,ada,\nB,2,bob,\n"
+    )
+    _run(capsys, course, f"grade --from {tmp_path}/up.zip --lesson {LESSON} --no-feedback")
+    for how, mark, asks in (("--undo", "", True), ("", "0", False), ("--open", "", False)):
+        assert _run(capsys, course, f"settle bob {how}")[0] == 0
+        assert _run(capsys, course, f"report {LESSON} --canvas {tmp_path}/canvas.csv")[0] == 0
+        filled = (course / "report" / LESSON / "canvas.csv").read_text().splitlines()
+        assert filled[2:] == ["A,1,ada,4", f"B,2,bob,{mark}"], how
+        assert ("! nothing that can be graded: bob" in _run(capsys, course, "roster")[1]) is asks
