@@ -7,13 +7,12 @@ import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC
 from difflib import get_close_matches
 from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.gradebook.marks import Lateness, Person
+from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import opened_gradebook, people_in
 from nbproof.key import Key, assignment_of
 from nbproof.places import places
@@ -23,7 +22,7 @@ from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import RunState
 from nbproof.text import printable, some_of
 from nbproof_lms.names import bare_words
-from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, Line, digest_in, lines_in, uploads_in
+from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, digest_in, lines_in, uploads_in
 from nbproof_lms.roster import Member, Roster, members_of
 
 __all__ = [
@@ -32,7 +31,6 @@ __all__ = [
     "attend",
     "choice",
     "find_learners",
-    "in_time",
     "known_of",
     "late_by_word",
     "lines_of",
@@ -235,20 +233,6 @@ def late_by_word(root: Path) -> frozenset[Key]:
     late = {key for (key, _), is_late in told.items() if is_late}
     dated = {key for key in late if (places(root).folder("submitted", *key) / "timestamp.txt").exists()}
     return frozenset(key for key in late - dated if told.get((key, digest_in(root, *key))))
-
-
-def in_time(root: Path, late: Mapping[Key, Lateness]) -> list[Line]:
-    """Of what is late, by assignment: the copies that an LMS handed over in time, and that lie in submitted/ no more."""
-    found = {}
-    for line in lines_in(root):
-        how = late.get(Key(line.learner, assignment_of(line.lesson)))
-        if how and line.kept and line.system and not _is_after(line, how) and line.sha256 != digest_in(root, *line.key):
-            found[line.key] = line
-    return list(found.values())
-
-
-def _is_after(line: Line, late: Lateness) -> bool:
-    return line.time > late.due.replace(tzinfo=UTC) if line.time and late.due else line.late
 
 
 def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:

@@ -32,7 +32,7 @@ from nbproof.terminal import say
 from nbproof.text import counted, duration, printable, some_of
 from nbproof.values.results import Status
 from nbproof_lms import Collected
-from nbproof_lms.attendance import Attendance, in_time, lines_of
+from nbproof_lms.attendance import Attendance, lines_of
 
 __all__ = [
     "GO_ON",
@@ -118,10 +118,11 @@ def _totals(told: Told) -> Iterator[str]:
 
 
 def _earlier_copies(told: Told, scores: Collection[Mark]) -> Iterator[str]:
-    for one in in_time(told.root, {mark.key: mark.late for mark in scores if mark.penalty}):
-        step = ["grade", "--from", str(told.root / one.place), "--learner", one.learner, "--lesson", one.lesson]
-        earlier = course_command(shlex.join(step), told.root)
-        yield printable(f"    {one.learner} handed in {one.lesson} in time, too; have that copy count: {earlier}")
+    late = {mark.key for mark in scores if mark.penalty}
+    for place in sorted(told.root.glob("collected/*/replaced/*/*")):
+        if (place.parent.name, place.name.partition("~")[0]) in late:
+            step = shlex.join(["grade", "--from", str(place), "--learner", place.parent.name])
+            yield printable(f"    if this copy was in time, have it count: {course_command(step, told.root)}")
 
 
 def _is_another_now(mark: Mark) -> bool:
@@ -164,11 +165,12 @@ def _problems_of(mark: Mark, told: Told) -> Iterator[str]:
 def _in_place_of_a_link(root: Path, key: Key) -> str:
     """What puts a copy where the first link to a notebook is; empty if there is none."""
     notebook = places(root).notebook("submitted", *key)
-    way = (notebook.parent.parent, notebook.parent, notebook)
-    link = next((path for path in way if path.is_symlink() and path.exists()), None)
-    if link is None:
-        return ""
-    return f"rm {shlex.quote(str(link))} && {shlex.join(['cp', '-rL', str(link.resolve()), str(link)])}"
+    copies = (
+        f"rm {shlex.quote(str(path))} && {shlex.join(['cp', '-rL', str(path.resolve()), str(path)])}"
+        for path in (notebook.parent.parent, notebook.parent, notebook)
+        if path.is_symlink() and path.exists()
+    )
+    return next(copies, "")
 
 
 def failed_page_lines(told: Told) -> list[str]:

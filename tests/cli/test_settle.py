@@ -112,7 +112,7 @@ def test_marks_without_a_hand_in_links_and_late_copies_are_named_with_a_command_
     line = "a mark, and nothing in submitted/ any more"
     assert line in _run(capsys, course, "report")[1]
     steps = [
-        told.partition(before)[2].partition("\n")[0] for before in ("take it away: ", "that copy count: ", "there: rm ")
+        told.partition(before)[2].partition("\n")[0] for before in ("take it away: ", "have it count: ", "there: rm ")
     ]
     away, earlier, copy = steps
     subprocess.run(f"rm {copy}", shell=True, check=True)
