@@ -131,7 +131,7 @@ def main() -> int:
     print(f"{len(made)} damaged submissions, {len({k for one in made for k in one.kinds})} kinds of damage, "
           f"made in {time.perf_counter() - start:.0f} s: {root}")  # fmt: skip
     start = time.perf_counter()
-    intake = take_in(root, lessons, lessons)
+    intake = take_in(root, lessons)
     with watching() as watch:
         graded = grade_class(root, intake, lessons, seed=arguments.seed, workers=arguments.workers, watch=watch)
     seconds = time.perf_counter() - start

@@ -36,7 +36,7 @@ from nbproof.display.words import ENGLISH
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.recover.answers import Answers
 from nbproof.sandbox.engine import Engine
 from nbproof.terminal import progress

@@ -21,10 +21,9 @@ from nbproof.report.statistics import missing_lines
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import RunState
 from nbproof.text import printable, some_of
-from nbproof_lms.members import Member, Roster
 from nbproof_lms.names import bare_words
 from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, digest_in, lines_in, uploads_in
-from nbproof_lms.roster import members_of
+from nbproof_lms.roster import Member, Roster, members_of
 
 __all__ = [
     "Attendance",
@@ -213,7 +212,7 @@ def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
 def known_of(root: Path) -> Known:
     """What a report of the class has to know beside what was graded: people, and what came and cannot be graded."""
     lessons = lessons_with_source(root, [])
-    handed_in = {one.key for one in take_in(root, lessons, lessons).submissions}
+    handed_in = {one.key for one in take_in(root, lessons).submissions}
     return Known(
         _on_roster(root),
         late_by_word(root),

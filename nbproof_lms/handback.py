@@ -25,7 +25,7 @@ from nbproof.csv_text import csv_of
 from nbproof.errors import CourseError, disk_trouble
 from nbproof.feedback.page_writer import page_path
 from nbproof.feedback.pages import chosen_submissions, write_feedback
-from nbproof.files import replace_file, written_whole
+from nbproof.files import read_dict, replace_file, written_whole
 from nbproof.gradebook.marks import Person
 from nbproof.key import Key
 from nbproof.places import places
@@ -219,11 +219,8 @@ def _read_record(root: Path) -> dict[str, dict[str, str]]:
 
     Nothing, if that cannot be read: then everything goes back once more.
     """
-    try:
-        told = json.loads((root / "handback" / _NAME).read_text(encoding="utf-8"))
-        return {target: {**pages} for target, pages in told.items()}
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-        return {}
+    told = read_dict(root / "handback" / _NAME)
+    return {target: pages for target, pages in told.items() if isinstance(pages, dict)}
 
 
 def _packed(done: HandedBack, people: Sequence[Person]) -> Iterator[str]:

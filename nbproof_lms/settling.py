@@ -61,7 +61,7 @@ class _Trouble:
 def _of_class(root: Path) -> Iterator[_Trouble]:
     """Of whose work something cannot be graded."""
     lessons = lessons_with_source(root, [])
-    handed_in = {one.key for one in take_in(root, lessons, lessons).submissions}
+    handed_in = {one.key for one in take_in(root, lessons).submissions}
     marks = read_class(root, [], told=known_of(root)).marks if handed_in else {}
     for key in sorted(handed_in & marks.keys()):
         said = "; ".join(filter(None, (marks[key].problem, *marks[key].missing.values())))

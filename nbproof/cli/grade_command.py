@@ -34,8 +34,7 @@ from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.run.intake import Intake, lessons_with_source, select, take_in
 from nbproof.run.journal import Watch, only_run
 from nbproof.run.options import not_obeyed
@@ -138,8 +137,7 @@ class _Desk:
         """All of it, with the course locked."""
         request = self.request
         lessons = lessons_with_source(self.root, request.names_of_lessons)
-        known = lessons_with_source(self.root, [])
-        for line in _first_lines(self.root, known):
+        for line in _first_lines(self.root):
             self.say(line)
         for line in not_obeyed(course_config(self.root)):
             say(self.warnings, line)
@@ -150,7 +148,7 @@ class _Desk:
         with only_run(root):
             members_of(root)  # a roster that cannot be read stops the run now, not after hours
             collected = self._collect()
-            intake = self._intake(lessons, known)
+            intake = self._intake(lessons)
             intended = select(intake, request.only, lambda name: find_learners(root, [name], "--only")[0])
             graded = self._graded(intended, lessons, chosen.level)
             name_in_gradebook(root)
@@ -214,9 +212,9 @@ class _Desk:
             print_collected(collected, self.root, self.warnings)
         return collected
 
-    def _intake(self, lessons: list[str], known: list[str]) -> Intake:
+    def _intake(self, lessons: list[str]) -> Intake:
         request, folder = self.request, places(self.root).base("submitted")
-        intake = take_in(self.root, lessons, known)
+        intake = take_in(self.root, lessons)
         if not intake.submissions:
             for note in intake.notes:
                 self.say(note)
@@ -253,14 +251,14 @@ class _Desk:
             )
 
 
-def _first_lines(root: Path, lessons: Sequence[str]) -> list[str]:
+def _first_lines(root: Path) -> list[str]:
     """What the first run over somebody's nbgrader course says: what was found, what is taken for granted, what could be told.
 
     Nothing if the course has a ``course.toml``, or was graded before.
     """
     if (root / ".course" / "run.json").exists() or list(the_course().folder.glob("course.toml")):
         return []
-    here = places(root)
+    here, lessons = places(root), places(root).lessons()
     released = [one for one in lessons if here.is_released_only(one)]
     home = here.base("source" if len(released) < len(lessons) else "release")
     assignments = {assignment_of(one) for one in lessons}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from nbproof.command import course_command
-from nbproof.gradebook.marks import ClassResults, Mark, by_assignment
+from nbproof.gradebook.marks import ClassResults, by_assignment
 from nbproof.key import Key
 from nbproof.report.records import read_class
 from nbproof.report.report import make_report
@@ -58,11 +58,6 @@ def report(request: Namespace) -> int:
     return 0 if complete else 1
 
 
-def _open(results: ClassResults, seen: Collection[Key]) -> list[Mark]:
-    """What cannot be graded, and was not settled."""
-    return [one for one in results.ungraded() if one.key not in seen]
-
-
 def _print_report(
     results: ClassResults, tables: Mapping[str, Sequence[Mapping[str, Any]]], page: Path, seen: Collection[Key]
 ) -> None:
@@ -73,10 +68,11 @@ def _print_report(
     first = ["talk first to"] * bool(needy)
     first += [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in needy]
     missing = {row["lesson"]: row["missing"] for row in tables["lessons"]}
+    waiting = [one for one in results.ungraded() if one.key not in seen]
     lines = (
         *missing_lines(missing, called.__getitem__),
         *late_lines(by_assignment(results.marks).values()),
-        *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in _open(results, seen)),
+        *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in waiting),
         *first,
         *(f"note: {note}" for note in results.notes),
         f"report:    {page.resolve()}",

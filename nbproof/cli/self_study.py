@@ -17,10 +17,9 @@ from nbproof.key import Key
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn
-from nbproof.run.contents import LessonBook
+from nbproof.run.hand_ins import LessonBook
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, why_not_isolated
 from nbproof.sandbox.launch import refuse_if_exposed
 from nbproof.terminal import console_for_output, say

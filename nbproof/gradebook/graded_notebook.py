@@ -36,8 +36,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import OWN, Blueprint, files_beside, fill_in, is_blank
 from nbproof.marking.plain import plain_outputs
 from nbproof.marking.results import CellRun, Verdict
-from nbproof.nbgrader_setup import config_of
-from nbproof.places import places
+from nbproof.places import config_of, places
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged, read_file
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong

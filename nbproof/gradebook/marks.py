@@ -9,6 +9,7 @@ from typing import Any
 
 from nbproof.display.words import words
 from nbproof.errors import CourseError
+from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.results import Verdict
 from nbproof.text import printable
@@ -193,9 +194,7 @@ def by_assignment(marks: Mapping[Key, Mark]) -> dict[Key, Mark]:
 
     One that cannot be graded counts nothing; where none of them can, neither can the assignment.
     """
-    found: dict[Key, list[Mark]] = {}
-    for (learner, lesson), mark in marks.items():
-        found.setdefault(Key(learner, assignment_of(lesson)), []).append(mark)
+    found = grouped((Key(learner, assignment_of(lesson)), mark) for (learner, lesson), mark in marks.items())
     return {key: _added_up(key, several) for key, several in sorted(found.items())}
 
 

@@ -27,7 +27,7 @@ from nbproof.gradebook.marks import CellMark, Lateness, Mark, Person
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 
 __all__ = ["DueDates", "due_dates_in", "lessons_in", "marks_in", "opened_gradebook", "people_in", "read_marks"]
 

@@ -19,8 +19,7 @@ from traitlets.config import Config
 
 from nbproof.errors import CourseError
 from nbproof.key import Key, assignment_of
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.text import printable, some_of
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         asked = set(glob.glob(course.format_path(course.submitted_directory, course.student_id, course.assignment_id)))
         course_places = places(root)
         lessons = lessons_with_source(root, sorted({Path(place).name for place in asked}))
-        intake = take_in(root, lessons, lessons_with_source(root, []))
+        intake = take_in(root, lessons)
         for note in intake.notes if course.student_id == "*" else ():
             self.log.warning("%s", note)
         left_out = set((course.student_id_exclude or "").split(","))

@@ -26,8 +26,7 @@ from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.display.lab import start_server
 from nbproof.gradebook.typeset import with_formulas
 from nbproof.marking.blueprint import OWN
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 
 __all__ = ["FeedbackPage", "ReadingView", "open_formgrader"]
 

@@ -20,6 +20,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from nbproof.cells import CellKind, kind_of, name_of
+from nbproof.grouping import grouped
 from nbproof.recover.notebook_bytes import ExportedCell
 
 __all__ = [
@@ -192,11 +193,9 @@ def alone(text: str) -> bool:
 def _places(handout: Handout) -> tuple[dict[str, int], dict[str, list[int]]]:
     """The released cells by their ids, nbgrader's and the notebook format's; and by their texts."""
     ids: dict[str, int] = {}
-    texts: dict[str, list[int]] = {}
     for place, cell in enumerate(handout.cells):
         ids |= dict.fromkeys({cell.name, cell.id} - {""}, place)
-        texts.setdefault(bare(cell.source), []).append(place)
-    return ids, texts
+    return ids, grouped((bare(cell.source), place) for place, cell in enumerate(handout.cells))
 
 
 def placed(handout: Handout, cells: Sequence[ExportedCell]) -> list[int | None]:

@@ -50,7 +50,7 @@ def read_class(
     """Everything that grading has left behind for these lessons (none named: all). Raises UsageError if there is nothing."""
     told = told or Known()
     lessons = lessons_with_source(root, names)
-    intake = take_in(root, lessons, lessons_with_source(root, []))
+    intake = take_in(root, lessons)
     handed_in = {one.key: one for one in intake.submissions}
     refused = _refused(root, handed_in, told, lessons)
     journalled, damaged = _journalled(root, lessons, step)

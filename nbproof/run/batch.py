@@ -38,8 +38,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import Verdict
 from nbproof.marking.verdicts import as_it_counts_now
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, handed_in_digest, lessons_with_source, to_be_marked, told, unread_times
@@ -199,7 +198,7 @@ class _ClassRun:
     def _mark_all(
         self, jobs: Sequence[HandIn], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
     ) -> dict[str, str]:
-        """Lesson -> why its reference answers lose marks; nothing of these is marked. Raises ReferencesFail if that is all."""
+        """Lesson -> why its reference answers lose marks; nothing of these is marked. Raises GradingError if that is all."""
         self.state.begin()
         try:
             with made(blueprints, self.state.seed, self.limits) as pool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from nbproof.errors import UsageError
+from nbproof.errors import UsageError, refuse_unknown
 from nbproof.files import digest_of
 from nbproof.gradebook.receipts import TIME, time_in
 from nbproof.key import Key, assignment_of, notebook_of
@@ -18,8 +18,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.results import Verdict
 from nbproof.places import Places, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn
-from nbproof.run.contents import LessonBook, known_lessons
-from nbproof.run.hand_ins import Folder
+from nbproof.run.hand_ins import Folder, LessonBook, known_lessons
 from nbproof.run.journal import journal_of
 from nbproof.text import counted, in_one_line, printable, some_of
 
@@ -52,16 +51,14 @@ def lessons_with_source(root: Path, names: list[str]) -> list[str]:
     """The lessons that can be graded: those named, by themselves or by their assignment, or all that have a notebook."""
     here = places(root)
     known = known_lessons(root)
-    for name in names:
-        if not any(name in (one, assignment_of(one)) for one in known):
-            choose = f"choose from: {', '.join(known)}"
-            raise UsageError(f"no lesson is called {name!r}", str(here.base("source")), choose)
+    refuse_unknown(names, "lesson", dict.fromkeys([*known, *map(assignment_of, known)]), here.base("source"))
     return [one for one in known if not names or {one, assignment_of(one)} & set(names)]
 
 
-def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
+def take_in(root: Path, lessons: list[str]) -> Intake:
     """Look through what was handed in, a folder for each learner and assignment. Nothing is changed, nothing runs."""
     here, book, found = places(root), LessonBook(root), list[Intake]()
+    known = here.lessons()
     strange = defaultdict[tuple[str, str], list[Path]](list)
     for folder in _folders(here, strange):
         keys = here.lessons_in(folder, known)

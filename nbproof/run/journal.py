@@ -18,7 +18,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from nbproof.files import digest_of, replace_file
+from nbproof.files import digest_of, read_dict, replace_file
 from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
 from nbproof.marking.results import Verdict
@@ -55,7 +55,7 @@ class RunState:
 
     def __init__(self, root: Path, seed: int | None = None) -> None:
         self._path = root / ".course" / "run.json"
-        kept = _as_dict(self._path)
+        kept = read_dict(self._path)
         self.registered: dict[str, str] = kept.get("registered", {})
         self.references: dict[str, str] = kept.get("references", {})
         """Lesson, and isolation -> digest of all that its reference answers earned full marks with."""
@@ -91,7 +91,7 @@ class InProgress:
 
     def __init__(self, root: Path) -> None:
         self._path = root / ".course" / "marking.json"
-        self._notes: dict[str, dict[str, Any]] = _as_dict(self._path)
+        self._notes: dict[str, dict[str, Any]] = read_dict(self._path)
 
     def note(self, key: Key, digest: str, *, set_aside: bool = False) -> None:
         """It is being marked; or, ``set_aside``, it ended the process that tried it alone."""
@@ -123,7 +123,7 @@ class InProgress:
 
 def settled_in(root: Path) -> dict[str, dict[str, Any]]:
     """``.course/settled.json``: what a person has seen, by name, with the digest of what was handed in, and its learner."""
-    return _as_dict(root / ".course" / "settled.json")
+    return read_dict(root / ".course" / "settled.json")
 
 
 def note_settled(root: Path, notes: Mapping[str, dict[str, Any]]) -> None:
@@ -134,15 +134,6 @@ def note_settled(root: Path, notes: Mapping[str, dict[str, Any]]) -> None:
 def is_noted(noted: Mapping[str, Mapping[str, Any]], name: str, digest: str) -> bool:
     """Whether just this was settled; False if it is another one now."""
     return name in noted and noted[name]["digest"] == digest
-
-
-def _as_dict(path: Path) -> dict[str, Any]:
-    """A file of JSON that holds one; empty if it cannot be read, or holds anything else."""
-    try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return kept if isinstance(kept, dict) else {}
 
 
 def _write(path: Path, kept: Mapping[str, Any]) -> None:
@@ -203,7 +194,7 @@ def _write_problems(root: Path, kept: Mapping[Key, Verdict]) -> None:
 
 def problems_of(root: Path) -> dict[Key, Verdict]:
     """What was not graded, and why."""
-    kept = _as_dict(root / ".course" / "problems.json").get("problems", [])
+    kept = read_dict(root / ".course" / "problems.json").get("problems", [])
     found = [(Key(one["learner"], one["lesson"]), one["problem"], one["grader_failed"]) for one in kept]
     return {key: Verdict(*key, problem=why, grader_failed=flaw) for key, why, flaw in found}
 

@@ -18,7 +18,7 @@ from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark
 from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.recover.answers import Answers, OwnCell
 from nbproof.sandbox.engine import Engine
 

@@ -13,9 +13,8 @@ import torch
 
 from nbproof.authoring.secret_lines import Secrets
 from nbproof.display.help import all_hints, exercise_hints, steps
-from nbproof.feedback.exercise_feedback import Addressee
 from nbproof.feedback.own_code import Made, made_in
-from nbproof.feedback.page import feedback_page, refusal_page
+from nbproof.feedback.page import Addressee, feedback_page, refusal_page
 from nbproof.gradebook.marks import CellMark, Lateness, Mark
 from nbproof.marking.results import CellRun, Verdict, WrittenAnswer, pack
 from nbproof.values.compare import Difference, Differs

@@ -16,9 +16,9 @@ from nbproof.display.words import ENGLISH
 from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.registry import create_tables
 from nbproof.key import Key
-from nbproof.nbgrader_setup import course_config
-from nbproof.report.findings import tables
+from nbproof.places import course_config
 from nbproof.report.records import read_class
+from nbproof.report.report import tables
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, RIGHT
 from nbproof_lms import collect

@@ -20,7 +20,7 @@ from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
 from nbproof.gradebook.writer import Writer
 from nbproof.key import Key
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.run.pool import PoolMaker
 from tests.run.test_any_course import CUBES, SQUARES, Cells, graded, hand_in, written
 

@@ -23,7 +23,7 @@ from nbproof.authoring.simulate import as_handed_in, hand_in
 from nbproof.cells import kind_of, name_of, text_of
 from nbproof.marking import marker
 from nbproof.marking.blueprint import Blueprint, read_blueprint
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.recover.answers import Answers
 from nbproof.recover.matching import bare, view
 from nbproof.recover.notebook_bytes import Damaged, cells_in

@@ -14,7 +14,7 @@ import pytest
 from nbproof.authoring.simulate import as_handed_in
 from nbproof.cells import name_of, text_of
 from nbproof.marking.blueprint import Blueprint, read_blueprint
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.recover.answers import Answers
 from nbproof.recover.matching import bare, former_cells
 from nbproof.recover.notebook_bytes import cells_in

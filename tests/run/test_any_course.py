@@ -21,10 +21,9 @@ from nbproof.cli.class_table import Told, print_class
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import GradedClass, by_assignment
 from nbproof.key import Key
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
-from nbproof.report.findings import tables
+from nbproof.places import course_config, places
 from nbproof.report.records import read_class
+from nbproof.report.report import tables
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import journal_of
@@ -122,7 +121,7 @@ def graded(root: Path, pool: PoolMaker) -> GradedClass:
     """All that was handed in."""
     lessons = lessons_with_source(root, [])
     # The header's cell cannot be right: nobody has a name in the instructor's version.
-    return grade_class(root, take_in(root, lessons, lessons), lessons, pool=pool, anyway=True)
+    return grade_class(root, take_in(root, lessons), lessons, pool=pool, anyway=True)
 
 
 def book(root: Path) -> dict[str, float]:

@@ -58,7 +58,7 @@ def test_only_what_changed_is_graded_again(room: Rehearsal) -> None:
 def test_what_changes_while_a_run_goes_on_is_filed_under_what_was_marked(room: Rehearsal) -> None:
     """Folders that are synchronised change between planning and reading: the verdict is on what was read."""
     room.hand_in("ada", RIGHT)
-    intake = take_in(room.root, [LESSON], [LESSON])
+    intake = take_in(room.root, [LESSON])
 
     def late(*given: object) -> Pool:
         room.hand_in("ada", {})  # everything is planned by now, and nothing read for marking
