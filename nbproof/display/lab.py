@@ -42,8 +42,8 @@ def released_lessons(root: Path) -> list[str]:
         cure = course_command("build")
         if not (root / "lessons").is_dir():
             sources = [nbgrader_command(f"generate_assignment {path.name}") for path in sorted(root.glob("source/*/"))]
-            there = f"{sources[0]}, in the course's folder" if sources else ""
-            cure = there or "cd into the course's folder, or add --course FOLDER"
+            elsewhere = "cd into the course's folder, or add --course FOLDER"
+            cure = f"{sources[0]}, in the course's folder" if sources else elsewhere
         raise UsageError("no released lessons here", str((root / "release").resolve()), cure)
     return found
 
