@@ -108,6 +108,9 @@ def find_learners(root: Path, names: Sequence[str], place: str, *, by_id: bool =
     found: dict[str, None] = {}
     for name in names:
         fits = {name} & people.keys() or roster.called(name) or roster.numbered(name)
+        words = {*bare_words(name)} or {""}
+        # A last name is enough, where no other has it.
+        fits = fits or {one.id for one in people.values() if words <= {*bare_words(one.name)}}
         if len(fits) != 1 or (by_id and name not in fits):
             near = [people[one] for one in fits] or [one for one in people.values() if _is_near(one, name)]
             raise _unclear(root, name, place, near)

@@ -64,7 +64,7 @@ def _of_class(root: Path) -> Iterator[_Trouble]:
     handed_in = {one.key for one in take_in(root, lessons).submissions}
     marks = read_class(root, [], told=known_of(root)).marks if handed_in else {}
     for key in sorted(handed_in & marks.keys()):
-        said = "; ".join(filter(None, (marks[key].problem, *marks[key].missing.values())))
+        said = "; ".join(filter(None, dict.fromkeys((marks[key].problem, *marks[key].missing.values()))))
         if said and not marks[key].behind:
             yield _Trouble(key.name, _digest(root, key), key.learner, said)
     for one in useless(root, handed_in):
@@ -75,7 +75,9 @@ def _of_uploads(root: Path) -> Iterator[_Trouble]:
     """Files about which `collect` asks a person, and that no other command settles."""
     for line in lines_in(root):
         if line.needs_person and line.status != "waits":
-            yield _Trouble(line.name, line.sha256, line.learner or "nobody", f"{line.status}: {line.why}")
+            yield _Trouble(
+                line.name, line.sha256, line.learner or "nobody", ": ".join(filter(None, (line.status, line.why)))
+            )
 
 
 def _meant(root: Path, name: str, every: Collection[str]) -> str:

@@ -17,7 +17,7 @@ import nbformat
 from nbproof.authoring.build import derive
 from nbproof.authoring.contract import Record, check_contract, select
 from nbproof.authoring.exercise_folder import FILES
-from nbproof.authoring.hinting import check_hints, refuse_bad_hints
+from nbproof.authoring.hinting import check_hints, refuse_bad_hints, unused_hints
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
 from nbproof.authoring.statements import amiss
 from nbproof.cells import private_lines
@@ -91,7 +91,7 @@ def answers_called(root: Path, names: Sequence[str], name: str) -> list[tuple[Ex
 def check_release(root: Path, lessons: list[Lesson]) -> list[LessonError]:
     """What is wrong with the derived notebooks and the prose: stale, misleading, or holding what learners must not see."""
     refuse_bad_hints(root / "lessons")
-    found: list[LessonError] = []
+    found: list[LessonError] = [*unused_hints(root / "lessons")]
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name).resolve()
         try:

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.cells import CellKind, private_lines
+from nbproof.checks import diagnosis
+from nbproof.course_file import the_course
 from nbproof.display.help import WAY_IN, Hint, all_hints, exercise_hints, read_hints
 from nbproof.errors import LessonError
 from nbproof.handed_out import HINTS, hint_files
 
-__all__ = ["check_hints", "given_away", "place_of", "refuse_bad_hints"]
+__all__ = ["check_hints", "given_away", "place_of", "refuse_bad_hints", "unused_hints"]
 
 _SHORTEST = 12
 """Characters without spaces: `return None` is nobody's solution, `max(floor,min(value,cap))` is."""
@@ -83,8 +85,21 @@ def refuse_bad_hints(texts: Path) -> None:
             raise LessonError(
                 "a way in, and no exercise that it leads into",
                 place_of(texts, exercise),
-                f"write [{WAY_IN}.<exercise>] in the {HINTS} of its lesson",
+                f"delete it, if the exercise is gone; or write [{WAY_IN}.<exercise>] in the {HINTS} of its lesson",
             )
+
+
+def unused_hints(texts: Path) -> Iterator[LessonError]:
+    """Misconceptions in ``lessons/`` that no check can find: nothing names them, perhaps since an exercise was removed."""
+    folders = (texts, the_course().folder, Path(diagnosis.__file__).parent)
+    files = [path for folder in folders for path in (*folder.rglob("*.py"), *folder.glob("course.toml"))]
+    named = re.findall(r"\w+", "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in files))
+    for key in sorted(read_hints(texts)[0].keys() - {*named}):
+        yield LessonError(
+            f"nothing names the hint {key!r}, so nobody sees it",
+            place_of(texts, key),
+            "delete it; or name it in `mistakes`, `blame` or `errors` of a check",
+        )
 
 
 def _bare(text: str) -> str:

@@ -278,7 +278,7 @@ def _first_lines(root: Path) -> list[str]:
 def _unfit(graded: GradedClass, root: Path) -> list[str]:
     """A line for each lesson that cannot be graded, gives marks away, or loses marks to its own reference answers."""
     told = [f"passed over {name}, nothing of it can be graded: {why}" for name, why in graded.refused.items()]
-    told += [f"{name}: {what}" for name, what in graded.given_away.items()]
+    told += [*graded.left_out, *(f"{name}: {what}" for name, what in graded.given_away.items())]
     if graded.anyway:
         return told + [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
     return told + [

@@ -17,7 +17,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from mimetypes import guess_type
 from pathlib import Path
@@ -38,7 +38,7 @@ from nbproof.marking.plain import plain_outputs
 from nbproof.marking.results import CellRun, Verdict
 from nbproof.places import config_of, places
 from nbproof.recover.answers import Answers
-from nbproof.recover.notebook_bytes import Damaged, read_file
+from nbproof.recover.notebook_bytes import Damaged, files_below, read_file
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
 
 __all__ = ["graded_notebook", "hand_on", "is_coloured", "without_blank_lines"]
@@ -167,13 +167,12 @@ _RUNS = re.compile("html|[/+]xml|javascript")
 """In the type of a file that a browser may run: formgrader serves what lies there to the instructor, logged in."""
 
 
-def hand_on(
-    root: Path, learner: str, lesson: str, parts: Collection[str] = ("autograded", "feedback")
-) -> tuple[str, ...]:
-    """Put both files of a submission beside its graded notebook and its feedback, as far as there are any. Raises OSError.
+def hand_on(root: Path, learner: str, lesson: str, part: str) -> tuple[str, ...]:
+    """Put both files of a submission beside its graded notebook or its feedback, as far as there are any. Raises OSError.
 
-    ``parts``: where they are put. Beside the graded notebook comes what nbgrader copies there, too: the learner's files, and
-    in the place of those the instructor's. Returns the names of the learner's that are left out, as a browser may run them.
+    ``part``: ``autograded`` or ``feedback``. Beside the graded notebook comes what nbgrader copies there, too: the learner's
+    files, and in the place of those the instructor's. Returns the names of the learner's that are left out, as a browser may
+    run them.
 
     A secret that was made up stays the same for as long as one of the folders holds it.
     """
@@ -186,13 +185,11 @@ def hand_on(
     with contextlib.suppress(ValueError):
         if told := time_in(handed_in.parent / TIME, here.zone):
             time = f"{told:%Y-%m-%d %H:%M:%S.%f} UTC".encode()
-    for part in parts:
-        if made[part].is_dir():
-            _write(made[part] / SECRET, secret.encode())
-            _write(made[part] / TIME, time or b"" if part == "feedback" else time)
-    if "autograded" not in parts or not made["autograded"].is_dir():
+    if not made[part].is_dir():
         return ()
-    return _lay_beside(made["autograded"], here.source(lesson), handed_in, lesson, config)
+    _write(made[part] / SECRET, secret.encode())
+    _write(made[part] / TIME, time or b"" if part == "feedback" else time)
+    return _lay_beside(made[part], here.source(lesson), handed_in, lesson, config) if part == "autograded" else ()
 
 
 def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config: Config) -> tuple[str, ...]:
@@ -201,15 +198,16 @@ def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config
     most = GradingLimits(config=config).for_lesson(lesson).attachment_mb << 20
     theirs = files_beside(handed_in, config, theirs=None, most=most)
     runs = {name for name in theirs if _RUNS.search(guess_type(f"/{name}")[0] or "")}
+    there = {str(path.relative_to(folder)) for path in files_below(folder) if path.suffix != ".ipynb"}
+    for name in there - {SECRET} - ({*ours, *theirs} - runs):
+        (folder / name).unlink()  # of an earlier submission
     # Where one side has a file and the other a folder of that name, the instructor's counts.
     taken = {str(place) for name in ours for place in (Path(name), *Path(name).parents)}
     for name, data in theirs.items():
         if not (
             ".ipynb" in name or {name} & (runs | taken | {SECRET}) or ours.keys() & set(map(str, Path(name).parents))
         ):
-            # A file of an earlier submission, where this one has a folder.
-            with contextlib.suppress(FileExistsError, NotADirectoryError):
-                _write(folder / name, data)
+            _write(folder / name, data)
     for name, data in ours.items():
         _write(folder / name, data)
     return tuple(sorted(runs - ours.keys()))

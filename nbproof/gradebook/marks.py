@@ -346,5 +346,7 @@ class GradedClass(ClassResults):
     """Whether those were graded even so."""
     given_away: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> for which cells a notebook that nobody has touched earns marks."""
+    left_out: tuple[str, ...] = ()
+    """Which files of learners are not beside their graded notebooks, and why: a line, if there are any."""
     refused: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> why nothing of it can be graded here, whoever asks."""

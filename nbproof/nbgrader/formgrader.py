@@ -148,7 +148,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         root = Path(getattr(getattr(self.parent, "coursedir", None), "root", "") or os.getcwd())
         marks = _marks(str(root), key.lesson, id(self)).get(key)
         page_path(root, *key).parent.mkdir(parents=True, exist_ok=True)
-        hand_on(root, *key)
+        hand_on(root, *key, "feedback")
         return page_of(root, task_of(root, key, marks)), resources
 
 

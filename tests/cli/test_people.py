@@ -85,7 +85,7 @@ def test_first_and_last_name_are_apart_only_where_that_is_known(name: str, parts
 MEANT = {
     "0001007": "0001007", "zoë müller-łukasz": "0001007", "Müller-Łukasz, Zoë": "0001007", "Muller-Lukasz Zoe": "0001007",
     unicodedata.normalize("NFD", "Zoë Müller-Łukasz"): "0001007", "ZOE@u.edu": "0001007", "zz": "0001007", "77": "0001005",
-    "[x]": "[x]", "jörg groß": "jg", "King, Ada": "00k", "by hand": "guest",
+    "[x]": "[x]", "jörg groß": "jg", "King, Ada": "00k", "by hand": "guest", "King": "00k", "zoe": "0001007",
 }  # fmt: skip
 
 
