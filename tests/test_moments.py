@@ -82,6 +82,28 @@ def test_times_of_nbgraders_exchange_are_read_in_its_zone(tmp_path: Path, zone: 
     assert told == datetime(2026, 7, 1, {"CEST": 10, "EDT": 16}[summer])
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("2026-07-01 12:00:00.948203 America/Los_Angeles", True),
+        ("2026-07-01 12:00:00 UTC", True),
+        ("2026-07-01 12:00:00.5 UTC\n", False),
+        ("2026-07-01 12:00:00.000000 +0200", False),
+        ("1 July 2026, 12:00", False),
+    ],
+)
+def test_a_time_that_nbgrader_reads_as_we_do_stays_as_it_was_handed_in(tmp_path: Path, text: str, kept: bool) -> None:
+    """Of another form nbgrader reads the same moment, which is written in its own."""
+    source = written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
+    stamp = hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb").with_name(TIME)
+    stamp.write_text(text)
+    made = tmp_path / "autograded" / "ada" / "ps1" / TIME
+    made.parent.mkdir(parents=True)
+    hand_on(tmp_path, "ada", "ps1", "autograded")
+    assert (made.read_text() == text) is kept
+    assert parse_utc(made.read_text()) == moment_in(text.strip()).replace(tzinfo=None)
+
+
 def test_a_time_that_cannot_be_read_is_named_with_what_to_write_and_counts_neither_way(tmp_path: Path) -> None:
     source = written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
     path = hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")

@@ -165,31 +165,41 @@ class _Shown:
 
 _RUNS = re.compile("html|[/+]xml|javascript")
 """In the type of a file that a browser may run: formgrader serves what lies there to the instructor, logged in."""
+_NBGRADERS_TIME = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})? (UTC|[A-Za-z]+(/[\w+-]+)+)")
+"""A time as nbgrader's exchange writes it, in a zone that means the same everywhere: nbgrader reads it as we do."""
 
 
-def hand_on(root: Path, learner: str, lesson: str, part: str) -> tuple[str, ...]:
+def hand_on(root: Path, learner: str, lesson: str, part: str, config: Config | None = None) -> tuple[str, ...]:
     """Put both files of a submission beside its graded notebook or its feedback, as far as there are any. Raises OSError.
 
     ``part``: ``autograded`` or ``feedback``. Beside the graded notebook comes what nbgrader copies there, too: the learner's
     files, and in the place of those the instructor's. Returns the names of the learner's that are left out, as a browser may
     run them.
 
+    ``config``: nbgrader's, if it is not just as the course's file has it.
+
     A secret that was made up stays the same for as long as one of the folders holds it.
     """
-    here, config = places(root), config_of(root)
+    here, config = places(root), config or config_of(root)
     handed_in = here.notebook("submitted", learner, lesson)
     made = {part: here.folder(part, learner, lesson) for part in ("autograded", "feedback")}
     known = (secret_in(folder / SECRET) for folder in (handed_in.parent, *made.values()))
     secret = next(filter(None, known), "") or secrets.token_hex(64)
-    time = b"" if os.path.lexists(handed_in.parent / TIME) else None
-    with contextlib.suppress(ValueError):
-        if told := time_in(handed_in.parent / TIME, here.zone):
-            time = f"{told:%Y-%m-%d %H:%M:%S.%f} UTC".encode()
+    time = _time_for_nbgrader(handed_in.parent / TIME, here.zone)
     if not made[part].is_dir():
         return ()
     _write(made[part] / SECRET, secret.encode())
     _write(made[part] / TIME, time or b"" if part == "feedback" else time)
     return _lay_beside(made[part], here.source(lesson), handed_in, lesson, config) if part == "autograded" else ()
+
+
+def _time_for_nbgrader(path: Path, zone: str) -> bytes | None:
+    """What was handed in, if nbgrader reads it as we do; else the same moment in its form, or nothing. None: there is no file."""
+    with contextlib.suppress(ValueError, Damaged):
+        if told := time_in(path, zone):
+            said = read_file(path, 200)
+            return said if _NBGRADERS_TIME.fullmatch(said) else f"{told:%Y-%m-%d %H:%M:%S.%f} UTC".encode()
+    return b"" if os.path.lexists(path) else None
 
 
 def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config: Config) -> tuple[str, ...]:

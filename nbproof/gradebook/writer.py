@@ -79,10 +79,11 @@ class Writer(Gradebook):  # type: ignore[misc]
             told = time_in(_stamp(learner, lesson, submitted), self.zone)
         except ValueError:
             told = before = None
-        if told is not None:
-            # The last second of a due date is on time, to its end.
-            return told.replace(tzinfo=None, microsecond=0)
         due = self.find_assignment(assignment_of(lesson)).duedate
+        if told is not None:
+            told = told.replace(tzinfo=None)
+            # The last second of a due date is on time, to its end; a due date in the middle of one is meant to be.
+            return told if due is not None and due.microsecond else told.replace(microsecond=0)
         at_least = due + timedelta(seconds=1) if due is not None else None
         if (learner, lesson) in self.late:
             return at_least

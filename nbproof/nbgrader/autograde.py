@@ -142,4 +142,6 @@ def _as_configured(converter: Autograde) -> Config:
     config = course_config(Path(course.root))
     config.merge(told)
     config.CourseDirectory.db_url, config.CourseDirectory.course_id = course.db_url, course.course_id
+    if course.notebook_id != "*":
+        config.CourseDirectory.notebook_id = course.notebook_id
     return config

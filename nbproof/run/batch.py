@@ -308,7 +308,7 @@ class _ClassRun:
             # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
             text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
             write_verdict(self.root, verdict, text.encode(errors="replace"))
-            left_out = hand_on(self.root, *key, "autograded")
+            left_out = hand_on(self.root, *key, "autograded", lesson.config)
         except OSError as error:
             if not is_one_files(error):
                 raise

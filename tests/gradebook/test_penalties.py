@@ -230,3 +230,7 @@ def test_the_last_second_is_on_time_and_a_time_that_cannot_be_read_costs_nothing
     assert late_class.grade().marks[Key("later", LESSON)].late.seconds == 3600
     (late_class.submitted("later").parent / "timestamp.txt").write_text("sometime")
     assert late_class.grade().marks[Key("later", LESSON)].late.seconds == 0
+    # A plug-in may count whole hours from a due date that is in the middle of a second.
+    _due(late_class, "2026-03-04 23:59:59.500000 UTC")
+    (late_class.submitted("later").parent / "timestamp.txt").write_text("2026-03-05 00:59:59.500000 UTC")
+    assert late_class.grade().marks[Key("later", LESSON)].late.seconds == 3600
