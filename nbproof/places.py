@@ -24,6 +24,7 @@ from traitlets.config import Config, JSONFileConfigLoader, PyFileConfigLoader
 
 from nbproof.course_file import is_nbgraders
 from nbproof.errors import UsageError
+from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of, notebook_of
 
 __all__ = ["Places", "config_of", "course_config", "places"]
@@ -165,9 +166,9 @@ class Places:
         return self.folder(step, learner, lesson) / f"{notebook_of(lesson)}.ipynb"
 
     def source(self, lesson: str) -> Path:
-        """The notebook that a lesson is graded by: the instructor's; what was released, where there is no other."""
+        """The notebook that a lesson is graded by: the instructor's; what was released, where there is none of its assignment."""
         own = self.notebook("source", ".", lesson)
-        return own if own.exists() or self._is_built else self.notebook("release", ".", lesson)
+        return own if self._is_built or any(own.parent.glob("*.ipynb")) else self.notebook("release", ".", lesson)
 
     def is_released_only(self, lesson: str) -> bool:
         """Whether nobody has the instructor's version of it here."""
@@ -179,14 +180,12 @@ class Places:
         return (self.root / "lessons").is_dir()
 
     def lessons(self) -> list[str]:
-        """All that can be graded: each notebook with a cell of nbgrader's, in source/ or, if it is only there, in release/."""
+        """All that can be graded: each notebook with a cell of nbgrader's, in source/, or else in release/."""
         found: dict[str, list[str]] = {}
-        for step in ("source",) if self._is_built else ("source", "release"):
-            for path in sorted(self.base(step).glob("*/*.ipynb")):
-                if not path.parent.name.startswith("."):
-                    found.setdefault(path.parent.name, []).append(path.stem)
-            # What stands in both is the instructor's.
-        return sorted(name for one, stems in found.items() for name in self._lessons_of(one, sorted(set(stems))))
+        for step in ("source",) if self._is_built else ("release", "source"):
+            # What the instructor has taken out of source/ is no part of an assignment any more.
+            found |= grouped((path.parent.name, path.stem) for path in sorted(self.base(step).glob("*/*.ipynb")))
+        return sorted(name for one, stems in found.items() if one[0] != "." for name in self._lessons_of(one, stems))
 
     def _lessons_of(self, assignment: str, notebooks: list[str]) -> list[str]:
         if notebooks == [assignment]:

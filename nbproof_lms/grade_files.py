@@ -233,6 +233,7 @@ def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]
     """
     marks = by_assignment(results.marks)
     later = {Key(key.learner, key.assignment) for key in results.more_time}
+    settled = {Key(key.learner, key.assignment) for key, is_open in seen.items() if not is_open}
     most = {key.lesson: mark.max_score for key, mark in marks.items() if not mark.problem}
     given: dict[Key, Mark] = {}
     told = defaultdict[str, list[str]](list)
@@ -240,7 +241,7 @@ def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]
         key = Key(person.id, lesson)
         kind = _why_none(marks.get(key))
         if kind and key not in later:
-            is_zero = kind in zero or seen.get(key) is False
+            is_zero = kind in zero or key in settled
             if is_zero:
                 given[key] = Mark(Verdict(*key), most[lesson])
             told[f"{lesson}: {NO_GRADE[kind]}: {_GETS[is_zero].format(kind=kind)}"].append(person.id)

@@ -30,13 +30,14 @@ from nbproof.places import course_config, places
 from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import lessons_with_source, take_in
-from nbproof.run.journal import RunState, forget, only_run
+from nbproof.run.journal import RunState, forget, only_run, problems_of
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, in_one_line, in_utc, printable
 from nbproof_lms.attendance import attend, find_learners, late_by_word, lines_of, name_in_gradebook, people_of
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Line, uploads_in, write_list
 from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, members_of, strike_off
+from nbproof_lms.settling import but_settled
 
 __all__ = ["read_due", "run_roster"]
 
@@ -46,19 +47,19 @@ def _show(root: Path) -> int:
     lessons = lessons_with_source(root, [])
     intake = take_in(root, lessons)
     came = {one.key: one.problem for one in intake.submissions}
+    # What a run could not grade either, such as a file that is no notebook.
+    came |= {key: one.problem for key, one in problems_of(root).items() if key in came}
     people = people_of(root)
-    found = attend(root, people, came.keys(), lessons)
+    found, seen = but_settled(root, came, attend(root, people, came.keys(), lessons))
     console = console_for_output()
-    if not people and not found.useless:
+    if not people and not found.useless and not seen:
         print(
             f"nobody is in the class yet. Next: {course_command('roster import FILE', root)}, or `roster add NAME`, or `collect`"
         )
         return 0
     late = late_by_word(root)
-    cells = {key: "[red]![/]" if problem else "yes" for key, problem in came.items()}
-    cells |= dict.fromkeys((one.key for one in found.useless), "[red]![/]")
-    cells |= {key: f"{cells[key]} (l)" for key in late & cells.keys()}
-    console.print(_table(people.values(), cells))
+    useless = dict.fromkeys((one.key for one in found.useless), "it cannot be graded")
+    console.print(_table(people.values(), _cells(came | useless, seen, late)))
     says_late = "; (l) late, as the LMS says" if late else ""
     say(console, f"- nothing, ! nothing that can be graded{says_late}")
     for line in (*lines_of(replace(found, missing={}), root), *_lines_of_due_dates(root)):
@@ -66,6 +67,13 @@ def _show(root: Path) -> int:
     if (root / ROSTER).exists():
         say(console, f"roster:    {(root / ROSTER).resolve()}")
     return 0
+
+
+def _cells(came: Mapping[Key, str], seen: Collection[Key], late: Collection[Key]) -> dict[Key, str]:
+    """What the table says of each hand-in. ``came``: with what is wrong with it, or nothing."""
+    cells = dict.fromkeys(seen, "settled")
+    cells |= {key: "[red]![/]" if why else "yes" for key, why in came.items() if not (why and key in seen)}
+    return {key: told + " (l)" * (key in late) for key, told in cells.items()}
 
 
 def _table(people: Collection[Person], cells: Mapping[Key, str]) -> Table:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import digest_of
-from nbproof.gradebook.marks import Mark, Person
+from nbproof.gradebook.marks import Person
 from nbproof.key import Key
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import files_below
@@ -22,18 +22,27 @@ from nbproof.report.records import read_class
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import is_noted, note_settled, only_run, settled_in
 from nbproof.text import printable
-from nbproof_lms.attendance import Useless, find_learners, known_of, people_of, useless
+from nbproof_lms.attendance import Attendance, Useless, find_learners, known_of, people_of, useless
 from nbproof_lms.outcome import lines_in
 
-__all__ = ["run_settle", "seen_in"]
+__all__ = ["but_settled", "run_settle", "seen_in"]
 
 
-def seen_in(root: Path, marks: Iterable[Mark], others: Iterable[Useless] = ()) -> dict[Key, bool]:
-    """What of these a person has settled, and is still the same; whether it was left open."""
+def seen_in(root: Path, keys: Iterable[Key], others: Iterable[Useless]) -> dict[Key, bool]:
+    """What of these a person has settled, and is still the same; whether it was left open.
+
+    ``others``: what does not lie in submitted/, because nothing of it can be graded.
+    """
     noted = settled_in(root)
-    asked = {one.key: _digest(root, one.key) for one in marks if one.key.name in noted}
+    asked = {key: _digest(root, key) for key in keys if key.name in noted}
     asked |= {one.key: one.sha256 for one in others}
     return {key: noted[key.name]["open"] for key, digest in asked.items() if is_noted(noted, key.name, digest)}
+
+
+def but_settled(root: Path, keys: Iterable[Key], found: Attendance) -> tuple[Attendance, dict[Key, bool]]:
+    """The class without what of it a person has settled; and that, with what of these keys is."""
+    seen = seen_in(root, keys, found.useless)
+    return replace(found, useless=tuple(one for one in found.useless if one.key not in seen)), seen
 
 
 def _digest(root: Path, key: Key) -> str:

@@ -115,7 +115,7 @@ def _totals(told: Told) -> Iterator[str]:
 
 def _is_another_now(mark: Mark) -> bool:
     """Whether a person gave marks to something that has changed since."""
-    return any(one.listed and one.given is not None for one in mark.cells.values())
+    return any(one.listed and one.by_person for one in mark.cells.values())
 
 
 def print_problems(console: Console, told: Told) -> None:

@@ -47,7 +47,7 @@ from nbproof_lms.attendance import Attendance, attend, find_learners, late_by_wo
 from nbproof_lms.collected_table import print_collected
 from nbproof_lms.commands import reading_of
 from nbproof_lms.roster import members_of
-from nbproof_lms.settling import seen_in
+from nbproof_lms.settling import but_settled
 
 __all__ = ["grade", "watching"]
 
@@ -180,8 +180,8 @@ class _Desk:
         found = Attendance(people=people_of(self.root))
         if not self.request.only:
             found = attend(self.root, found.people, {one.key for one in intake.submissions}, lessons)
-        seen = frozenset(seen_in(self.root, graded.marks.values(), found.useless))
-        return replace(found, useless=tuple(one for one in found.useless if one.key not in seen)), seen
+        asked, seen = but_settled(self.root, graded.marks, found)
+        return asked, frozenset(seen)
 
     def _with_pages(self, told: Told) -> Told:
         """Write the pages that are missing or behind, and say where they lie."""

@@ -18,7 +18,7 @@ from nbproof.report.statistics import late_lines, missing_lines
 from nbproof.run.batch import follow_marks
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
-from nbproof_lms.attendance import known_of
+from nbproof_lms.attendance import known_of, useless
 from nbproof_lms.grade_files import GradeFile, columns_of, exports_of, grade_files, known_elsewhere, zeros
 from nbproof_lms.settling import seen_in
 
@@ -34,8 +34,10 @@ def report(request: Namespace) -> int:
     chosen = columns_of(request.column)
     with progress("reading") as step:
         follow_marks(request.course)
-        results = read_class(request.course, request.names, step, known_of(request.course))
-    seen = seen_in(request.course, results.marks.values())
+        known = known_of(request.course)
+        results = read_class(request.course, request.names, step, known)
+    handed_in = results.marks.keys() - known.problems.keys()
+    seen = seen_in(request.course, results.marks, useless(request.course, handed_in))
     given, notes = zeros(results, request.zero, seen)
     results = replace(results, notes=(*results.notes, *notes * bool(exports)))
     made, refused = grade_files(request.course, exports, results, chosen, request.names, given)

@@ -47,6 +47,11 @@ class CellMark:
     """Whether only a person can mark it."""
 
     @property
+    def by_person(self) -> bool:
+        """Whether a person gave marks, or extra credit."""
+        return self.given is not None or self.extra != 0.0
+
+    @property
     def score(self) -> float:
         """Its marks: a person's count before those of tests."""
         base = self.auto if self.given is None else self.given

@@ -45,7 +45,7 @@ from nbproof.files import replace_file
 from nbproof.marking.autotests import with_tests
 from nbproof.text import counted, in_one_line, some_of
 
-__all__ = ["create_tables", "follow"]
+__all__ = ["create_tables", "follow", "has_notebooks", "is_by_person"]
 
 _NAME = "assignment"
 _UNMARKED = partial(Grade, needs_manual_grade=False)
@@ -88,12 +88,22 @@ def create_tables(db_url: str) -> None:
         engine.dispose()
 
 
+def has_notebooks(book: Any, assignment: str, folder: Path) -> bool:
+    """Whether a gradebook knows the notebooks of an assignment that are in ``folder``, and no others."""
+    known = book.db.query(Notebook.name).join(Assignment).filter(Assignment.name == assignment)
+    return {name for (name,) in known} == {path.stem for path in _notebooks_in(folder)}
+
+
+def _notebooks_in(folder: Path) -> list[Path]:
+    return sorted(folder.glob("[!.]*.ipynb"))
+
+
 def follow(book: Any, config: Config, assignment: str, folder: Path) -> str:
     """Have a gradebook know an assignment's cells and points as the notebooks in ``folder`` have them.
 
     Returns what a teacher should know of it: empty if nobody has handed in, or no cell has come or gone.
     """
-    paths = sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith("."))
+    paths = _notebooks_in(folder)
     with (
         tempfile.TemporaryDirectory() as scratch,
         Gradebook(_registered_alone(config, assignment, folder, paths, Path(scratch))) as made,
@@ -141,6 +151,15 @@ def _reason_in(log: Sequence[str]) -> str:
     return in_one_line((errors or said[-1:] or ["it gave no reason"])[0])
 
 
+def is_by_person(grade: Any) -> bool:
+    """Whether a person gave marks for a cell: all of them, or extra credit beside those of its tests."""
+    return grade.manual_score is not None or bool(grade.extra_credit)
+
+
+def _cells_of(notebook: Any) -> frozenset[str]:
+    return frozenset(cell.name for kind in _KINDS for cell in getattr(notebook, kind))
+
+
 def _removed_before(place: Path) -> set[tuple[str, ...]]:
     """What people gave for cells that are gone: the rows of the file in ``place``, below its heads."""
     text = place.read_text(encoding="utf-8") if place.exists() else ""
@@ -164,6 +183,7 @@ class _Change:
     def follow(self, notebooks: dict[str, Any]) -> None:
         """Have it these notebooks, and these cells in them."""
         known = {one.name: one for one in self.assignment.notebooks}
+        self._rename(known, notebooks)
         for title in known.keys() - notebooks.keys():
             self._follow_cells(known[title], None)
             for one in [*known[title].submissions, known[title]]:
@@ -175,6 +195,16 @@ class _Change:
             if title not in known:
                 self.db.add_all(SubmittedNotebook(notebook=mine, assignment=one) for one in self.assignment.submissions)
             self._follow_cells(mine, theirs)
+
+    def _rename(self, known: dict[str, Any], notebooks: dict[str, Any]) -> None:
+        """What has the same cells under another name keeps what people gave."""
+        went = {_cells_of(known[title]): title for title in known.keys() - notebooks.keys()}
+        self.gone.update(f"{title}.ipynb" for title in went.values())
+        for title in sorted(notebooks.keys() - known.keys()):
+            self.new.add(f"{title}.ipynb")
+            if before := went.pop(_cells_of(notebooks[title]), ""):
+                known[title] = known.pop(before)
+                known[title].name = title
 
     def _follow_cells(self, mine: Any, theirs: Any | None) -> None:
         for called, (kind, fields, kept) in _KINDS.items():
@@ -190,7 +220,7 @@ class _Change:
                 if name in cells:
                     if values.get("max_score") != getattr(cells[name], "max_score", None):
                         for row in cells[name].grades:
-                            row.needs_manual_grade |= row.manual_score is not None
+                            row.needs_manual_grade |= is_by_person(row)
                     for field, value in values.items():
                         setattr(cells[name], field, value)
                     continue

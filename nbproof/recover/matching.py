@@ -97,6 +97,11 @@ class Handout:
         """The cells for written answers: grade_id -> text."""
         return {cell.name: cell.source for cell in self.cells if cell.kind is CellKind.WRITTEN}
 
+    @cached_property
+    def withdrawn(self) -> set[str]:
+        """The grade_ids of what was asked once, and is not asked any more."""
+        return {one.name for one in self.former if one.place is None}
+
     @classmethod
     def of(cls, lesson: str, notebook: Any, tests: Mapping[str, str]) -> Handout:
         """From the learner's version of a notebook. ``tests``: id of a test cell -> the exercise that it tests."""
@@ -207,7 +212,9 @@ def placed(handout: Handout, cells: Sequence[ExportedCell]) -> list[int | None]:
         place = ids.get(cell.name or "", ids.get(cell.id))
         if place is None:
             alike = texts.get(bare(cell.source) or " ", [])
-            place = next((at for at in alike if at not in used), alike[0] if alike else None)
+            # What has a name of its own is no second copy of another cell.
+            again = alike[0] if alike and not cell.name else None
+            place = next((at for at in alike if at not in used), again)
         if place is not None:
             used.add(place)
         found.append(place)

@@ -300,6 +300,8 @@ class _Search:
         texts_elsewhere = _texts(self.handout, self.cells, self.places, apart) if self.handout.written else {}
         # What stands below a task answers that.
         elsewhere = {at: text for at, text in texts_elsewhere.items() if not self._is_below(at, CellKind.TASK)}
+        withdrawn = {at for at in texts_elsewhere if self.cells[at].name in self.handout.withdrawn}
+        self.brought |= withdrawn
         for name, stub in self.handout.written.items():
             known = zip(self.cells, self.places, strict=True)
             texts = [cell.source for cell, place in known if place == self.index[name] and cell.whole]
@@ -308,7 +310,9 @@ class _Search:
             if not texts:
                 told = "The cell for the written answer is missing. The notebook with the cell in it is needed."
                 self.found.lost[name] = told
-            self._bring(name, stub, elsewhere)
+            # What another question was called before may be this one: its cell is missing then.
+            here = {at: text for at, text in elsewhere.items() if not texts or at not in withdrawn}
+            self._bring(name, stub, here)
 
     def _is_below(self, at: int, kind: CellKind) -> bool:
         """Whether such a cell stands above it, and nothing else that is graded between."""

@@ -64,7 +64,7 @@ def read_class(
         behind = not graded or _is_behind(handed_in[key], journal_of(root, *key))
         found[key] = replace(found[key], behind=behind)
     for key in found.keys() & {*intake.absent} - refused.keys():
-        if all(one.given is None for one in found[key].cells.values()):
+        if not any(one.by_person for one in found[key].cells.values()):
             found[key] = replace(found[key], verdict=Verdict(*key), absent=True)
     if not found:
         raise UsageError(

@@ -25,6 +25,7 @@ from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import graded_notebook, hand_on
 from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, marks
 from nbproof.gradebook.reader import lessons_in, marks_in, read_marks
+from nbproof.gradebook.registry import has_notebooks
 from nbproof.gradebook.storage_errors import (
     is_one_files,
     is_one_submissions,
@@ -365,9 +366,11 @@ def _unregistered(
     states: Mapping[str, LessonState], state: RunState, writer: Writer
 ) -> tuple[dict[str, CourseError], tuple[str, ...]]:
     """The same; why some cannot be graded, by lesson: all of an assignment, if nbgrader does not take it."""
-    known = lessons_in(writer)
     changed = [
-        name for name, one in states.items() if name not in known or state.registered.get(name) != one.registered
+        name
+        for name, one in states.items()
+        if state.registered.get(name) != one.registered
+        or not has_notebooks(writer, assignment_of(name), one.path.parent)
     ]
     failed: dict[str, CourseError] = {}
     notes: list[str] = []

@@ -164,6 +164,7 @@ def _former(root: Path, source: Path, blueprint: Blueprint) -> tuple[Former, ...
     """
     keep_version(root, blueprint.lesson, json.dumps(blueprint.notebook).encode())
     solved = {bare(cell.source) for cell in cells_in(source.read_bytes())[0]}
+    solved -= {bare(cell.source) for cell in blueprint.handout.cells}
     found: dict[Former, None] = {}
     for path in keep_version(root, blueprint.lesson):
         with contextlib.suppress(Damaged):

@@ -247,7 +247,7 @@ class Folder:
             shown = self.named(sorted(self._files))
             what = f"only {shown}: leave one notebook there" if shown else "the folder holds no notebook"
             raise _Undecided(f"no {exact.name} in it; {what}")
-        unknown = [path for path, whose in self._whose.items() if not whose and path not in mine]
+        unknown = [path for path in self._whose if not (self._whose[path] or path in mine or self._is_withdrawn(path))]
         # Of what was not read the name stands for what is in it: that is in no other.
         held = {path: self.book.answers(self._contents.get(path, bytes(path)), key.lesson) for path in mine}
         best, why = self._ranked(held, exact)
@@ -275,15 +275,20 @@ class Folder:
         other = "another notebook there holds other answers: look, and leave one there"
         return exact, f"{exact.name} counts, which has the right name; {other}"
 
+    def _is_withdrawn(self, path: Path) -> bool:
+        """Whether a notebook of this name was part of the assignment once: journal.keep_version has it."""
+        versions = self.book.root / ".course" / "handed_out" / self.place.name / path.stem
+        return path.parent == self.place and versions.is_dir()
+
     def _why_not(self, path: Path) -> str:
         if path not in self._whose:
             return "Jupyter saved it by itself"
         whose = self._guesses[path].others or tuple(filter(None, [self._whose[path]]))
-        return (
-            f"its cells are of {' and '.join(whose)}"
-            if whose
-            else "none of its cells is of a lesson, or it is too large to tell"
-        )
+        if whose:
+            return f"its cells are of {' and '.join(whose)}"
+        if self._is_withdrawn(path):
+            return "it was taken out of the assignment"
+        return "none of its cells is of a lesson, or it is too large to tell"
 
 
 class _Undecided(Exception):

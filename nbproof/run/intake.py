@@ -69,7 +69,19 @@ def take_in(root: Path, lessons: list[str]) -> Intake:
     for (why, _), paths in strange.items():
         note = f"passed over {some_of([_shown(root, path) for path in paths], 3)}: {why}"
         found.append(Intake((), (note,), any(map(_may_be_work, paths))))
-    return _together(sorted(found, key=lambda one: not one.passed_over), lessons)
+    whole = _together(sorted(found, key=lambda one: not one.passed_over), lessons)
+    return replace(whole, notes=(*whole.notes, *_nobodys(root, whole)))
+
+
+def _nobodys(root: Path, intake: Intake) -> Iterator[str]:
+    """A line for each notebook of an assignment that learners do not have, as it seems."""
+    here = places(root)
+    for lesson in sorted({key.lesson for key in intake.absent} - {one.key.lesson for one in intake.submissions}):
+        if not here.notebook("release", ".", lesson).exists():
+            yield (
+                f"{_shown(root, here.source(lesson))} counts, and nobody was handed it, or handed it in: if it is no part of "
+                "the assignment, move it away, then grade again"
+            )
 
 
 def _folders(here: Places, strange: dict[tuple[str, str], list[Path]]) -> Iterator[Path]:

@@ -13,6 +13,7 @@ from nbgrader.apps import NbGraderAPI
 
 from nbproof.cli.main import main
 from nbproof.display.words import ENGLISH
+from nbproof.errors import CourseError
 from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.registry import create_tables
 from nbproof.key import Key
@@ -153,6 +154,16 @@ def test_a_broken_plug_in_is_told_and_costs_nobody_else(
     again = late_class.grade()
     assert again.graded == () and again.notes == ()
     assert scores(again) == {"early": 4, "late": 3, "later": 0, "excused": 4}
+
+
+@pytest.mark.parametrize(("name", "says"), [("ENOSPC", "the disk is full"), ("", "gradebook is damaged")])
+def test_what_disk_or_gradebook_say_meanwhile_is_no_plug_ins(late_class: Rehearsal, name: str, says: str) -> None:
+    raised = f"OSError(errno.{name}, '')" if name else "sqlalchemy.exc.DatabaseError('', None, OSError('x'))"
+    config = late_class.root / "nbgrader_config.py"
+    bad = f"(_ for _ in ()).throw({raised})"
+    config.write_text("import errno\nimport sqlalchemy.exc\n" + config.read_text().replace('"excused"', bad))
+    with pytest.raises(CourseError, match=says):
+        late_class.grade()
 
 
 @pytest.fixture

@@ -129,13 +129,13 @@ def test_points_a_notebook_more_and_one_less(marked: Path) -> None:
     changed["cells"][2]["metadata"]["nbgrader"]["points"] = 3
     path.write_text(json.dumps(changed))
     more = written(marked / "source" / "ps1" / "more.ipynb", {"also": SQUARES["squares"], "test_also": NEW})
-    assert "(new: also, test_also)" in _registered(marked)
+    assert "(new: also, more.ipynb, test_also)" in _registered(marked)
     marks = {**GIVEN["marks"], "ada/test_also": (None, None), "cara/test_also": (None, None)}
     assert _given(marked) == {**GIVEN, "marks": marks, "max": 10, "waiting": 1}, (
         "what a person marked has other points now"
     )
     more.unlink()
-    assert "(gone: also, test_also)" in _registered(marked)
+    assert "(gone: also, more.ipynb, test_also)" in _registered(marked)
     assert _given(marked) == {**GIVEN, "max": 8, "waiting": 1}
 
 

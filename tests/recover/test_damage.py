@@ -90,7 +90,7 @@ def _compare(blueprint: Blueprint, notebook: dict[str, Any], damage: Damage, fou
         if kind_of(cell) not in ("answer", "written"):
             continue
         if name in damage.lost:
-            assert "Hand in" in found.lost[name]
+            assert "is needed." in found.lost[name]
             assert found.answers[name].strip() == stubs[name].strip() or found.waits(blueprint.stubs, name)
         elif name in found.lost:
             assert found.waits(blueprint.stubs, name), found.lost
