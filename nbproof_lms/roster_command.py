@@ -39,7 +39,7 @@ from nbproof_lms.outcome import Line, uploads_in, write_list
 from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, members_of, strike_off
 from nbproof_lms.settling import but_settled
 
-__all__ = ["read_due", "run_roster"]
+__all__ = ["lines_of_due_dates", "read_due", "run_roster"]
 
 
 def _show(root: Path) -> int:
@@ -60,7 +60,7 @@ def _show(root: Path) -> int:
     console.print(_table(people.values(), _cells(came | useless, seen, late)))
     says_late = "; (l) late, as the LMS says" if late else ""
     say(console, f"- nothing, ! nothing that can be graded{says_late}")
-    for line in (*lines_of(replace(found, missing={}), root), *_lines_of_due_dates(root)):
+    for line in (*lines_of(replace(found, missing={}), root), *lines_of_due_dates(root)):
         say(console, printable(line))
     if (root / ROSTER).exists():
         say(console, f"roster:    {(root / ROSTER).resolve()}")
@@ -129,7 +129,8 @@ _NEWS = {"name": "another name", "email": "another address", "also": "a number o
 """What a member has got, by the column of the roster."""
 _GOES = (
     "out of submitted/, autograded/, feedback/, the gradebook with all marks, comments and extensions given by hand, "
-    f"{ROSTER}, and the lists in collected/, where their files stay. handback/ goes whole: the pages of others are packed again"
+    f"{ROSTER}, and the lists in collected/, where their files stay. handback/ and report/ go whole: `feedback` and "
+    "`report` make them again"
 )
 """What is lost with a learner: nothing brings it back."""
 
@@ -147,7 +148,9 @@ def _remove(root: Path, learners: Sequence[str], yes: bool) -> int:
             return 1
         _take_out(root, learners)
     print(f"removed: {told}")
-    print(f"next: {course_command('report', root)} writes report/ without them")
+    print(
+        f"next: {course_command('report', root)} writes report/ without them; what you wrote elsewhere (--out) names them"
+    )
     return 0
 
 
@@ -170,8 +173,8 @@ def _take_out(root: Path, learners: Collection[str]) -> None:
         for learner in sorted(gone):
             for path in _folders(root, learner):
                 _delete(path)
-        if (root / "handback").exists():
-            shutil.rmtree(root / "handback")
+        for made in filter(Path.exists, (root / "handback", root / "report")):
+            shutil.rmtree(made)
         for upload in uploads_in(root):
             if gone & {line.learner for line in upload.lines}:
                 lines = (_nobodys(line) if line.learner in gone else line for line in upload.lines)
@@ -230,14 +233,16 @@ def _change_due_dates(arguments: Namespace) -> int:
             f"next: {course_command(f'grade {lesson}', root)}: penalties follow, and what is graded does not run again"
         )
         print(f"      {course_command('feedback', root)}: pages say it")
-        return 0
-    release = nbgrader_command(f"generate_assignment {lesson} --force")
-    then = course_command(f"bundle {lesson}", root) if (root / "lessons").is_dir() else release
-    print(f"next: {then}: what learners get, if they do not have it yet")
+    elif arguments.what == "due":
+        release = nbgrader_command(f"generate_assignment {lesson} --force")
+        # A zip of several lessons may have been handed out: it stays.
+        words = f"bundle {lesson} --out {lesson}.zip"
+        then = course_command(words, root) if (root / "lessons").is_dir() else release
+        print(f"next: {then}: what learners get, if they do not have it yet")
     return 0
 
 
-def _lines_of_due_dates(root: Path) -> list[str]:
+def lines_of_due_dates(root: Path) -> list[str]:
     """For a terminal: a line for each lesson that has a due date, and for each extension."""
     with opened_gradebook(root) as book:
         if book is None:
