@@ -17,7 +17,8 @@ def digest_of(*parts: bytes) -> str:
     """Changes with any part; where one part ends and the next begins matters too."""
     seen = hashlib.sha256()
     for part in parts:
-        seen.update(len(part).to_bytes(8, "big") + part)
+        seen.update(len(part).to_bytes(8, "big"))
+        seen.update(part)  # it may be large: no copy of it is made
     return seen.hexdigest()
 
 

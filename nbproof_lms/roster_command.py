@@ -30,7 +30,7 @@ from nbproof.places import course_config, places
 from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import lessons_with_source, take_in
-from nbproof.run.journal import RunState, forget, only_run
+from nbproof.run.journal import RunState, forget, only_run, problems_of
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, in_one_line, in_utc, printable
 from nbproof_lms.attendance import attend, find_learners, late_by_word, lines_of, name_in_gradebook, people_of
@@ -47,6 +47,8 @@ def _show(root: Path) -> int:
     lessons = lessons_with_source(root, [])
     intake = take_in(root, lessons)
     came = {one.key: one.problem for one in intake.submissions}
+    # What a run could not grade either, such as a file that is no notebook.
+    came |= {key: one.problem for key, one in problems_of(root).items() if key in came}
     people = people_of(root)
     found, seen = but_settled(root, came, attend(root, people, came.keys(), lessons))
     console = console_for_output()

@@ -29,6 +29,18 @@ ROOT = Path(__file__).parent.parent.parent
 FULL = sum(POINTS.values())
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("bomb", ["\n\t" * 3_000, "\r\n \r" * 2_000, "\n#" * 100_000, "\n" * 3_000_000], ids=range(4))
+def test_blank_lines_without_end_are_neither_coloured_nor_kept(room: Rehearsal, bomb: str) -> None:
+    room.hand_in_all({"ada": {**RIGHT, "first": RIGHT["first"] + bomb}, "ben": RIGHT})
+    assert scores(room.grade())["ben"] == 4
+    kept = nbformat.read(room.autograded("ada"), 4).cells
+    (cell,) = (one for one in kept if one.metadata.get("nbgrader", {}).get("grade_id") == "first")
+    coloured = cell.metadata.get("magics_language") != "text"
+    assert len(cell.source) < (500 if coloured else 31_000)
+    assert len(room.page("ada")) < 1_000_000
+
+
 def test_scores_notebooks_and_gradebook_agree(room: Rehearsal) -> None:
     room.hand_in_all({"ada": RIGHT, "ben": {**RIGHT, "first": "def first(x):\n    return x"}, "zoe": {}})
     assert scores(room.grade()) == room.book() == {"ada": FULL, "ben": FULL - POINTS["first"], "zoe": 0}
