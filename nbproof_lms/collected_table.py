@@ -63,8 +63,7 @@ def _times(collected: Collected, root: Path) -> Iterator[str]:
 
         name = dated[0].system
         yield f"{name}'s times have no zone, and are read as UTC: the last one is {in_utc(max(times))}."
-        step = course_command("roster due LESSON WHEN", root)
-        yield f"  For such times a due date is what {name} shows, without a zone: {step}"
+        yield f"  Due dates are what {name} shows, without a zone: {course_command('roster due LESSON WHEN', root)}"
         yield from lines_of_due_dates(root)
 
 

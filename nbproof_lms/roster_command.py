@@ -132,7 +132,7 @@ _NEWS = {"name": "another name", "email": "another address", "also": "a number o
 _GOES = (
     "out of submitted/, autograded/, feedback/, the gradebook with all marks, comments and extensions given by hand, "
     f"{ROSTER}, and the lists in collected/, where their files stay. handback/ and report/ go whole: `feedback` and "
-    "`report` make them again"
+    "`report` make them again; what you wrote elsewhere (--out) stays"
 )
 """What is lost with a learner: nothing brings it back."""
 
@@ -150,9 +150,7 @@ def _remove(root: Path, learners: Sequence[str], yes: bool) -> int:
             return 1
         _take_out(root, learners)
     print(f"removed: {told}")
-    print(
-        f"next: {course_command('report', root)} writes report/ without them; what you wrote elsewhere (--out) names them"
-    )
+    print(f"next: {course_command('report', root)} writes report/ without them")
     return 0
 
 
@@ -236,10 +234,9 @@ def _change_due_dates(arguments: Namespace) -> int:
         )
         print(f"      {course_command('feedback', root)}: pages say it")
     elif arguments.what == "due":
-        release = nbgrader_command(f"generate_assignment {lesson} --force")
         # A zip of several lessons may have been handed out: it stays.
-        words = f"bundle {lesson} --out {lesson}.zip"
-        then = course_command(words, root) if (root / "lessons").is_dir() else release
+        zipped = course_command(f"bundle {lesson} --out {lesson}.zip", root)
+        then = zipped if (root / "lessons").is_dir() else nbgrader_command(f"generate_assignment {lesson} --force")
         print(f"next: {then}: what learners get, if they do not have it yet")
     return 0
 

@@ -103,14 +103,13 @@ def run_settle(arguments: Namespace) -> int:
     with only_run(root):
         noted, people = settled_in(root), people_of(root)
         every = {one.name: one for one in (*_of_uploads(root), *_of_class(root))}
-        called = {name: (name, one.learner) for name, one in every.items()}
-        names = [name for several in called.values() for name in several]
+        names = [name for one in every.values() for name in (one.name, one.learner)]
         asked = [by_id(name, names, lambda said: find_learners(root, [said], "settle")[0]) for name in arguments.names]
         if unknown := [name for name in asked if not any(is_called(one, name) for one in names)]:
             fact = f"nothing that waits for you is called {unknown[0]!r}"
             raise UsageError(fact, str(root.resolve()), f"{course_command('settle', root)} lists what does")
         for one in every.values():
-            if asked and not any(is_called(name, said) for said in asked for name in called[one.name]):
+            if asked and not any(is_called(name, said) for said in asked for name in (one.name, one.learner)):
                 continue
             before = "settled" if is_noted(noted, one.name, one.digest) else "waits for you"
             whose = people.get(one.learner, Person(one.learner)).contact

@@ -19,7 +19,6 @@ FIRST = ("01_first", "last_word_first")
 """The lesson of a new course, and its exercise."""
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_SECTION = re.compile(r"^# %% \[markdown\]\n# ## ", re.MULTILINE)
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _IMPORTS = {"torch": "import torch\n\n", "numpy": "import numpy as np\n\n", "pandas": "import pandas as pd\n\n"}
 """How a lesson imports what plugs in."""
@@ -68,7 +67,8 @@ def new_exercise(root: Path, lesson: str, name: str) -> list[Path]:
     before, cells = path.read_text(encoding="utf-8"), texts.pop("lesson.py")
     made = written({folder / name / part: text for part, text in texts.items()}, folder)
     last = before.rfind('"grade": true')
-    end = next((one.start() for one in _SECTION.finditer(before) if -1 < last < one.start()), len(before))
+    sections = re.finditer(r"^# %% \[markdown\]\n# ## ", before, re.MULTILINE)
+    end = next((one.start() for one in sections if -1 < last < one.start()), len(before))
     parts = (part.strip("\n") for part in (before[:end], cells, before[end:]))
     path.write_text("\n\n".join(filter(None, parts)) + "\n", encoding="utf-8", newline="\n")
     return [path, *made]

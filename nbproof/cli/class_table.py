@@ -123,15 +123,7 @@ def print_problems(console: Console, told: Told) -> None:
     """What could not be graded or written, and which marks could be forged: a line each."""
     asked = [mark for mark in told.graded.marks.values() if mark.key not in told.seen]
     lines = [line for mark in asked if mark.problem for line in _problem_of(mark, told)]
-    for (what, lesson, exercises, reason), marks in grouped(
-        (one, mark) for mark in asked for one in _missing(mark)
-    ).items():
-        if len(marks) < _ALIKE:
-            lines += [f"! {what}: {_place(one, told)}: {exercises}: {reason}" for one in marks]
-        else:
-            names = shlex.join(["settle", *(one.key.name for one in marks)])
-            lines.append(f"! {what}: {lesson}: {exercises}: in {len(marks)} submissions: {reason}")
-            lines.append(f"    seen, all of them: {course_command(names, told.root)}")
+    lines += _missing_lines(asked, told)
     if lines or told.attendance.useless:
         lines.append(f"  seen, and nothing more to come: {course_command('settle LEARNER/LESSON', told.root)}")
     if told.seen:
@@ -158,6 +150,17 @@ def _problem_of(mark: Mark, told: Told) -> Iterator[str]:
 
 _ALIKE = 5
 """Submissions in which the same is missing for the same reason, from which on they are one line."""
+
+
+def _missing_lines(marks: Iterable[Mark], told: Told) -> Iterator[str]:
+    missing = grouped((one, mark) for mark in marks for one in _missing(mark))
+    for (what, lesson, exercises, reason), several in missing.items():
+        if len(several) < _ALIKE:
+            yield from (f"! {what}: {_place(one, told)}: {exercises}: {reason}" for one in several)
+        else:
+            yield f"! {what}: {lesson}: {exercises}: in {len(several)} submissions: {reason}"
+            names = shlex.join(["settle", *(one.key.name for one in several)])
+            yield f"    seen, all of them: {course_command(names, told.root)}"
 
 
 def _missing(mark: Mark) -> Iterator[tuple[str, str, str, str]]:

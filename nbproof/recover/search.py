@@ -231,8 +231,8 @@ class _Search:
             self._wait(name, signs, f"{why}.")
         elif gone:
             told = f"{why}, and no other cell holds an answer to it. The notebook with the cell in it is needed."
-            told = _ABSENT if self._is_absent(name) else told
             broken = "The file breaks off before this TODO cell. The whole notebook is needed."
+            told = _ABSENT if self._is_absent(name) else told
             self.found.lost[name] = told if all(cell.whole for cell in self.cells) else broken
         for other in self.asked:
             own, at = self.named[other], self.index[other]
@@ -244,8 +244,7 @@ class _Search:
     def _is_absent(self, name: str) -> bool:
         """Whether its text and its checks are gone as well, as in a version of the lesson that does not ask for it yet."""
         above = self.index[name] - 1
-        is_told = above in self.places and not self.handout.cells[above].name
-        return not (is_told or self._checks_of(name))
+        return not self._checks_of(name) and (above not in self.places or bool(self.handout.cells[above].name))
 
     def _may_answer(self, name: str, piece: _Piece) -> bool:
         """By what it binds. What belongs to an exercise that has an answer says nothing about the names of that one."""
@@ -320,8 +319,8 @@ class _Search:
             touched = [text for text in texts if bare(text) not in ("", bare(stub))]
             self.found.answers[name] = next(iter(touched or texts), stub)
             if not texts:
-                told = "The cell for the written answer is missing. The notebook with the cell in it is needed."
-                self.found.lost[name] = _ABSENT if self._is_absent(name) else told
+                gone = "The cell for the written answer is missing. The notebook with the cell in it is needed."
+                self.found.lost[name] = _ABSENT if self._is_absent(name) else gone
             # What another question was called before may be this one: its cell is missing then.
             here = {at: text for at, text in elsewhere.items() if not texts or at not in withdrawn}
             self._bring(name, stub, here)
