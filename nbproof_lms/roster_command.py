@@ -52,7 +52,7 @@ def _show(root: Path) -> int:
     people = people_of(root)
     found, seen = but_settled(root, came, attend(root, people, came.keys(), lessons))
     console = console_for_output()
-    if not people and not found.useless and not seen:
+    if not people and not found.useless:
         print(
             f"nobody is in the class yet. Next: {course_command('roster import FILE', root)}, or `roster add NAME`, or `collect`"
         )

@@ -167,8 +167,7 @@ def _missing(mark: Mark) -> Iterator[tuple[str, str, str, str]]:
     """What is the matter, lesson, exercises and reason."""
     uncertain = {one.id for one in mark.verdict.exercises if one.status is Status.UNCERTAIN}
     for reason, exercises in grouped((reason, exercise) for exercise, reason in mark.missing.items()).items():
-        what = Status.UNCERTAIN if uncertain & {*exercises} else "missing"
-        yield what, mark.lesson, ", ".join(exercises), reason
+        yield Status.UNCERTAIN if uncertain & {*exercises} else "missing", mark.lesson, ", ".join(exercises), reason
 
 
 def failed_page_lines(told: Told) -> list[str]:
