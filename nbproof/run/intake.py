@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from nbproof.command import course_command
 from nbproof.errors import UsageError, refuse_unknown
 from nbproof.files import digest_of
 from nbproof.gradebook.receipts import TIME, time_in
@@ -19,7 +18,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.results import Verdict
 from nbproof.places import Places, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn
-from nbproof.run.hand_ins import Folder, LessonBook
+from nbproof.run.hand_ins import Folder, LessonBook, known_lessons
 from nbproof.run.journal import journal_of
 from nbproof.text import counted, in_one_line, printable, some_of
 
@@ -53,12 +52,7 @@ class Intake:
 def lessons_with_source(root: Path, names: list[str]) -> list[str]:
     """The lessons that can be graded: those named, by themselves or by their assignment, or all that have a notebook."""
     here = places(root)
-    known = here.lessons()
-    if not known:
-        built = (root / "lessons").is_dir()
-        then = course_command("build") if built else "put what learners are handed, or the instructor's version, there"
-        fact = f"{here.base('source')} holds no ASSIGNMENT/NOTEBOOK.ipynb with cells of nbgrader's"
-        raise UsageError("there is nothing to grade against", fact, then)
+    known = known_lessons(root)
     refuse_unknown(names, "lesson", dict.fromkeys([*known, *map(assignment_of, known)]), here.base("source"))
     return [one for one in known if not names or {one, assignment_of(one)} & set(names)]
 

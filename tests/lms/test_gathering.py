@@ -219,7 +219,7 @@ WRONG = {
     "the course itself": (["{course}"], "this folder is the course's own"),
     "no such lesson": (["{up}", "--lesson", "hooks"], "no lesson is called 'hooks'"),
     "no such names": (["{up}", "--names", "{up}/none.csv"], "the names cannot be read"),
-    "no course": (["{up}", "--course", "{up}/.."], "there is no lesson to collect for"),
+    "no course": (["{up}", "--course", "{up}/.."], "there is nothing to grade against"),
 }
 
 
