@@ -48,7 +48,7 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
 
 
 def new_exercise(root: Path, lesson: str, name: str) -> list[Path]:
-    """Add an exercise to a lesson: its folder, and its cells above the sections that close the lesson.
+    """Add an exercise to a lesson: its folder, and its cells at the lesson's end.
 
     Returns the files that were written. Raises UsageError, before anything is written, if the name is no id or is taken.
     """
@@ -66,11 +66,7 @@ def new_exercise(root: Path, lesson: str, name: str) -> list[Path]:
     path = folder / "lesson.py"
     before, cells = path.read_text(encoding="utf-8"), texts.pop("lesson.py")
     made = written({folder / name / part: text for part, text in texts.items()}, folder)
-    last = before.rfind('"grade": true')
-    sections = re.finditer(r"^# %% \[markdown\]\n# ## ", before, re.MULTILINE)
-    end = next((one.start() for one in sections if -1 < last < one.start()), len(before))
-    parts = (part.strip("\n") for part in (before[:end], cells, before[end:]))
-    path.write_text("\n\n".join(filter(None, parts)) + "\n", encoding="utf-8", newline="\n")
+    path.write_text(f"{before.rstrip()}\n{cells.rstrip()}\n", encoding="utf-8", newline="\n")
     return [path, *made]
 
 

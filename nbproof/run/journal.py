@@ -179,10 +179,7 @@ def note_problems(root: Path, marks: Iterable[Mark]) -> None:
 
 
 def forget(root: Path, learners: Collection[str]) -> None:
-    """Forget the problems of these learners, what is settled of theirs, and their names. Raises OSError."""
-    state = RunState(root)
-    state.named = {name: told for name, told in state.named.items() if name not in learners}
-    state.save()
+    """Forget the problems of these learners, and what is settled of theirs. Raises OSError."""
     note_settled(root, {name: one for name, one in settled_in(root).items() if one["learner"] not in learners})
     _write_problems(root, {key: one for key, one in problems_of(root).items() if key.learner not in learners})
 

@@ -48,12 +48,6 @@ def test_an_exercise_is_the_least_that_works(tmp_path: Path) -> None:
     assert [path.name for path in files] == ["checks.py", "wrong.py"]
     text = "\n".join([lesson.read_text()[len(before) :], *(one.read_text() for one in files)])
     assert len([line for line in text.splitlines() if line.strip(" #")]) <= 40
-    whole = lesson.read_text()
-    end = "\n# %% [markdown]\n# ## What to remember\n\n# %%\nprogress()\n"
-    lesson.write_text(whole + end)
-    new_exercise(tmp_path, LESSON, "more")
-    changed = lesson.read_text()
-    assert changed.startswith(whole) and changed.endswith(end) and 'check("more")' in changed
 
 
 @pytest.mark.slow
