@@ -121,7 +121,8 @@ def _settle_arguments(command: argparse.ArgumentParser) -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help="learner/lesson, a learner, or a file's path in its upload (default: list what waits, and what is settled)",
+        help="learner/lesson, a learner with all that waits, or a file's path in its upload; * and ? stand for what they do in "
+        "file names (default: list what waits, and what is settled)",
     )
     how = command.add_mutually_exclusive_group()
     how.add_argument(

@@ -39,7 +39,7 @@ from nbproof_lms.outcome import Line, uploads_in, write_list
 from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, members_of, strike_off
 from nbproof_lms.settling import but_settled
 
-__all__ = ["read_due", "run_roster"]
+__all__ = ["lines_of_due_dates", "read_due", "run_roster"]
 
 
 def _show(root: Path) -> int:
@@ -52,7 +52,7 @@ def _show(root: Path) -> int:
     people = people_of(root)
     found, seen = but_settled(root, came, attend(root, people, came.keys(), lessons))
     console = console_for_output()
-    if not people and not found.useless and not seen:
+    if not people and not found.useless:
         print(
             f"nobody is in the class yet. Next: {course_command('roster import FILE', root)}, or `roster add NAME`, or `collect`"
         )
@@ -62,7 +62,7 @@ def _show(root: Path) -> int:
     console.print(_table(people.values(), _cells(came | useless, seen, late)))
     says_late = "; (l) late, as the LMS says" if late else ""
     say(console, f"- nothing, ! nothing that can be graded{says_late}")
-    for line in (*lines_of(replace(found, missing={}), root), *_lines_of_due_dates(root)):
+    for line in (*lines_of(replace(found, missing={}), root), *lines_of_due_dates(root)):
         say(console, printable(line))
     if (root / ROSTER).exists():
         say(console, f"roster:    {(root / ROSTER).resolve()}")
@@ -131,12 +131,13 @@ _NEWS = {"name": "another name", "email": "another address", "also": "a number o
 """What a member has got, by the column of the roster."""
 _GOES = (
     "out of submitted/, autograded/, feedback/, the gradebook with all marks, comments and extensions given by hand, "
-    f"{ROSTER}, and the lists in collected/, where their files stay. handback/ goes whole: the pages of others are packed again"
+    f"{ROSTER}, and the lists in collected/, where their files stay. handback/ and report/ go whole: `feedback` and "
+    "`report` make them again; what you wrote elsewhere (--out) stays"
 )
 """What is lost with a learner: nothing brings it back."""
 _GOES_OF_ONE = (
     "{} goes out of submitted/, autograded/, feedback/ and the gradebook, with all marks, comments and an extension given by "
-    "hand. What came in uploads stays in collected/; handback/ goes whole"
+    "hand. What came in uploads stays in collected/; handback/ and report/ go whole"
 )
 
 
@@ -179,8 +180,8 @@ def _take_out(root: Path, learners: Collection[str], lesson: str) -> None:
         for learner in sorted(gone):
             for path in _folders(root, learner, lesson):
                 _delete(path)
-        if (root / "handback").exists():
-            shutil.rmtree(root / "handback")
+        for made in filter(Path.exists, (root / "handback", root / "report")):
+            shutil.rmtree(made)
         for upload in uploads_in(root) if not lesson else ():
             if gone & {line.learner for line in upload.lines}:
                 lines = (_nobodys(line) if line.learner in gone else line for line in upload.lines)
@@ -243,14 +244,15 @@ def _change_due_dates(arguments: Namespace) -> int:
             f"next: {course_command(f'grade {lesson}', root)}: penalties follow, and what is graded does not run again"
         )
         print(f"      {course_command('feedback', root)}: pages say it")
-        return 0
-    release = nbgrader_command(f"generate_assignment {lesson} --force")
-    then = course_command(f"bundle {lesson}", root) if (root / "lessons").is_dir() else release
-    print(f"next: {then}: what learners get, if they do not have it yet")
+    elif arguments.what == "due":
+        # A zip of several lessons may have been handed out: it stays.
+        zipped = course_command(f"bundle {lesson} --out {lesson}.zip", root)
+        then = zipped if (root / "lessons").is_dir() else nbgrader_command(f"generate_assignment {lesson} --force")
+        print(f"next: {then}: what learners get, if they do not have it yet")
     return 0
 
 
-def _lines_of_due_dates(root: Path) -> list[str]:
+def lines_of_due_dates(root: Path) -> list[str]:
     """For a terminal: a line for each lesson that has a due date, and for each extension."""
     with opened_gradebook(root) as book:
         if book is None:

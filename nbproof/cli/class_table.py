@@ -132,7 +132,9 @@ def _is_another_now(mark: Mark) -> bool:
 
 def print_problems(console: Console, told: Told) -> None:
     """What could not be graded or written, and which marks could be forged: a line each."""
-    lines = [line for mark in told.graded.marks.values() for line in _problems_of(mark, told)]
+    asked = [mark for mark in told.graded.marks.values() if mark.key not in told.seen]
+    lines = [line for mark in asked if mark.problem for line in _problem_of(mark, told)]
+    lines += _missing_lines(asked, told)
     if lines or told.attendance.useless:
         lines.append(f"  seen, and nothing more to come: {course_command('settle LEARNER/LESSON', told.root)}")
     if told.seen:
@@ -144,22 +146,41 @@ def print_problems(console: Console, told: Told) -> None:
         say(console, line)
 
 
-def _problems_of(mark: Mark, told: Told) -> Iterator[str]:
-    """For whoever teaches: whose it is, where to write to them, and what to send. Nothing of what was settled."""
-    if mark.key in told.seen:
-        return
+def _place(mark: Mark, told: Told) -> str:
+    """For whoever teaches: whose it is, and where to write to them."""
     who = told.attendance.contact(mark.learner)
-    place = f"submitted/{mark.learner}/{mark.lesson}" + f": {who}" * (who != mark.learner)
-    if mark.problem:
-        yield f"! not graded: {place}: {mark.problem}"
-        if copy := _in_place_of_a_link(told.root, mark.key):
-            yield f"    did you make the link, as for a pair? Put a copy there: {copy}"
-        elif told.feedback and not mark.verdict.grader_failed:
-            yield f"    send them their page, which says what to hand in: {page_path(told.root, *mark.key)}"
+    return f"submitted/{mark.learner}/{mark.lesson}" + f": {who}" * (who != mark.learner)
+
+
+def _problem_of(mark: Mark, told: Told) -> Iterator[str]:
+    """With what to send."""
+    yield f"! not graded: {_place(mark, told)}: {mark.problem}"
+    if copy := _in_place_of_a_link(told.root, mark.key):
+        yield f"    did you make the link, as for a pair? Put a copy there: {copy}"
+    elif told.feedback and not mark.verdict.grader_failed:
+        yield f"    send them their page, which says what to hand in: {page_path(told.root, *mark.key)}"
+
+
+_ALIKE = 5
+"""Submissions in which the same is missing for the same reason, from which on they are one line."""
+
+
+def _missing_lines(marks: Iterable[Mark], told: Told) -> Iterator[str]:
+    missing = grouped((one, mark) for mark in marks for one in _missing(mark))
+    for (what, lesson, exercises, reason), several in missing.items():
+        if len(several) < _ALIKE:
+            yield from (f"! {what}: {_place(one, told)}: {exercises}: {reason}" for one in several)
+        else:
+            yield f"! {what}: {lesson}: {exercises}: in {len(several)} submissions: {reason}"
+            names = shlex.join(["settle", *(one.key.name for one in several)])
+            yield f"    seen, all of them: {course_command(names, told.root)}"
+
+
+def _missing(mark: Mark) -> Iterator[tuple[str, str, str, str]]:
+    """What is the matter, lesson, exercises and reason."""
     uncertain = {one.id for one in mark.verdict.exercises if one.status is Status.UNCERTAIN}
     for reason, exercises in grouped((reason, exercise) for exercise, reason in mark.missing.items()).items():
-        what = Status.UNCERTAIN if uncertain & {*exercises} else "missing"
-        yield f"! {what}: {place}: {', '.join(exercises)}: {reason}"
+        yield Status.UNCERTAIN if uncertain & {*exercises} else "missing", mark.lesson, ", ".join(exercises), reason
 
 
 def _in_place_of_a_link(root: Path, key: Key) -> str:
@@ -181,10 +202,10 @@ def failed_page_lines(told: Told) -> list[str]:
 def summary_line(told: Told) -> str:
     """One line for the whole run."""
     counts = Counter(mark.how for mark in told.graded.marks.values())
-    # What came and waits, or cannot be read, is not graded either.
-    counts["not graded"] += len(told.attendance.useless)
     parts = [f"{name} {counts[name]}" for name in ("graded", "unchanged")]
     parts += [f"not graded {counts['not graded']}"] if counts["not graded"] else []
+    # These are no submissions that a run begins with: it has not counted them there.
+    parts += [f"nothing that can be graded {len(told.attendance.useless)}"] if told.attendance.useless else []
     parts.append(duration(told.seconds) if told.seconds >= 60 else f"{told.seconds:.1f} s")
     parts += [f"seed {told.graded.seed}"] if told.graded.graded else []
     return ", ".join(parts)

@@ -141,3 +141,28 @@ def test_what_never_was_in_submitted_is_settled_in_roster_and_grade_files(
         filled = (course / "report" / LESSON / "canvas.csv").read_text().splitlines()
         assert filled[2:] == ["A,1,ada,4", f"B,2,bob,{mark}"], how
         assert ("! nothing that can be graded: bob" in _run(capsys, course, "roster")[1]) is asks
+
+
+@pytest.mark.slow
+def test_an_exercise_that_was_added_is_one_line_for_the_class_and_settled_at_once(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Five hold the version without the third exercise; zoe's PDF is no submission of theirs. Wildcards are those of --only."""
+    room = Rehearsal(course, LESSON)
+    for learner in ("ada", "bob", "cyd", "dee", "eve"):
+        path = room.hand_in(learner, RIGHT)
+        old = json.loads(path.read_text())
+        old["cells"] = [one for one in old["cells"] if "third" not in str(one["metadata"].get("nbgrader"))]
+        path.write_text(json.dumps(old))
+    code, told = _run(capsys, course, "grade")
+    line = (
+        f"! missing: {LESSON}: third: in 5 submissions: The notebook holds nothing of it: it may have been made before"
+    )
+    assert code == 1 and line in told and told.count("! missing") == 1
+    assert "The instructor has the lesson as it is now" in room.page("ada")
+    step = told.partition("seen, all of them: ")[2].partition("\n")[0].partition(" -m course ")[2]
+    assert main(shlex.split(step)) == 0
+    assert _run(capsys, course, "grade")[0] == 0
+    for words, count in ((f"*/{LESSON}", 5), (f"?d?/{LESSON} bob", 2), ("e*", 1)):
+        assert _run(capsys, course, f"settle {words} --undo")[1].count("asked about again") == count
+    assert "nothing that waits for you" in _run(capsys, course, "settle ada/02_other")[1]
