@@ -98,6 +98,9 @@ def _roster_arguments(command: argparse.ArgumentParser) -> None:
         "remove",
         "take learners out of the course: folders, gradebook, roster. Says what will go, and asks",
         _LEARNERS,
+        option(
+            "--lesson", metavar="LESSON", default="", help="only what they have of this one: they stay in the class"
+        ),
         option("--yes", action="store_true", help="do not ask"),
     )
     command.epilog = (

@@ -135,34 +135,41 @@ _GOES = (
     "`report` make them again; what you wrote elsewhere (--out) stays"
 )
 """What is lost with a learner: nothing brings it back."""
+_GOES_OF_ONE = (
+    "{} goes out of submitted/, autograded/, feedback/ and the gradebook, with all marks, comments and an extension given by "
+    "hand. What came in uploads stays in collected/; handback/ and report/ go whole"
+)
 
 
-def _remove(root: Path, learners: Sequence[str], yes: bool) -> int:
-    """Say what will go, ask, remove. 1 if the answer was no. Raises CourseError."""
+def _remove(root: Path, learners: Sequence[str], lesson: str, yes: bool) -> int:
+    """Say what will go, ask, remove: of one assignment, if a ``lesson`` is named. 1 if the answer was no. Raises CourseError."""
     with only_run(root):
+        if lesson:
+            lessons_with_source(root, [lesson])
         # What cannot be brought back is never taken from somebody who is meant by a name, without a question.
         learners = find_learners(root, learners, "roster remove", by_id=yes)
         people = people_of(root)
         told = ", ".join(people.get(learner, Person(learner)).contact for learner in learners)
-        print(f"{told}: {_GOES}")
+        print(f"{told}: {_GOES_OF_ONE.format(lesson) if lesson else _GOES}")
         if not yes and not _agreed():
             print("nothing was removed")
             return 1
-        _take_out(root, learners)
+        _take_out(root, learners, lesson)
     print(f"removed: {told}")
     print(f"next: {course_command('report', root)} writes report/ without them")
     return 0
 
 
-def _folders(root: Path, learner: str) -> list[Path]:
-    """A learner's own folders, or links in their place; none if the name leads somewhere else."""
+def _folders(root: Path, learner: str, lesson: str) -> list[Path]:
+    """A learner's own folders, of a ``lesson`` if one is named, or links in their place; none if a name leads elsewhere."""
     if learner in {"", ".", ".."} or Path(learner).name != learner or "\0" in learner:
         return []
-    found = (places(root).base(step) / learner for step in ("submitted", "autograded", "feedback"))
-    return [path for path in found if os.path.lexists(path)]
+    found = (places(root).base(step) / learner / lesson for step in ("submitted", "autograded", "feedback"))
+    # A link in the place of a learner's folder leads to what is not theirs.
+    return [path for path in found if os.path.lexists(path) and not (lesson and path.parent.is_symlink())]
 
 
-def _take_out(root: Path, learners: Collection[str]) -> None:
+def _take_out(root: Path, learners: Collection[str], lesson: str) -> None:
     """Remove these learners. The journals go before the gradebook: a run that comes after a cut brings nobody back.
 
     What came in uploads stays byte for byte, but lists no longer say whose it was. Raises CourseError.
@@ -171,27 +178,31 @@ def _take_out(root: Path, learners: Collection[str]) -> None:
     then = "mend that, then run the same command again"
     with disk_trouble(CourseError, "not everything could be removed", root.resolve(), then):
         for learner in sorted(gone):
-            for path in _folders(root, learner):
+            for path in _folders(root, learner, lesson):
                 _delete(path)
         for made in filter(Path.exists, (root / "handback", root / "report")):
             shutil.rmtree(made)
-        for upload in uploads_in(root):
+        for upload in uploads_in(root) if not lesson else ():
             if gone & {line.learner for line in upload.lines}:
                 lines = (_nobodys(line) if line.learner in gone else line for line in upload.lines)
                 write_list(root, replace(upload, lines=tuple(lines)))
-        forget(root, gone)
-        # Late, so that the same command finds them again after a cut.
-        strike_off(root, gone)
-    _out_of_gradebook(root, gone)
+        if not lesson:
+            forget(root, gone)
+            # Late, so that the same command finds them again after a cut.
+            strike_off(root, gone)
+    _out_of_gradebook(root, gone, lesson)
 
 
-def _out_of_gradebook(root: Path, gone: Collection[str]) -> None:
+def _out_of_gradebook(root: Path, gone: Collection[str], lesson: str) -> None:
     with opened_gradebook(root) as book:
         if book is not None:
-            from nbgrader.api import Student
+            from nbgrader.api import MissingEntry, Student
 
             for learner in sorted(gone):
-                if book.db.get(Student, learner) is not None:
+                if lesson:
+                    with contextlib.suppress(MissingEntry):
+                        book.remove_submission(lesson, learner)
+                elif book.db.get(Student, learner) is not None:
                     book.remove_student(learner)
 
 
@@ -327,5 +338,5 @@ def run_roster(arguments: Namespace) -> int:
     if arguments.what == "import":
         return _import(root, arguments.file)
     if arguments.what == "remove":
-        return _remove(root, arguments.learners, arguments.yes)
+        return _remove(root, arguments.learners, arguments.lesson, arguments.yes)
     return _show(root)

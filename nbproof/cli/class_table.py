@@ -26,9 +26,10 @@ from nbproof.grouping import grouped
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
+from nbproof.places import places
 from nbproof.report.statistics import late_lines
 from nbproof.terminal import say
-from nbproof.text import counted, duration, some_of
+from nbproof.text import counted, duration, printable, some_of
 from nbproof.values.results import Status
 from nbproof_lms import Collected
 from nbproof_lms.attendance import Attendance, lines_of
@@ -105,13 +106,23 @@ def _totals(told: Told) -> Iterator[str]:
     if totals["recovered"]:
         recovered = counted(totals["recovered"], "submission")
         yield f"(r) another copy, a damaged file, or an answer in another cell: {recovered}; feedback and --json say more"
-    for line in late_lines(by_assignment(marks).values()):
+    scores = by_assignment(marks).values()
+    for line in late_lines(scores):
         yield f"(l) {line}"
+    yield from _earlier_copies(told, scores)
     if totals["waiting_for_marks"]:
         yield f"waiting for your marks: {counted(totals['waiting_for_marks'], 'written answer')}: {place}"
     again = [mark.key.name for mark in marks.values() if _is_another_now(mark)]
     if again:
         yield f"you marked what is another now; your marks stand, look again: {some_of(again, 8)}: {place}"
+
+
+def _earlier_copies(told: Told, scores: Collection[Mark]) -> Iterator[str]:
+    late = {mark.key for mark in scores if mark.penalty}
+    for place in sorted(told.root.glob("collected/*/replaced/*/*")):
+        if (place.parent.name, place.name.partition("~")[0]) in late:
+            step = shlex.join(["grade", "--from", str(place), "--learner", place.parent.name])
+            yield printable(f"    if this copy was in time, have it count: {course_command(step, told.root)}")
 
 
 def _is_another_now(mark: Mark) -> bool:
@@ -144,7 +155,9 @@ def _place(mark: Mark, told: Told) -> str:
 def _problem_of(mark: Mark, told: Told) -> Iterator[str]:
     """With what to send."""
     yield f"! not graded: {_place(mark, told)}: {mark.problem}"
-    if told.feedback and not mark.verdict.grader_failed:
+    if copy := _in_place_of_a_link(told.root, mark.key):
+        yield f"    did you make the link, as for a pair? Put a copy there: {copy}"
+    elif told.feedback and not mark.verdict.grader_failed:
         yield f"    send them their page, which says what to hand in: {page_path(told.root, *mark.key)}"
 
 
@@ -168,6 +181,17 @@ def _missing(mark: Mark) -> Iterator[tuple[str, str, str, str]]:
     uncertain = {one.id for one in mark.verdict.exercises if one.status is Status.UNCERTAIN}
     for reason, exercises in grouped((reason, exercise) for exercise, reason in mark.missing.items()).items():
         yield Status.UNCERTAIN if uncertain & {*exercises} else "missing", mark.lesson, ", ".join(exercises), reason
+
+
+def _in_place_of_a_link(root: Path, key: Key) -> str:
+    """What puts a copy where the first link to a notebook is; empty if there is none."""
+    notebook = places(root).notebook("submitted", *key)
+    copies = (
+        f"rm {shlex.quote(str(path))} && {shlex.join(['cp', '-rL', str(path.resolve()), str(path)])}"
+        for path in (notebook.parent.parent, notebook.parent, notebook)
+        if path.is_symlink() and path.exists()
+    )
+    return next(copies, "")
 
 
 def failed_page_lines(told: Told) -> list[str]:
