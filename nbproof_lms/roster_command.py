@@ -164,7 +164,8 @@ def _folders(root: Path, learner: str, lesson: str) -> list[Path]:
     """A learner's own folders, of a ``lesson`` if one is named, or links in their place; none if a name leads elsewhere."""
     if learner in {"", ".", ".."} or Path(learner).name != learner or "\0" in learner:
         return []
-    found = (places(root).base(step) / learner / lesson for step in ("submitted", "autograded", "feedback"))
+    homes = [*map(places(root).base, ("submitted", "autograded", "feedback")), root / "collected" / "graded"]
+    found = (home / learner / lesson for home in homes)
     # A link in the place of a learner's folder leads to what is not theirs.
     return [path for path in found if os.path.lexists(path) and not (lesson and path.parent.is_symlink())]
 
