@@ -130,14 +130,14 @@ def _import(root: Path, file: Path) -> int:
 _NEWS = {"name": "another name", "email": "another address", "also": "a number or one more name"}
 """What a member has got, by the column of the roster."""
 _GOES = (
-    "out of submitted/, autograded/, feedback/, the gradebook with all marks, comments and extensions given by hand, "
-    f"{ROSTER}, and the lists in collected/, where their files stay. handback/ and report/ go whole: `feedback` and "
+    "out of submitted/, autograded/, feedback/, collected/graded/, the gradebook with all marks, comments and extensions given "
+    f"by hand, {ROSTER}, and the lists in collected/, where their files stay. handback/ and report/ go whole: `feedback` and "
     "`report` make them again; what you wrote elsewhere (--out) stays"
 )
 """What is lost with a learner: nothing brings it back."""
 _GOES_OF_ONE = (
-    "{} goes out of submitted/, autograded/, feedback/ and the gradebook, with all marks, comments and an extension given by "
-    "hand. What came in uploads stays in collected/; handback/ and report/ go whole"
+    "{} goes out of submitted/, autograded/, feedback/, collected/graded/ and the gradebook, with all marks, comments and an "
+    "extension given by hand. What came in uploads stays in collected/; handback/ and report/ go whole"
 )
 
 
