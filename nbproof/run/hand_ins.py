@@ -20,6 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from unicodedata import normalize
 
@@ -39,6 +40,8 @@ _LARGEST = 32 << 20
 _HEAD = 1 << 20
 _PARSED = 2 << 20
 """Bytes of a notebook that is parsed: JSON can take fifty times its size in memory."""
+_MOST_WORDS, _MOST_MARKS = 1_500_000, 10_000
+"""Those that are looked at: of words so many as 32 MB of pictures hold, of ids more than a notebook has."""
 _ID = re.compile(rb"[A-Za-z0-9_-]+")
 _NOTEBOOK = re.compile(rb'[\xef\xbb\xbf\xff\xfe \r\n\t]*\{.*?"(?:cells|cell_type|nbformat)"', re.DOTALL)
 _MARK = re.compile(rb'"grade_id\\*":\s*\\*"([A-Za-z0-9_-]+)')
@@ -88,6 +91,11 @@ class LessonBook:
         return {name: _ids(path) for name, path in sorted(self._paths.items())}
 
     @cached_property
+    def _known(self) -> frozenset[bytes]:
+        """The ids of all exercises."""
+        return frozenset().union(*self._exercises.values())
+
+    @cached_property
     def _released(self) -> dict[str, Counter[str]]:
         """By lesson: what stands in its cells."""
         return {name: _texts(path.read_bytes()) for name, path in self._paths.items()}
@@ -110,8 +118,8 @@ class LessonBook:
         """The lesson of which these bytes are."""
         data = data.replace(b"\0", b"")  # without zeros UTF-16 reads as UTF-8 does: ids are plain letters
         notebook = _NOTEBOOK.match(data[:_HEAD]) is not None
-        marked = set(_MARK.findall(data))
-        words = marked or set(_ID.findall(data))
+        marked = {one[1] for one in islice(_MARK.finditer(data), _MOST_MARKS)}
+        words = marked or self._known.intersection(one[0] for one in islice(_ID.finditer(data), _MOST_WORDS))
         counts = {name: len(ids & words) for name, ids in self.lessons.items()}
         if marked and not any(counts.values()):
             counts |= dict.fromkeys(self._alike(data, marked), 1)
