@@ -9,7 +9,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC
+from datetime import UTC, datetime
 from functools import cached_property, partial
 from itertools import chain, count
 from pathlib import Path
@@ -85,9 +85,7 @@ class Desk:
         if not digest:
             return None
         path = self.notebook(key)
-        time = None
-        with contextlib.suppress(ValueError):
-            time = time_in(path.with_name(TIME), places(self.root).zone)
+        time = _time_told(path.with_name(TIME), places(self.root).zone)
         known = [one for one in self._of[key] if one.sha256 == digest]
         line = known[-1] if known else Line(learner=key[0], lesson=key[1], sha256=digest, changed=path.stat().st_mtime)
         return replace(line, time=line.time or time)
@@ -95,6 +93,13 @@ class Desk:
     def notebook(self, key: Key) -> Path:
         """Where a learner's notebook of a lesson lies, if it does."""
         return places(self.root).notebook("submitted", *key)
+
+
+def _time_told(path: Path, zone: str) -> datetime | None:
+    """What a timestamp says; None for nothing, and for what cannot be read for certain."""
+    with contextlib.suppress(ValueError):
+        return time_in(path, zone)
+    return None
 
 
 def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None:
@@ -120,8 +125,7 @@ def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: P
         # What was handed in is as late as the last file of it, also with the other notebooks of an assignment.
         if times := [one.time.astimezone(UTC) for one in (line, *data) if one.time]:
             os.utime(notebook, (max(times).timestamp(),) * 2)
-            with contextlib.suppress(ValueError):
-                times += filter(None, ["/" in line.lesson and time_in(target / TIME, zone)])
+            times += filter(None, [_time_told(target / TIME, zone)] * ("/" in line.lesson))
             (fresh / TIME).write_text(f"{max(times):%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8")
         if "/" in line.lesson and target.is_dir():
             # Of an assignment of several notebooks the others stay as they are. Nothing is written where a link leads.

@@ -106,6 +106,10 @@ class LessonBook:
         count = Counter(one for ids in self._exercises.values() for one in ids)
         return {name: frozenset(one for one in ids if count[one] == 1) for name, ids in self._exercises.items()}
 
+    def _said_in(self, data: bytes) -> frozenset[bytes]:
+        """The ids of exercises among the words of these bytes."""
+        return self._known.intersection(one[0] for one in islice(_ID.finditer(data), _MOST_WORDS))
+
     def guess(self, path: Path) -> Guess:
         """The lesson of the file at ``path``."""
         data = b""
@@ -119,7 +123,7 @@ class LessonBook:
         data = data.replace(b"\0", b"")  # without zeros UTF-16 reads as UTF-8 does: ids are plain letters
         notebook = _NOTEBOOK.match(data[:_HEAD]) is not None
         marked = {one[1] for one in islice(_MARK.finditer(data), _MOST_MARKS)}
-        words = marked or self._known.intersection(one[0] for one in islice(_ID.finditer(data), _MOST_WORDS))
+        words = marked or self._said_in(data)
         counts = {name: len(ids & words) for name, ids in self.lessons.items()}
         if marked and not any(counts.values()):
             counts |= dict.fromkeys(self._alike(data, marked), 1)
@@ -287,7 +291,7 @@ class Folder:
             shown = self.named(sorted(self._files))
             what = f"only {shown}: leave one notebook there" if shown else "the folder holds no notebook"
             raise _Undecided(f"no {exact.name} in it; {what}")
-        unknown = [path for path in self._whose if not (self._whose[path] or path in mine or self._is_withdrawn(path))]
+        unknown = self._unknown() - {*mine}
         # Of what was not read the name stands for what is in it: that is in no other.
         held = {path: self.book.answers(self._contents.get(path, bytes(path)), key.lesson) for path in mine}
         best, why = self._ranked(held, exact)
@@ -296,7 +300,7 @@ class Folder:
             told = (
                 f"{self.named([best])} is as it was handed out, and nothing says whose answers another notebook holds"
             )
-            raise _Undecided(f"{told}: {self.named(unknown)}; leave one there")
+            raise _Undecided(f"{told}: {self.named(sorted(unknown))}; leave one there")
         if not others:
             return HandIn(key, best)
         self.passed[why] += others
@@ -314,6 +318,10 @@ class Folder:
         self.needs_look = True
         other = "another notebook there holds other answers: look, and leave one there"
         return exact, f"{exact.name} counts, which has the right name; {other}"
+
+    def _unknown(self) -> set[Path]:
+        """The notebooks of which nothing says what they are."""
+        return {path for path, whose in self._whose.items() if not (whose or self._is_withdrawn(path))}
 
     def _is_withdrawn(self, path: Path) -> bool:
         """Whether a notebook of this name was part of the assignment once: journal.keep_version has it."""
