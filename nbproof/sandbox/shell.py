@@ -9,6 +9,7 @@ import ast
 import base64
 import contextlib
 import io
+import re
 import subprocess
 import sys
 import warnings
@@ -204,8 +205,8 @@ def plain_python(cell: str) -> str:
     with warnings.catch_warnings(), contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
         warnings.simplefilter("ignore")
         ast.parse(cell)
-        # Such a prompt, pasted with what stood behind it, would be an annotation.
-        if not cell.lstrip().startswith("In ["):
+        # Such a prompt, pasted with what stood behind it, would be an annotation. IPython looks for it in two lines.
+        if not re.search(r"^[ \t]*In \[", cell, re.MULTILINE):
             return cell + "\n" * (not cell.endswith("\n"))
     return ""
 
