@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nbproof.command import course_command, nbgrader_command
-from nbproof.errors import CourseError, UsageError, disk_trouble
+from nbproof.errors import CourseError, UsageError, disk_trouble, refuse_unknown
 from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
@@ -144,8 +144,9 @@ _GOES_OF_ONE = (
 def _remove(root: Path, learners: Sequence[str], lesson: str, yes: bool) -> int:
     """Say what will go, ask, remove: of one assignment, if a ``lesson`` is named. 1 if the answer was no. Raises CourseError."""
     with only_run(root):
-        if lesson:
-            lessons_with_source(root, [lesson])
+        # One notebook of several is not removed alone: the gradebook has marks of all of them together.
+        known = dict.fromkeys(map(assignment_of, lessons_with_source(root, [])))
+        refuse_unknown([lesson] * bool(lesson), "assignment", known, places(root).base("source"))
         # What cannot be brought back is never taken from somebody who is meant by a name, without a question.
         learners = find_learners(root, learners, "roster remove", by_id=yes)
         people = people_of(root)

@@ -109,6 +109,16 @@ def test_it_asks_first(two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     assert not (two / "submitted/ada").exists()
 
 
+def test_one_notebook_of_an_assignment_is_not_removed_alone(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = two / "source" / LESSON / f"{LESSON}.ipynb"
+    source.with_name("more.ipynb").write_bytes(source.read_bytes())
+    before = everything(two)
+    assert _roster(two, "remove", "ada", "--lesson", f"{LESSON}/more", "--yes") == 2
+    assert f"next: choose from: {LESSON}\n" in capsys.readouterr().err and everything(two) == before
+    assert _roster(two, "remove", "ada", "--lesson", LESSON, "--yes") == 0
+    assert before.keys() - everything(two).keys() >= {f"submitted/ada/{LESSON}/{LESSON}.ipynb"}
+
+
 @pytest.mark.parametrize("name", ["Ada", "../bob"])
 def test_who_is_not_there_is_not_removed(name: str, two: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(everything(two))
