@@ -11,7 +11,7 @@ import re
 import shlex
 from argparse import Namespace
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -83,9 +83,10 @@ def grade_file(
     graded = {key[0] for key, grade in grades.items() if grade.cells}
     learners, lessons = sorted({learner for learner, _ in grades}), sorted({name for _, name in grades})
     places = _columns(sheet, table, system, lessons, titles, lesson, chosen)
-    means, crossed = _rows_meant(sheet, table, people, learners, system.roster_number)
+    asked = {**{learner: Person(learner) for learner in learners}, **{person.id: person for person in people}}
+    means, crossed = _rows_meant(sheet, table, asked, system.roster_number)
     clear = {row: learner for learner, row in _sole(means).items()}
-    mixed = frozenset().union(*crossed.values())
+    there = {learner for learner, rows in means.items() if rows}.union(*crossed.values())
     filled, notes = _fill(sheet, table, clear, grades, places)
     without = [name for name in lessons if name not in places and table.only is None]
     missing = "no column of the export has its name, so its grades are not in the file: --column says which is its"
@@ -95,11 +96,14 @@ def grade_file(
         filled,
         {name: sheet.head[column] for name, column in sorted(places.items())},
         frozenset(clear.values()) & set(learners),
-        tuple(learner for learner in learners if not means[learner] and learner in graded - mixed),
-        tuple(
-            learner for learner in learners if (means[learner] or learner in mixed) and learner not in clear.values()
+        tuple(sorted(graded - there)),
+        tuple(sorted(there.intersection(learners).difference(clear.values()))),
+        (
+            *table.notes,
+            *notes,
+            *_crossed_lines(sheet, table, crossed, asked),
+            *(f"{name}: {missing}" for name in without),
         ),
-        (*table.notes, *notes, *crossed, *(f"{name}: {missing}" for name in without)),
     )
 
 
@@ -150,45 +154,56 @@ def _sole(means: Mapping[str, Collection[int]]) -> dict[str, int]:
     return {name: one for name, one in ones.items() if times[one] == 1}
 
 
-_CROSSED = "nothing is written there. Correct the ids there, or in roster.csv, then run the same report again"
-
-
 def _rows_meant(
-    sheet: Sheet, table: GradeTable, people: Iterable[Person], learners: Iterable[str], number: str
-) -> tuple[dict[str, set[int]], dict[str, set[str]]]:
+    sheet: Sheet, table: GradeTable, asked: Mapping[str, Person], number: str
+) -> tuple[dict[str, set[int]], dict[int, set[str]]]:
     """The rows that may be each learner's: by identifiers; what is left then, by name. Nobody is guessed.
 
-    Besides a sentence on each row in which two ids are of different people, and they. ``number``: as ``System.roster_number``.
+    Besides each row in which two ids belong to different people, and they. ``number``: as ``System.roster_number``.
     """
-    asked = {**{learner: Person(learner) for learner in learners}, **{person.id: person for person in people}}
-    forms = ((text, one.id) for one in asked.values() for text in (one.lms_id, one.email, *one.ids) if text)
-    ids = grouped((plain(text), learner) for text, learner in forms)
     names = grouped((bare_words(one.name), one.id) for one in asked.values())
     means: dict[str, set[int]] = {learner: set() for learner in asked}
-    rows = {at: row for at, row in list(enumerate(sheet.rows))[table.first_row :] if "Student, Test" not in row}
-    crossed: dict[str, set[str]] = {}
-    unknown = []
-    for at, row in rows.items():
-        # Brightspace writes #ada.
-        cells = [plain(row[column]).removeprefix("#") for column in table.ids]
-        found = [who for one in cells if (who := {*ids[one], *ids[f"number {number.format(one)}"]})]
-        if not found:
-            unknown.append(at)
-            continue
-        who = set.intersection(*found)
+    told = _told_by_ids(sheet, table, asked.values(), number)
+    crossed = {}
+    for at, found in told.items():
+        who = set.intersection(*found) if found else set()
         for learner in who:
             means[learner].add(at)
-        if not who:
-            several = set.union(*found)
-            told = " and of ".join(asked[one].called for one in sorted(several))
-            crossed[f"the row with {', '.join(filter(None, cells))} has ids of {told}: {_CROSSED}"] = several
-    by_id = {learner for learner, found in means.items() if found}
-    for at in unknown:
-        name = bare_words(" ".join(rows[at][column] for column in table.names))
+        if found and not who:
+            crossed[at] = set.union(*found)
+    by_id = {learner for learner, rows in means.items() if rows}
+    for at in [at for at, found in told.items() if not found]:
+        name = bare_words(" ".join(sheet.rows[at][column] for column in table.names))
         if len(name) > 1:
             for learner in {*names[name]} - by_id:
                 means[learner].add(at)
     return means, crossed
+
+
+def _told_by_ids(sheet: Sheet, table: GradeTable, people: Collection[Person], number: str) -> dict[int, list[set[str]]]:
+    """Of each row, whom each of its identifiers means, of those that mean anybody."""
+    forms = ((text, one.id) for one in people for text in (one.lms_id, one.email, *one.ids) if text)
+    ids = grouped((plain(text), learner) for text, learner in forms)
+    found = {}
+    for at, row in list(enumerate(sheet.rows))[table.first_row :]:
+        if "Student, Test" not in row:
+            # Brightspace writes #ada.
+            cells = [plain(row[column]).removeprefix("#") for column in table.ids]
+            found[at] = [who for one in cells if (who := {*ids[one], *ids[f"number {number.format(one)}"]})]
+    return found
+
+
+_CROSSED = "nothing is written there. Correct the ids there, or in roster.csv, then run the same report again"
+
+
+def _crossed_lines(
+    sheet: Sheet, table: GradeTable, crossed: Mapping[int, Collection[str]], asked: Mapping[str, Person]
+) -> Iterator[str]:
+    """Of each row with ids of different people, which it is, and whose they are."""
+    for at, several in crossed.items():
+        cells = ", ".join(filter(None, (sheet.rows[at][column].strip() for column in table.ids)))
+        told = " and of ".join(asked[one].called for one in sorted(several))
+        yield f"the row with {cells} has ids of {told}: {_CROSSED}"
 
 
 def _fill(
@@ -292,7 +307,7 @@ def grade_files(
         return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
     grades |= given
     grades, people, twice = _by_person(grades, results.people)
-    refused += twice if exports else []
+    refused += twice * bool(exports)
     titles = {assignment_of(one.slug): assignment_of(one.slug).replace("_", " ") for one in results.lessons}
     titles |= {lesson.slug: lesson.title for lesson in results.lessons}
     if unknown := sorted(chosen.keys() - titles.keys()):
@@ -316,18 +331,20 @@ def _by_person(
     found = grouped((Key(first[learner], lesson), mark) for (learner, lesson), mark in grades.items())
     # Somebody's 0 for nothing stands beside no grade.
     marks = {key: [one for one in several if one.cells] or several[:1] for key, several in found.items()}
-    twice = [
-        CourseError(
-            f"{' and '.join(one.learner for one in several)} are one person, and each has a grade for {key.lesson}",
-            "submitted/",
-            "take away the one that does not count: "
-            + course_command(shlex.join(["roster", "remove", several[-1].learner, "--lesson", key.lesson])),
-        )
-        for key, several in marks.items()
-        if len(several) > 1
-    ]
     ones = {key: several[0] for key, several in marks.items() if len(several) == 1}
+    twice = [_two_grades(marks[key]) for key in sorted(marks.keys() - ones.keys())]
     return ones, [one for one in people if first[one.id] == one.id], twice
+
+
+def _two_grades(several: Sequence[Mark]) -> CourseError:
+    last = several[-1]
+    told = " and ".join(one.learner for one in several)
+    then = course_command(shlex.join(["roster", "remove", last.learner, "--lesson", last.lesson]))
+    return CourseError(
+        f"{told} are one person, and each has a grade for {last.lesson}",
+        "submitted/",
+        f"take away the one that does not count: {then}",
+    )
 
 
 def known_elsewhere(option: str, made: Mapping[str, GradeFile]) -> frozenset[str]:
