@@ -6,7 +6,7 @@ person is a name of theirs: the same person may come in another system's export.
 
 The roster that is kept is one as well: ``roster.csv`` in the course's folder, which people can read and change.
 A person in another table is the same person if an id is the same: a learner's id, an address, a number of matriculation.
-A name makes nobody the same. If two have one name, both are told, and the instructor says whether they are one.
+A name makes nobody the same: a newcomer with somebody else's name is told, and the instructor says whether they are one.
 """
 
 from __future__ import annotations
