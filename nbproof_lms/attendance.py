@@ -1,4 +1,4 @@
-"""Who of the class handed in what: who nothing, who only what cannot be graded, who late; whose last copy nobody knows."""
+"""Who of the class handed in what: nothing, only what cannot be graded, something late, or copies with no known last one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _LONGEST = 128
 
 @dataclass(frozen=True)
 class Useless:
-    """What somebody handed in, of which nothing could be graded. ``lesson`` is empty if nothing says for which it was."""
+    """What somebody handed in and nobody can grade. ``lesson`` is empty if nothing says which lesson it was for."""
 
     learner: str
     lesson: str
@@ -61,7 +61,7 @@ class Useless:
 
     @property
     def key(self) -> Key:
-        """Whose, and of which lesson."""
+        """The learner and the lesson."""
         return Key(self.learner, self.lesson)
 
     def __str__(self) -> str:
@@ -74,8 +74,9 @@ class Useless:
 class Attendance:
     """The class against what it handed in. Assignments that nobody handed in are not asked about.
 
-    ``missing``: lesson -> who handed in nothing for it, perhaps nobody. ``undecided``: copies of which
-    nothing says which is the last, as paths in the course's folder: the one that is graded meanwhile first, if a list knows it.
+    ``missing``: lesson -> who handed in nothing for it, perhaps nobody. ``undecided``: copies,
+    where nothing says which is the last, as paths in the course's folder: the one that is graded meanwhile first, if a list
+    knows it.
     ``people``: everybody, by id. ``withdrawn``: lines of marks for what does not lie in submitted/ any more.
     """
 
@@ -86,7 +87,7 @@ class Attendance:
     withdrawn: tuple[str, ...] = ()
 
     def contact(self, learner: str) -> str:
-        """An id, whose it is, and where to write to them."""
+        """An id, the learner's name, and where to write to them."""
         return self.people.get(learner, Person(learner)).contact
 
 
@@ -169,7 +170,7 @@ def name_in_gradebook(root: Path) -> None:
 
 def _as_student(one: Person) -> dict[str, str | None]:
     """The columns of nbgrader's table. It has none for a whole name: that stands as the last name, beside an empty first one,
-    because formgrader shows a name of which both parts are there."""
+    because formgrader shows a name only if both parts are there."""
     last = (one.last_name or one.full_name)[:_LONGEST]
     first = one.first_name[:_LONGEST] or ("" if last else None)
     return {"first_name": first, "last_name": last or None, "email": one.email[:_LONGEST] or None}
@@ -196,7 +197,7 @@ def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key],
 
 
 def lines_of(attendance: Attendance, root: Path) -> list[str]:
-    """For a terminal: of each assignment who handed in nothing; learners of whom nothing counts, or perhaps another copy."""
+    """For a terminal: who handed in nothing for an assignment, who nothing that can be graded, and who a copy that waits."""
     called = attendance.contact
     lines = [*missing_lines(attendance.missing, called), *attendance.withdrawn]
     for one in attendance.useless:
@@ -240,7 +241,7 @@ def late_by_word(root: Path) -> frozenset[Key]:
 
 
 def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
-    """The last of what learners handed in for a lesson of which ``handed_in`` (learner, lesson) has nothing from them."""
+    """For each learner and lesson that ``handed_in`` lacks: the last file that the learner handed in for that lesson."""
     found: dict[Key, Useless] = {}
     there = {learner for learner, _ in handed_in}
     for line, key in meant_in(root):

@@ -2,7 +2,7 @@
 
 Which column is what the system itself tells (``System.grade_table``); which row is which learner's is read from the table; which
 column is which lesson's says its name, or the instructor. Grades in another place than theirs are worse than none: where two may
-be meant, a person says which. Whoever has no grade here keeps what the LMS has.
+be meant, a person says which. A learner who has no grade here keeps what the LMS has.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ __all__ = [
 class GradeFile:
     """A file to import, and what a person should know before doing so.
 
-    ``filled``: how many grades stand in it. ``columns``: lesson -> the column of its grades. Of learners with a grade: those whom
-    the export knows (``found``), does not know (``unmatched``), and for whom several rows are meant, or whose row several mean
-    (``unclear``).
+    ``filled``: how many grades stand in it. ``columns``: lesson -> the column of its grades. Learners with a grade are of
+    three kinds: the export knows them (``found``); it does not (``unmatched``); or several rows fit the learner, or several
+    learners fit the row (``unclear``).
     """
 
     data: bytes
@@ -77,7 +77,7 @@ def grade_file(
     if table is None:
         raise UsageError(
             f"this is no table that {system.name} takes grades in: it has no column that says who somebody is",
-            f"{export}, whose first line is {', '.join(sheet.head)[:120]!r}",
+            f"{export}, with the first line {', '.join(sheet.head)[:120]!r}",
             f"{system.export}; then --{system.option} FILE",
         )
     graded = {key[0] for key, grade in grades.items() if grade.cells}
@@ -148,7 +148,7 @@ def _columns_called(lesson: str, table: GradeTable, titles: Mapping[str, str], c
 
 
 def _sole(means: Mapping[str, Collection[int]]) -> dict[str, int]:
-    """Of whatever means one only, which nothing else means: that one."""
+    """Name -> the one number that it means; without names that mean several, and without names that mean the same one."""
     ones = {name: min(found) for name, found in means.items() if len(found) == 1}
     times = Counter(ones.values())
     return {name: one for name, one in ones.items() if times[one] == 1}
@@ -348,6 +348,6 @@ def _two_grades(several: Sequence[Mark]) -> CourseError:
 
 
 def known_elsewhere(option: str, made: Mapping[str, GradeFile]) -> frozenset[str]:
-    """Learners whom this export does not know, and another one does that was named in the same call."""
+    """Learners that this export does not know, but another export in the same call does."""
     others = frozenset().union(*(file.found for other, file in made.items() if other != option))
     return frozenset(made[option].unmatched) & others

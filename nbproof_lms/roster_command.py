@@ -177,7 +177,7 @@ def _take_out(root: Path, learners: Collection[str], lesson: str, struck: Collec
 
     The journals go before the gradebook: a run that comes after a cut brings nobody back.
 
-    What came in uploads stays byte for byte, but lists no longer say whose it was. Raises CourseError.
+    What came in uploads stays byte for byte, but lists no longer say who handed it in. Raises CourseError.
     """
     gone = set(learners)
     then = "mend that, then run the same command again"
