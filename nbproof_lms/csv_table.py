@@ -65,9 +65,8 @@ class Sheet:
         cells = (cell for row in (*self.rows[1:], self.head) for cell in row if not cell.isascii())
         example = next(cells, "") if self.encoding == "cp1252" else ""
         told = f"{self.path.name} is no UTF-8, and was read as Windows' Western European, such as {example!r}"
-        return [f"{told}. If that is not how it is written, save it as CSV (UTF-8), and run the same command again"] * bool(
-            example
-        )
+        then = "If that is not how it is written, save it as CSV (UTF-8), and run the same command again"
+        return [f"{told}. {then}"] if example else []
 
     def columns(self, *names: str) -> tuple[int, ...]:
         """Those of the columns that are there, in the order of the names; letter case and punctuation aside."""
@@ -105,7 +104,7 @@ def read_sheet(path: Path, what: str, option: str) -> Sheet:
         raise UsageError(
             f"a line has more cells than the first line has names, so nothing is taken: {some_of(shifted, 8)}",
             str(path),
-            f"put quotation marks around a cell with {delimiter!r} in it, such as \"King{delimiter} Ada\"; then {option} FILE",
+            f'put quotation marks around a cell with {delimiter!r} in it, such as "King{delimiter} Ada"; then {option} FILE',
         )
     rows = [[*row, *[""] * (width - len(row))][:width] for row in rows]
     return Sheet(path, rows, encoding, delimiter, "\r\n" if "\r\n" in text else "\n")

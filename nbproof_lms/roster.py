@@ -394,7 +394,9 @@ def import_roster(root: Path, table: Path, option: str = "--names") -> Enrolment
     _refuse_others(before, came.members, table)
     done = enrol(root, came.members)
     left = [one.learner for one in before if one.learner not in done.ids.values()]
-    told = f"{table.name} does not have {some_of(left, 8)}, who stay on the roster; `roster remove` takes off who has left"
+    told = (
+        f"{table.name} does not have {some_of(left, 8)}, who stay on the roster; `roster remove` takes off who has left"
+    )
     return replace(done, notes=(*came.notes, *done.notes, *[told] * bool(left)))
 
 

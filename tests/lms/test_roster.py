@@ -42,7 +42,9 @@ def _read(tmp_path: Path, data: str | bytes) -> Roster:
     return read_names(path)
 
 
-@pytest.mark.parametrize("table", [HANDMADE, f"sep=,\r\n{HANDMADE}", CANVAS, SPLIT, WORKSHEET, GERMAN, CATALAN, FRENCH, NBGRADER])
+@pytest.mark.parametrize(
+    "table", [HANDMADE, f"sep=,\r\n{HANDMADE}", CANVAS, SPLIT, WORKSHEET, GERMAN, CATALAN, FRENCH, NBGRADER]
+)
 @pytest.mark.parametrize("code", ["utf-8-sig", "utf-16", "cp1252"])
 def test_every_kind_in_every_encoding(table: str, code: str, tmp_path: Path) -> None:
     roster = _read(tmp_path, table.encode(code))
@@ -319,7 +321,9 @@ def test_one_who_has_changed_all_is_the_same_once_somebody_has_said_so(
     assert [(one.learner, one.name) for one in members_of(course)] == [("jdoe", "John Smith")]
 
 
-@pytest.mark.parametrize("second", ["jdoe,John Smith,john@u.edu,\n", "jdoe,,smith@u.edu,\n", "jdoe,Doe John,js@u.edu,\n"])
+@pytest.mark.parametrize(
+    "second", ["jdoe,John Smith,john@u.edu,\n", "jdoe,,smith@u.edu,\n", "jdoe,Doe John,js@u.edu,\n"]
+)
 def test_a_change_that_something_else_confirms_is_taken_and_who_is_missing_is_named(
     second: str, course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
