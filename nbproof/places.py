@@ -180,7 +180,7 @@ class Places:
         return (self.root / "lessons").is_dir()
 
     def lessons(self) -> list[str]:
-        """All that can be graded: each notebook with a cell of nbgrader's, in source/, or else in release/."""
+        """The lessons that can be graded: each notebook with a cell of nbgrader's, in source/, or else in release/."""
         found: dict[str, list[str]] = {}
         for step in ("source",) if self._is_built else ("release", "source"):
             # What the instructor has taken out of source/ is no part of an assignment any more.

@@ -150,7 +150,7 @@ def _sole(means: Mapping[str, Collection[int]]) -> dict[str, int]:
 def _rows_meant(
     sheet: Sheet, table: GradeTable, people: Iterable[Person], learners: Iterable[str]
 ) -> dict[str, set[int]]:
-    """The rows that may be each learner's: by identifiers, the surest first; what is left then, by name. Nobody is guessed."""
+    """Learner -> the rows that may be theirs. Identifiers decide, the surest first, and then names. Nothing is guessed."""
     asked = {**{learner: Person(learner) for learner in learners}, **{person.id: person for person in people}}
     forms = ((text, one.id) for one in asked.values() for text in (one.id, one.lms_id, one.email) if text)
     ids = grouped((plain(text), learner) for text, learner in forms)

@@ -58,7 +58,7 @@ def told(value: object) -> str:
 
 
 def real(values: torch.Tensor) -> torch.Tensor:
-    """As numbers that can be drawn: float32, of complex ones the size."""
+    """The values as float32, which can be drawn. Of a complex number it is the absolute value."""
     values = values.detach().cpu()
     return (values.abs() if values.is_complex() else values).float()
 

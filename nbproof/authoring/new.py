@@ -71,7 +71,10 @@ def new_exercise(root: Path, lesson: str, name: str) -> list[Path]:
 
 
 def _title(given: str, name: str) -> str:
-    """The title that was given, or one made of the name. It stands in quotation marks of both kinds, in TOML and in hints."""
+    """The given title, or one made of the name. It will stand in quotation marks of both kinds, in TOML and in hints.
+
+    Raises UsageError for a title that these quotation marks cannot hold.
+    """
     if set(given) & set("\"'\\\n"):
         raise UsageError("a title with quotation marks, a backslash or more than one line", given, "leave them out")
     return given or name.replace("_", " ").capitalize()

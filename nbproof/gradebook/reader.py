@@ -1,4 +1,4 @@
-"""What the gradebook holds: of submissions marks that tests and people gave, comments and late penalties; of learners names."""
+"""What the gradebook holds: the names of learners, and of submissions the marks, the comments and the late penalties."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def _what_runs(data: bytes) -> bytes:
 
 
 def _asked_by(cell: Mapping[str, Any]) -> list[object]:
-    """Of text only that it is there: learners' own cells have their places among the others."""
+    """What a digest keeps of a cell. Of a text it keeps only that it is there: learners' own cells have their places by it."""
     kind, text = kind_of(cell), text_of(cell)
     if kind in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK):
         return [kind, name_of(cell)]

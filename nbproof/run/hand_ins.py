@@ -36,12 +36,12 @@ from nbproof.text import printable, some_of
 __all__ = ["Folder", "Guess", "LessonBook", "known_lessons"]
 
 _LARGEST = 32 << 20
-"""Bytes of a file that are looked at."""
+"""How many bytes of a file are looked at."""
 _HEAD = 1 << 20
 _PARSED = 2 << 20
 """Bytes of a notebook that is parsed: JSON can take fifty times its size in memory."""
 _MOST_WORDS, _MOST_MARKS = 1_500_000, 10_000
-"""Those that are looked at: of words so many as 32 MB of pictures hold, of ids more than a notebook has."""
+"""Most words and ids of a file that are looked at: 32 MB of pictures hold so many words, and no notebook has so many ids."""
 _ID = re.compile(rb"[A-Za-z0-9_-]+")
 _NOTEBOOK = re.compile(rb'[\xef\xbb\xbf\xff\xfe \r\n\t]*\{.*?"(?:cells|cell_type|nbformat)"', re.DOTALL)
 _MARK = re.compile(rb'"grade_id\\*":\s*\\*"([A-Za-z0-9_-]+)')
@@ -201,7 +201,7 @@ class Folder:
     needs_look: bool = False
     """Whether one of them holds answers that are not in the one that counts."""
     _contents: dict[Path, bytes] = field(default_factory=dict)
-    """Of the notebooks that are looked into."""
+    """The bytes of the notebooks that are looked into."""
 
     def hand_ins(self) -> list[HandIn]:
         """The file to grade of each lesson, or why there is none, in words. Of several lessons some may not be there."""

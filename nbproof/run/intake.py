@@ -181,7 +181,7 @@ def select(intake: Intake, only: Sequence[str], id_of: Callable[[str], str] = st
 
 
 def by_id(pattern: str, names: Iterable[str], id_of: Callable[[str], str]) -> str:
-    """What a person has said, if it is one of these names; else with the id of the learner who is called so."""
+    """The pattern as a person has said it, if it fits one of these names. Else the learner's id replaces the learner's name."""
     if any(is_called(name, pattern) for name in names):
         return pattern
     learner, slash, lesson = pattern.partition("/")

@@ -179,7 +179,7 @@ class ForkServer:
                 self.fork(json.loads(message), descriptors[0])
 
     def asked(self) -> tuple[bytes, list[int]]:
-        """What the engine wants; nothing if it has hung up, be it while something was on its way to it."""
+        """The engine's request and its descriptors; empty if the engine has hung up, even with an answer on its way."""
         try:
             message, descriptors, _, _ = socket.recv_fds(self.control, 65536, 1)
         except ConnectionResetError:
