@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 ANYTHING = Matches(lambda got: None, "anything")
-"""In a truth: a field that nothing is asked about, there for ``mistakes`` to tell one misconception from another."""
+"""In a truth: a field that no check judges. It helps ``mistakes`` to tell one misconception from another."""
 
 
 def other_than(value: object) -> Matches:

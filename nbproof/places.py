@@ -128,7 +128,7 @@ def _stamp(root: Path) -> tuple[tuple[str, int, int], ...]:
 
 
 def _files(root: Path) -> list[Path]:
-    """The last one counts most."""
+    """The files with settings. What a later file sets replaces what an earlier one has set."""
     folders = [*map(Path, reversed(jupyter_config_path())), root]
     return [path for folder in folders for name in _FILES if (path := folder / name).is_file()]
 

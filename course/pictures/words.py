@@ -10,7 +10,7 @@ __all__ = ["cut", "deepest", "level_of", "listed", "number", "ranged", "real", "
 
 
 def number(value: float, digits: int = 3) -> str:
-    """So many digits, as short as they can be: ``0.0123``, ``4.5e-6``, ``NaN``, ``inf``."""
+    """The number with so many digits, as short as it can be: ``0.0123``, ``4.5e-6``, ``NaN``, ``inf``."""
     text = f"{value:.{digits}g}".replace("nan", "NaN")
     return text.replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
 

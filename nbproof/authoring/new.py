@@ -1,6 +1,6 @@
-"""Make a course that works at once, or an exercise that holds at once, to be changed step by step into one's own.
+"""Make a course that works at once, or an exercise that keeps the author contract at once. Authors change it step by step.
 
-What is made is copied from the files in ``templates/``. Nothing that is there is ever overwritten.
+All is copied from the files in ``templates/``. A file that is there is never overwritten.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ class Mark:
 
     @property
     def pending(self) -> bool:
-        """Whether a person is to look at anything."""
+        """Whether there is anything that a person has to look at."""
         return any(cell.listed for cell in self.cells.values())
 
     @property

@@ -39,7 +39,7 @@ class DueDates:
     lessons: Mapping[str, datetime] = field(default_factory=dict)
     """For the class; a lesson without a due date is not there."""
     extensions: Mapping[Key, datetime] = field(default_factory=dict)
-    """(learner, lesson) -> when it is due for those who have an extension."""
+    """(learner, lesson) -> the due date, for learners with an extension."""
 
 
 def due_dates_in(book: Any) -> DueDates:

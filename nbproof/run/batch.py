@@ -300,7 +300,7 @@ class _ClassRun:
         return Verdict(*key, self.state.seed, problem=why)
 
     def _read(self, one: HandIn) -> HandIn:
-        """For :data:`nbproof.run.pool.Reader`: noted before it is marked."""
+        """Read a submission, as :data:`nbproof.run.pool.Reader`, and note it before it is marked."""
         self.watch.started(one.key.name)
         self._in_progress.note(one.key, one.digest)
         hand_in = one.read(self.limits.for_lesson(one.key.lesson))

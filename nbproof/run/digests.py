@@ -70,9 +70,9 @@ All else that a run uses decides where, when and for which learner, or only tell
 
 @cache
 def grader_digest() -> str:
-    """Changes with the code that verdicts are reached with: that of the tool, the course's modules, leaf types.
+    """Changes with the code that makes verdicts: that of the tool, the course's modules, leaf types.
 
-    When it is first asked, and never again: a process that goes on after `git pull` still runs the old code.
+    It is computed once in a process: a process that goes on after `git pull` still runs the old code.
     """
     one, tool = the_course(), Path(__file__).resolve().parent.parent
     files = [*one.folder.glob("course.toml")]

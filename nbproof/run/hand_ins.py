@@ -80,14 +80,14 @@ class LessonBook:
 
     @cached_property
     def _paths(self) -> dict[str, Path]:
-        """By lesson: the released notebook, or the instructor's where there is none."""
+        """Lesson -> its released notebook, or the instructor's if there is none."""
         here = places(self.root)
         pairs = ((name, here.notebook("release", ".", name)) for name in known_lessons(self.root))
         return {name: path if path.exists() else here.source(name) for name, path in pairs}
 
     @cached_property
     def _exercises(self) -> dict[str, frozenset[bytes]]:
-        """By lesson: its exercises' ids."""
+        """Lesson -> the ids of its exercises."""
         return {name: _ids(path) for name, path in sorted(self._paths.items())}
 
     @cached_property
@@ -155,13 +155,13 @@ class LessonBook:
         return self._nearest(own, near) if near and len(near) < len(names) else names
 
     def answers(self, data: bytes, lesson: str) -> Counter[str]:
-        """What stands in the cells of a learner's notebook, and was not handed out with this lesson, and how often."""
+        """Texts of cells in a learner's notebook that were not handed out with this lesson -> how often each stands there."""
         released = self._released[lesson]
         return Counter({text: count for text, count in _texts(data).items() if text not in released})
 
 
 def _texts(data: bytes) -> Counter[str]:
-    """What stands in the cells of a notebook; of one that cannot be read something that stands in no other."""
+    """The texts of a notebook's cells -> how often each stands there. A notebook that cannot be read gets one text of its own."""
     if not data.strip():
         return Counter()
     try:

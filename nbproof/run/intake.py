@@ -119,7 +119,7 @@ def _together(found: Sequence[Intake], lessons: Collection[str]) -> Intake:
 
 
 def _in_folder(root: Path, place: Path, keys: Sequence[Key], book: LessonBook) -> Intake:
-    """What counts of the folder of an assignment, and what a person should know of the rest."""
+    """The files that count in the folder of an assignment, and what a person should know of the others."""
     folder, shown = Folder(place, place.parent.name, [key.lesson for key in keys], book), _shown(root, place)
     found = folder.hand_ins()
     notes = [f"passed over {shown}/{folder.named(paths)}: {why}" for why, paths in folder.passed.items()]

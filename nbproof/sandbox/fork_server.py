@@ -114,7 +114,7 @@ def _close_all_but(kept: set[int]) -> None:
 
 
 def _keep(control: socket.socket, isolation: Isolation) -> None:
-    """Fork, and return in the child; the parent waits for it, and ends with it and after all that it started."""
+    """Fork, and return in the child. The parent waits for the child, ends all that the child has left behind, and then ends."""
     from nbproof.sandbox import reduced
 
     if isolation is Isolation.REDUCED:
