@@ -5,10 +5,12 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from itertools import chain, product
 from pathlib import Path
+from typing import Any
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
@@ -16,7 +18,7 @@ from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import opened_gradebook, people_in
 from nbproof.key import Key, assignment_of
 from nbproof.places import places
-from nbproof.report.records import Known, everybody
+from nbproof.report.records import Known, everybody, joined
 from nbproof.report.statistics import missing_lines
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import RunState
@@ -129,10 +131,11 @@ def _unclear(root: Path, name: str, place: str, near: Collection[Person]) -> Usa
     return UsageError(f"{name!r} is no learner's id{told}", place, then)
 
 
-def _as_roster(root: Path, people: Iterable[Person]) -> Roster:
+def _as_roster(root: Path, people: Collection[Person]) -> Roster:
     """The roster, with everybody on it who is known besides."""
     also = {one.learner: one.also for one in members_of(root)}
-    return Roster(tuple(Member(one.id, one.name, one.email, also.get(one.id, ())) for one in people))
+    names = {one.id: (*one.also, *chain.from_iterable(also.get(name, ()) for name in one.ids)) for one in people}
+    return Roster(tuple(Member(one.id, one.name, one.email, names[one.id]) for one in people))
 
 
 def _is_near(person: Person, name: str) -> bool:
@@ -152,11 +155,11 @@ def name_in_gradebook(root: Path) -> None:
         if book is None:
             return
         known = {one.id: one for one in people_in(book)}
-        for member in [one for one in _on_roster(root) if one.id in known]:
+        for member in [one for one in _on_roster(root)(known) if one.id in known]:
             held, before = known[member.id], state.named.get(member.id, {})
-            others = replace(held, **{name: "" for name, told in before.items() if getattr(held, name) == told})
-            (one,) = everybody([member], [others], ())
-            told = _as_student(one)
+            set_before: dict[str, Any] = {name: "" for name, told in before.items() if getattr(held, name) == told}
+            others = replace(held, **set_before)
+            told = _as_student(joined(others, member))
             if told != _as_student(held):
                 book.update_or_create_student(member.id, **told)
             state.named[member.id] = {
@@ -173,8 +176,8 @@ def _as_student(one: Person) -> dict[str, str | None]:
     return {"first_name": first, "last_name": last or None, "email": one.email[:_LONGEST] or None}
 
 
-def _on_roster(root: Path) -> tuple[Person, ...]:
-    return tuple(one.person for one in members_of(root))
+def _on_roster(root: Path) -> Callable[[Collection[str]], list[Person]]:
+    return Roster(members_of(root)).people
 
 
 def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key], lessons: Sequence[str]) -> Attendance:
@@ -182,9 +185,10 @@ def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key],
     others = tuple(one for one in useless(root, handed_in) if one.lesson in {"", *lessons})
     told = {*handed_in, *(one.key for one in others)}
     everyone = sorted({*people, *(one.learner for one in others)})
+    ids = {who: people.get(who, Person(who)).ids for who in everyone}
     came = {assignment_of(lesson) for _, lesson in told}
     missing = {
-        lesson: tuple(who for who in everyone if not {(who, lesson), (who, "")} & told)
+        lesson: tuple(who for who in everyone if told.isdisjoint(product(ids[who], (lesson, ""))))
         for lesson in lessons
         if assignment_of(lesson) in came
     }

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -158,6 +158,23 @@ class Roster:
         """The learners who are called so; letter case, underscores for spaces, and ``Doe, Jane`` do not matter."""
         turned = _first_name_first(name.replace("_", " "))
         return frozenset(self._names.get(plain(name)) or self._names.get(plain(turned)) or ())
+
+    def owner(self, name: str) -> str:
+        """The learner who alone has this name, number or folder; empty if nobody has, or several."""
+        found = self.named(name) or self.numbered(name)
+        return min(found) if len(found) == 1 else ""
+
+    def people(self, ids: Iterable[str]) -> list[Person]:
+        """Everybody, under each of these ids that is theirs; under their own where none is."""
+        theirs = grouped((self.owner(one), one) for one in ids)
+        found = []
+        for member in self.members:
+            here = theirs[member.learner]
+            names = {member.learner, *here, *(one.removeprefix("id ") for one in member.also if not one.isdecimal())}
+            own = {one for one in names if self.owner(one) == member.learner}
+            own |= {f"number {one}" for one in member.numbers if len(self.numbered(one)) == 1}
+            found += [replace(member.person, id=one, also=frozenset(own - {one})) for one in here or [member.learner]]
+        return found
 
 
 def _first_name_first(name: str) -> str:
