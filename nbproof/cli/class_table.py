@@ -87,7 +87,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     """All scores, of many learners if ``everybody`` is asked for; what could not be graded and why; totals and places."""
     came = {*told.seen, *(one.key for one in told.attendance.useless)}
     marks = {key: Mark(Verdict(*key, problem="no notebook")) for key in came if key.lesson} | {**told.graded.marks}
-    learners = sorted({key.learner for key in (*came, *marks)})
+    learners = sorted({learner for learner, _ in (*came, *marks)})
     if len(learners) <= _MANY or everybody:
         console.print(_table_of(replace(told.graded, marks=marks), learners))
     else:
