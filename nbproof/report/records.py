@@ -28,20 +28,21 @@ from nbproof.run.intake import lessons_with_source, take_in, unread_times
 from nbproof.run.journal import journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc
 
-__all__ = ["Known", "everybody", "read_class", "withdrawn"]
+__all__ = ["Known", "everybody", "joined", "read_class", "withdrawn"]
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a class beside what was graded: who belongs to it, and what came of which nothing could be graded."""
+    """What is known of a class beside what was graded: who belongs to it, and what came that could not be graded."""
 
-    people: tuple[Person, ...] = ()
+    people: Callable[[Collection[str]], Iterable[Person]] = lambda ids: ()
+    """Everybody on the roster, under those of these ids that are theirs."""
     late: frozenset[Key] = frozenset()
     """What is late by the word of an LMS that does not say when it came."""
     problems: Mapping[Key, str] = field(default_factory=dict)
-    """Why nothing of it can be graded; without a lesson, if nothing says for which it was."""
+    """Why nothing of it can be graded. The lesson in its key is empty if nothing says which lesson it was for."""
     waiting: tuple[Key, ...] = ()
-    """Of which another copy may be the last."""
+    """Those that may have a later copy than the one that counts."""
 
 
 def read_class(
@@ -60,7 +61,7 @@ def read_class(
     book = _read_gradebook(root, lessons)
     verdicts = {key: Verdict(*key, problem="not graded yet") for key in handed_in}
     verdicts |= {key: one.verdict for key, one in book.marks.items()} | journalled
-    # What is in submitted/ now, and cannot be graded, counts, whatever was graded there before.
+    # A file that is in submitted/ now and cannot be graded counts, even if an earlier one was graded there.
     found = marks(verdicts | refused, book.marks, told.late)
     for key in handed_in.keys() - refused.keys():
         graded = key in journalled or key in book.marks
@@ -167,26 +168,31 @@ def _read_gradebook(root: Path, lessons: Collection[str]) -> ClassResults:
 
 
 def _more_time(dates: DueDates, lessons: Collection[str]) -> frozenset[Key]:
-    """Whose extension of what has not ended."""
+    """The submissions with an extension that has not ended."""
     now = datetime.now(UTC)
     extended = {key for key, until in dates.extensions.items() if until > now}
     return frozenset(Key(who, name) for who, of in extended for name in lessons if assignment_of(name) == of)
 
 
-def everybody(roster: Iterable[Person], known: Iterable[Person], others: Iterable[str]) -> tuple[Person, ...]:
-    """By id. ``known``: to the gradebook. The roster's name counts, as everywhere; so does its address. Where the two differ in
-    nothing but that the gradebook has first and last name apart, they stay apart.
-    """
+def everybody(
+    roster: Callable[[Collection[str]], Iterable[Person]], known: Iterable[Person], others: Iterable[str]
+) -> tuple[Person, ...]:
+    """By id. ``roster``: as in :class:`Known`. ``known``: to the gradebook."""
     people = {learner: Person(learner) for learner in others}
     people |= {one.id: one for one in known}
-    for member in roster:
-        person = people.get(member.id, member)
-        is_same = sorted(person.name.casefold().split()) == sorted(member.name.casefold().split())
-        if member.last_name or (member.full_name and not (is_same and person.first_name)):
-            names = ("first_name", "last_name", "full_name")
-            person = replace(person, **{name: getattr(member, name) for name in names})
-        people[member.id] = replace(person, email=member.email or person.email)
+    people |= {one.id: joined(people.get(one.id, one), one) for one in roster(tuple(people))}
     return tuple(people[name] for name in sorted(people))
+
+
+def joined(person: Person, member: Person) -> Person:
+    """What the gradebook and the roster know of one person. The roster's name counts, as everywhere; so does its address. Where
+    the two differ in nothing but that the gradebook has first and last name apart, they stay apart.
+    """
+    is_same = sorted(person.name.casefold().split()) == sorted(member.name.casefold().split())
+    if member.last_name or (member.full_name and not (is_same and person.first_name)):
+        names = ("first_name", "last_name", "full_name")
+        person = replace(person, **{name: getattr(member, name) for name in names})
+    return replace(person, email=member.email or person.email, also=member.also)
 
 
 def _notes(root: Path, told: Known, lessons: Collection[str]) -> list[str]:
