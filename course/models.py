@@ -46,7 +46,7 @@ class TestNet(nn.Module):
         return self.fc(x)
 
 
-TestNet.__test__ = False  # type: ignore[attr-defined]  # pytest collects classes whose names start with Test
+TestNet.__test__ = False  # type: ignore[attr-defined]  # pytest would collect a class with a name that starts with Test
 
 
 class Residual(nn.Module):

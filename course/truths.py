@@ -55,7 +55,7 @@ def as_before(number: int) -> Matches:
 
 
 def same_both_times(case: Case, one: str, two: str) -> Matches:
-    """In a truth: two numbers of what ran, whatever it was, at two moments, if it was the same both times."""
+    """In a truth: two numbers tell what ran at two moments. They are right if the same ran both times, no matter what."""
     apart = case.integer(f"trace {two}", 1, PRIME) - case.integer(f"trace {one}", 1, PRIME)
     possible = {apart * pow(FACTOR, traces, PRIME) % PRIME for traces in range(1, 2000)}
 

@@ -25,12 +25,12 @@ def size_in_bytes(size: float) -> str:
 
 
 def level_of(name: str) -> int:
-    """How deep a module lies, by its dotted name; the root, whose name is empty, at 0."""
+    """How deep a module lies, by its dotted name. The root has an empty name and lies at 0."""
     return name.count(".") + bool(name)
 
 
 def deepest(levels: Iterable[int], most: int) -> int:
-    """The deepest of these levels down to which there are no more than ``most`` things, if that is below the first one."""
+    """The deepest level that can be drawn: down to it there are no more than ``most`` things. It is at least 1."""
     ordered = sorted(levels)
     return max(1, [*ordered, ordered[-1] + 1][min(most, len(ordered))] - 1)
 

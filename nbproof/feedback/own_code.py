@@ -75,7 +75,7 @@ def shortened(text: str, most: int) -> str:
 
 @cache
 def _own_folders() -> tuple[str, ...]:
-    """Those in which the grader's Python, its packages and its course lie."""
+    """The folders that hold the grader's Python, its packages and its course, and its home; the longest path first."""
     ours = {str(Path(__file__).resolve().parents[2]), str(the_course().root)}
     places = {sys.prefix, sys.base_prefix, sys.exec_prefix, os.getcwd(), *ours, os.path.expanduser("~")}
     return tuple(sorted((place for place in places if len(place) > 5), key=len, reverse=True))

@@ -74,7 +74,7 @@ def chosen_submissions(
 
 
 def _made(root: Path, step: str, ending: str) -> set[Key]:
-    """The submissions of which a file with this ending was made, also of lessons that are no more."""
+    """The submissions that have a file with this ending at this step, also of lessons that are no more."""
     here = places(root)
     known = set(here.lessons())
     several = {assignment_of(one) for one in known if "/" in one}

@@ -1,4 +1,4 @@
-"""What is known of a class: one mark for each submission, the people, the lessons. Whatever tells of a class reads this."""
+"""What is known of a class: one mark for each submission, the people, the lessons. All that tells of a class reads this."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Mark:
 
     @property
     def learner(self) -> str:
-        """Whose."""
+        """The id of the learner who handed it in."""
         return self.verdict.learner
 
     @property
@@ -156,7 +156,7 @@ class Mark:
 
     @property
     def settled(self) -> frozenset[str]:
-        """Exercises whose marks a person has given, of every test cell."""
+        """Exercises where a person has given the marks of every test cell."""
         given = {name for name, cell in self.cells.items() if cell.given is not None}
         return frozenset(one.id for one in self.verdict.exercises if one.most.keys() <= given)
 
@@ -347,14 +347,14 @@ class GradedClass(ClassResults):
     reasons: tuple[str, ...] = ()
     """What was graded again, and why."""
     plain_tests: Mapping[str, int] = field(default_factory=dict)
-    """Of the lessons of which this run marked something: how many test cells run beside the learner's code."""
+    """Lesson -> how many of its test cells run beside the learner's code. Only of lessons that this run marked work of."""
     unfit: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> why its reference answers lose marks here."""
     anyway: bool = False
     """Whether those were graded even so."""
     given_away: Mapping[str, str] = field(default_factory=dict)
-    """Lesson -> for which cells a notebook that nobody has touched earns marks."""
+    """Lesson -> the cells that give marks to a notebook that nobody has touched."""
     remarks: tuple[str, ...] = ()
-    """Which files of learners are not beside their graded notebooks, and why; whose marks fell with a new hand-in."""
+    """Files of learners that are not beside their graded notebooks, and why; learners with fewer marks for a new hand-in."""
     refused: Mapping[str, str] = field(default_factory=dict)
-    """Lesson -> why nothing of it can be graded here, whoever asks."""
+    """Lesson -> why nothing of it can be graded here, by any command."""

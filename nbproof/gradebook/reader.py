@@ -64,7 +64,7 @@ def opened_gradebook(root: Path) -> Iterator[Any | None]:
 
 
 def people_in(book: Any) -> list[Person]:
-    """Everybody whom a gradebook knows."""
+    """All learners in a gradebook."""
     keys = ("id", "first_name", "last_name", "email", "lms_user_id")
     return [Person(*(str(one.get(key) or "") for key in keys)) for one in book.student_dicts()]
 
@@ -90,10 +90,10 @@ def lessons_in(book: Any) -> dict[str, float]:
 
 
 def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
-    """Learner -> mark, for all submissions of a lesson, or of an assignment of several, whose cells are then called
-    ``notebook/cell``. Some queries a lesson: nbgrader's objects would ask once a cell.
+    """Learner -> mark, for all submissions of a lesson, or of an assignment. The cells of an assignment with several notebooks
+    are called ``notebook/cell``. It takes some queries a lesson: nbgrader's objects would ask once a cell.
 
-    What being late costs is taken off once an assignment: of its notebooks, off the first.
+    A penalty for being late is taken off once an assignment, from its first notebook.
 
     An extension makes a submission before anything was handed in: as long as nothing else is known of it, it is left out.
     """

@@ -1,4 +1,4 @@
-"""What the gradebook knows of an assignment follows the instructor's notebooks. Whatever people gave stays.
+"""What the gradebook knows of an assignment follows the instructor's notebooks. All that people gave stays.
 
 nbgrader itself adds and removes no cell once somebody has handed in. So its `generate_assignment` fills a gradebook of its
 own in a scratch folder, and what stands in that one goes into the course's, in one transaction: a run that is cut off leaves
@@ -138,7 +138,7 @@ def _registered_alone(config: Config, assignment: str, folder: Path, paths: Sequ
         said = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}" if not outcome["success"] else ""
     except CourseError:
         raise
-    except Exception as error:  # nbgrader's, and whatever an instructor's own preprocessor raises
+    except Exception as error:  # nbgrader's, and any that an instructor's own preprocessor raises
         said = f"{type(error).__name__}: {error}"
     if said:
         raise CourseError(

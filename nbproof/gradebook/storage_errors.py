@@ -62,7 +62,7 @@ def masked(db_url: str) -> str:
 
 @contextlib.contextmanager
 def trouble_with_gradebook(db_url: str) -> Iterator[None]:
-    """Whatever the database raises in this block comes out as a GradingError, and nbgrader logs nothing of it."""
+    """An error of the database in this block comes out as a GradingError, and nbgrader logs nothing of it."""
     logger = logging.getLogger("tornado.application")
     before, logger.disabled = logger.disabled, True
     try:

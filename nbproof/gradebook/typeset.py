@@ -73,7 +73,7 @@ class Typesetter:
 
 def _readable(text: str) -> str:
     kept = _TURNING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text.encode("utf-8", "backslashreplace").decode())
-    # Whatever else ends a line could end the one line of HTML.
+    # Any other line end could end the one line of HTML.
     kept = "\n".join(kept.replace("\0", "\ufffd").splitlines())
     return (kept[:_LONGEST] + _CUT if len(kept) > _LONGEST else kept).strip("\n")
 

@@ -73,8 +73,8 @@ class Writer(Gradebook):  # type: ignore[misc]
     def _handed_in(self, learner: str, lesson: str, submitted: Path, before: datetime | None) -> datetime | None:
         """When it was handed in, as ``timestamp.txt`` says. What an LMS calls late, and no more, came at least a second late.
 
-        ``before``: what the gradebook has, which stays if nothing tells; a time that cannot be read leaves none. Whoever had
-        such a second, and has handed in again since, came when it was due.
+        ``before``: what the gradebook has. It stays if nothing tells the time; a time that cannot be read leaves none. A
+        learner who had such a second, and has handed in again since, came when it was due.
         """
         try:
             told = time_in(_stamp(learner, lesson, submitted), self.zone)
@@ -98,7 +98,7 @@ class Writer(Gradebook):  # type: ignore[misc]
         self.db.commit()
 
     def set_due(self, lesson: str, when: datetime | None) -> None:
-        """Set or take away the class's due date. Whoever has a later one of their own keeps it; other extensions end."""
+        """Set or take away the class's due date. A learner with a later one of their own keeps it; other extensions end."""
         extensions = due_dates_in(self).extensions
         self.update_or_create_assignment(lesson, duedate=when)
         for (learner, name), until in extensions.items():
@@ -141,10 +141,10 @@ class Writer(Gradebook):  # type: ignore[misc]
         try:
             self._write(verdict, blueprint, submitted, earlier or {})
         except BaseException as error:
-            # Whatever comes next must not find half of this in the session.
+            # The next one must not find half of this in the session.
             self.db.rollback()
             if isinstance(error, InvalidEntry) and isinstance(error.__context__, SQLAlchemyError):
-                # nbgrader's word for whatever the database says, a full disk too.
+                # nbgrader raises this for any error of the database, a full disk too.
                 raise error.__context__ from None
             raise
 
@@ -200,7 +200,7 @@ def _set_comment(comment: Comment, name: str, verdict: Verdict, blueprint: Bluep
 
 
 def _stamp(learner: str, lesson: str, submitted: Path) -> Path:
-    """In ``submitted/<learner>/<lesson>``, where the exchange and `collect` write it; whatever lies deeper a learner packed."""
+    """In ``submitted/<learner>/<lesson>``, where the exchange and `collect` write it. A learner packed any deeper one."""
     named = {(learner, assignment_of(lesson)), (assignment_of(lesson), learner)}
     homes = (one for one in reversed(submitted.parents) if (one.parent.name, one.name) in named)
     return next(homes, submitted.parent) / "timestamp.txt"
@@ -234,7 +234,9 @@ class Penalties:
             ) from None
 
     def assign(self, held: Mapping[Key, Mark], lessons: Collection[str]) -> tuple[str, ...]:
-        """Have nbgrader set or take back the penalty of whatever is late, or has one from when it was. ``held``: by assignment.
+        """Have nbgrader set the penalty of each late submission, and take back the penalty of each that is late no more.
+
+        ``held``: the marks by assignment.
 
         Returns a line for each assignment that the plug-in fails for; the others have their penalties.
         """

@@ -46,7 +46,7 @@ class Brought:
 
 
 def _truths() -> dict[str, str]:
-    """The modules that only truths use, by name: they are in no tree in which a submission runs, nor in the judge's."""
+    """The modules that only truths use, by name. The process of a submission has no such file, nor has the judge's."""
     course = the_course()
     return {name: course.file_of(name).read_text(encoding="utf-8") for name in course.truths}
 

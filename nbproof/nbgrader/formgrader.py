@@ -52,7 +52,7 @@ def open_formgrader(root: Path, extra: list[str]) -> int:
 
 _ASKS = re.compile(r"^### (?:Exercise: |In your own words: )", re.MULTILINE)
 _MARKERS = re.compile(rf"^(?:{BEGIN_SOLUTION}|{END_SOLUTION}|{BEGIN_SCHEME}|{END_SCHEME})\n?", re.MULTILINE)
-# formgrader's style sheet takes the triangle away by which one sees that there is more to open.
+# formgrader's style sheet takes away the triangle that shows that there is more to open.
 _SUMMARY = '<summary style="display:list-item;cursor:pointer">'
 _SCHEME = (
     f"<details>{_SUMMARY}<i>Reference answer and mark scheme: learners never see this</i></summary>"
@@ -84,7 +84,7 @@ class ReadingView(Preprocessor):  # type: ignore[misc]
         cells = [nbformat.v4.new_markdown_cell(_NOTE)]
         for cell in nb.cells:
             cells += _shown(cell, schemes)
-        # A notebook of another make, in which nothing is asked as here, is shown as it is.
+        # A notebook of another make, which asks nothing as ours do, is shown as it is.
         if any(_ASKS.match(cell.source) for cell in cells):
             nb.cells = cells
         return nb, resources
@@ -95,7 +95,7 @@ class ReadingView(Preprocessor):  # type: ignore[misc]
         path = Path(course.format_path(course.source_directory, ".", lesson), f"{notebook}.ipynb")
         try:
             cells = nbformat.read(path, as_version=4).cells
-        except Exception:  # nbformat raises whatever json and its schemas raise
+        except Exception:  # nbformat raises what json and its schemas raise
             return {}
         parted = f"---\n\n{BEGIN_SCHEME}"
         return {

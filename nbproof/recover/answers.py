@@ -1,7 +1,7 @@
 """What is found in a submission: its answers, how each that was not where it should be was found, and the learner's own cells.
 
 These are new cells, and released cells that were changed. Code runs while grading, in its order
-(:mod:`nbproof.marking.execution`); text is there for whoever marks a task, or another answer.
+(:mod:`nbproof.marking.execution`); text is there for the person who marks a task, or another answer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class OwnCell:
     after: int
     """The place, among the released cells, of the one above it; -1 above all of them."""
     place: int | None = None
-    """The released cell whose text it has replaced: one that shows something, or a setup cell. None for a new cell."""
+    """If it is a released cell with a changed text: the place of that cell, which shows something or is a setup cell. None for
+    a new cell."""
     code: bool = True
     """Whether it is code, and runs."""
     questions: tuple[str, ...] = ()

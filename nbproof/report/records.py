@@ -33,15 +33,15 @@ __all__ = ["Known", "everybody", "read_class", "withdrawn"]
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a class beside what was graded: who belongs to it, and what came of which nothing could be graded."""
+    """What is known of a class beside what was graded: who belongs to it, and what came that could not be graded."""
 
     people: tuple[Person, ...] = ()
     late: frozenset[Key] = frozenset()
     """What is late by the word of an LMS that does not say when it came."""
     problems: Mapping[Key, str] = field(default_factory=dict)
-    """Why nothing of it can be graded; without a lesson, if nothing says for which it was."""
+    """Why nothing of it can be graded. The lesson in its key is empty if nothing says which lesson it was for."""
     waiting: tuple[Key, ...] = ()
-    """Of which another copy may be the last."""
+    """Those that may have a later copy than the one that counts."""
 
 
 def read_class(
@@ -60,7 +60,7 @@ def read_class(
     book = _read_gradebook(root, lessons)
     verdicts = {key: Verdict(*key, problem="not graded yet") for key in handed_in}
     verdicts |= {key: one.verdict for key, one in book.marks.items()} | journalled
-    # What is in submitted/ now, and cannot be graded, counts, whatever was graded there before.
+    # A file that is in submitted/ now and cannot be graded counts, even if an earlier one was graded there.
     found = marks(verdicts | refused, book.marks, told.late)
     for key in handed_in.keys() - refused.keys():
         graded = key in journalled or key in book.marks
@@ -167,7 +167,7 @@ def _read_gradebook(root: Path, lessons: Collection[str]) -> ClassResults:
 
 
 def _more_time(dates: DueDates, lessons: Collection[str]) -> frozenset[Key]:
-    """Whose extension of what has not ended."""
+    """The submissions with an extension that has not ended."""
     now = datetime.now(UTC)
     extended = {key for key, until in dates.extensions.items() if until > now}
     return frozenset(Key(who, name) for who, of in extended for name in lessons if assignment_of(name) == of)

@@ -172,7 +172,7 @@ def needs_help(results: ClassResults) -> list[Row]:
 
 
 def _share(mine: Sequence[Mark], lessons: Sequence[ClassLesson], due: Sequence[ClassLesson]) -> float:
-    """1 for whoever has nothing to earn yet."""
+    """The part of the points that the learner has; 1 if there was nothing to earn yet."""
     counted = {mark.lesson for mark in mine if not mark.problem} | {lesson.slug for lesson in due}
     most = sum(lesson.max_score for lesson in lessons if lesson.slug in counted)
     return sum(mark.score for mark in mine) / most if most else 1.0

@@ -142,7 +142,7 @@ class _ClassRun:
     watch: Watch
     references: References
     anyway: bool
-    """Whether lessons are graded whose reference answers lose marks."""
+    """Whether a lesson is graded although its reference answers lose marks."""
     changed: tuple[str, ...] = ()
     """What the gradebook has followed, a line each."""
     _verdicts: dict[Key, Verdict] = field(default_factory=dict)
@@ -152,9 +152,9 @@ class _ClassRun:
     _returned: list[str] = field(default_factory=list)
     """What was graded, and the gradebook did not have."""
     _recounted: Counter[str] = field(default_factory=Counter)
-    """Lesson -> submissions whose verdicts are kept, while the lesson's points or texts are others."""
+    """Lesson -> how many submissions keep their verdicts although the lesson's points or texts have changed."""
     _beside: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    """What is to be said of files that lie beside notebooks -> of whose, or of which."""
+    """What is to be said of files that lie beside notebooks -> the learners, or the files, that it is said of."""
     _earlier: dict[Key, Path] = field(default_factory=dict)
     """Where the answers are kept that counted before those which this run marked."""
     _marked: dict[Key, str] = field(default_factory=dict)
@@ -165,7 +165,7 @@ class _ClassRun:
         try:
             return self._whole(intake, made, force)
         except BaseException:
-            # Whatever ends it: should the gradebook fail now, what ended the run is told all the same.
+            # If the gradebook fails now as well, the error that ended the run is told all the same.
             with contextlib.suppress(Exception):
                 self.watch.stopped(self._marks().values())
             raise
@@ -213,7 +213,7 @@ class _ClassRun:
         )
 
     def _fallen(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
-        """Whose marks are fewer than those of an earlier hand-in, and what has that one count again; a line each."""
+        """A line for each submission with fewer marks than an earlier hand-in: the marks, and how that one counts again."""
         for key, kept in self._earlier.items():
             before, now = self._stood.get(key, marks[key]), marks[key]
             if now.score < before.score and not now.problem:

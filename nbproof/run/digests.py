@@ -64,7 +64,7 @@ GRADED_BY = (
 )
 """What a verdict, its graded notebook and its marks depend on: modules of the tool, and whole rooms.
 
-Whatever else a run uses decides where, when and for whom, or only tells of it.
+All else that a run uses decides where, when and for which learner, or only tells of it.
 """
 
 

@@ -2,7 +2,7 @@
 
 By its cells: by the ids of exercises in it that only one lesson has. That needs no whole notebook, so a truncated one or one that
 was saved as a page is recognised as well. Where several lessons have all its ids, the texts decide that were handed out with one
-of them. Nothing runs, and whatever is passed over is named.
+of them. Nothing runs, and each file that is passed over is named.
 
 The rules are those of ``collect``: content comes before names, and what was handed out and came back with nothing filled in
 replaces no work. But nothing dates a file of a folder. So, of several copies of a lesson, the one counts that holds all that the
@@ -119,7 +119,7 @@ class LessonBook:
         return self.guess_of(data)
 
     def guess_of(self, data: bytes) -> Guess:
-        """The lesson of which these bytes are."""
+        """What these bytes tell of the lesson that they belong to."""
         data = data.replace(b"\0", b"")  # without zeros UTF-16 reads as UTF-8 does: ids are plain letters
         notebook = _NOTEBOOK.match(data[:_HEAD]) is not None
         marked = {one[1] for one in islice(_MARK.finditer(data), _MOST_MARKS)}
@@ -148,7 +148,7 @@ class LessonBook:
         return whole or found
 
     def _nearest(self, own: set[str], names: Sequence[str]) -> Sequence[str]:
-        """Those of which most texts are in a notebook; what all of them have says nothing."""
+        """The lessons that share the most texts with a notebook. A text that all of them have says nothing."""
         shared = Counter(text for name in names for text in self._released[name])
         counts = {name: sum(shared[one] < len(names) for one in own & self._released[name].keys()) for name in names}
         near = [name for name in names if counts[name] * 2 > max(counts.values())]
@@ -197,7 +197,7 @@ class Folder:
     lessons: Sequence[str]
     book: LessonBook
     passed: dict[str, list[Path]] = field(default_factory=lambda: defaultdict(list))
-    """Why a notebook does not count -> those of which it is true."""
+    """Why notebooks do not count -> these notebooks."""
     needs_look: bool = False
     """Whether one of them holds answers that are not in the one that counts."""
     _contents: dict[Path, bytes] = field(default_factory=dict)

@@ -46,7 +46,7 @@ class Intake:
     passed_over: bool = False
     """Whether something that lies there is no submission, and is told in a note."""
     absent: tuple[Key, ...] = ()
-    """Notebooks that are not there, of assignments of which another one is."""
+    """Notebooks that are not there, although another notebook of the same assignment is."""
 
 
 def lessons_with_source(root: Path, names: list[str]) -> list[str]:

@@ -90,7 +90,7 @@ class InProgress:
     """``.course/marking.json``: what a run is marking, for the next run should this one be killed.
 
     A note that is there when a run begins is of a run that nobody ended on purpose: its submission may have ended it. The
-    kernel keeps notes whatever becomes of this process; a power cut is no submission's doing.
+    kernel keeps the notes even if this process is killed. A power cut may lose them, but no submission causes a power cut.
     """
 
     def __init__(self, root: Path) -> None:
@@ -117,7 +117,7 @@ class InProgress:
             self._save()
 
     def end(self) -> None:
-        """The run ends as runs do, if only by Ctrl-C: whatever was in progress did not end it."""
+        """The run ends as runs do, if only by Ctrl-C: no submission that was in progress ended it."""
         self._notes = {name: note for name, note in self._notes.items() if note["set_aside"]}
         self._save()
 
@@ -161,9 +161,7 @@ def write_verdict(root: Path, verdict: Verdict, notebook: bytes) -> None:
 
 
 def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
-    """What a run has found of a submission; None if it has not, or if that cannot be read: whatever else stands in a file of
-    that name is none.
-    """
+    """The verdict that a run has kept of a submission; None if there is none, or if the file holds anything else."""
     path = journal_of(root, learner, lesson)
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:

@@ -78,7 +78,7 @@ def _second_try(pool: Pool, job: HandIn, read: Reader, seed: int) -> Verdict:
 
 
 def outcome(marks: Callable[[], Verdict]) -> Verdict | Exception:
-    """The verdict, or what ended the place where it was marked; whose doing that was nobody knows."""
+    """The verdict, or the error that ended the place where it was marked. Nobody knows which submission caused that error."""
     try:
         return marks()
     except CourseError as error:

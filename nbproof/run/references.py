@@ -69,8 +69,8 @@ def _said(outcome: Outcome) -> str:
 def shortfall(blueprint: Blueprint, answers: Mapping[str, str], verdict: Verdict) -> str:
     """Why the reference answers earn less than full marks, in words; empty if they do not.
 
-    An exercise to which the instructor's notebook gives no answer, as nbgrader courses may, is not asked for; nor is one that
-    misses a name which such an exercise would have defined.
+    An exercise that the instructor's notebook does not answer, which nbgrader courses may have, is not asked for. Nor is an
+    exercise that misses a name which an unanswered one would have defined.
     """
     if verdict.problem:
         return verdict.problem

@@ -1,7 +1,7 @@
 """The engine: forks a sealed worker for each submission, asks it for evidence, judges at home.
 
 One fork server, a few threads, each driving one worker at a time; truths are shared by a whole class.
-Nothing in here writes to a gradebook: results are handed to whoever called.
+Nothing in here writes to a gradebook: the caller gets the results.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def main() -> int:
     try:
         control.send(json.dumps({"ready": True}).encode())
     except OSError:
-        os._exit(0)  # whoever wanted it is gone
+        os._exit(0)  # the grader that started it is gone
     server = ForkServer(control, isolation)
     server.loop()
     server.end_all()

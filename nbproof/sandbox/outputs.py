@@ -1,8 +1,8 @@
 """What a worker sends as a cell's outputs, made harmless: graded notebooks are read by instructors, logged in.
 
-Learner code may have written every byte of it. So nothing is trusted: forms, sizes, text. HTML is not kept at all: whatever
-cleans it does work that a few lines of it can make as long as they like. The text of the same output says what was shown; where
-there is none, the words of the HTML stand there, and a sentence says what is left out.
+Learner code may have written every byte of it. So nothing is trusted: forms, sizes, text. HTML is not kept at all: a few lines
+of it can make any program that cleans it work without end. The text of the same output says what was shown. If there is none,
+the words of the HTML stand there, and a sentence says what is left out.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Outputs:
 def _pixels_of(text: str) -> int:
     """How many pixels a PNG in base64 decodes to, by its headers: nothing of it is decoded. 0 if it is none, or moves.
 
-    20 kB can decode to 500 MB, in the browser of whoever opens a graded notebook.
+    20 kB can decode to 500 MB, in the browser of a person who opens a graded notebook.
     """
     try:
         data = base64.b64decode(text)

@@ -251,7 +251,10 @@ def _tried(statement: ast.stmt) -> ast.stmt:
 
 
 def stand_in(namespace: dict[str, Any], names: list[str]) -> None:
-    """What an import binds whose package is not installed here: whoever uses it gets the error that the import got."""
+    """Give names that an import would have bound a stand-in, if the import failed because a package is not installed here.
+
+    Code that uses a stand-in gets the error that the import got. A name that is bound already stays as it is.
+    """
     said = str(sys.exc_info()[1])
 
     def refuse(_: object, name: object = "", *more: object, **named: object) -> None:

@@ -99,7 +99,7 @@ class Finding:
 
     @property
     def line(self) -> int:
-        """The line of the learner's cell at which it ended; 0 if it did not, or if that is not known."""
+        """The line of the learner's cell where it ended; 0 if it did not end early, or if the line is not known."""
         return self.trouble.line if self.trouble is not None else 0
 
     @property
@@ -241,7 +241,7 @@ class Outcome:
 
 
 class CheckFailed(AssertionError):
-    """Ends a test cell whose check failed; says what is wrong without a traceback of the grader's insides."""
+    """Ends a test cell after a check failed; says what is wrong without a traceback of the grader's insides."""
 
     def __init__(self, finding: Finding, text: str) -> None:
         super().__init__(text)

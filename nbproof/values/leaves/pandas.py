@@ -1,7 +1,7 @@
 """pandas' tables as values: a DataFrame, a Series and an Index are what they are made of, as numbers and texts of Python's own.
 
-Equal are two of them by what ``pandas.testing`` asks for: labels, their names, dtypes, then values, of which a missing one is
-None. Whatever their cells hold, what leaves the process of a learner's code is plain data.
+Two of them are equal if all is equal that ``pandas.testing`` compares: labels, their names, dtypes, then values. A missing
+value is None. Cells may hold any object, but only plain data leaves the process of a learner's code.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _HOOK_REGISTERS = tuple(
 
 
 class TorchLeaf(Leaf):
-    """Dense tensors on the CPU, of the dtypes whose values torch can compare and print there; parameters count as tensors."""
+    """Dense tensors on the CPU, of the dtypes that torch can compare and print there; parameters count as tensors."""
 
     __slots__ = ()
 
