@@ -80,14 +80,14 @@ def digest_of_visible(lesson: str) -> str:
 
 @dataclass(frozen=True)
 class NamedCell:
-    """A cell ``# %% name``, or a file that has none, whose name is empty."""
+    """A cell ``# %% name``. A file without such a line is one cell, with an empty name."""
 
     name: str
     source: str
     """Without blank lines at its end, and without a newline there."""
     path: Path
     line: int
-    """Of the file, in which its text begins."""
+    """The line of the file where its text begins."""
 
     @property
     def place(self) -> str:

@@ -1,4 +1,4 @@
-"""Collect uploads: keep what came, tell whose and of which lesson each file is, and put the copy that counts into
+"""Collect uploads: keep what came, tell the learner and the lesson of each file, and put the copy that counts into
 submitted/."""
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def collect(
     """Collect folders, archives and notebooks into ``submitted/`` of the course in ``root``.
 
     ``lesson``: the lesson or assignment that it was handed in for; content decides between an assignment's notebooks, and
-    between all lessons where none is named. ``names``: a CSV (``roster``),
-    whose learners are put on the roster that is kept, as for this upload. ``learner``: whose all of it is.
+    between all lessons where none is named. ``names``: a CSV (``roster``). Its learners are used for this upload, and put on
+    the roster that is kept. ``learner``: all of it is from this one.
     Two at a time would judge by what the other is about to replace: a caller holds the course's lock (``only_run``).
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
@@ -81,7 +81,7 @@ def _but_settled(root: Path, collected: Collected) -> Collected:
 
 
 def _named(root: Path, learner: str, roster: Roster | None) -> str:
-    """The id of the learner whom a person named; it may be a new one where there is no roster. Raises UsageError."""
+    """The id of the learner that a person named; it may be a new one where there is no roster. Raises UsageError."""
     if roster is not None:
         from nbproof_lms.attendance import find_learners  # it needs nbgrader, which is slow to import
 
@@ -114,7 +114,7 @@ def _filed(
                 lesson,
             )
         )
-        # An archive in which all is of one hour was packed then: Moodle since 2022 notes when each entry was downloaded.
+        # If all entries of an archive are of one hour, it was packed then: Moodle since 2022 notes when each was downloaded.
         times = {item.time for item in own if item.time is not None}
         dated = bool(times) and max(times) - min(times) > _DOWNLOADING
         told = [_owned(item, found.get(item.parts, Whose()), learner, desk, dated) for item in own]
@@ -152,7 +152,7 @@ def _owned(item: Item, whose: Whose, learner: str, desk: Desk, dated: bool) -> I
 
 
 def _looked_at(item: Item, book: LessonBook) -> Item:
-    """What kind of file it is, and of which lesson its content is."""
+    """What kind of file it is, and which lesson its content belongs to."""
     name = item.parts[-1].casefold()
     # When something was handed in says an LMS, and no timestamp.txt. The files of an archive are listed by themselves.
     if is_junk(item.parts) or (item.problem is None and (item.archive or name.endswith("timestamp.txt"))):

@@ -1,5 +1,5 @@
-"""Somebody else's table: a CSV in whatever encoding, with whatever between its cells, written again as it came; and which of its
-columns is which, by what stands above it, in the languages that Moodle has most."""
+"""Somebody else's table: a CSV in any encoding, with any separator, that is written again as it came. The words above a column
+say what the column is, in the languages that Moodle has most."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ LEARNER = (
     "name",
     "full name",
 )
-"""Columns whose value becomes the learner's id, the best first."""
+"""Columns that can give the learner's id, the best first."""
 
 _WORDS = {
     FIRST: """

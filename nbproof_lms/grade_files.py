@@ -2,7 +2,7 @@
 
 Which column is what the system itself tells (``System.grade_table``); which row is which learner's is read from the table; which
 column is which lesson's says its name, or the instructor. Grades in another place than theirs are worse than none: where two may
-be meant, a person says which. Whoever has no grade here keeps what the LMS has.
+be meant, a person says which. A learner who has no grade here keeps what the LMS has.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import shlex
 from argparse import Namespace
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -44,9 +44,9 @@ __all__ = [
 class GradeFile:
     """A file to import, and what a person should know before doing so.
 
-    ``filled``: how many grades stand in it. ``columns``: lesson -> the column of its grades. Of learners with a grade: those whom
-    the export knows (``found``), does not know (``unmatched``), and for whom several rows are meant, or whose row several mean
-    (``unclear``).
+    ``filled``: how many grades stand in it. ``columns``: lesson -> the column of its grades. Learners with a grade are of
+    three kinds: the export knows them (``found``); it does not (``unmatched``); or several rows fit the learner, or several
+    learners fit the row (``unclear``).
     """
 
     data: bytes
@@ -77,14 +77,16 @@ def grade_file(
     if table is None:
         raise UsageError(
             f"this is no table that {system.name} takes grades in: it has no column that says who somebody is",
-            f"{export}, whose first line is {', '.join(sheet.head)[:120]!r}",
+            f"{export}, with the first line {', '.join(sheet.head)[:120]!r}",
             f"{system.export}; then --{system.option} FILE",
         )
     graded = {key[0] for key, grade in grades.items() if grade.cells}
     learners, lessons = sorted({learner for learner, _ in grades}), sorted({name for _, name in grades})
     places = _columns(sheet, table, system, lessons, titles, lesson, chosen)
-    means = _rows_meant(sheet, table, people, learners)
+    asked = {**{learner: Person(learner) for learner in learners}, **{person.id: person for person in people}}
+    means, crossed = _rows_meant(sheet, table, asked, system.roster_number)
     clear = {row: learner for learner, row in _sole(means).items()}
+    there = {learner for learner, rows in means.items() if rows}.union(*crossed.values())
     filled, notes = _fill(sheet, table, clear, grades, places)
     without = [name for name in lessons if name not in places and table.only is None]
     missing = "no column of the export has its name, so its grades are not in the file: --column says which is its"
@@ -94,9 +96,14 @@ def grade_file(
         filled,
         {name: sheet.head[column] for name, column in sorted(places.items())},
         frozenset(clear.values()) & set(learners),
-        tuple(learner for learner in learners if not means[learner] and learner in graded),
-        tuple(learner for learner in learners if means[learner] and learner not in clear.values()),
-        (*table.notes, *notes, *(f"{name}: {missing}" for name in without)),
+        tuple(sorted(graded - there)),
+        tuple(sorted(there.intersection(learners).difference(clear.values()))),
+        (
+            *table.notes,
+            *notes,
+            *_crossed_lines(sheet, table, crossed, asked),
+            *(f"{name}: {missing}" for name in without),
+        ),
     )
 
 
@@ -141,34 +148,62 @@ def _columns_called(lesson: str, table: GradeTable, titles: Mapping[str, str], c
 
 
 def _sole(means: Mapping[str, Collection[int]]) -> dict[str, int]:
-    """Of whatever means one only, which nothing else means: that one."""
+    """Name -> the one number that it means; without names that mean several, and without names that mean the same one."""
     ones = {name: min(found) for name, found in means.items() if len(found) == 1}
     times = Counter(ones.values())
     return {name: one for name, one in ones.items() if times[one] == 1}
 
 
 def _rows_meant(
-    sheet: Sheet, table: GradeTable, people: Iterable[Person], learners: Iterable[str]
-) -> dict[str, set[int]]:
-    """The rows that may be each learner's: by identifiers, the surest first; what is left then, by name. Nobody is guessed."""
-    asked = {**{learner: Person(learner) for learner in learners}, **{person.id: person for person in people}}
-    forms = ((text, one.id) for one in asked.values() for text in (one.id, one.lms_id, one.email) if text)
-    ids = grouped((plain(text), learner) for text, learner in forms)
+    sheet: Sheet, table: GradeTable, asked: Mapping[str, Person], number: str
+) -> tuple[dict[str, set[int]], dict[int, set[str]]]:
+    """The rows that may be each learner's: by identifiers; what is left then, by name. Nobody is guessed.
+
+    Besides each row in which two ids belong to different people, and they. ``number``: as ``System.roster_number``.
+    """
     names = grouped((bare_words(one.name), one.id) for one in asked.values())
     means: dict[str, set[int]] = {learner: set() for learner in asked}
-    rows = {at: row for at, row in list(enumerate(sheet.rows))[table.first_row :] if "Student, Test" not in row}
-    for at, row in rows.items():
-        # Brightspace writes #ada.
-        found = (ids[form] for column in table.ids if (form := plain(row[column]).removeprefix("#")) in ids)
-        for learner in next(found, ()):
+    told = _told_by_ids(sheet, table, asked.values(), number)
+    crossed = {}
+    for at, found in told.items():
+        who = set.intersection(*found) if found else set()
+        for learner in who:
             means[learner].add(at)
-    by_id = {learner for learner, found in means.items() if found}
-    for at in rows.keys() - set().union(*means.values()):
-        name = bare_words(" ".join(rows[at][column] for column in table.names))
+        if found and not who:
+            crossed[at] = set.union(*found)
+    by_id = {learner for learner, rows in means.items() if rows}
+    for at in [at for at, found in told.items() if not found]:
+        name = bare_words(" ".join(sheet.rows[at][column] for column in table.names))
         if len(name) > 1:
             for learner in {*names[name]} - by_id:
                 means[learner].add(at)
-    return means
+    return means, crossed
+
+
+def _told_by_ids(sheet: Sheet, table: GradeTable, people: Collection[Person], number: str) -> dict[int, list[set[str]]]:
+    """Of each row, whom each of its identifiers means, of those that mean anybody."""
+    forms = ((text, one.id) for one in people for text in (one.lms_id, one.email, *one.ids) if text)
+    ids = grouped((plain(text), learner) for text, learner in forms)
+    found = {}
+    for at, row in list(enumerate(sheet.rows))[table.first_row :]:
+        if "Student, Test" not in row:
+            # Brightspace writes #ada.
+            cells = [plain(row[column]).removeprefix("#") for column in table.ids]
+            found[at] = [who for one in cells if (who := {*ids[one], *ids[f"number {number.format(one)}"]})]
+    return found
+
+
+_CROSSED = "nothing is written there. Correct the ids there, or in roster.csv, then run the same report again"
+
+
+def _crossed_lines(
+    sheet: Sheet, table: GradeTable, crossed: Mapping[int, Collection[str]], asked: Mapping[str, Person]
+) -> Iterator[str]:
+    """Of each row with ids of different people, which it is, and whose they are."""
+    for at, several in crossed.items():
+        cells = ", ".join(filter(None, (sheet.rows[at][column].strip() for column in table.ids)))
+        told = " and of ".join(asked[one].called for one in sorted(several))
+        yield f"the row with {cells} has ids of {told}: {_CROSSED}"
 
 
 def _fill(
@@ -238,12 +273,13 @@ def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]
     given: dict[Key, Mark] = {}
     told = defaultdict[str, list[str]](list)
     for lesson, person in product(most, results.people):
-        key = Key(person.id, lesson)
-        kind = _why_none(marks.get(key))
-        if kind and key not in later:
-            is_zero = kind in zero or key in settled
+        keys = {Key(name, lesson) for name in person.ids}
+        kinds = {_why_none(marks.get(key)) for key in keys}
+        kind = next(one for one in ("", "ungraded", "missing") if one in kinds)
+        if kind and later.isdisjoint(keys):
+            is_zero = kind in zero or not settled.isdisjoint(keys)
             if is_zero:
-                given[key] = Mark(Verdict(*key), most[lesson])
+                given[Key(person.id, lesson)] = Mark(Verdict(person.id, lesson), most[lesson])
             told[f"{lesson}: {NO_GRADE[kind]}: {_GETS[is_zero].format(kind=kind)}"].append(person.id)
     return given, [f"{what}: {some_of(who, 8)}" for what, who in told.items()]
 
@@ -270,6 +306,8 @@ def grade_files(
     if exports and not grades:
         return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
     grades |= given
+    grades, people, twice = _by_person(grades, results.people)
+    refused += twice * bool(exports)
     titles = {assignment_of(one.slug): assignment_of(one.slug).replace("_", " ") for one in results.lessons}
     titles |= {lesson.slug: lesson.title for lesson in results.lessons}
     if unknown := sorted(chosen.keys() - titles.keys()):
@@ -278,13 +316,38 @@ def grade_files(
     lesson = assignment_of(names[0]) if len(names) == 1 else ""
     for option, export in exports.items():
         try:
-            made[option] = grade_file(find_system(option), export, grades, results.people, titles, lesson, chosen)
+            made[option] = grade_file(find_system(option), export, grades, people, titles, lesson, chosen)
         except CourseError as error:
             refused.append(error)
     return made, refused
 
 
+def _by_person(
+    grades: Mapping[Key, Mark], people: Sequence[Person]
+) -> tuple[dict[Key, Mark], list[Person], list[CourseError]]:
+    """Grades and people, each person once: who has work under two ids is there under one. No grade where both have one."""
+    known = {one.id for one in people}
+    first = {one.id: min(one.ids & known) for one in people}
+    found = grouped((Key(first[learner], lesson), mark) for (learner, lesson), mark in grades.items())
+    # Somebody's 0 for nothing stands beside no grade.
+    marks = {key: [one for one in several if one.cells] or several[:1] for key, several in found.items()}
+    ones = {key: several[0] for key, several in marks.items() if len(several) == 1}
+    twice = [_two_grades(marks[key]) for key in sorted(marks.keys() - ones.keys())]
+    return ones, [one for one in people if first[one.id] == one.id], twice
+
+
+def _two_grades(several: Sequence[Mark]) -> CourseError:
+    last = several[-1]
+    told = " and ".join(one.learner for one in several)
+    then = course_command(shlex.join(["roster", "remove", last.learner, "--lesson", last.lesson]))
+    return CourseError(
+        f"{told} are one person, and each has a grade for {last.lesson}",
+        "submitted/",
+        f"take away the one that does not count: {then}",
+    )
+
+
 def known_elsewhere(option: str, made: Mapping[str, GradeFile]) -> frozenset[str]:
-    """Learners whom this export does not know, and another one does that was named in the same call."""
+    """Learners that this export does not know, but another export in the same call does."""
     others = frozenset().union(*(file.found for other, file in made.items() if other != option))
     return frozenset(made[option].unmatched) & others

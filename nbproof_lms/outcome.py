@@ -37,7 +37,7 @@ STATUSES = {
     "earlier copy": "another copy counts",
     "waits": "nothing says which copy is the last: it waits for you",
     "no lesson known": "its content is of no lesson, or of another one",
-    "no learner known": "nothing says whose it is, or several things do",
+    "no learner known": "nothing says who handed it in, or several things do",
     "no notebook": "the learner handed in no notebook with it",
     "unsafe path": "its name leads out of the upload",
     "not read": "it cannot be opened or unpacked, or would be too large",
@@ -91,7 +91,7 @@ class Line:
 
     @property
     def key(self) -> Key:
-        """Whose, and of which lesson."""
+        """The learner and the lesson."""
         return Key(self.learner, self.lesson)
 
     @property
@@ -160,7 +160,7 @@ class Collected:
 
 
 def uploads_in(root: Path) -> Iterator[KeptUpload]:
-    """Every upload, in the order in which they came; one whose list cannot be read is passed over."""
+    """Every upload, in the order of arrival. An upload with a list that cannot be read is passed over."""
     for path in sorted((root / "collected").glob("*/list.json")):
         folder = path.parent.name
         try:
@@ -200,7 +200,7 @@ def lines_in(root: Path) -> Iterator[Line]:
 
 
 def meant_in(root: Path) -> Iterator[tuple[Line, Key]]:
-    """Every file that ever came, with whose it is, and for which lesson it was: of an assignment's notebooks it may be any."""
+    """Every file that ever came, with its learner and lesson. If only its assignment is known: for each notebook of it."""
     known = places(root).lessons()
     for upload in uploads_in(root):
         asked = [one for one in known if assignment_of(one) == upload.handed_in_for] or [upload.handed_in_for]

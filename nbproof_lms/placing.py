@@ -45,7 +45,7 @@ class Desk:
         return grouped((line.key, line) for line in self._lines)
 
     def note(self, lines: Iterable[Line]) -> None:
-        """What an upload, earlier or of this call, says of whose each number is, for the next one."""
+        """Keep which learner has which number, as an upload says, earlier or of this call, for the next one."""
         for line in lines:
             name, _, number = line.account.partition(":")
             system = systems().get(name)
@@ -103,7 +103,7 @@ def _time_told(path: Path, zone: str) -> datetime | None:
 
 
 def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None:
-    """Put into submitted/ what counts of an upload, whose copies lie ``here``; what was there moves to ``replaced``."""
+    """Put into submitted/ what counts of an upload. Its copies lie ``here``; what was in submitted/ moves to ``replaced``."""
     data = grouped((line.key, line) for line in lines if line.beside)
     for line in lines:
         if line.status == "taken":
@@ -140,7 +140,7 @@ def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: P
 
 
 def _has_come(target: Path, fresh: Path, folder: str, names: Sequence[str]) -> set[str]:
-    """The files and links in a folder of ``target`` in the place of which ``fresh`` has something."""
+    """Of these names in a folder of ``target``: the files and links that ``fresh`` has something in place of."""
     new = fresh / Path(folder).relative_to(target)
     there = (Path(folder, name) for name in names if (new / name).exists())
     return {path.name for path in there if path.is_symlink() or not path.is_dir()}

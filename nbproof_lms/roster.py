@@ -5,8 +5,8 @@ its gradebook, and Moodle's list of participants or grading worksheet, in any of
 person is a name of theirs: the same person may come in another system's export.
 
 The roster that is kept is one as well: ``roster.csv`` in the course's folder, which people can read and change.
-Whoever comes in another table is the same person if an id is the same: a learner's id, an address, a number of matriculation.
-A name makes nobody the same; whoever bears somebody else's is named, and a person says so.
+A person in another table is the same person if an id is the same: a learner's id, an address, a number of matriculation.
+A name makes nobody the same: a newcomer with somebody else's name is told, and the instructor says whether they are one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -47,7 +47,7 @@ _SEPARATOR = "|"
 
 _NUMBER = re.compile(r"(participant )?(\d+)", re.IGNORECASE)
 _NUMBERS = {"lms user id", "canvas id", "moodle id", "user id"}
-"""Columns that hold the number by which an LMS calls the learner in file names."""
+"""Columns that hold the number that stands for the learner in an LMS's file names."""
 _SAID = {"name", "full name", "student", FIRST, LAST, "email address", "also", "learner"}
 """Columns that hold no other name."""
 _TITLES = {"jr", "sr", "ii", "iii", "iv", "phd", "md", "msc", "bsc", "mba", "esq"}
@@ -114,7 +114,7 @@ class Roster:
 
     @cached_property
     def _names(self) -> Mapping[str, set[str]]:
-        """Every name as it is, and whose."""
+        """Every name as it is, and its learners."""
         found: dict[str, set[str]] = defaultdict(set)
         for member in self.members:
             for name in member.names:
@@ -126,7 +126,7 @@ class Roster:
 
     @cached_property
     def _bare_names(self) -> Mapping[str, set[str]]:
-        """Every name without signs and spaces, and whose: also with its last words in front, as LMSs sort people."""
+        """Every name without signs and spaces, and its learners; also with the last words in front, as LMSs sort people."""
         found: dict[str, set[str]] = defaultdict(set)
         for name, learners in self._names.items():
             found[bare(name)] |= learners
@@ -143,7 +143,7 @@ class Roster:
 
     @cached_property
     def with_number(self) -> set[str]:
-        """The learners of whom it holds the number that an LMS has of them in all lessons."""
+        """The learners with a number on this roster that an LMS uses for them in all lessons."""
         return set().union(*(learners for number, learners in self._numbers.items() if number.isdecimal()))
 
     def numbered(self, number: str) -> frozenset[str]:
@@ -151,13 +151,30 @@ class Roster:
         return frozenset(self._numbers.get(number, ()))
 
     def called(self, name: str) -> frozenset[str]:
-        """The learners whom an LMS may call so, which leaves out signs, accents and spaces, or turns a name round."""
+        """The learners that an LMS may call so: it leaves out signs, accents and spaces, or turns a name round."""
         return self.named(name) or frozenset(self._bare_names.get(bare(name), ()))
 
     def named(self, name: str) -> frozenset[str]:
         """The learners who are called so; letter case, underscores for spaces, and ``Doe, Jane`` do not matter."""
         turned = _first_name_first(name.replace("_", " "))
         return frozenset(self._names.get(plain(name)) or self._names.get(plain(turned)) or ())
+
+    def owner(self, name: str) -> str:
+        """The learner who alone has this name, number or folder; empty if nobody has, or several."""
+        found = self.named(name) or self.numbered(name)
+        return min(found) if len(found) == 1 else ""
+
+    def people(self, ids: Iterable[str]) -> list[Person]:
+        """Everybody, under each of these ids that is theirs; under their own where none is."""
+        theirs = grouped((self.owner(one), one) for one in ids)
+        found = []
+        for member in self.members:
+            here = theirs[member.learner]
+            names = {member.learner, *here, *(one.removeprefix("id ") for one in member.also if not one.isdecimal())}
+            own = {one for one in names if self.owner(one) == member.learner}
+            own |= {f"number {one}" for one in member.numbers if len(self.numbered(one)) == 1}
+            found += [replace(member.person, id=one, also=frozenset(own - {one})) for one in here or [member.learner]]
+        return found
 
 
 def _first_name_first(name: str) -> str:
@@ -178,7 +195,7 @@ def read_names(path: Path, option: str = "--names") -> Roster:
     if not columns and not {FIRST, LAST} <= set(heads):
         raise UsageError(
             "no column of the names says which learner it is",
-            f"{path}, whose first line is {', '.join(rows[0])[:120]!r}",
+            f"{path}, with the first line {', '.join(rows[0])[:120]!r}",
             "name one column 'learner'; every other column holds names that stand for that learner",
         )
     members: dict[str, Member] = {}
@@ -230,7 +247,7 @@ def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: 
 
 
 def _id_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[str]:
-    """The column whose value becomes the learner's id, and those that do where it is empty."""
+    """The column that gives the learner's id, and the columns that give it where that one is empty."""
     if {"id", FIRST, LAST} <= set(heads):
         return ("id",)  # as nbgrader's own list of students
     return [name for name in LEARNER if name in heads and is_filled(rows, heads.index(name))]

@@ -155,7 +155,8 @@ def _remove(root: Path, learners: Sequence[str], lesson: str, yes: bool) -> int:
         if not yes and not _agreed():
             print("nothing was removed")
             return 1
-        _take_out(root, learners, lesson)
+        others = {name for one in learners if one in people for name in people[one].also}
+        _take_out(root, learners, lesson, {*learners, *others.difference(people)})
     print(f"removed: {told}")
     print(f"next: {course_command('report', root)} writes report/ without them")
     return 0
@@ -171,10 +172,12 @@ def _folders(root: Path, learner: str, lesson: str) -> list[Path]:
     return [path for path in found if os.path.lexists(path) and not (lesson and path.parent.is_symlink())]
 
 
-def _take_out(root: Path, learners: Collection[str], lesson: str) -> None:
-    """Remove these learners. The journals go before the gradebook: a run that comes after a cut brings nobody back.
+def _take_out(root: Path, learners: Collection[str], lesson: str, struck: Collection[str]) -> None:
+    """Remove these learners, and take ``struck`` off the roster.
 
-    What came in uploads stays byte for byte, but lists no longer say whose it was. Raises CourseError.
+    The journals go before the gradebook: a run that comes after a cut brings nobody back.
+
+    What came in uploads stays byte for byte, but lists no longer say who handed it in. Raises CourseError.
     """
     gone = set(learners)
     then = "mend that, then run the same command again"
@@ -191,7 +194,7 @@ def _take_out(root: Path, learners: Collection[str], lesson: str) -> None:
         if not lesson:
             forget(root, gone)
             # Late, so that the same command finds them again after a cut.
-            strike_off(root, gone)
+            strike_off(root, struck)
     _out_of_gradebook(root, gone, lesson)
 
 

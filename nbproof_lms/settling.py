@@ -68,7 +68,7 @@ class _Trouble:
 
 
 def _of_class(root: Path) -> Iterator[_Trouble]:
-    """Of whose work something cannot be graded."""
+    """The work of the class that cannot be graded, or not as a whole."""
     lessons = lessons_with_source(root, [])
     handed_in = {one.key for one in take_in(root, lessons).submissions}
     marks = read_class(root, [], told=known_of(root)).marks if handed_in else {}

@@ -1,6 +1,6 @@
 """What the tool has to know of a learning-management system, and where the systems are found that it knows.
 
-Each module in ``systems/`` tells of one: a class, made once as ``SYSTEM``. Whatever it leaves out it does not offer.
+Each module in ``systems/`` tells of one: a class, made once as ``SYSTEM``. What the class leaves out is not offered.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class LmsEntry:
     called the file, empty for a folder. ``when``, and ``late``, if it says when it came, or only that it was late;
     ``said``: a time as the LMS writes it, where that cannot be read;
     ``number``: of two entries of one learner the later has the higher one. ``others``: numbers in what seems to be the
-    learner's part of the name, of which one may be the account instead. ``unsure``: why it is nobody's for all that, as where
+    learner's part of the name; one of them may be the account instead. ``unsure``: why it is nobody's for all that, as where
     a learner may have written what the LMS seems to say.
     """
 
@@ -47,13 +47,13 @@ Numbers = dict[tuple[str, str], set[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class GradeTable:
-    """Which columns of an export are what; columns are numbered from 0, and so are rows, of which the head is the first.
+    """Which columns of an export are what. Columns are numbered from 0, and so are rows: row 0 is the head.
 
     ``first_row``: the first of a learner. ``ids``: columns of identifiers, the surest first; ``names``: of the full name, or
     first and last. ``lessons``: columns that may be a lesson's, and what they are called; ``only``: the one column for
     grades, where the whole table is about one lesson. ``maxima``: the most that the LMS takes in a column, where it says so.
-    ``excused``: what a cell says of whom a teacher has excused. ``keep``: columns that are written beside the grades; None:
-    all.
+    ``excused``: what a cell says if a teacher has excused the learner. ``keep``: columns that are written beside the grades;
+    None: all.
     """
 
     first_row: int
@@ -111,7 +111,7 @@ class System:
         return None
 
     def feedback_start(self, entry: LmsEntry) -> str:
-        """What the name of a page must begin with that goes back to whoever handed this in; empty if nothing can."""
+        """How a page's name must begin so that the page goes back to the learner of this entry; empty if none can."""
         return ""
 
 

@@ -1,8 +1,8 @@
-"""Whose each file of an upload is: three rules, each for all of it, at one depth. What they do not cover is listed.
+"""Which learner each file of an upload is from: three rules, each for all of it, at one depth. Other files are listed.
 
 1. Around everything may lie folders that are called as the upload is, as a lesson, or by a word of ``_AROUND``.
-2. If one LMS, and no other, can have given the names of all entries that hold an answer, it says whose each entry is. With a
-   roster its number, else its name, has to be one learner's there; without one, whoever it names is a learner.
+2. If one LMS, and no other, can have given the names of all entries that hold an answer, it says who handed in each of them.
+   With a roster its number, else its name, has to be one learner's there; without one, everybody that it names is a learner.
 3. Else, where folders hold notebooks, a folder is the learner's on the roster who is called so. Without a roster each is one.
 
 A learner chooses the name of a file: it counts only as a person has put it, whole, into the roster. Nothing in an entry names
@@ -29,12 +29,12 @@ _DEEPEST = 8
 _AROUND = {"submissions", "submitted", "downloads"}
 _ENDING = re.compile(r"(?:\.(?:ipynb|zip|tar|tgz|gz|json|txt))*$", re.IGNORECASE)
 _ALONE = (
-    "all would be one person's, and may have come by mail, under any name: --learner says whose it is; where it is a class's, "
-    "collect the folder whose entries are the learners'"
+    "all would be one person's, and may have come by mail, under any name: --learner says who handed it in; if it is a class's, "
+    "collect the folder that holds the learners' entries"
 )
 _NOBODYS = (
-    "no folder says whose it is: put it into one that is called as the learner, or its whole name into a column of --names, or "
-    "--learner says it"
+    "no folder says who handed it in: put it into one that is called as the learner, or its whole name into a column of "
+    "--names, or --learner says it"
 )
 
 Parts = tuple[str, ...]
@@ -59,10 +59,10 @@ class Whose:
 class Upload:
     """All that is known of one upload before anything is decided.
 
-    ``places``: where each file lies in it, and the lesson that its content is of; without what a system made, and whatever has a
-    name that leads out of the upload. ``systems``: who may have made it. ``archives``: those of the files that are folders
-    here, because they were unpacked. ``known``: who handed in before. ``numbers``: whose each number is, as earlier uploads
-    said. ``lesson``: what all of it was handed in for, as a person said.
+    ``places``: where each file lies in it, and the lesson that its content belongs to; without what a system made, and without
+    files with a name that leads out of the upload. ``systems``: the LMSs that may have made it. ``archives``: those of the files
+    that are folders here, because they were unpacked. ``known``: who handed in before. ``numbers``: who has each number, as
+    earlier uploads said. ``lesson``: what all of it was handed in for, as a person said.
     """
 
     name: str
@@ -93,7 +93,7 @@ class Upload:
 
     @cached_property
     def works(self) -> set[Parts]:
-        """Where notebooks and other answers lie: these show whose upload it is. Everything, if there are none."""
+        """Where notebooks and other answers lie: these show who handed in the upload. Everything, if there are none."""
         # An LMS may put a file beside the entries that tells of what learners called theirs.
         made = re.compile("|".join(system.own_files.pattern for system in self.systems))
         told = {parts for parts, lesson in self.places if lesson and not made.fullmatch(parts[-1])}
@@ -139,7 +139,7 @@ class Upload:
         return grouped((plain(one), one) for one in self.known)
 
     def new(self, names: Mapping[Parts, str]) -> dict[Parts, Whose]:
-        """Whom these names are of where there is no roster: each is a learner, unless two are nearly the same."""
+        """The learners of these names where there is no roster: each is one, unless two are nearly the same."""
         spelled = grouped({(bare(name), unicodedata.normalize("NFC", name)) for name in (*names.values(), *self.known)})
         found = {}
         for head, name in names.items():
@@ -163,7 +163,7 @@ def owners(upload: Upload) -> dict[Parts, Whose]:
     systems = [system for system in upload.systems if all(system.read(head[-1]) for head in heads)]
     why = ""
     if upload.who(upload.stem) or any(system.read(upload.name) for system in upload.systems):
-        why = f"{upload.name!r} is called as one person's own: --learner says whose it is"
+        why = f"{upload.name!r} is called as one person's own: --learner says who handed it in"
     elif len(systems) > 1:
         told = " and ".join(system.name for system in systems)
         why = f"{told} may each have given the names here, and say different things by them"
@@ -192,10 +192,10 @@ class _Numbered:
         read = ((head, system.read(head[-1])) for head in upload.entries)
         self._entries = {head: entry for head, entry in read if entry is not None}
         self._sure: set[Parts] = set()
-        """Whose number the roster has."""
+        """The entries with a number that the roster has."""
 
     def found(self) -> dict[Parts, Whose]:
-        """Whom each entry is of."""
+        """Who handed in each entry, or why nobody is known."""
         if self._upload.roster is None:
             found = self._upload.new({head: entry.name for head, entry in self._entries.items()})
         else:
@@ -294,7 +294,7 @@ def _arranged(upload: Upload, heads: set[Parts]) -> dict[Parts, Whose]:
 
 
 def _named(upload: Upload, head: Parts) -> Whose:
-    """Whom a name means on the roster; where there is none, why it is nobody's, or nothing."""
+    """The learner that a name means on the roster, or why it means none. Without a roster: why it is nobody's, or nothing."""
     name = head[-1]
     if system := next((one.name for one in upload.systems if one.read(name)), ""):
         return Whose(

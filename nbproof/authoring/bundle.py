@@ -53,7 +53,7 @@ IF_THERE = ("LICENSE", "constraints.txt", "install.py")
 """Of the course's folder; and of ``pyproject.toml`` what installs the package."""
 
 _TELLING = 24
-"""Characters from which on a line of some answer tells anything: ``return value`` stands in English sentences, too."""
+"""A line of an answer with fewer characters tells nothing: ``return value`` stands in English sentences, too."""
 
 _PICTURE = "docs/pictures/wrong_answer.png"
 
@@ -174,9 +174,9 @@ _PIN = re.compile(r"^[A-Za-z].*==.*$", re.MULTILINE)
 
 
 def write_wheels(root: Path, out: Path) -> list[Path]:
-    """Write the tool's wheel, the course's, the zip for graders and for whoever studies alone, and pins; where they lie.
+    """Write the tool's wheel, the course's, the zip for graders and for people who study alone, and pins. Returns the places.
 
-    The course's wheel holds the notebooks that learners get: an environment in which submissions are graded can be read by them.
+    The course's wheel holds only the notebooks that learners get: a submission can read the environment that grades it.
     Raises UsageError if ``root`` is no clone, CourseError if that wheel would hold what learners must not see.
     """
     course = the_course()
@@ -242,7 +242,7 @@ def is_for_learners(name: str) -> bool:
 
 
 def _requirements(text: str) -> str:
-    """What learners install: without what is for graders, and without what the file says to whoever keeps it."""
+    """What learners install: without what is for graders, and without the comments, which are for people who edit the file."""
     kept = [line for line in text.splitlines() if re.split(r"[=<>~!@\[ ]", line)[0] not in AT_HOME and line[:1] != "#"]
     return "\n".join(["# What the lessons run on. `pip install -r requirements.txt` installs it.", *kept]) + "\n"
 
@@ -363,7 +363,7 @@ def _digest(data: bytes) -> str:
 
 
 def _zipped(files: Iterable[tuple[str, bytes]]) -> bytes:
-    """A zip of these files, in this order, whose bytes follow from theirs alone."""
+    """A zip of these files, in this order. Its bytes depend on nothing else."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, data in files:

@@ -111,7 +111,7 @@ def _serve(trials: list[Numbered], pipe: Connection, scratch: Path) -> None:
     place, said = scratch / str(number), scratch / f"{number}.stderr"
     os.dup2(os.open(said, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 2)  # also of what C++ writes
     _settle(place, first.files)
-    signal.alarm(ceil(first.limit))  # ends a process whose setup never ends
+    signal.alarm(ceil(first.limit))  # ends the process if its setup never ends
     errors = prepare(first)
     signal.alarm(0)
     # Collecting garbage in a trial would visit, and thereby copy, all that is shared.

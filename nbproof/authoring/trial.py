@@ -66,7 +66,7 @@ class Tried:
     errors: tuple[str, ...] = ()
     """Exceptions that setup and answer raised, each with the cell's name."""
     flaws: tuple[str, ...] = ()
-    """What is wrong with the checks themselves, whatever the answer."""
+    """What is wrong with the checks themselves, for any answer."""
     guards: tuple[Guard, ...] = ()
     """What the marks of each test cell rest on, if that was looked at."""
     stderr: str = ""
@@ -148,7 +148,7 @@ def _asked(trial: Trial, grade_id: str, source: str, seed: int) -> list[Finding]
     # What was wanted is for the panel; a Matches in it holds a function, which no pipe carries.
     verdicts = [replace(one, compared=None) for one in found]
     if trouble:
-        # Stock nbgrader gives nothing for a test cell that raises, whatever passed before.
+        # Stock nbgrader gives nothing for a test cell that raises, even if checks passed before.
         verdicts.append(Finding(_RAISES, "", False, seed, trouble=ProbeError("", trouble)))
     return verdicts
 

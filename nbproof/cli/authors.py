@@ -140,7 +140,7 @@ _NEW = Options(
             action="append",
             default=[],
             choices=("torch", "numpy", "pandas"),
-            help="a library whose values exercises compare, besides Python's own; may be repeated",
+            help="a library with values that exercises compare, besides Python's own; may be repeated",
         ),
     ),
     "It makes one lesson with one exercise, and both work as they stand. Nothing is ever overwritten.",

@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 _MANY = 40
-"""Learners from which on a table of everybody helps nobody."""
+"""Most learners for a table of everybody: a longer table helps nobody."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def print_problems(console: Console, told: Told) -> None:
 
 
 def _place(mark: Mark, told: Told) -> str:
-    """For whoever teaches: whose it is, and where to write to them."""
+    """For the instructor: where the submission lies, who handed it in, and where to write to them."""
     who = told.attendance.contact(mark.learner)
     return f"submitted/{mark.learner}/{mark.lesson}" + f": {who}" * (who != mark.learner)
 
@@ -162,7 +162,7 @@ def _problem_of(mark: Mark, told: Told) -> Iterator[str]:
 
 
 _ALIKE = 5
-"""Submissions in which the same is missing for the same reason, from which on they are one line."""
+"""From this many submissions on that miss the same for the same reason, one line tells of all."""
 
 
 def _missing_lines(marks: Iterable[Mark], told: Told) -> Iterator[str]:

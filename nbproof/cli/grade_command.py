@@ -57,7 +57,7 @@ __all__ = ["grade", "watching"]
 def grade(request: Namespace, launched: Launched | None = None) -> int:
     """0 if all is graded, 1 if something could not be, 130 if it was interrupted.
 
-    ``request``: a call of the command. ``launched``: the warm interpreter, if it is on its way; whoever started it ends it.
+    ``request``: a call of the command. ``launched``: the warm interpreter, if it is on its way; the caller ends it.
     Raises CourseError if nothing, or not all, could be tried.
     """
     start = time.perf_counter()

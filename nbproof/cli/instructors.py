@@ -50,7 +50,7 @@ _GRADE = Options(
             help="demand this level (default: the best there is; docs/engine.md, 'Isolation')",
         ),
         option("--unsafe", action="store_true", help="go on without isolation if the machine offers none"),
-        option("--anyway", action="store_true", help="also grade lessons whose reference answers lose marks here"),
+        option("--anyway", action="store_true", help="also grade a lesson if its reference answers lose marks here"),
     ),
     "Exit code 0: everything that was handed in is graded, or settled; 1: something could not be, and is listed; 2: a wrong "
     "call; 130: interrupted. A run that was interrupted, or killed, goes on when it is started again.",
@@ -104,7 +104,7 @@ _FEEDBACK = Options(
         ),
     ),
     "Grading writes feedback too. This is for afterwards: when people have given marks and comments in formgrader. "
-    "Only pages of which something changed are written. Exit code 1: a page could not be written, or nothing says "
+    "Only pages with a change are written. Exit code 1: a page could not be written, or nothing says "
     "where it is to be handed back, and it is listed; pages that another LMS takes are no trouble.",
 )
 

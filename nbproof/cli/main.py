@@ -44,7 +44,7 @@ def main(argv: list[str] | None = None, without: UsageError | None = None) -> in
         print("\n".join(error.lines()), file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
-        # Whoever read, such as `head`, has enough. What Python itself writes at its end must find a place, too.
+        # The reader, such as `head`, has enough. What Python itself writes at its end must find a place, too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _CLOSED
     except (Exception, SystemExit):

@@ -102,7 +102,7 @@ def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str]
     lines += [f"  ! {printable(who)}: has a grade, and {several}" for who in file.unclear]
     if unknown or file.unclear:
         add = course_command("roster add ID --name '...' --email ...")
-        lines.append("  next: nothing, of whoever has left the class there. Of others:")
+        lines.append("  next: nothing for learners who have left the class there. For others:")
         lines.append(f"        {add}, with name or address as the export has them, then run the same report again;")
         lines.append("        or, if the class is in two LMSs: name the other's export as well")
     print("\n".join(lines), file=out)

@@ -61,7 +61,7 @@ def _unchecked(file: Path, why: str) -> UsageError:
 
 
 def _lesson_of(root: Path, file: Path, lessons: list[str]) -> str:
-    """The lesson that a notebook belongs to, or of those that it may be the one with its name, or of which most is in it."""
+    """The lesson that a notebook belongs to. Of several that fit, the one with the notebook's name, or else the best."""
     guess = LessonBook(root).guess(file)
     if found := [one for one in (guess.lesson, *guess.others) if one]:
         return max(found, key=lambda one: file.resolve().match(f"{assignment_of(one)}/{notebook_of(one)}.ipynb"))

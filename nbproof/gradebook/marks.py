@@ -291,6 +291,13 @@ class Person:
     lms_id: str = ""
     full_name: str = ""
     """The name where nobody has said which part of it is the first and which the last; they are empty then."""
+    also: frozenset[str] = field(default=frozenset(), kw_only=True)
+    """Other ids of theirs, on the roster or as a folder; the number of an LMS is written ``number 501``."""
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """All names that their work may lie under."""
+        return self.also | {self.id}
 
     @property
     def name(self) -> str:

@@ -28,14 +28,15 @@ from nbproof.run.intake import lessons_with_source, take_in, unread_times
 from nbproof.run.journal import journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc
 
-__all__ = ["Known", "everybody", "read_class", "withdrawn"]
+__all__ = ["Known", "everybody", "joined", "read_class", "withdrawn"]
 
 
 @dataclass(frozen=True)
 class Known:
     """What is known of a class beside what was graded: who belongs to it, and what came that could not be graded."""
 
-    people: tuple[Person, ...] = ()
+    people: Callable[[Collection[str]], Iterable[Person]] = lambda ids: ()
+    """Everybody on the roster, under those of these ids that are theirs."""
     late: frozenset[Key] = frozenset()
     """What is late by the word of an LMS that does not say when it came."""
     problems: Mapping[Key, str] = field(default_factory=dict)
@@ -173,20 +174,25 @@ def _more_time(dates: DueDates, lessons: Collection[str]) -> frozenset[Key]:
     return frozenset(Key(who, name) for who, of in extended for name in lessons if assignment_of(name) == of)
 
 
-def everybody(roster: Iterable[Person], known: Iterable[Person], others: Iterable[str]) -> tuple[Person, ...]:
-    """By id. ``known``: to the gradebook. The roster's name counts, as everywhere; so does its address. Where the two differ in
-    nothing but that the gradebook has first and last name apart, they stay apart.
-    """
+def everybody(
+    roster: Callable[[Collection[str]], Iterable[Person]], known: Iterable[Person], others: Iterable[str]
+) -> tuple[Person, ...]:
+    """By id. ``roster``: as in :class:`Known`. ``known``: to the gradebook."""
     people = {learner: Person(learner) for learner in others}
     people |= {one.id: one for one in known}
-    for member in roster:
-        person = people.get(member.id, member)
-        is_same = sorted(person.name.casefold().split()) == sorted(member.name.casefold().split())
-        if member.last_name or (member.full_name and not (is_same and person.first_name)):
-            names = ("first_name", "last_name", "full_name")
-            person = replace(person, **{name: getattr(member, name) for name in names})
-        people[member.id] = replace(person, email=member.email or person.email)
+    people |= {one.id: joined(people.get(one.id, one), one) for one in roster(tuple(people))}
     return tuple(people[name] for name in sorted(people))
+
+
+def joined(person: Person, member: Person) -> Person:
+    """What the gradebook and the roster know of one person. The roster's name counts, as everywhere; so does its address. Where
+    the two differ in nothing but that the gradebook has first and last name apart, they stay apart.
+    """
+    is_same = sorted(person.name.casefold().split()) == sorted(member.name.casefold().split())
+    if member.last_name or (member.full_name and not (is_same and person.first_name)):
+        names = ("first_name", "last_name", "full_name")
+        person = replace(person, **{name: getattr(member, name) for name in names})
+    return replace(person, email=member.email or person.email, also=member.also)
 
 
 def _notes(root: Path, told: Known, lessons: Collection[str]) -> list[str]:

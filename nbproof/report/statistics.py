@@ -13,7 +13,7 @@ from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Lateness, Mark
 from nbproof.grouping import grouped
-from nbproof.key import Key, assignment_of
+from nbproof.key import assignment_of
 from nbproof.text import duration, printable, some_of
 from nbproof.values.results import FAULTS, Outcome, Status
 
@@ -44,7 +44,7 @@ def lesson_row(results: ClassResults, lesson: ClassLesson) -> Row:
         "max_score": lesson.max_score,
         "due": lesson.due,
         "graded": len(graded),
-        "missing": [person.id for person in results.people if person.id not in there],
+        "missing": [person.id for person in results.people if there.isdisjoint(person.ids)],
         "not_graded": len(there) - len(graded),
         "to_mark": sum(one.pending for one in graded),
         "late": sum(one.is_late for one in graded),
@@ -156,10 +156,11 @@ def needs_help(results: ClassResults) -> list[Row]:
     """
     handed_in = Counter(one.lesson for one in results.marks.values() if not one.absent)
     usual = [one for one in results.lessons if handed_in[one.slug] * 2 >= len(results.people)]
+    marks = grouped((one.learner, one) for one in results.marks.values())
     found = []
     for person in results.people:
-        mine = [mark for one in results.lessons if (mark := results.marks.get(Key(person.id, one.slug)))]
-        due = [one for one in usual if (person.id, one.slug) not in results.more_time]
+        mine = [mark for name in sorted(person.ids) for mark in marks[name]]
+        due = [one for one in usual if results.more_time.isdisjoint((name, one.slug) for name in person.ids)]
         share = _share(mine, results.lessons, due)
         if share < _FEW:
             reasons = [f"{share:.0%} of the points", *_reasons(mine, due)]

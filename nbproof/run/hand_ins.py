@@ -298,7 +298,7 @@ class Folder:
         others = [path for path in mine if path != best]
         if unknown and not held[best]:
             told = (
-                f"{self.named([best])} is as it was handed out, and nothing says whose answers another notebook holds"
+                f"{self.named([best])} is as it was handed out, and nothing says which lesson another notebook answers"
             )
             raise _Undecided(f"{told}: {self.named(sorted(unknown))}; leave one there")
         if not others:
@@ -320,7 +320,7 @@ class Folder:
         return exact, f"{exact.name} counts, which has the right name; {other}"
 
     def _unknown(self) -> set[Path]:
-        """The notebooks of which nothing says what they are."""
+        """The notebooks that nothing is known of: neither their lesson, nor that they were once part of the assignment."""
         return {path for path, whose in self._whose.items() if not (whose or self._is_withdrawn(path))}
 
     def _is_withdrawn(self, path: Path) -> bool:

@@ -160,7 +160,7 @@ class References:
         return failed
 
     def _who(self, lesson: str) -> list[str]:
-        """Whose notebooks tell something of a lesson: what is handed out without answers has no others to prove."""
+        """The made-up learners to grade for a lesson: the reference if it has answers to prove, and the untouched notebook."""
         blueprint = self.lessons[lesson].blueprint
         has_answers = bool(self._answers(lesson)) or not blueprint.stubs
         return [REFERENCE] * has_answers + [_UNTOUCHED] * bool(blueprint.plain)

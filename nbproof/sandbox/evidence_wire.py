@@ -152,7 +152,7 @@ class _Decoder:
         if math.prod(max(n, 1) for n in shape) > _MAX_SIZE:
             raise WireError("an array of impossible size")
         if type(size) is not int or size != math.prod(shape) * leaf.item_sizes[dtype]:
-            raise WireError("an array whose bytes do not fit its shape")
+            raise WireError("an array with bytes that do not fit its shape")
         data = self.payload[self.position : self.position + size]
         if len(data) != size:
             raise WireError("an array without its bytes")

@@ -154,7 +154,7 @@ class Snapshot:
         # Of a probe's own fields those that came before the endless one stay readable.
         if self.items > MAX_ITEMS and (container is not dict or depth > 0 or len(taken) > 1000):
             return TOO_MANY
-        return found if len(found) == len(taken) else Unreadable("a dict whose keys look alike")
+        return found if len(found) == len(taken) else Unreadable("a dict with keys that look alike")
 
     def take_record(self, value: TensorRecord) -> Evidence:
         if self.bytes + len(value.data) > MAX_BYTES:

@@ -1,11 +1,11 @@
 """Brightspace (D2L): *Assignments, Download*, and *Grades, Export* and *Import*.
 
-Each hand-in is a folder, or a file whose name begins so: ``123456-789012 - Jane Doe - Oct 3, 2026 1149 PM``, that is the
-learner's number, the hand-in's, the name, and when it was handed in, without a zone, as the school writes dates. Beside them lies
-an ``index.html``. Public tools read the names so ("<student-id>-<submission-id> - <student-name> - <month> <day>, <year> <time>
-<AM/PM>"; see also sortSubmissions.py of jdmau72/Grading-Tools-). A table of grades has *OrgDefinedId* and *Username*, both with
-``#`` in front, a column ``<item> Points Grade <...>`` for each item, and *End-of-Line Indicator*, a ``#``, at the end: the tests
-of byuitechops/d2l-gradebook-csv-to-canvas-gradebook-csv hold such tables. Pages go back one by one, or by mail.
+Each hand-in is a folder or a file. Its name begins so: ``123456-789012 - Jane Doe - Oct 3, 2026 1149 PM``, that is the
+learner's number, the hand-in's, the name, and when it was handed in, without a zone, as the school writes dates. Beside them
+lies an ``index.html``. Public tools read the names so ("<student-id>-<submission-id> - <student-name> - <month> <day>, <year>
+<time> <AM/PM>"; see also sortSubmissions.py of jdmau72/Grading-Tools-). A table of grades has *OrgDefinedId* and *Username*,
+both with ``#`` in front, a column ``<item> Points Grade <...>`` for each item, and *End-of-Line Indicator*, a ``#``, at the end:
+the tests of byuitechops/d2l-gradebook-csv-to-canvas-gradebook-csv hold such tables. Pages go back one by one, or by mail.
 """
 
 from __future__ import annotations

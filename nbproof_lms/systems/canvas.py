@@ -28,7 +28,7 @@ _ANONYMOUS = re.compile(
 # So somebody's name may hold, or end with, another's number after all: then two more follow, as they may in a file's name. The
 # second of them is a file's in Canvas, which has numbered millions: not that of ``3_1_intro.ipynb``.
 _TWO_MORE = re.compile(r"(?=(?:^|_)(LATE_)?([1-9]\d*)_[1-9]\d{2,}_)", re.ASCII)
-_HIDDEN = "Canvas hides whose it is: post the grades there, or turn anonymous grading off, and download again"
+_HIDDEN = "Canvas hides who handed it in: post the grades there, or turn anonymous grading off, and download again"
 
 
 class Canvas(System):

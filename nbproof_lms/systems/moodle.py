@@ -1,7 +1,7 @@
 """Moodle: *Download all submissions*, grading worksheet or export of the gradebook, *Upload multiple feedback files in a zip*.
 
-Feedback (``mod/assign/feedback/file/importziplib.php``, ``is_valid_filename_for_import``): a file whose name begins with ``.`` or
-``~`` is passed over. Of the others, the name is split at its first four underscores: anything, the participant's number *in this
+Feedback (``mod/assign/feedback/file/importziplib.php``, ``is_valid_filename_for_import``): a file is passed over if its name
+begins with ``.`` or ``~``. Any other name is split at its first four underscores: anything, the participant's number *in this
 assignment*, the type and the name of a plug-in that the assignment has, such as ``assignsubmission`` and ``file``, and what the
 feedback file is then called. A later file of the same name replaces the earlier one.
 """
@@ -32,7 +32,7 @@ _BLIND = re.compile(
     r"(?:participant|anonymous|anon|teilnehmer(?:in)?|user|student|participante?|partecipante|deelnemer|uczestnik|ucastnik|"
     r"deltagare|deltager|osallistuja|katilimci|участник)"
 )
-"""What Moodle calls somebody whose name it hides, in its languages."""
+"""What Moodle calls a learner if it hides the name, in its languages."""
 
 
 class Moodle(System):
