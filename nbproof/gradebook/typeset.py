@@ -45,7 +45,7 @@ class Typesetter:
         self._parser = _parser(self._formula, self._picture)
 
     def typeset(self, text: str, whole: bool = False) -> str:
-        """The text as one line of HTML, which Markdown leaves alone. ``whole``: however long it is, as an instructor's comment."""
+        """The text as one line of HTML, which Markdown leaves alone. ``whole``: an instructor's comment, however long."""
         kept = _readable(text)
         kept = kept[:_LONGEST] + _CUT if len(kept) > _LONGEST and not whole else kept
         fits = len(kept) <= min(_MOST_SET, self._room) and kept.count("|") <= _LARGEST_TABLE
