@@ -77,7 +77,7 @@ def _time_in(plain: str, end_of_day: bool, home: str) -> datetime:
 
 
 def _readings(text: str, zone_of: Callable[[str | None, int | None], tzinfo | None]) -> set[datetime]:
-    """What a text means in each order of day, month and year: one time, if it has them all and they can be told apart."""
+    """The times that a text means, in each order of day, month and year. It is one time if the text leaves no choice."""
     iso = re.match(r"(\d{4}-\d\d?-\d\d?|\d{8})(?!\d)", text)
     orders = [(False, True)] if iso else list(product((False, True), repeat=2))
     return {

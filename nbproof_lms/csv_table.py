@@ -246,6 +246,6 @@ def _named(cell: str) -> str:
 
 
 def is_filled(rows: Sequence[Sequence[str]], column: int) -> bool:
-    """Whether most rows say something in this column, and not the same twice."""
+    """Whether at least half of the rows say something in this column, and more than half of what they say differs."""
     said = [cell for row in rows[1:] if (cell := row[column].strip())]
     return bool(said) and len(said) * 2 >= len(rows) - 1 and len(set(said)) * 2 > len(said)

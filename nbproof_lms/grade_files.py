@@ -157,9 +157,9 @@ def _sole(means: Mapping[str, Collection[int]]) -> dict[str, int]:
 def _rows_meant(
     sheet: Sheet, table: GradeTable, asked: Mapping[str, Person], number: str
 ) -> tuple[dict[str, set[int]], dict[int, set[str]]]:
-    """The rows that may be each learner's: by identifiers; what is left then, by name. Nobody is guessed.
+    """Learner -> the rows that may be theirs. Identifiers decide first, and names for the other rows. Nothing is guessed.
 
-    Besides each row in which two ids belong to different people, and they. ``number``: as ``System.roster_number``.
+    Also returns row -> learners, for each row with ids of different people. ``number``: as ``System.roster_number``.
     """
     names = grouped((bare_words(one.name), one.id) for one in asked.values())
     means: dict[str, set[int]] = {learner: set() for learner in asked}
@@ -181,7 +181,7 @@ def _rows_meant(
 
 
 def _told_by_ids(sheet: Sheet, table: GradeTable, people: Collection[Person], number: str) -> dict[int, list[set[str]]]:
-    """Of each row, whom each of its identifiers means, of those that mean anybody."""
+    """Row -> the learners that each of its identifiers means; without identifiers that mean nobody."""
     forms = ((text, one.id) for one in people for text in (one.lms_id, one.email, *one.ids) if text)
     ids = grouped((plain(text), learner) for text, learner in forms)
     found = {}
@@ -199,7 +199,7 @@ _CROSSED = "nothing is written there. Correct the ids there, or in roster.csv, t
 def _crossed_lines(
     sheet: Sheet, table: GradeTable, crossed: Mapping[int, Collection[str]], asked: Mapping[str, Person]
 ) -> Iterator[str]:
-    """Of each row with ids of different people, which it is, and whose they are."""
+    """A line for each row with ids of different people: the row, and these people."""
     for at, several in crossed.items():
         cells = ", ".join(filter(None, (sheet.rows[at][column].strip() for column in table.ids)))
         told = " and of ".join(asked[one].called for one in sorted(several))

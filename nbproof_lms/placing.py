@@ -72,7 +72,7 @@ class Desk:
         return replace(line, time=before.time, late=before.late, said=before.said)
 
     def why_not(self, learner: str, lesson: str) -> str:
-        """Why nothing may be put there, in words: somebody made a link or a file of it."""
+        """Why nothing may be put there, in words: somebody put a link or a file in the folder's place."""
         folder = places(self.root).folder("submitted", learner, lesson)
         for there in (folder.parent, folder):
             if there.is_symlink() or (there.exists() and not there.is_dir()):
