@@ -24,6 +24,7 @@ class LmsEntry:
 
     ``name``: who handed it in, as the LMS writes it; ``account``: its number of the learner; ``file``: what the learner
     called the file, empty for a folder. ``when``, and ``late``, if it says when it came, or only that it was late;
+    ``said``: a time as the LMS writes it, where that cannot be read;
     ``number``: of two entries of one learner the later has the higher one. ``others``: numbers in what seems to be the
     learner's part of the name; one of them may be the account instead. ``unsure``: why it is nobody's for all that, as where
     a learner may have written what the LMS seems to say.
@@ -37,6 +38,7 @@ class LmsEntry:
     number: int = 0
     others: tuple[str, ...] = ()
     unsure: str = ""
+    said: str = ""
 
 
 Numbers = dict[tuple[str, str], set[tuple[str, str]]]
