@@ -52,8 +52,8 @@ class GradeTable:
     ``first_row``: the first of a learner. ``ids``: columns of identifiers, the surest first; ``names``: of the full name, or
     first and last. ``lessons``: columns that may be a lesson's, and what they are called; ``only``: the one column for
     grades, where the whole table is about one lesson. ``maxima``: the most that the LMS takes in a column, where it says so.
-    ``excused``: what a cell says if a teacher has excused the learner. ``keep``: columns that are written beside the grades;
-    None: all.
+    ``excused``: what a cell says if a teacher has excused the learner. ``locked``: rows that take no grade.
+    ``keep``: columns that are written beside the grades; None: all.
     """
 
     first_row: int
@@ -63,6 +63,7 @@ class GradeTable:
     only: int | None = None
     maxima: Mapping[int, float] = field(default_factory=dict)
     excused: str = ""
+    locked: frozenset[int] = frozenset()
     keep: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()
 
