@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 ANYTHING = Matches(lambda got: None, "anything")
-"""In a truth: a field that nothing is asked about, there for ``mistakes`` to tell one misconception from another."""
+"""In a truth: a field that no check judges. It helps ``mistakes`` to tell one misconception from another."""
 
 
 def other_than(value: object) -> Matches:
@@ -39,7 +39,7 @@ def other_than(value: object) -> Matches:
 
 
 def such_that(test: Callable[[Any], bool]) -> Matches:
-    """In ``mistakes``: any evidence that ``test`` says yes to. Where ``test`` raises, it does not."""
+    """In ``mistakes``: any evidence that ``test`` says yes to. If ``test`` raises, that is a no."""
     return Matches(lambda got: None if test(got) else "something else", "such a value")
 
 

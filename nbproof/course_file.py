@@ -161,7 +161,7 @@ class CourseFile:
 _INHERITED = "NBPROOF_COURSE"
 """The environment variable that tells a process which course the one that started it works for: where its course.toml lies."""
 used = [os.environ.get(_INHERITED, "")]
-"""The same, kept here too, for what a learner's code makes of the environment is not asked."""
+"""The course's folder, kept here as well: a learner's code may change the environment, so that is not asked again."""
 
 
 def use_course(file: str) -> None:

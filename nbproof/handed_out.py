@@ -39,8 +39,8 @@ __all__ = [
 CHECKS, HINTS, OUTLINE = "checks.py", "hints.toml", "outline.json"
 
 HIDDEN = "# --- Hidden checks: graders run them, learners do not get them. ---"
-"""The line between what learners get and what they do not. In the hidden region of a notebook what stands above it fetches the
-names of the visible text, for those who run the notebook as it is."""
+"""The line between what learners get and what they do not. In the hidden region of a notebook the lines above it fetch
+the names of the visible text, for people who run the notebook as it is."""
 
 _MARKER = re.compile(r"# ?%%(?P<name>.*)")
 _NAME = re.compile(r"[A-Za-z0-9_]+")

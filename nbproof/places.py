@@ -128,7 +128,7 @@ def _stamp(root: Path) -> tuple[tuple[str, int, int], ...]:
 
 
 def _files(root: Path) -> list[Path]:
-    """The last one counts most."""
+    """The files with settings. What a later file sets replaces what an earlier one has set."""
     folders = [*map(Path, reversed(jupyter_config_path())), root]
     return [path for folder in folders for name in _FILES if (path := folder / name).is_file()]
 
@@ -180,7 +180,7 @@ class Places:
         return (self.root / "lessons").is_dir()
 
     def lessons(self) -> list[str]:
-        """All that can be graded: each notebook with a cell of nbgrader's, in source/, or else in release/."""
+        """The lessons that can be graded: each notebook with a cell of nbgrader's, in source/, or else in release/."""
         found: dict[str, list[str]] = {}
         for step in ("source",) if self._is_built else ("release", "source"):
             # What the instructor has taken out of source/ is no part of an assignment any more.

@@ -257,7 +257,7 @@ def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
 
 
 def undecided(root: Path, keys: Collection[Key]) -> dict[Key, tuple[str, ...]]:
-    """Of these (learner, lesson): where a copy that is not in ``submitted/`` may be the last, until a person names one."""
+    """(learner, lesson) -> its copies, if one that is not in ``submitted/`` may be the last, until a person names one."""
     waiting: dict[Key, dict[str, str]] = defaultdict(dict)
     known: dict[tuple[Key, str], str] = {}
     for line in lines_in(root):

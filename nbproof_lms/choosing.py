@@ -199,7 +199,7 @@ def _beside(item: Item, notebook: Item, names: dict[str, bool], desk: Desk) -> I
 
 
 def _name_beside(item: Item, notebook: Item) -> str:
-    """Its path from the notebook's folder, if it lies in a folder there; else what it is called."""
+    """Where a data file goes beside its notebook: its path from the notebook's folder if it lies deeper, else its name."""
     around, parts = notebook.parts[:-1], item.parts
     inside = parts[: len(around)] == around and len(around) + 1 < len(parts)
     return "/".join(safe_name(part) for part in (parts[len(around) :] if inside else (item.called,))[-_DEEPEST:])

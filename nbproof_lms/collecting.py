@@ -95,7 +95,7 @@ def _named(root: Path, learner: str, roster: Roster | None) -> str:
 def _filed(
     uploads: Sequence[Arrived], book: LessonBook, desk: Desk, roster: Roster | None, among: Sequence[str], learner: str
 ) -> list[Item]:
-    """Every file, with its owner, its time and its lesson. ``among``, ``learner``: as a person has said of all that came."""
+    """Every file, with its owner, its time and its lesson. ``among``, ``learner``: what a person has said of all files."""
     items: list[Item] = []
     lesson = among[0] if len(among) == 1 else ""
     for at, upload in enumerate(uploads):
@@ -143,6 +143,7 @@ def _owned(item: Item, whose: Whose, learner: str, desk: Desk, dated: bool) -> I
         why=item.line.why or whose.why,
         time=time if time and time <= datetime.now(UTC) + _FAR else None,
         late=entry.late,
+        said="" if entry.unsure else entry.said,
         number=entry.number,
         account=f"{whose.system}:{entry.account}" if entry.account else "",
         system=whose.system,

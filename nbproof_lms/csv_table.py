@@ -22,6 +22,7 @@ __all__ = [
     "LAST",
     "LEARNER",
     "MAXIMUM",
+    "SCALE",
     "Sheet",
     "heads_of",
     "is_filled",
@@ -124,7 +125,7 @@ def _decoded(data: bytes) -> tuple[str, str]:
 
 
 FIRST, LAST, IDENTIFIER = "first name", "last name", "identifier"
-GRADE, MAXIMUM = "grade", "maximum grade"
+GRADE, MAXIMUM, SCALE = "grade", "maximum grade", "scale"
 
 LEARNER = (
     "learner",
@@ -194,6 +195,10 @@ _WORDS = {
         maksymalna ocena; maximální známka; maximální hodnocení; maxbetyg; maksimumkarakter;
         maksimal karakter; suurin arvosana; en yüksek not; qualificació màxima; максимальная оценка; максимальна оцінка;
         最大評点; 最高成绩
+    """,
+    SCALE: """
+        skala; bewertungsskala; barème; escala; scala; schaal; škála; stupnica; asteikko; ölçek; шкала; κλίμακα; 評価尺度; 量表;
+        等级
     """,
     IDENTIFIER: "identifikator; teilnehmer/in; identifiant; identificador; identificativo; identificatie; identyfikator",
 }
@@ -266,6 +271,6 @@ def _named(cell: str) -> str:
 
 
 def is_filled(rows: Sequence[Sequence[str]], column: int) -> bool:
-    """Whether most rows say something in this column, and not the same twice."""
+    """Whether at least half of the rows say something in this column, and more than half of what they say differs."""
     said = [cell for row in rows[1:] if (cell := row[column].strip())]
     return bool(said) and len(said) * 2 >= len(rows) - 1 and len(set(said)) * 2 > len(said)

@@ -158,9 +158,9 @@ def _sole(means: Mapping[str, Collection[int]]) -> dict[str, int]:
 def _rows_meant(
     sheet: Sheet, table: GradeTable, asked: Mapping[str, Person], number: str
 ) -> tuple[dict[str, set[int]], dict[int, set[str]]]:
-    """The rows that may be each learner's: by identifiers; what is left then, by name. Nobody is guessed.
+    """Learner -> the rows that may be theirs. Identifiers decide first, and names for the other rows. Nothing is guessed.
 
-    Besides each row in which two ids belong to different people, and they. ``number``: as ``System.roster_number``.
+    Also returns row -> learners, for each row with ids of different people. ``number``: as ``System.roster_number``.
     """
     names = grouped((bare_words(one.name), one.id) for one in asked.values())
     means: dict[str, set[int]] = {learner: set() for learner in asked}
@@ -182,7 +182,7 @@ def _rows_meant(
 
 
 def _told_by_ids(sheet: Sheet, table: GradeTable, people: Collection[Person], number: str) -> dict[int, list[set[str]]]:
-    """Of each row, whom each of its identifiers means, of those that mean anybody."""
+    """Row -> the learners that each of its identifiers means; without identifiers that mean nobody."""
     forms = ((text, one.id) for one in people for text in (one.lms_id, one.email, *one.ids) if text)
     ids = grouped((plain(text), learner) for text, learner in forms)
     found = {}
@@ -200,7 +200,7 @@ _CROSSED = "nothing is written there. Correct the ids there, or in roster.csv, t
 def _crossed_lines(
     sheet: Sheet, table: GradeTable, crossed: Mapping[int, Collection[str]], asked: Mapping[str, Person]
 ) -> Iterator[str]:
-    """Of each row with ids of different people, which it is, and whose they are."""
+    """A line for each row with ids of different people: the row, and these people."""
     for at, several in crossed.items():
         cells = ", ".join(filter(None, (sheet.rows[at][column].strip() for column in table.ids)))
         told = " and of ".join(asked[one].called for one in sorted(several))
@@ -216,24 +216,35 @@ def _fill(
     for lesson, column in places.items():
         most = table.maxima.get(column)
         own = max((grade.max_score for (_, name), grade in grades.items() if name == lesson), default=0.0)
-        scale = most / own if most and own else 1.0
+        if most and not own:
+            notes.append(f"{lesson}: it gives no points here, and {most:g} in the LMS: nothing is written")
+            continue
+        scale = most / own if most else 1.0
         if abs(scale - 1) > 1e-9:
             notes.append(f"{lesson}: scaled from {own:g} points to the {most:g} of the LMS")
         kept = defaultdict[str, list[str]](list)
         for number, learner in learners.items():
             grade, cell = grades.get(Key(learner, lesson)), sheet.rows[number][column].strip()
-            if grade and table.excused and cell.upper() == table.excused:
-                kept["excused in the LMS, and left so"].append(learner)
-            elif grade and cell.strip("-–") and not grade.cells:
-                kept["has nothing here, and a grade in the LMS, which stays"].append(learner)
+            if grade and (why := _why_it_stays(table, number, cell, grade)):
+                kept[why].append(learner)
             elif grade:
                 text = f"{round(grade.score * scale, 2):.2f}".rstrip("0").rstrip(".")
                 sheet.rows[number][column] = text.replace(".", ",") if comma else text
                 count += 1
-                if re.fullmatch(r"\d+([.,]\d+)?", cell) and float(cell.replace(",", ".")) != float(text):
+                is_same = re.fullmatch(r"\d+([.,]\d+)?", cell) and float(cell.replace(",", ".")) == float(text)
+                if cell.strip("-–") and not is_same:
                     kept["replaces another grade, of the export"].append(f"{learner} ({cell})")
         notes += [f"{lesson}: {what}: {some_of(who, 8)}" for what, who in kept.items()]
     return count, notes
+
+
+def _why_it_stays(table: GradeTable, row: int, cell: str, grade: Mark) -> str:
+    """Why the LMS's grade is left; empty if it is not."""
+    if row in table.locked:
+        return "the LMS says that the grade cannot be changed, so it is left"
+    if table.excused and cell.upper() == table.excused:
+        return "excused in the LMS, and left so"
+    return "has nothing here, and a grade in the LMS, which stays" if cell.strip("-–") and not grade.cells else ""
 
 
 def exports_of(request: Namespace) -> dict[str, Path]:

@@ -284,7 +284,7 @@ def _member(learner: str, cells: Mapping[str, str]) -> Member:
 
 
 def _other_name(head: str, cell: str, heads: Collection[str]) -> str:
-    """What a cell says that else stands for the learner of its row, as the column ``also`` writes it; empty if nothing."""
+    """Another name of the learner, if a cell of the learner's row holds one, as the column ``also`` writes it; else empty."""
     if not cell or head in _SAID:
         return ""
     number = re.sub(r"^.*?(\d*)$", r"\1", cell)

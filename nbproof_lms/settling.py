@@ -29,7 +29,7 @@ __all__ = ["but_settled", "run_settle", "seen_in"]
 
 
 def seen_in(root: Path, keys: Iterable[Key], others: Iterable[Useless]) -> dict[Key, bool]:
-    """What of these a person has settled, and is still the same; whether it was left open.
+    """Those of these keys that a person has settled and that are still the same -> whether they were left open.
 
     ``others``: what does not lie in submitted/, because nothing of it can be graded.
     """
@@ -40,7 +40,8 @@ def seen_in(root: Path, keys: Iterable[Key], others: Iterable[Useless]) -> dict[
 
 
 def but_settled(root: Path, keys: Iterable[Key], found: Attendance) -> tuple[Attendance, dict[Key, bool]]:
-    """The class without what of it a person has settled; and that, with what of these keys is."""
+    """The class without the useless files that a person has settled; and all that is settled, of these keys as well, with
+    whether it was left open."""
     seen = seen_in(root, keys, found.useless)
     return replace(found, useless=tuple(one for one in found.useless if one.key not in seen)), seen
 

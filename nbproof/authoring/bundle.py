@@ -44,13 +44,13 @@ FOR_LEARNERS = ("checks", "display", "values")
 """Rooms of the tool that learners need. The others hold no answer, but nobody can learn from them either."""
 
 NEEDED_BESIDE = ("cli/__init__.py", "cli/main.py")
-"""The commands `lab` and `progress`."""
+"""Learners also get these, for the commands `lab` and `progress`."""
 
 AT_HOME = ("psutil", "jupytext", "charset-normalizer", "json-repair", "nbproof")
 """Requirements of graders and authors only. Of the tool, learners get their part with the lessons."""
 
 IF_THERE = ("LICENSE", "constraints.txt", "install.py")
-"""Of the course's folder; and of ``pyproject.toml`` what installs the package."""
+"""Files of the course's folder that go into the zip if they are there. A part of ``pyproject.toml`` goes as well."""
 
 _TELLING = 24
 """A line of an answer with fewer characters tells nothing: ``return value`` stands in English sentences, too."""
@@ -113,7 +113,7 @@ def _is_fresh(root: Path, slug: str) -> bool:
 
 
 def _mark_of(cell: dict[str, Any]) -> str:
-    """By what a cell is known again: the name that nbgrader gives it, or its id."""
+    """How a cell is recognized: by the name that nbgrader gives it, or else by its id."""
     return str(grading_of(cell).get("grade_id") or cell.get("id"))
 
 

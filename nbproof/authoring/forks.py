@@ -34,7 +34,7 @@ from nbproof.values.leaf import refuse_missing_leaves
 __all__ = ["run_trials"]
 
 _SHARES = 8
-"""For each worker, at least: so that the work is shared out evenly to its end, however few trials there are."""
+"""At least so many shares of the trials for each worker: the workers end at about the same time, also with few trials."""
 
 Numbered = tuple[int, Trial]
 
@@ -86,7 +86,7 @@ class _Group:
         theirs.close()
 
     def received(self) -> Iterator[tuple[int, Tried]]:
-        """What has come: an outcome, or the end of the process, which ends all that is left."""
+        """What has come: an outcome, or the end of the process, and with it of all its trials that are left."""
         try:
             outcome = self.pipe.recv()
         except (EOFError, OSError):

@@ -93,7 +93,7 @@ def _even(line: str) -> str:
 def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = True) -> Secrets:
     """The secret lines of these lessons (none named: all) from ``source/``, and from ``lessons/`` with ``candidates``.
 
-    Public is what ``source/`` shows outside of its regions: a release cannot vouch for itself.
+    A line is public if ``source/`` shows it outside of its regions. The release does not decide: it may be what leaks.
     """
     folders = sorted(path for path in (root / "source").glob("*") if not lessons or path.name in lessons)
     secret: list[tuple[str, str]] = []

@@ -44,7 +44,7 @@ class Trial:
     proves_checks: bool = False
     """Whether to look at the checks themselves. The candidate has to be right."""
     canary: str = ""
-    """What must not pass where this candidate has run, which has to be right."""
+    """A wrong answer that must not pass where this candidate has run. The candidate has to be right."""
     limit: float = 60.0
     """Seconds until the trial is ended."""
     plain: frozenset[str] = frozenset()
@@ -165,7 +165,7 @@ def _without_hidden_tests(trial: Trial) -> Iterator[str]:
 
 
 def _canary_flaws(trial: Trial) -> Iterator[str]:
-    """Where a canary passes a hidden check beside a right answer: that would tell of every right one that it is rigged."""
+    """Each hidden check that a canary passes beside a right answer: such a check would call every right answer rigged."""
     space = InteractiveShell.instance().user_ns
     for grade_id, source in trial.checks:
         shown = {task.__name__ for _, task in called_in(visible_and_hidden(source)[0], grade_id, space)}

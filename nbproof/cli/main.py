@@ -15,7 +15,7 @@ from nbproof.interrupt import EXIT_CODE, told_to_stop
 __all__ = ["course_parser", "main"]
 
 _CLOSED = 141
-"""What a shell says of a program that wrote to a pipe which nobody reads any more."""
+"""The exit code that a shell gives a program that wrote to a pipe after its reader had gone."""
 
 
 def main(argv: list[str] | None = None, without: UsageError | None = None) -> int:

@@ -41,7 +41,7 @@ class OutlinedExercise:
     minutes: int
     points: float
     cells: tuple[tuple[str, ...], ...]
-    """Of each test cell, the names of the checks that learners have."""
+    """For each test cell the names of the checks that learners have."""
     hidden: tuple[int, ...]
     """Of each test cell, how many checks learners do not have."""
     stub: str

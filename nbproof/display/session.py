@@ -25,9 +25,9 @@ class Session:
     exercise: str = ""
     """What the check cell that ran last is about."""
     last: Finding | None = None
-    """The first check of it that failed, or the last one."""
+    """The first check of that cell that failed, or else its last check."""
     withheld: int = 0
-    """How many more run when it is graded."""
+    """How many more checks run when that exercise is graded."""
     solved: bool = True
     """Whether the exercise's other check cells have passed."""
     steps: dict[tuple[str, str], int] = field(default_factory=dict)

@@ -98,7 +98,7 @@ _NOT_RUN = CellRun(
 
 
 def _outputs(exercise: Outcome, part: str, plain: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    """The panel of one test cell, and the error that ends it if it is not whole. ``plain``: what tests of its own have shown."""
+    """The panel of one test cell, and the error that ends it if it is not whole. ``plain``: what its plain tests have shown."""
     whole, points = exercise.is_whole_in(part), exercise.points[part]
     shown = plain_outputs(points, exercise.most[part], plain) if plain is not None else []
     findings = list(exercise.findings_of(part)) or [Finding("", "", True, part=part)]

@@ -68,9 +68,9 @@ class Lateness:
     """Whether an LMS calls it late, and does not say when it came."""
     handed_in: datetime | None = None
     due: datetime | None = None
-    """For this learner."""
+    """The due date of this learner."""
     extended: bool = False
-    """Whether that is later than for the class."""
+    """Whether this learner's due date is later than that of the class."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Mark:
 
     @property
     def pending(self) -> bool:
-        """Whether a person is to look at anything."""
+        """Whether there is anything that a person has to look at."""
         return any(cell.listed for cell in self.cells.values())
 
     @property
@@ -178,10 +178,10 @@ def marks(
     fresh: Collection[Key] | None = None,
     most: Mapping[str, float] | None = None,
 ) -> dict[Key, Mark]:
-    """The marks of these submissions, ordered by learner and lesson: what was found, with what the gradebook holds of it.
+    """The marks of these submissions, ordered by learner and lesson: each verdict, with what the gradebook holds of it.
 
-    ``late``: what an LMS calls late. ``fresh``: what this run marked (None: all). ``most``: what lessons give, for
-    what is not graded. What was found, and no gradebook holds, has the marks that tests gave.
+    ``late``: submissions that an LMS calls late. ``fresh``: those that this run marked (None: all). ``most``: the points of
+    each lesson, for submissions that are not graded. A verdict that the gradebook does not hold has the marks that tests gave.
     """
     made = {}
     for key, verdict in sorted(verdicts.items()):
@@ -358,7 +358,7 @@ class GradedClass(ClassResults):
     unfit: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> why its reference answers lose marks here."""
     anyway: bool = False
-    """Whether those were graded even so."""
+    """Whether these lessons were graded in spite of that."""
     given_away: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> the cells that give marks to a notebook that nobody has touched."""
     remarks: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What the gradebook holds: of submissions marks that tests and people gave, comments and late penalties; of learners names."""
+"""What the gradebook holds: the names of learners, and of submissions the marks, the comments and the late penalties."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DueDates:
     lessons: Mapping[str, datetime] = field(default_factory=dict)
     """For the class; a lesson without a due date is not there."""
     extensions: Mapping[Key, datetime] = field(default_factory=dict)
-    """(learner, lesson) -> when it is due for those who have an extension."""
+    """(learner, lesson) -> the due date, for learners with an extension."""
 
 
 def due_dates_in(book: Any) -> DueDates:

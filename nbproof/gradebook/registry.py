@@ -262,7 +262,7 @@ class _Change:
         return row.notebook.assignment.student_id, self.assignment.name, row.notebook.name, cell
 
     def _give_back(self, row: Any, cell: str) -> None:
-        """What a person gave before the cell was removed; a mark waits to be looked at."""
+        """Put back what a person gave before the cell was removed, and have a person look at it again."""
         for told in [one for one in self.removed if one[:4] == self._where(row, cell)]:
             for name, text in zip(_GIVEN, told[4:], strict=False):
                 if text and hasattr(row, name):

@@ -71,7 +71,7 @@ class Writer(Gradebook):  # type: ignore[misc]
         return self._handed_in(learner, lesson, submitted, held.late.handed_in) == held.late.handed_in
 
     def _handed_in(self, learner: str, lesson: str, submitted: Path, before: datetime | None) -> datetime | None:
-        """When it was handed in, as ``timestamp.txt`` says. What an LMS calls late, and no more, came at least a second late.
+        """When it was handed in, as ``timestamp.txt`` says. If an LMS says only that it was late, it was a second late.
 
         ``before``: what the gradebook has. It stays if nothing tells the time; a time that cannot be read leaves none. A
         learner who had such a second, and has handed in again since, came when it was due.
@@ -160,7 +160,7 @@ class Writer(Gradebook):  # type: ignore[misc]
         self.db.commit()
 
     def write_absent(self, key: Key) -> None:
-        """A notebook that was not handed in counts 0, and waits for nobody, as nbgrader has it; a person's marks stay."""
+        """A notebook that was not handed in counts 0, and needs no person to mark it, as in nbgrader; a person's marks stay."""
         with contextlib.suppress(MissingEntry):
             found = self.find_submission_notebook(notebook_of(key.lesson), key.assignment, key.learner)
             for grade in found.grades:

@@ -116,7 +116,7 @@ class Blueprint:
 
     @cached_property
     def texts(self) -> dict[str, Question]:
-        """Of what a person marks, the markdown cells that learners write in."""
+        """The markdown cells that learners write in and a person marks."""
         return {name: one for name, one in self.written.items() if one.kind is CellKind.WRITTEN}
 
     def theirs(self, files: Mapping[str, bytes]) -> dict[str, bytes]:

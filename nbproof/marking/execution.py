@@ -52,7 +52,7 @@ _PATIENCE = 4
 """How much longer the instructor's setup may take than other cells before it is interrupted: what it imports takes its time on
 a busy machine, and without it every answer is wrong."""
 _LONGEST = 100_000
-"""Characters of an answer that is looked into, by the grader itself."""
+"""The grader itself looks into an answer with at most this many characters."""
 _ROOM = 100_000
 """Bytes that a plain test cell may print. What other cells printed before does not count."""
 _TROUBLE = [str, str, int, str, str, str, str]
@@ -275,7 +275,7 @@ class Execution:
         return own or set(answers[-1:])
 
     def _go_on(self, worker: Worker, position: int) -> int:
-        """Run steps from ``position`` until all are done, or one of them takes the worker with it; where to go on."""
+        """Run steps from ``position`` until all are done, or one of them takes the worker with it. Returns where to go on."""
         full = False
         while position < len(self.order):
             kind, name = self.order[position]

@@ -32,7 +32,7 @@ class Brought:
     trouble: ProbeError | None = None
     printed: str = ""
     canary: bytes = b""
-    """What the same probe brought right afterwards with a wrong answer of the instructor's; empty if there is none."""
+    """What the same probe brought right afterwards, with a wrong answer that the instructor wrote; empty if there is none."""
 
     @property
     def size(self) -> int:

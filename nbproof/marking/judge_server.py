@@ -52,7 +52,7 @@ class _Court:
     """Truths and their mistakes: the same for a whole class, so computed once."""
 
     def answer(self, header: dict[str, Any], payload: bytes) -> dict[str, Any]:
-        """What is said to one question. An error of the instructor's code is told, and ends nothing."""
+        """The answer to one question. An error of the instructor's code is told, and ends nothing."""
         try:
             if header["op"] == "open":
                 return self.open(header)

@@ -61,7 +61,7 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mappi
 
 
 def _newer_python(data: bytes) -> str:
-    """``3.14``, if a notebook says that it is of this Python, and it is newer than the one which grades; else empty."""
+    """The Python version that a notebook names, such as ``3.14``, if it is newer than the grader's; else empty."""
     minor = max((int(one) for one in _VERSION.findall(data)), default=0)
     return f"3.{minor}" if minor > sys.version_info.minor else ""
 

@@ -90,7 +90,7 @@ class ReadingView(Preprocessor):  # type: ignore[misc]
         return nb, resources
 
     def _schemes(self, lesson: str, notebook: str) -> dict[str, str]:
-        """By grade_id; empty if the instructor's notebook cannot be read: the page is there all the same."""
+        """grade_id -> mark scheme; empty if the instructor's notebook cannot be read: the page is shown all the same."""
         course = CourseDirectory(config=self.config)
         path = Path(course.format_path(course.source_directory, ".", lesson), f"{notebook}.ipynb")
         try:

@@ -1,6 +1,6 @@
-"""What is found in a submission: its answers, how each that was not where it should be was found, and the learner's own cells.
+"""What is found in a submission: its answers, how an answer was found that was not in its place, and the learner's own cells.
 
-These are new cells, and released cells that were changed. Code runs while grading, in its order
+Own cells are new cells, and released cells that were changed. Code runs while grading, in its order
 (:mod:`nbproof.marking.execution`); text is there for the person who marks a task, or another answer.
 """
 
@@ -20,7 +20,7 @@ __all__ = ["Answers", "OwnCell", "own_cells"]
 
 
 _MOST_CELLS, _MOST_TEXT = 300, 600_000
-"""Own cells of one submission, and characters of all of them, that are looked at."""
+"""How many own cells of one submission are looked at, and how many characters of all of them together."""
 _MOST_PICTURES = 3_000_000
 """Characters of all attached pictures that people see, in base64."""
 _ATTACHED = re.compile(r"""attachment:([^"'<>()\s]{1,300})""")

@@ -89,7 +89,8 @@ def titles_of(results: ClassResults, lesson: str) -> dict[str, str]:
 
 
 def misconception_rows(results: ClassResults) -> list[Row]:
-    """All that somebody fell for, most learners first; wrong answers that no check recognises by what is said of them."""
+    """Every misconception that a learner has, those of most learners first. A wrong answer that no check recognises has a
+    row by the words that are said of it."""
     outcomes = ((mark, outcome) for mark in results.marks.values() for outcome in mark.verdict.exercises)
     fell = grouped((hint, (mark, outcome.id)) for mark, outcome in outcomes for hint in _hints_of(outcome))
     found = [_misconception_row(results, hint, cases) for hint, cases in fell.items()]

@@ -116,10 +116,10 @@ def grade_class(
 def _gradable(
     intake: Intake, states: Mapping[str, LessonState], state: RunState, writer: Writer
 ) -> tuple[Intake, dict[str, str], tuple[str, ...]]:
-    """What was handed in for lessons that the gradebook takes; why it does not take the others, by lesson; what it has
-    followed.
+    """Three things: the submissions of lessons that the gradebook takes; lesson -> why it does not take the others; and a line
+    for each change that it has followed.
 
-    Raises CourseError if it takes none.
+    Raises CourseError if it takes no lesson.
     """
     handed_in = {one.key.lesson for one in intake.submissions}
     refused, changed = _unregistered({name: one for name, one in states.items() if name in handed_in}, state, writer)
@@ -205,6 +205,7 @@ class _ClassRun:
             plain_tests={name: len(one.plain) for name, one in blueprints.items() if one.plain},
             remarks=(
                 *self._fallen(marks),
+                *self._moved(marks),
                 *(f"{told}: {some_of([*dict.fromkeys(names)], 8)}" for told, names in self._beside.items()),
             ),
             unfit=failed,
@@ -222,6 +223,21 @@ class _ClassRun:
                     f"fewer marks with a new hand-in: {printable(key.name)}: {before.score:g} → {now.score:g}. "
                     f"If the earlier one should count: {course_command(step, self.root)}"
                 )
+
+    def _moved(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
+        """A line for those with another late penalty, though they have handed in nothing new: dates have moved."""
+        pairs = [(one, marks[key]) for key, one in self._stood.items() if key in marks and not marks[key].fresh]
+        others = [
+            f"{printable(now.key.name)}: {before.penalty:g} → {now.penalty:g}"
+            for before, now in pairs
+            if before.penalty != now.penalty and not now.problem
+        ]
+        if others:
+            yield (
+                f"late penalties are others, and nothing new came: {some_of(others, 8)}. A due date or an extension has moved: "
+                f"{course_command('roster', self.root)} shows them. Where nbgrader or formgrader moves a due date, extensions "
+                "move with it"
+            )
 
     def _mark_all(
         self, jobs: Sequence[HandIn], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
@@ -300,7 +316,7 @@ class _ClassRun:
         return Verdict(*key, self.state.seed, problem=why)
 
     def _read(self, one: HandIn) -> HandIn:
-        """For :data:`nbproof.run.pool.Reader`: noted before it is marked."""
+        """Read a submission, as :data:`nbproof.run.pool.Reader`, and note it before it is marked."""
         self.watch.started(one.key.name)
         self._in_progress.note(one.key, one.digest)
         hand_in = one.read(self.limits.for_lesson(one.key.lesson))
@@ -396,7 +412,7 @@ def register_lessons(states: Mapping[str, LessonState], state: RunState, writer:
 def _unregistered(
     states: Mapping[str, LessonState], state: RunState, writer: Writer
 ) -> tuple[dict[str, CourseError], tuple[str, ...]]:
-    """The same; why some cannot be graded, by lesson: all of an assignment, if nbgrader does not take it."""
+    """Lesson -> why it cannot be graded, for all lessons of an assignment that nbgrader does not take; and lines on changes."""
     changed = [
         name
         for name, one in states.items()

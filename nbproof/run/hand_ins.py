@@ -36,12 +36,12 @@ from nbproof.text import printable, some_of
 __all__ = ["Folder", "Guess", "LessonBook", "known_lessons"]
 
 _LARGEST = 32 << 20
-"""Bytes of a file that are looked at."""
+"""How many bytes of a file are looked at."""
 _HEAD = 1 << 20
 _PARSED = 2 << 20
 """Bytes of a notebook that is parsed: JSON can take fifty times its size in memory."""
 _MOST_WORDS, _MOST_MARKS = 1_500_000, 10_000
-"""Those that are looked at: of words so many as 32 MB of pictures hold, of ids more than a notebook has."""
+"""Most words and ids of a file that are looked at: 32 MB of pictures hold so many words, and no notebook has so many ids."""
 _ID = re.compile(rb"[A-Za-z0-9_-]+")
 _NOTEBOOK = re.compile(rb'[\xef\xbb\xbf\xff\xfe \r\n\t]*\{.*?"(?:cells|cell_type|nbformat)"', re.DOTALL)
 _MARK = re.compile(rb'"grade_id\\*":\s*\\*"([A-Za-z0-9_-]+)')
@@ -80,14 +80,14 @@ class LessonBook:
 
     @cached_property
     def _paths(self) -> dict[str, Path]:
-        """By lesson: the released notebook, or the instructor's where there is none."""
+        """Lesson -> its released notebook, or the instructor's if there is none."""
         here = places(self.root)
         pairs = ((name, here.notebook("release", ".", name)) for name in known_lessons(self.root))
         return {name: path if path.exists() else here.source(name) for name, path in pairs}
 
     @cached_property
     def _exercises(self) -> dict[str, frozenset[bytes]]:
-        """By lesson: its exercises' ids."""
+        """Lesson -> the ids of its exercises."""
         return {name: _ids(path) for name, path in sorted(self._paths.items())}
 
     @cached_property
@@ -155,13 +155,13 @@ class LessonBook:
         return self._nearest(own, near) if near and len(near) < len(names) else names
 
     def answers(self, data: bytes, lesson: str) -> Counter[str]:
-        """What stands in the cells of a learner's notebook, and was not handed out with this lesson, and how often."""
+        """Texts of cells in a learner's notebook that were not handed out with this lesson -> how often each stands there."""
         released = self._released[lesson]
         return Counter({text: count for text, count in _texts(data).items() if text not in released})
 
 
 def _texts(data: bytes) -> Counter[str]:
-    """What stands in the cells of a notebook; of one that cannot be read something that stands in no other."""
+    """The texts of a notebook's cells -> how often each stands there. A notebook that cannot be read gets one text of its own."""
     if not data.strip():
         return Counter()
     try:
@@ -201,7 +201,7 @@ class Folder:
     needs_look: bool = False
     """Whether one of them holds answers that are not in the one that counts."""
     _contents: dict[Path, bytes] = field(default_factory=dict)
-    """Of the notebooks that are looked into."""
+    """The bytes of the notebooks that are looked into."""
 
     def hand_ins(self) -> list[HandIn]:
         """The file to grade of each lesson, or why there is none, in words. Of several lessons some may not be there."""

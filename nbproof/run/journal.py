@@ -62,7 +62,7 @@ class RunState:
         kept = read_dict(self._path)
         self.registered: dict[str, str] = kept.get("registered", {})
         self.references: dict[str, str] = kept.get("references", {})
-        """Lesson, and isolation -> digest of all that its reference answers earned full marks with."""
+        """Lesson and level of isolation -> digest of everything that the lesson's reference answers earned full marks with."""
         self.named: dict[str, dict[str, str | None]] = kept.get("named", {})
         """Learner -> what of the names and addresses in the gradebook came from the roster."""
         # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
@@ -98,7 +98,7 @@ class InProgress:
         self._notes: dict[str, dict[str, Any]] = read_dict(self._path)
 
     def note(self, key: Key, digest: str, *, set_aside: bool = False) -> None:
-        """It is being marked; or, ``set_aside``, it ended the process that tried it alone."""
+        """Note that a submission is being marked; or, with ``set_aside``, that it ended the process that marked it alone."""
         self._notes[key.name] = {"digest": digest, "set_aside": set_aside}
         self._save()
 
@@ -107,7 +107,7 @@ class InProgress:
         return bool(self._notes.get(key.name, {}).get("digest") == digest)
 
     def is_set_aside(self, key: Key, digest: str) -> bool:
-        """Whether it is noted as what has ended a process of its own."""
+        """Whether a note says that just this submission ended the process that marked it alone."""
         return self.is_noted(key, digest) and bool(self._notes[key.name]["set_aside"])
 
     def done(self, key: Key) -> None:

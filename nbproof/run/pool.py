@@ -1,5 +1,6 @@
 """Where submissions are marked side by side: an executor of ``concurrent.futures``, here threads of this process, each with a
-sealed worker at a time. What ended the place where it was marked is tried last, alone, and given up if it does so again.
+sealed worker at a time. A submission that ended the place where it was marked is tried last and alone. If it does so again, it
+is given up.
 """
 
 from __future__ import annotations

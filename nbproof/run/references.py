@@ -47,7 +47,7 @@ _SHOWN = 3
 
 
 def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
-    """What stands in the code cells that learners fill in, in the instructor's notebook. Nothing if that is the stub."""
+    """The answers in the instructor's notebook: the texts of the code cells that learners fill in, without mere stubs."""
     answers = {}
     for cell in nbformat.read(source, as_version=4).cells:
         name = name_of(cell)
@@ -116,7 +116,7 @@ def _is_seen(found: ModuleSpec) -> bool:
 
 @dataclass(frozen=True)
 class References:
-    """Of the lessons that one run concerns."""
+    """The reference answers of the lessons that one run concerns."""
 
     lessons: Mapping[str, LessonState]
     state: RunState
@@ -177,7 +177,7 @@ class References:
         return HandIn(key, notebook=nbformat.writes(filled).encode(), files=files)
 
     def keep(self, lesson: str, who: str = REFERENCE) -> None:
-        """They have earned full marks, or are told: the next run need not ask."""
+        """Note that the references have earned full marks, or that their fault is told: the next run need not ask."""
         self.state.references[self._name(Key(who, lesson))] = self._digest(lesson)
         self.state.save()
 

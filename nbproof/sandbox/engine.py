@@ -126,11 +126,11 @@ class Engine:
     def worker(
         self, files: dict[str, bytes], limits: GradingLimits | None = None, role: str = "worker"
     ) -> Iterator[Worker]:
-        """A sealed fork with these files in its scratch folder; killed, with all it started, when the block ends.
+        """A sealed fork with these files in its scratch folder. It is killed, with all that it started, when the block ends.
 
-        ``limits``: those of its lesson; none: those of all. ``role``: what it serves as, ``worker`` or ``judge``.
+        ``limits``: those of its lesson; None: those of all lessons. ``role``: what it serves as, ``worker`` or ``judge``.
 
-        Waits if the machine has no room for another process just now. Raises EngineFailed if it never has, and
+        Waits if the machine has no room for another process just now. Raises EngineFailed if it never has room, and
         if the fork server ends meanwhile; the next call starts another one.
         """
         deadline = time.monotonic() + _ROOM_SECONDS

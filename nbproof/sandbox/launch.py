@@ -61,7 +61,7 @@ class Launched:
     """Lines to forks that write feedback pages. They outlive the engine, and end when these are closed."""
 
     def end(self) -> None:
-        """Hang up, which is the fork server's sign to end, its workers with it; idempotent."""
+        """Hang up. This tells the fork server to end, and its workers end with it. A second call does nothing."""
         with contextlib.suppress(OSError):
             self.control.shutdown(socket.SHUT_RDWR)
         try:

@@ -155,7 +155,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Parting:
-    """Where two values part first, before anybody says it: finding words for an array takes longer than comparing it."""
+    """Where two values differ first, not yet in words: finding words for an array takes longer than comparing it."""
 
     place: Place
     kind: Differs

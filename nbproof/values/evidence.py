@@ -73,7 +73,7 @@ class Unreadable:
 
 
 class Parts(dict[str, Any]):
-    """A value that a library makes of several, such as a DataFrame: what is written behind it -> plain data.
+    """A value with several parts, such as a DataFrame: what is written behind the value to get a part -> plain data.
 
     ``answer`` with the part ``.columns`` is ``answer.columns``. The parts are compared in their order.
     """

@@ -41,7 +41,7 @@ class ProbeError:
     kind: str
     """The exception's class name, or UNANSWERED; empty if there is only a message."""
     message: str
-    """The exception's own; of what is unanswered, the class of what stands there, empty if nothing does."""
+    """The exception's own message. If a name is unanswered: the class of the value that it has, empty if it has none."""
     line: int = 0
     """Which line of the learner's cell; 0 if no frame was theirs."""
     code: str = ""

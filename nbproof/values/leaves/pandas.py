@@ -86,7 +86,8 @@ def _of_table(table: pd.DataFrame | pd.Series[Any]) -> Parts:
 
 
 def _axis(part: str, labels: pd.Index[Any]) -> dict[str, Any]:
-    """Labels after their levels, which explain the rest, and names, if any: what a truth does not name may have any name."""
+    """The levels, which explain the rest, then the labels, and the names if there are any. Without names in a truth, an answer
+    may have any names."""
     names = _labels(labels.names)
     named = {} if names.count(None) == len(names) else {f"{part}.names": names}
     return {f"{part}.nlevels": labels.nlevels, part: _labels(labels), **named}
