@@ -90,25 +90,29 @@ def read_sheet(path: Path, what: str, option: str) -> Sheet:
     text, encoding = _decoded(data)
     if len(data) > _LARGEST or "\0" in text or data.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
         raise UsageError(f"{what} stand in a file that is no CSV", str(path), again)
-    # Excel's own first line: it says what stands between cells, and is no row.
-    told = re.match(r'"?sep=(.)"?\r?\n', text, re.IGNORECASE)
-    text = text[told.end() :] if told else text
-    delimiter = told[1] if told else max(",;\t|", key=text.lstrip().partition("\n")[0].count)
+    text, delimiter = _delimited(text)
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if "".join(row).strip()]
     except csv.Error as error:
         raise UsageError(f"{what} cannot be read as CSV: {error}", str(path), again) from None
     if len(rows) < 2:
         raise UsageError(f"the file of {what} {'' if rows else 'is empty: it '}holds no learner", str(path), again)
-    width = len(rows[0])
-    if shifted := [delimiter.join(row)[:60] for row in rows if any(map(str.strip, row[width:]))]:
+    if shifted := [delimiter.join(row)[:60] for row in rows if "".join(row[len(rows[0]) :]).strip()]:
         raise UsageError(
             f"a line has more cells than the first line has names, so nothing is taken: {some_of(shifted, 8)}",
             str(path),
             f'put quotation marks around a cell with {delimiter!r} in it, such as "King{delimiter} Ada"; then {option} FILE',
         )
-    rows = [[*row, *[""] * (width - len(row))][:width] for row in rows]
+    rows = [[*row, *[""] * len(rows[0])][: len(rows[0])] for row in rows]
     return Sheet(path, rows, encoding, delimiter, "\r\n" if "\r\n" in text else "\n")
+
+
+def _delimited(text: str) -> tuple[str, str]:
+    """The table itself, and what stands between its cells: Excel may say it in a line of its own before all others."""
+    told = re.match(r'"?sep=(.)"?\r?\n', text, re.IGNORECASE)
+    if told:
+        return text[told.end() :], told[1]
+    return text, max(",;\t|", key=text.lstrip().partition("\n")[0].count)
 
 
 def _decoded(data: bytes) -> tuple[str, str]:

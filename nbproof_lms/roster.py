@@ -204,7 +204,7 @@ def read_names(path: Path, option: str = "--names") -> Roster:
     clashes: list[str] = []
     for line, row in enumerate(rows[1:], 2):
         cells = dict(zip(heads, row, strict=False))
-        if _is_canvas(heads) and bare_words(_full_name(cells)) in _CANVAS_OWN:
+        if _is_canvas_own(cells):
             continue
         said = filter(None, map(cells.get, columns))
         # Without any id first and last name together are one.
@@ -259,8 +259,9 @@ def _is_canvas(heads: Collection[str]) -> bool:
     return "student" in heads or {"sis login id", FIRST} <= set(heads)
 
 
-_CANVAS_OWN = {("points", "possible"), ("student", "test"), ()}
-"""Words where a name stands, in lines of that export that are no learner's."""
+def _is_canvas_own(cells: Mapping[str, str]) -> bool:
+    """Whether it is a line of that export that is no learner's."""
+    return _is_canvas(cells) and bare_words(_full_name(cells)) in {("points", "possible"), ("student", "test"), ()}
 
 
 def _full_name(cells: Mapping[str, str]) -> str:
@@ -393,7 +394,7 @@ def import_roster(root: Path, table: Path, option: str = "--names") -> Enrolment
     came, before = read_names(table, option), members_of(root)
     _refuse_others(before, came.members, table)
     done = enrol(root, came.members)
-    left = [one.learner for one in before if one.learner not in done.ids.values()]
+    left = sorted({one.learner for one in before}.difference(done.ids.values()))
     told = (
         f"{table.name} does not have {some_of(left, 8)}, who stay on the roster; `roster remove` takes off who has left"
     )
@@ -405,15 +406,13 @@ def _refuse_others(before: Sequence[Member], came: Sequence[Member], table: Path
 
     A login that somebody has given up becomes another's; marks and work would be, too.
     """
-    known = {one.learner: one for one in before}
     ids = set().union(*(one.ids for one in came))
-    clashes = []
-    for one in (one for one in came if one.learner in known):
-        old = known[one.learner]
-        now, then = (set(each.ids) - {plain(one.learner)} for each in (one, old))
-        is_renamed = one.name and old.name and bare_words(one.name) != bare_words(old.name)
-        if now.isdisjoint(then) and (then & ids or (is_renamed and now and then)):
-            clashes.append(f"{old.person.contact} is on the roster, and {one.person.contact} comes")
+    now = {one.learner: one for one in came}
+    clashes = [
+        f"{old.person.contact} is on the roster, and {now[old.learner].person.contact} comes"
+        for old in before
+        if old.learner in now and _is_another(old, now[old.learner], ids)
+    ]
     if clashes:
         add = course_command("roster add ID --name NAME --email ADDRESS")
         raise CourseError(
@@ -422,6 +421,15 @@ def _refuse_others(before: Sequence[Member], came: Sequence[Member], table: Path
             "if they are two, give who comes an id of their own there; if they are one, say so first: "
             f"{add}; then run the same command again",
         )
+
+
+def _is_another(old: Member, one: Member, came: Collection[str]) -> bool:
+    """Whether two with one id share no other, and have two names, or others who ``came`` have the old one's ids."""
+    mine, theirs = ({*each.ids} - {plain(old.learner)} for each in (one, old))
+    is_renamed = "" not in (one.name, old.name) and bare_words(one.name) != bare_words(old.name)
+    if not theirs or not mine.isdisjoint(theirs):
+        return False
+    return (is_renamed and bool(mine)) or not theirs.isdisjoint(came)
 
 
 def strike_off(root: Path, learners: Collection[str]) -> None:

@@ -61,7 +61,7 @@ class Canvas(System):
     def grade_table(self, sheet: Sheet) -> GradeTable | None:
         """Its export: what comes back has the columns that name a student, and those of lessons that have grades."""
         student, ids = (
-            sheet.columns("Student") or sheet.columns("LastName", "FirstName"),
+            sheet.columns("Student", "LastName", "FirstName"),
             sheet.columns("SIS Login ID", "SIS User ID", "ID"),
         )
         if not student or not ids:
