@@ -143,6 +143,7 @@ def _owned(item: Item, whose: Whose, learner: str, desk: Desk, dated: bool) -> I
         why=item.line.why or whose.why,
         time=time if time and time <= datetime.now(UTC) + _FAR else None,
         late=entry.late,
+        said="" if entry.unsure else entry.said,
         number=entry.number,
         account=f"{whose.system}:{entry.account}" if entry.account else "",
         system=whose.system,

@@ -21,6 +21,7 @@ __all__ = [
     "LAST",
     "LEARNER",
     "MAXIMUM",
+    "SCALE",
     "Sheet",
     "heads_of",
     "is_filled",
@@ -104,7 +105,7 @@ def _decoded(data: bytes) -> tuple[str, str]:
 
 
 FIRST, LAST, IDENTIFIER = "first name", "last name", "identifier"
-GRADE, MAXIMUM = "grade", "maximum grade"
+GRADE, MAXIMUM, SCALE = "grade", "maximum grade", "scale"
 
 LEARNER = (
     "learner",
@@ -174,6 +175,10 @@ _WORDS = {
         maksymalna ocena; maximální známka; maximální hodnocení; maxbetyg; maksimumkarakter;
         maksimal karakter; suurin arvosana; en yüksek not; qualificació màxima; максимальная оценка; максимальна оцінка;
         最大評点; 最高成绩
+    """,
+    SCALE: """
+        skala; bewertungsskala; barème; escala; scala; schaal; škála; stupnica; asteikko; ölçek; шкала; κλίμακα; 評価尺度; 量表;
+        等级
     """,
     IDENTIFIER: "identifikator; teilnehmer/in; identifiant; identificador; identificativo; identificatie; identyfikator",
 }

@@ -215,24 +215,35 @@ def _fill(
     for lesson, column in places.items():
         most = table.maxima.get(column)
         own = max((grade.max_score for (_, name), grade in grades.items() if name == lesson), default=0.0)
-        scale = most / own if most and own else 1.0
+        if most and not own:
+            notes.append(f"{lesson}: it gives no points here, and {most:g} in the LMS: nothing is written")
+            continue
+        scale = most / own if most else 1.0
         if abs(scale - 1) > 1e-9:
             notes.append(f"{lesson}: scaled from {own:g} points to the {most:g} of the LMS")
         kept = defaultdict[str, list[str]](list)
         for number, learner in learners.items():
             grade, cell = grades.get(Key(learner, lesson)), sheet.rows[number][column].strip()
-            if grade and table.excused and cell.upper() == table.excused:
-                kept["excused in the LMS, and left so"].append(learner)
-            elif grade and cell.strip("-–") and not grade.cells:
-                kept["has nothing here, and a grade in the LMS, which stays"].append(learner)
+            if grade and (why := _why_it_stays(table, number, cell, grade)):
+                kept[why].append(learner)
             elif grade:
                 text = f"{round(grade.score * scale, 2):.2f}".rstrip("0").rstrip(".")
                 sheet.rows[number][column] = text.replace(".", ",") if comma else text
                 count += 1
-                if re.fullmatch(r"\d+([.,]\d+)?", cell) and float(cell.replace(",", ".")) != float(text):
+                is_same = re.fullmatch(r"\d+([.,]\d+)?", cell) and float(cell.replace(",", ".")) == float(text)
+                if cell.strip("-–") and not is_same:
                     kept["replaces another grade, of the export"].append(f"{learner} ({cell})")
         notes += [f"{lesson}: {what}: {some_of(who, 8)}" for what, who in kept.items()]
     return count, notes
+
+
+def _why_it_stays(table: GradeTable, row: int, cell: str, grade: Mark) -> str:
+    """Why the LMS's grade is left; empty if it is not."""
+    if row in table.locked:
+        return "the LMS says that the grade cannot be changed, so it is left"
+    if table.excused and cell.upper() == table.excused:
+        return "excused in the LMS, and left so"
+    return "has nothing here, and a grade in the LMS, which stays" if cell.strip("-–") and not grade.cells else ""
 
 
 def exports_of(request: Namespace) -> dict[str, Path]:

@@ -60,7 +60,8 @@ NEEDS_NOBODY = PLACED | {"earlier copy", "removed", "settled", "junk"}
 class Line:
     """One file that came, and what became of it. ``why`` is one sentence; ``look`` says that a person should look at it.
 
-    ``time``: when it was handed in, UTC, if an LMS says it. ``late``: whether the LMS calls it late. ``kept``: where the
+    ``time``: when it was handed in, UTC, if an LMS says it. ``late``: whether the LMS calls it late. ``said``: the LMS's
+    time, where it cannot be read. ``kept``: where the
     byte-exact copy lies, relative to the upload's folder in collected/; empty if only the archive holds it. ``number``: the
     LMS's number of what was handed in, which grows; 0 if there is none. ``changed``: the file's last change, on a disk or by
     the innermost archive that tells, in seconds since 1970, or 0: it puts a learner's copies in order, and dates nothing.
@@ -76,6 +77,7 @@ class Line:
     lesson: str = ""
     time: datetime | None = None
     late: bool = False
+    said: str = ""
     look: bool = False
     sha256: str = ""
     kept: str = ""

@@ -69,7 +69,7 @@ class Desk:
         told = (one for one in reversed(self._lines) if one.system and one.sha256 == line.sha256)
         same = (one for one in told if one.learner in {"", line.learner} and one.lesson in {"", line.lesson})
         before = next(same, line)
-        return replace(line, time=before.time, late=before.late)
+        return replace(line, time=before.time, late=before.late, said=before.said)
 
     def why_not(self, learner: str, lesson: str) -> str:
         """Why nothing may be put there, in words: somebody put a link or a file in the folder's place."""
@@ -123,7 +123,11 @@ def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: P
             (fresh / one.beside).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(here / one.kept, fresh / one.beside)
         # What was handed in is as late as the last file of it, also with the other notebooks of an assignment.
-        if times := [one.time.astimezone(UTC) for one in (line, *data) if one.time]:
+        unread = next((one.said for one in (line, *data) if one.said), "")
+        if unread:
+            # The run asks about a time that it cannot read.
+            (fresh / TIME).write_text(unread, encoding="utf-8")
+        elif times := [one.time.astimezone(UTC) for one in (line, *data) if one.time]:
             os.utime(notebook, (max(times).timestamp(),) * 2)
             times += filter(None, [_time_told(target / TIME, zone)] * ("/" in line.lesson))
             (fresh / TIME).write_text(f"{max(times):%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8")

@@ -24,6 +24,7 @@ class LmsEntry:
 
     ``name``: who handed it in, as the LMS writes it; ``account``: its number of the learner; ``file``: what the learner
     called the file, empty for a folder. ``when``, and ``late``, if it says when it came, or only that it was late;
+    ``said``: a time as the LMS writes it, where that cannot be read;
     ``number``: of two entries of one learner the later has the higher one. ``others``: numbers in what seems to be the
     learner's part of the name; one of them may be the account instead. ``unsure``: why it is nobody's for all that, as where
     a learner may have written what the LMS seems to say.
@@ -37,6 +38,7 @@ class LmsEntry:
     number: int = 0
     others: tuple[str, ...] = ()
     unsure: str = ""
+    said: str = ""
 
 
 Numbers = dict[tuple[str, str], set[tuple[str, str]]]
@@ -50,8 +52,8 @@ class GradeTable:
     ``first_row``: the first of a learner. ``ids``: columns of identifiers, the surest first; ``names``: of the full name, or
     first and last. ``lessons``: columns that may be a lesson's, and what they are called; ``only``: the one column for
     grades, where the whole table is about one lesson. ``maxima``: the most that the LMS takes in a column, where it says so.
-    ``excused``: what a cell says if a teacher has excused the learner. ``keep``: columns that are written beside the grades;
-    None: all.
+    ``excused``: what a cell says if a teacher has excused the learner. ``locked``: rows that take no grade.
+    ``keep``: columns that are written beside the grades; None: all.
     """
 
     first_row: int
@@ -61,6 +63,7 @@ class GradeTable:
     only: int | None = None
     maxima: Mapping[int, float] = field(default_factory=dict)
     excused: str = ""
+    locked: frozenset[int] = frozenset()
     keep: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()
 

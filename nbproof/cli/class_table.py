@@ -8,7 +8,7 @@ import json
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from nbproof.grouping import grouped
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
+from nbproof.marking.results import Verdict
 from nbproof.places import places
 from nbproof.report.statistics import late_lines
 from nbproof.terminal import say
@@ -84,9 +85,11 @@ def is_incomplete(told: Told) -> bool:
 
 def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     """All scores, of many learners if ``everybody`` is asked for; what could not be graded and why; totals and places."""
-    learners = sorted({one.learner for one in told.graded.marks.values()})
+    came = {*told.seen, *(one.key for one in told.attendance.useless)}
+    marks = {key: Mark(Verdict(*key, problem="no notebook")) for key in came if key.lesson} | {**told.graded.marks}
+    learners = sorted({learner for learner, _ in (*came, *marks)})
     if len(learners) <= _MANY or everybody:
-        console.print(_table_of(told.graded, learners))
+        console.print(_table_of(replace(told.graded, marks=marks), learners))
     else:
         say(console, f"{len(learners)} learners: --all prints the scores of all, the report sums them up")
     print_problems(console, told)

@@ -64,7 +64,8 @@ def _lesson_of(root: Path, file: Path, lessons: list[str]) -> str:
     """The lesson that a notebook belongs to. Of several that fit, the one with the notebook's name, or else the best."""
     guess = LessonBook(root).guess(file)
     if found := [one for one in (guess.lesson, *guess.others) if one]:
-        return max(found, key=lambda one: file.resolve().match(f"{assignment_of(one)}/{notebook_of(one)}.ipynb"))
+        called = file.resolve().parts[-2:]
+        return max(found, key=lambda one: called == (assignment_of(one), f"{notebook_of(one)}.ipynb"))
     raise UsageError(
         "this notebook belongs to no lesson of the course: none of its cells is a TODO cell",
         str(file),

@@ -336,7 +336,7 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
         digest,
         cards=cards,
         clean=learner.clean,
-        typeset=lambda text: Markup(setter.typeset(visible(text))),  # noqa: S704 nothing in it does anything
+        typeset=lambda text, whole=False: Markup(setter.typeset(visible(text), whole)),  # noqa: S704 nothing in it does anything
         say=words(),
         score=max(0.0, sum(card.score for card in cards) - marks.penalty),
         most=sum(card.max_score for card in cards),

@@ -90,7 +90,9 @@ def read_class(
 def withdrawn(root: Path, marks: Iterable[Mark]) -> list[str]:
     """Of each assignment who has a mark for what was taken out of submitted/, or for what came before that which cannot be
     graded, and what takes one away; a line each."""
-    asked = [one for one in marks if one.earlier or not os.path.lexists(places(root).folder("submitted", *one.key))]
+    # What has a problem, and lies nowhere, never had a mark.
+    gone = [one for one in marks if not (one.problem or os.path.lexists(places(root).folder("submitted", *one.key)))]
+    asked = [*gone, *(one for one in marks if one.earlier)]
     return [
         f"a mark, and nothing in submitted/ that can be graded: {name}: "
         f"{some([f'{one.learner} ({one.earlier or one.score:g})' for one in ones])}; "

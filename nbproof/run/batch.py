@@ -205,6 +205,7 @@ class _ClassRun:
             plain_tests={name: len(one.plain) for name, one in blueprints.items() if one.plain},
             remarks=(
                 *self._fallen(marks),
+                *self._moved(marks),
                 *(f"{told}: {some_of([*dict.fromkeys(names)], 8)}" for told, names in self._beside.items()),
             ),
             unfit=failed,
@@ -222,6 +223,21 @@ class _ClassRun:
                     f"fewer marks with a new hand-in: {printable(key.name)}: {before.score:g} → {now.score:g}. "
                     f"If the earlier one should count: {course_command(step, self.root)}"
                 )
+
+    def _moved(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
+        """A line for those with another late penalty, though they have handed in nothing new: dates have moved."""
+        pairs = [(one, marks[key]) for key, one in self._stood.items() if key in marks and not marks[key].fresh]
+        others = [
+            f"{printable(now.key.name)}: {before.penalty:g} → {now.penalty:g}"
+            for before, now in pairs
+            if before.penalty != now.penalty and not now.problem
+        ]
+        if others:
+            yield (
+                f"late penalties are others, and nothing new came: {some_of(others, 8)}. A due date or an extension has moved: "
+                f"{course_command('roster', self.root)} shows them. Where nbgrader or formgrader moves a due date, extensions "
+                "move with it"
+            )
 
     def _mark_all(
         self, jobs: Sequence[HandIn], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool

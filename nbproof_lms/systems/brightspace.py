@@ -36,8 +36,9 @@ class Brightspace(System):
 
     def entry(self, found: re.Match[str]) -> LmsEntry | None:
         """``123456-789012 - Jane Doe - Oct 3, 2026 1149 PM``; the time is the school's, and counts as UTC."""
+        name, file, when = found["name"], found["file"] or "", _when(found["time"])
         return LmsEntry(
-            found["name"], found["file"] or "", found["account"], _when(found["time"]), number=int(found["number"])
+            name, file, found["account"], when, number=int(found["number"]), said="" if when else found["time"]
         )
 
     def grade_table(self, sheet: Sheet) -> GradeTable | None:

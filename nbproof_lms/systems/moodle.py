@@ -9,19 +9,22 @@ feedback file is then called. A later file of the same name replaces the earlier
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+from nbproof.errors import UsageError
 from nbproof_lms.csv_table import (
     FIRST,
     GRADE,
     IDENTIFIER,
     LAST,
     MAXIMUM,
+    SCALE,
     Sheet,
     heads_of,
     is_percentage,
     number_in,
 )
-from nbproof_lms.names import bare, for_a_file
+from nbproof_lms.names import bare, for_a_file, plain
 from nbproof_lms.system import GradeTable, LmsEntry, System
 
 _ENTRY = re.compile(
@@ -83,12 +86,26 @@ def _columns(at: dict[str, int], *heads: str) -> tuple[int, ...]:
     return tuple(at[head] for head in heads if head in at)
 
 
+_NO = {"no", "nein", "non", "nee", "nie", "ne", "não", "nej", "nei", "ei", "hayır", "нет", "ні", "όχι", "いいえ", "否"}
+
+
 def _worksheet(sheet: Sheet, at: dict[str, int], ids: tuple[int, ...], names: tuple[int, ...]) -> GradeTable:
-    told = [number_in(row[at[MAXIMUM]]) or 0.0 for row in sheet.rows[1:]] if MAXIMUM in at else []
-    if any(told):
-        return GradeTable(1, ids, names, only=at[GRADE], maxima={at[GRADE]: max(told)})
+    most = at.get(MAXIMUM, at.get(SCALE, len(sheet.head)))
+    said = ["".join(row[most : most + 1]) for row in sheet.rows[1:]]
+    if scale := next((text for text in said if re.search(r"[^\W\d]", text)), ""):
+        raise UsageError(
+            f"Moodle grades this assignment by a scale, and that takes no points: {scale[:60]!r}",
+            f"{sheet.path}, column {sheet.head[most]!r}",
+            "in Moodle, in the assignment's settings: Grade, Type: Point; then download the worksheet again: --moodle FILE",
+        )
+    # The column behind it says whether the grade can be changed.
+    after = slice(most + 1, most + 2)
+    locked = frozenset(at for at, row in enumerate(sheet.rows) if plain("".join(row[after])) in _NO)
+    table = GradeTable(1, ids, names, only=at[GRADE], locked=locked)
+    if found := [points for text in said if (points := number_in(text))]:
+        return replace(table, maxima={at[GRADE]: max(found)})
     note = "the worksheet states no maximum grade: points are written as they are"
-    return GradeTable(1, ids, names, only=at[GRADE], notes=(note,))
+    return replace(table, notes=(note,))
 
 
 SYSTEM = Moodle()

@@ -134,10 +134,12 @@ def test_what_never_was_in_submitted_is_settled_in_roster_and_grade_files(
     (tmp_path / "canvas.csv").write_text(
         f"Student,ID,SIS Login ID,{LESSON} (5)\n    Points Possible,,,4\nA,1,ada,\nB,2,bob,\n"
     )
-    _run(capsys, course, f"grade --from {tmp_path}/up.zip --lesson {LESSON} --no-feedback")
+    told = _run(capsys, course, f"grade --from {tmp_path}/up.zip --lesson {LESSON} --no-feedback")[1]
+    assert [line.split()[1::2] for line in told.splitlines() if line.startswith("│ bob")][-1] == ["bob", "!", "0"]
     for how, mark, asks in (("--undo", "", True), ("", "0", False), ("--open", "", False)):
         assert _run(capsys, course, f"settle bob {how}")[0] == 0
-        assert _run(capsys, course, f"report {LESSON} --canvas {tmp_path}/canvas.csv")[0] == 0
+        code, told = _run(capsys, course, f"report {LESSON} --canvas {tmp_path}/canvas.csv")
+        assert code == 0 and "bob (0)" not in told
         filled = (course / "report" / LESSON / "canvas.csv").read_text().splitlines()
         assert filled[2:] == ["A,1,ada,4", f"B,2,bob,{mark}"], how
         assert ("! nothing that can be graded: bob" in _run(capsys, course, "roster")[1]) is asks

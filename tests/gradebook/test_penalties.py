@@ -82,6 +82,11 @@ def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: R
     _due(late_class, "2026-03-09 10:00:00 UTC")
     again = late_class.grade()
     assert again.graded == ()
+    (told,) = again.remarks
+    assert (
+        f"nothing new came: late/{LESSON}: 1 → 0, later/{LESSON}: 4 → 0. A due date or an extension has moved" in told
+    )
+    assert late_class.grade().remarks == ()
     assert {score.score for score in again.marks.values()} == {4}
     (late_class.root / "submitted" / "early" / LESSON / "timestamp.txt").write_text("2026-03-09 22:00:00 UTC")
     third = late_class.grade()

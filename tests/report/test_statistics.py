@@ -129,6 +129,42 @@ def test_canvas_keeps_what_is_the_teachers_and_scales(tmp_path: Path) -> None:
     assert excused.filled == 1 and "02_tensor_hooks: excused in the LMS, and left so: ada" in excused.notes
 
 
+WORKSHEET = "Identifier,Full name,ID number,Grade,{0},May it?\nParticipant 1,Ada,ada,{1},{2},{3}\nParticipant 2,Bob,BOB,,{2},Ja\n"
+
+
+@pytest.mark.parametrize(
+    ("system", "export", "most", "also", "written", "note"),
+    [
+        ("Canvas", CANVAS.replace("CS 1,,9,80", "CS 1,complete,9,80"), 33.0, (), ["41", "0"], "ada (complete)"),
+        ("Canvas", CANVAS, 0.0, (), ["", "20"], "it gives no points here, and 66 in the LMS: nothing is written"),
+        ("Canvas", CANVAS, 33.0, ["number 12"], ["41", "20"], "ids of BOB and of ada: nothing is written there"),
+        ("Canvas", CANVAS, 33.0, ["A-2"], ["41", "20"], "the row with bob@uni.example, A-2, 12 has ids of BOB and of ada"),
+        ("Moodle", WORKSHEET.format("Maximum grade", "B1", "33", "Yes"), 33.0, (), ["20.5", "0"], "ada (B1)"),
+        ("Moodle", WORKSHEET.format("Maximum grade", "7", "33", "No"), 33.0, (), ["7", "0"], "changed, so it is left: ada"),
+        ("Moodle", WORKSHEET.format("Bestwertung", "", "33.00", "Nein"), 33.0, (), ["", "0"], "cannot be changed"),
+    ],
+)  # fmt: skip
+def test_what_is_replaced_and_what_is_not_written_is_named(
+    system: str, export: str, most: float, also: list[str], written: list[str], note: str, tmp_path: Path
+) -> None:
+    table = tmp_path / "c.csv"
+    table.write_text(export)
+    grades = {key: replace(one, max_score=most) for key, one in GRADES.items()}
+    people = [replace(PEOPLE[0], also=frozenset(also)), PEOPLE[1]]
+    made = grade_file(systems()[system], table, grades, people, TITLES)
+    row, column = (1, 3) if system == "Moodle" else (3, -1)
+    assert [cells[column] for cells in _rows(made.data)[row : row + 2]] == written
+    assert note in "\n".join(made.notes) and made.unclear == (("BOB",) if also else ())
+
+
+@pytest.mark.parametrize("head", ["Scale", "Skala", "Maximum grade"])
+def test_a_scale_of_moodles_takes_no_points(head: str, tmp_path: Path) -> None:
+    table = tmp_path / "m.csv"
+    table.write_text(WORKSHEET.format(head, "B1", '"C, B1, A1"', "Yes"))
+    with pytest.raises(UsageError, match="Moodle grades this assignment by a scale"):
+        grade_file(systems()["Moodle"], table, GRADES, PEOPLE, TITLES)
+
+
 NOBODY = ("student", "points possible", "test_student", "99", "id")
 
 
