@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbproof.errors import UsageError, disk_trouble
+from nbproof.text import some_of
 from nbproof_lms.names import bare
 
 __all__ = [
@@ -59,6 +60,15 @@ class Sheet:
         """The names of the columns."""
         return self.rows[0]
 
+    @property
+    def doubts(self) -> list[str]:
+        """What the encoding leaves open: no file says that it is Windows' Latin-1, so that is a guess."""
+        cells = (cell for row in (*self.rows[1:], self.head) for cell in row if not cell.isascii())
+        example = next(cells, "") if self.encoding == "cp1252" else ""
+        told = f"{self.path.name} is no UTF-8, and was read as Windows' Western European, such as {example!r}"
+        then = "If that is not how it is written, save it as CSV (UTF-8), and run the same command again"
+        return [f"{told}. {then}"] if example else []
+
     def columns(self, *names: str) -> tuple[int, ...]:
         """Those of the columns that are there, in the order of the names; letter case and punctuation aside."""
         heads = [bare(cell) for cell in self.head]
@@ -80,15 +90,29 @@ def read_sheet(path: Path, what: str, option: str) -> Sheet:
     text, encoding = _decoded(data)
     if len(data) > _LARGEST or "\0" in text or data.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
         raise UsageError(f"{what} stand in a file that is no CSV", str(path), again)
-    delimiter = max(",;\t|", key=text.lstrip().partition("\n")[0].count)
+    text, delimiter = _delimited(text)
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if "".join(row).strip()]
     except csv.Error as error:
         raise UsageError(f"{what} cannot be read as CSV: {error}", str(path), again) from None
     if len(rows) < 2:
         raise UsageError(f"the file of {what} {'' if rows else 'is empty: it '}holds no learner", str(path), again)
-    rows = [[*row, *[""] * (len(rows[0]) - len(row))] for row in rows]
+    if shifted := [delimiter.join(row)[:60] for row in rows if "".join(row[len(rows[0]) :]).strip()]:
+        raise UsageError(
+            f"a line has more cells than the first line has names, so nothing is taken: {some_of(shifted, 8)}",
+            str(path),
+            f'put quotation marks around a cell with {delimiter!r} in it, such as "King{delimiter} Ada"; then {option} FILE',
+        )
+    rows = [[*row, *[""] * len(rows[0])][: len(rows[0])] for row in rows]
     return Sheet(path, rows, encoding, delimiter, "\r\n" if "\r\n" in text else "\n")
+
+
+def _delimited(text: str) -> tuple[str, str]:
+    """The table itself, and what stands between its cells: Excel may say it in a line of its own before all others."""
+    told = re.match(r'"?sep=(.)"?\r?\n', text, re.IGNORECASE)
+    if told:
+        return text[told.end() :], told[1]
+    return text, max(",;\t|", key=text.lstrip().partition("\n")[0].count)
 
 
 def _decoded(data: bytes) -> tuple[str, str]:

@@ -99,6 +99,7 @@ def grade_file(
         tuple(sorted(graded - there)),
         tuple(sorted(there.intersection(learners).difference(clear.values()))),
         (
+            *sheet.doubts,
             *table.notes,
             *notes,
             *_crossed_lines(sheet, table, crossed, asked),

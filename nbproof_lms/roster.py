@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from nbproof.command import course_command
 from nbproof.csv_text import csv_of, unquoted
 from nbproof.errors import CourseError, UsageError, disk_trouble
 from nbproof.files import replace_file
@@ -199,11 +200,11 @@ def read_names(path: Path, option: str = "--names") -> Roster:
             "name one column 'learner'; every other column holds names that stand for that learner",
         )
     members: dict[str, Member] = {}
-    notes: list[str] = []
+    notes = sheet.doubts
     clashes: list[str] = []
     for line, row in enumerate(rows[1:], 2):
         cells = dict(zip(heads, row, strict=False))
-        if plain(cells.get("student", "-")) in {"points possible", "student, test", ""}:
+        if _is_canvas_own(cells):
             continue
         said = filter(None, map(cells.get, columns))
         # Without any id first and last name together are one.
@@ -248,9 +249,19 @@ def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: 
 
 def _id_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[str]:
     """The column that gives the learner's id, and the columns that give it where that one is empty."""
-    if {"id", FIRST, LAST} <= set(heads):
+    if {"id", FIRST, LAST} <= set(heads) and not _is_canvas(heads):
         return ("id",)  # as nbgrader's own list of students
     return [name for name in LEARNER if name in heads and is_filled(rows, heads.index(name))]
+
+
+def _is_canvas(heads: Collection[str]) -> bool:
+    """Whether it is Canvas's export, with the names in one column or in two."""
+    return "student" in heads or {"sis login id", FIRST} <= set(heads)
+
+
+def _is_canvas_own(cells: Mapping[str, str]) -> bool:
+    """Whether it is a line of that export that is no learner's."""
+    return _is_canvas(cells) and bare_words(_full_name(cells)) in {("points", "possible"), ("student", "test"), ()}
 
 
 def _full_name(cells: Mapping[str, str]) -> str:
@@ -280,7 +291,7 @@ def _other_name(head: str, cell: str, heads: Collection[str]) -> str:
     number = re.sub(r"^.*?(\d*)$", r"\1", cell)
     if head == IDENTIFIER:
         return f"participant {int(number)}" if number else ""
-    if head in _NUMBERS or (head == "id" and "student" in heads) or (head == "number" and cell.isdecimal()):
+    if head in _NUMBERS or (head == "id" and _is_canvas(heads)) or (head == "number" and cell.isdecimal()):
         return number
     if head in LEARNER:
         return f"id {cell}" if cell.isdecimal() else cell
@@ -380,9 +391,45 @@ def _together(one: Member, other: Member) -> Member:
 
 def import_roster(root: Path, table: Path, option: str = "--names") -> Enrolment:
     """Put everybody of a table on the roster, which ``option`` has named. Raises UsageError."""
-    came = read_names(table, option)
+    came, before = read_names(table, option), members_of(root)
+    _refuse_others(before, came.members, table)
     done = enrol(root, came.members)
-    return replace(done, notes=(*came.notes, *done.notes))
+    left = sorted({one.learner for one in before}.difference(done.ids.values()))
+    told = (
+        f"{table.name} does not have {some_of(left, 8)}, who stay on the roster; `roster remove` takes off who has left"
+    )
+    return replace(done, notes=(*came.notes, *done.notes, *[told] * bool(left)))
+
+
+def _refuse_others(before: Sequence[Member], came: Sequence[Member], table: Path) -> None:
+    """Raise CourseError if somebody comes under a learner's id who is another, by all else that is known of the two.
+
+    A login that somebody has given up becomes another's; marks and work would be, too.
+    """
+    ids = set().union(*(one.ids for one in came))
+    now = {one.learner: one for one in came}
+    clashes = [
+        f"{old.person.contact} is on the roster, and {now[old.learner].person.contact} comes"
+        for old in before
+        if old.learner in now and _is_another(old, now[old.learner], ids)
+    ]
+    if clashes:
+        add = course_command("roster add ID --name NAME --email ADDRESS")
+        raise CourseError(
+            f"an id may stand for another person than before, so nothing is taken: {some_of(clashes, 8)}",
+            str(table),
+            "if they are two, give who comes an id of their own there; if they are one, say so first: "
+            f"{add}; then run the same command again",
+        )
+
+
+def _is_another(old: Member, one: Member, came: Collection[str]) -> bool:
+    """Whether two with one id share no other, and have two names, or others who ``came`` have the old one's ids."""
+    mine, theirs = ({*each.ids} - {plain(old.learner)} for each in (one, old))
+    is_renamed = "" not in (one.name, old.name) and bare_words(one.name) != bare_words(old.name)
+    if not theirs or not mine.isdisjoint(theirs):
+        return False
+    return (is_renamed and bool(mine)) or not theirs.isdisjoint(came)
 
 
 def strike_off(root: Path, learners: Collection[str]) -> None:

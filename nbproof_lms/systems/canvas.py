@@ -60,11 +60,14 @@ class Canvas(System):
 
     def grade_table(self, sheet: Sheet) -> GradeTable | None:
         """Its export: what comes back has the columns that name a student, and those of lessons that have grades."""
-        student, ids = sheet.columns("Student"), sheet.columns("SIS Login ID", "SIS User ID", "ID")
+        student, ids = (
+            sheet.columns("Student", "LastName", "FirstName"),
+            sheet.columns("SIS Login ID", "SIS User ID", "ID"),
+        )
         if not student or not ids:
             return None
         possible = next((at for at, row in enumerate(sheet.rows) if row[student[0]].strip() == "Points Possible"), 0)
-        identity = sheet.columns("Student", "ID", "SIS User ID", "SIS Login ID", "Root Account", "Section")
+        identity = (*student, *sheet.columns("ID", "SIS User ID", "SIS Login ID", "Root Account", "Section"))
         own = {column for column, name in enumerate(sheet.head) if "(read only)" in name.casefold()} | {*identity}
         names = {column: name for column, name in enumerate(sheet.head) if column not in own}
         told = sheet.rows[possible] if possible else []
