@@ -73,7 +73,7 @@ class TestCell:
     probe: ProbePart
     """With hidden checks: for a process that shows nothing any more."""
     shown: ProbePart
-    """Of what learners were handed."""
+    """The same part of the test cell that learners were handed."""
     shown_source: str
     exercise: str
     canary: str = ""
