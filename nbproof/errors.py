@@ -22,7 +22,7 @@ class CourseError(Exception):
     """``fact``: what is wrong. ``place``: where. ``next_command``: what to do now."""
 
     exit_code = 1
-    """Of the command that ends with it."""
+    """The exit code of a command that ends with this error."""
 
     def __init__(self, fact: str, place: str = "", next_command: str = "") -> None:
         self.fact, self.place, self.next_command = fact, place, next_command

@@ -47,7 +47,7 @@ _NAME = re.compile(r"[A-Za-z0-9_]+")
 
 
 def key_of(exercise: str, part: str = "") -> str:
-    """Of an exercise's checks, or of one part's."""
+    """The key of an exercise's checks, or of the checks of one part."""
     return f"{exercise}/{part}" if part else exercise
 
 

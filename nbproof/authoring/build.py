@@ -52,7 +52,7 @@ _METADATA: dict[str, Any] = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-"""Of every derived notebook."""
+"""The metadata of every derived notebook."""
 
 _FOLDED: dict[str, Any] = {"jupyter": {"source_hidden": True}, "cellView": "form"}
 """Hides a cell's code in JupyterLab and in Colab: no learner has to read it. If all is installed, the notice says nothing."""

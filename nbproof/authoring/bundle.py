@@ -58,7 +58,7 @@ _TELLING = 24
 _PICTURE = "docs/pictures/wrong_answer.png"
 
 _WHEN = (2026, 1, 1, 0, 0, 0)
-"""Of every file in a zip."""
+"""The date of every file in a zip."""
 _TOOL = Path(__file__).resolve().parent.parent
 
 
@@ -285,7 +285,7 @@ def _start_page(root: Path, outlined: Sequence[OutlinedLesson], due: Mapping[str
 
 
 def _points(released: Path) -> float:
-    """Of the whole lesson, as feedback and gradebook count them: exercises and written answers."""
+    """The points of the whole lesson, as feedback and gradebook count them: exercises and written answers."""
     cells = json.loads(released.read_text(encoding="utf-8"))["cells"]
     marks = map(grading_of, cells)
     return float(sum(mark["points"] for mark in marks if mark.get("grade")))

@@ -25,7 +25,7 @@ ERRORS: tuple[Mapping[str, str], ...] = (
 
 _NUMERIC = (Differs.NONFINITE, Differs.SHAPE, Differs.DTYPE, Differs.VALUE)
 _MOST_ITEMS = 200
-"""Of a list that is looked at for another order."""
+"""The longest list that is compared with the wanted one in another order."""
 
 
 def hint_for_error(

@@ -43,7 +43,7 @@ class OutlinedExercise:
     cells: tuple[tuple[str, ...], ...]
     """For each test cell the names of the checks that learners have."""
     hidden: tuple[int, ...]
-    """Of each test cell, how many checks learners do not have."""
+    """For each test cell, how many checks learners do not have."""
     stub: str
     """:func:`fingerprint` of the TODO cell as it is handed out."""
 

@@ -187,7 +187,7 @@ def _removed_before(place: Path) -> set[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class _Change:
-    """Of what a gradebook knows of one assignment; nothing of it is committed."""
+    """A change of what a gradebook knows of one assignment; nothing of it is committed."""
 
     db: Any
     assignment: Any

@@ -73,7 +73,7 @@ class TestCell:
     probe: ProbePart
     """With hidden checks: for a process that shows nothing any more."""
     shown: ProbePart
-    """Of what learners were handed."""
+    """The same part of the test cell that learners were handed."""
     shown_source: str
     exercise: str
     canary: str = ""
@@ -238,7 +238,7 @@ def _instructors(source: Path, config: Config) -> nbformat.NotebookNode:
         raise CourseError(
             f"it cannot be read: {in_one_line(error)}",
             str(source),
-            "open it in JupyterLab: what opens there, and is saved again, can be read; then grade again",
+            "put a copy there that opens in JupyterLab, and save it there; then grade again",
         ) from None
 
 

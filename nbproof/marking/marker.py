@@ -110,7 +110,7 @@ def mark(
 
 
 def _pictures(rebuilt: Answers) -> dict[str, str]:
-    """Of what was attached, and shown, the plain pictures, as those that code makes."""
+    """The attached pictures that are shown, if they are plain ones, by the rule for pictures that code makes."""
     outputs, found = Outputs(sum(map(len, rebuilt.pictures.values()))), {}
     for name, data in rebuilt.pictures.items():
         made = outputs.clean([{"output_type": "display_data", "data": {"image/png": data}}], 1)

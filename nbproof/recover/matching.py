@@ -60,7 +60,7 @@ class HandedOut:
     """The notebook format's own id."""
     source: str
     exercise: str = ""
-    """Of a test cell: the exercise that it tests."""
+    """The exercise that a test cell tests; empty for other cells."""
 
     @property
     def is_code(self) -> bool:
@@ -337,7 +337,7 @@ class Asked:
     blank: frozenset[str]
     """Functions, classes and empty values: what is to be filled in; if there are none, all that it binds."""
     own: frozenset[str] = frozenset()
-    """Of these, what no other cell of the lesson binds."""
+    """Those of these names that no other cell of the lesson binds."""
 
     def may_be(self, names: frozenset[str], *, here: bool) -> bool:
         """Whether a text that binds these names may be the answer; ``here``: it stands in the exercise's own part."""

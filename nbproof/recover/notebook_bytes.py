@@ -318,7 +318,7 @@ class HandIn:
     problem: str = ""
     """Why it cannot be graded; empty if it can."""
     digest: str = ""
-    """Of what has to be marked: of its bytes as they were when that was decided."""
+    """If it has to be marked: the digest of its bytes as they were when that was decided."""
     reason: str = ""
     """Why it is marked again, for people; nothing of what was handed in anew."""
     remark: str = ""

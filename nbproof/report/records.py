@@ -115,7 +115,7 @@ def _title(slug: str) -> str:
 
 
 def _refused(root: Path, handed_in: Mapping[Key, HandIn], told: Known, lessons: Collection[str]) -> dict[Key, Verdict]:
-    """Of what cannot be graded, the reason."""
+    """A verdict with the reason, for each submission that cannot be graded."""
     found = {key: Verdict(*key, problem=one.problem) for key, one in handed_in.items() if one.problem}
     found |= {key: one for key, one in problems_of(root).items() if key in handed_in}
     return found | {key: Verdict(*key, problem=why) for key, why in told.problems.items() if key.lesson in lessons}

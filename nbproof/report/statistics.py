@@ -79,7 +79,7 @@ def _exercise_row(lesson: str, title: str, outcomes: list[Outcome]) -> Row:
 
 
 def titles_of(results: ClassResults, lesson: str) -> dict[str, str]:
-    """Of each exercise of a lesson: its title; its id if nobody knows it."""
+    """Exercise of a lesson -> its title, or its id if it has no title."""
     found: dict[str, str] = {}
     for mark in results.of_lesson(lesson):
         for one in mark.verdict.exercises:
@@ -206,7 +206,7 @@ _SHOWN = 20
 
 
 def late_lines(marks: Iterable[Mark]) -> list[str]:
-    """Of each lesson who was late, the latest first, how late, and what that costs."""
+    """A line for each lesson: who was late, the latest first, how late, and what that costs."""
     late = [one for one in marks if one.is_late and not one.problem]
     told = defaultdict[str, list[str]](list)
     for one in sorted(late, key=lambda one: (one.lesson, -one.late.seconds, one.learner)):

@@ -379,7 +379,7 @@ class _ClassRun:
         return {Key(learner, name): one for name in names for learner, one in marks_in(self.writer, name).items()}
 
     def _marks(self) -> dict[Key, Mark]:
-        """Of all that has its verdict."""
+        """The marks of all submissions that have a verdict."""
         held = self._held({lesson for _, lesson in self._verdicts})
         for key, verdict in self._verdicts.items():
             if not verdict.problem and not (key in held and held[key].agrees_with(verdict)):

@@ -39,7 +39,7 @@ __all__ = ["REFERENCE", "References", "reference_answers", "shortfall"]
 REFERENCE = "reference answers"
 """In place of a learner's name."""
 _UNTOUCHED = "an untouched notebook"
-"""The same."""
+"""In place of a learner's name, as well."""
 
 _IMPORTS = re.compile(r"^\s*(?:import|from) +(\w+)", re.MULTILINE)
 _SHOWN = 3

@@ -29,7 +29,7 @@ __all__ = ["Engine"]
 _START_SECONDS, _END_SECONDS = 120.0, 5.0
 _ROOM_SECONDS, _AGAIN_SECONDS = 60.0, 0.3
 _MOST_RESTARTS = 3
-"""Of the fork server, without a worker in between."""
+"""How often the fork server is started again without a worker in between."""
 
 
 class Engine:

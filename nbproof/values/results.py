@@ -139,7 +139,7 @@ class Status(StrEnum):
 
 
 FAULTS = (Status.TIMEOUT, Status.OUT_OF_MEMORY, Status.KILLED)
-"""Of what did not end by itself."""
+"""How an exercise is marked that did not end by itself."""
 
 
 class Cause(StrEnum):
@@ -213,7 +213,7 @@ class Outcome:
 
     @property
     def faults(self) -> tuple[Finding, ...]:
-        """Of each test cell the first check that failed."""
+        """The first check that failed in each test cell, if one did."""
         firsts = (first_wrong(self.findings_of(part)) for part in self.most)
         return tuple(fault for fault in firsts if fault is not None)
 
