@@ -166,8 +166,8 @@ _REPORT = Options(
             "--column",
             action="append",
             default=[],
-            metavar="LESSON=NAME",
-            help="which column of the export is a lesson's, where its name does not tell; may be repeated",
+            metavar="LESSON=COLUMN",
+            help="which column of the export is a lesson's, by name or number (#6), where its name does not tell; may be repeated",
         ),
         option(
             "--zero",
