@@ -158,7 +158,6 @@ def _remove(root: Path, learners: Sequence[str], lesson: str, yes: bool) -> int:
         others = {name for one in learners if one in people for name in people[one].also}
         _take_out(root, learners, lesson, {*learners, *others.difference(people)})
     print(f"removed: {told}")
-    print(f"next: {course_command('report', root)} writes report/ without them")
     return 0
 
 

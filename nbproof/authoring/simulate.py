@@ -110,7 +110,8 @@ def prepare_demo(root: Path) -> Path:
     for name in ("source", "release"):
         shutil.rmtree(demo / name, ignore_errors=True)
         shutil.copytree(root / name, demo / name)
-    shutil.copyfile(root / "nbgrader_config.py", demo / "nbgrader_config.py")
+    for config in root.glob("nbgrader_config.*"):
+        shutil.copyfile(config, demo / config.name)
     if not any(demo.glob("submitted/*/*/*.ipynb")):
         simulate_class(root, [], into=demo)
     return demo

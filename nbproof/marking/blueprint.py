@@ -238,7 +238,7 @@ def _instructors(source: Path, config: Config) -> nbformat.NotebookNode:
         raise CourseError(
             f"it cannot be read: {in_one_line(error)}",
             str(source),
-            "open it in JupyterLab: what opens there, and is saved again, can be read; then grade again",
+            "put a copy there that opens in JupyterLab, and save it there; then grade again",
         ) from None
 
 

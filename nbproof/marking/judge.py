@@ -139,7 +139,9 @@ class Judge:
                 if last:
                     place = about["test"] if about else self._blueprint.lesson
                     raise EngineFailed(
-                        f"the judge's process ended over a truth ({loss})", place, "grade again"
+                        f"the judge's process ended over a truth ({loss})",
+                        place,
+                        "grade again; if it ends there again, mend the truth of that check",
                     ) from None
 
     def _open(self) -> None:

@@ -40,7 +40,7 @@ def refuse_if_exposed(root: Path) -> None:
             raise NoIsolation(
                 f"the course lies inside {folder}, which learners' code can read",
                 str(home),
-                "move the course elsewhere, or make its Python environment elsewhere, as `make` does in .venv",
+                "take that folder off PYTHONPATH; or move the course, or its Python environment, as `make` does in .venv",
             )
         if any(Path(folder).is_relative_to(one) or one.is_relative_to(folder) for one in private):
             raise NoIsolation(

@@ -68,6 +68,7 @@ def test_a_learner_who_is_removed_leaves_no_trace(two: Path, capsys: pytest.Capt
     assert _roster(two, "remove", "ada", "--yes") == 0
     assert not (two / "handback").exists() and not (two / "report").exists()
     told = capsys.readouterr().out
+    assert "next: " not in told, "nobody may be left to report"
     for what in (
         "submitted/",
         "feedback/",

@@ -166,9 +166,15 @@ def test_what_disk_or_gradebook_say_meanwhile_is_no_plug_ins(late_class: Rehears
     raised = f"OSError(errno.{name}, '')" if name else "sqlalchemy.exc.DatabaseError('', None, OSError('x'))"
     config = late_class.root / "nbgrader_config.py"
     bad = f"(_ for _ in ()).throw({raised})"
-    config.write_text("import errno\nimport sqlalchemy.exc\n" + config.read_text().replace('"excused"', bad))
-    with pytest.raises(CourseError, match=says):
+    sound = config.read_text()
+    config.write_text("import errno\nimport sqlalchemy.exc\n" + sound.replace('"excused"', bad))
+    with pytest.raises(CourseError, match=says) as told:
         late_class.grade()
+    if name:
+        assert "free some space, then run the same command again" in told.value.next_command
+        config.write_text(sound)
+        again = late_class.grade()
+        assert again.graded == () and scores(again) == {"early": 4, "late": 3, "later": 0, "excused": 4}
 
 
 @pytest.fixture
