@@ -25,7 +25,8 @@ from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
 from nbproof.text import some_of
 from nbproof_lms.csv_table import Sheet, item_of, read_sheet
-from nbproof_lms.names import bare, bare_words, plain
+from nbproof_lms.names import bare
+from nbproof_lms.row_owners import RowOwners, row_owners
 from nbproof_lms.system import GradeTable, System, find_system, systems
 
 __all__ = [
@@ -84,9 +85,9 @@ def grade_file(
     learners, lessons = sorted({learner for learner, _ in grades}), sorted({name for _, name in grades})
     places = _columns(sheet, table, system, lessons, titles, lesson, chosen)
     asked = {**{learner: Person(learner) for learner in learners}, **{person.id: person for person in people}}
-    means, crossed = _rows_meant(sheet, table, asked, system.roster_number)
-    clear = {row: learner for learner, row in _sole(means).items()}
-    there = {learner for learner, rows in means.items() if rows}.union(*crossed.values())
+    owners = row_owners(sheet, table, asked)
+    clear = {row: learner for learner, row in _sole(owners.rows).items()}
+    there = {learner for learner, rows in owners.rows.items() if rows}.union(*owners.mixed.values())
     filled, notes = _fill(sheet, table, clear, grades, places)
     without = [name for name in lessons if name not in places and table.only is None]
     missing = "no column of the export has its name, so its grades are not in the file: --column says which is its"
@@ -102,7 +103,7 @@ def grade_file(
             *sheet.doubts,
             *table.notes,
             *notes,
-            *_crossed_lines(sheet, table, crossed, asked),
+            *_unwritten(sheet, table, owners, asked, graded),
             *(f"{name}: {missing}" for name in without),
         ),
     )
@@ -153,56 +154,30 @@ def _sole(means: Mapping[str, Collection[int]]) -> dict[str, int]:
     return {name: one for name, one in ones.items() if times[one] == 1}
 
 
-def _rows_meant(
-    sheet: Sheet, table: GradeTable, asked: Mapping[str, Person], number: str
-) -> tuple[dict[str, set[int]], dict[int, set[str]]]:
-    """Learner -> the rows that may be theirs. Identifiers decide first, and names for the other rows. Nothing is guessed.
-
-    Also returns row -> learners, for each row with ids of different people. ``number``: as ``System.roster_number``.
-    """
-    names = grouped((bare_words(one.name), one.id) for one in asked.values())
-    means: dict[str, set[int]] = {learner: set() for learner in asked}
-    told = _told_by_ids(sheet, table, asked.values(), number)
-    crossed = {}
-    for at, found in told.items():
-        who = set.intersection(*found) if found else set()
-        for learner in who:
-            means[learner].add(at)
-        if found and not who:
-            crossed[at] = set.union(*found)
-    by_id = {learner for learner, rows in means.items() if rows}
-    for at in [at for at, found in told.items() if not found]:
-        name = bare_words(" ".join(sheet.rows[at][column] for column in table.names))
-        if len(name) > 1:
-            for learner in {*names[name]} - by_id:
-                means[learner].add(at)
-    return means, crossed
-
-
-def _told_by_ids(sheet: Sheet, table: GradeTable, people: Collection[Person], number: str) -> dict[int, list[set[str]]]:
-    """Row -> the learners that each of its identifiers means; without identifiers that mean nobody."""
-    forms = ((text, one.id) for one in people for text in (one.lms_id, one.email, *one.ids) if text)
-    ids = grouped((plain(text), learner) for text, learner in forms)
-    found = {}
-    for at, row in list(enumerate(sheet.rows))[table.first_row :]:
-        if "Student, Test" not in row:
-            # Brightspace writes #ada.
-            cells = [plain(row[column]).removeprefix("#") for column in table.ids]
-            found[at] = [who for one in cells if (who := {*ids[one], *ids[f"number {number.format(one)}"]})]
-    return found
-
-
-_CROSSED = "nothing is written there. Correct the ids there, or in roster.csv, then run the same report again"
-
-
-def _crossed_lines(
-    sheet: Sheet, table: GradeTable, crossed: Mapping[int, Collection[str]], asked: Mapping[str, Person]
+def _unwritten(
+    sheet: Sheet, table: GradeTable, found: RowOwners, asked: Mapping[str, Person], graded: Collection[str]
 ) -> Iterator[str]:
-    """A line for each row with ids of different people: the row, and these people."""
-    for at, several in crossed.items():
-        cells = ", ".join(filter(None, (sheet.rows[at][column].strip() for column in table.ids)))
+    """A line for each row that gets nothing because of what else stands in it: the row, and the people."""
+
+    def ids(at: int) -> dict[str, str]:
+        cells = {column: sheet.rows[at][column].strip().removeprefix("#") for column in table.ids}
+        return {
+            cell: f"id {cell}" if cell.isdecimal() and column not in table.numbers else cell
+            for column, cell in cells.items()
+            if cell
+        }
+
+    then = "Correct the ids there, or in roster.csv, then run the same report again"
+    for at, several in found.mixed.items():
         told = " and of ".join(asked[one].called for one in sorted(several))
-        yield f"the row with {cells} has ids of {told}: {_CROSSED}"
+        yield f"the row with {', '.join(ids(at))} has ids of {told}: nothing is written there. {then}"
+    lost = [learner for learner in found.doubted if learner in graded and not found.rows[learner]]
+    for learner in lost:
+        for at, kinds in found.doubted[learner].items():
+            also = (part for one in ids(at).values() for part in ("--also", one))
+            then = course_command(shlex.join(["roster", "add", learner, *also]))
+            told = f"the row with {', '.join(ids(at))} may belong to {asked[learner].called}"
+            yield f"{told}, but has another {' and '.join(kinds)}: nothing is written there. If it does: {then}"
 
 
 def _fill(
@@ -315,6 +290,8 @@ def grade_files(
     grades = {key: mark for key, mark in by_assignment(results.marks).items() if not mark.problem}
     if exports and not grades:
         return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
+    if exports and results.without_gradebook:
+        return made, [*results.without_gradebook]
     grades |= given
     grades, people, twice = _by_person(grades, results.people)
     refused += twice * bool(exports)

@@ -122,8 +122,8 @@ class Roster:
                 found[plain(name)].add(member.learner)
                 found[plain(_first_name_first(name))].add(member.learner)
         # A learner's own id is nobody else's; annamaria may be Maria Anna, or Anna Maria.
-        own = {plain(learner): {learner} for learner in self.learners}
-        return {**found, **own, "": set()}
+        own = grouped((plain(learner), learner) for learner in self.learners)
+        return {**found, **{name: {*learners} for name, learners in own.items()}, "": set()}
 
     @cached_property
     def _bare_names(self) -> Mapping[str, set[str]]:
@@ -157,6 +157,8 @@ class Roster:
 
     def named(self, name: str) -> frozenset[str]:
         """The learners who are called so; letter case, underscores for spaces, and ``Doe, Jane`` do not matter."""
+        if name in self.learners:
+            return frozenset({name})  # AB1 is not ab1, if both are there
         turned = _first_name_first(name.replace("_", " "))
         return frozenset(self._names.get(plain(name)) or self._names.get(plain(turned)) or ())
 
@@ -280,7 +282,6 @@ def _member(learner: str, cells: Mapping[str, str]) -> Member:
     also = dict.fromkeys(
         one for one in others if bare(one.removeprefix("id ").removeprefix("name ")) not in said or one.isdecimal()
     )
-    also.pop(learner, None)
     return Member(learner, name, email, tuple(also))
 
 
@@ -385,7 +386,7 @@ def _together(one: Member, other: Member) -> Member:
     own = f"id {other.learner}" if other.learner.isdecimal() else other.learner
     # An address that is no longer the one to write to is a name of theirs still.
     also = dict.fromkeys((own, *one.also, *other.also, one.email))
-    found = tuple(text for text in also if plain(text.removeprefix("id ")) not in known)
+    found = tuple(text for text in also if text.isdecimal() or plain(text.removeprefix("id ")) not in known)
     return replace(one, name=name, email=email, also=found)
 
 

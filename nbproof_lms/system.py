@@ -49,9 +49,10 @@ Numbers = dict[tuple[str, str], set[tuple[str, str]]]
 class GradeTable:
     """Which columns of an export are what. Columns are numbered from 0, and so are rows: row 0 is the head.
 
-    ``first_row``: the first of a learner. ``ids``: columns of identifiers, the surest first; ``names``: of the full name, or
-    first and last. ``lessons``: columns that may be a lesson's, and what they are called; ``only``: the one column for
-    grades, where the whole table is about one lesson. ``maxima``: the most that the LMS takes in a column, where it says so.
+    ``first_row``: the first of a learner. ``ids``: columns of identifiers, the surest first; ``numbers``: those of them with the
+    LMS's own number of the learner; ``names``: of the full name, or first and last. ``lessons``: columns that may be a lesson's,
+    and what they are called; ``only``: the one column for grades, where the whole table is about one lesson. ``maxima``: the most
+    that the LMS takes in a column, where it says so.
     ``excused``: what a cell says if a teacher has excused the learner. ``locked``: rows that take no grade.
     ``keep``: columns that are written beside the grades; None: all.
     """
@@ -63,6 +64,7 @@ class GradeTable:
     only: int | None = None
     maxima: Mapping[int, float] = field(default_factory=dict)
     excused: str = ""
+    numbers: tuple[int, ...] = ()
     locked: frozenset[int] = frozenset()
     keep: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()

@@ -61,18 +61,21 @@ class Canvas(System):
     def grade_table(self, sheet: Sheet) -> GradeTable | None:
         """Its export: what comes back has the columns that name a student, and those of lessons that have grades."""
         student, ids = (
-            sheet.columns("Student", "LastName", "FirstName"),
+            sheet.columns("Student", "FirstName", "LastName"),
             sheet.columns("SIS Login ID", "SIS User ID", "ID"),
         )
         if not student or not ids:
             return None
-        possible = next((at for at, row in enumerate(sheet.rows) if row[student[0]].strip() == "Points Possible"), 0)
-        identity = (*student, *sheet.columns("ID", "SIS User ID", "SIS Login ID", "Root Account", "Section"))
+        possible = next((at for at, row in enumerate(sheet.rows) if "Points Possible" in map(str.strip, row)), 0)
+        identity = sorted((*student, *ids, *sheet.columns("Root Account", "Section")))
         own = {column for column, name in enumerate(sheet.head) if "(read only)" in name.casefold()} | {*identity}
         names = {column: name for column, name in enumerate(sheet.head) if column not in own}
         told = sheet.rows[possible] if possible else []
         maxima = {column: most for column, cell in enumerate(told) if (most := number_in(cell))}
-        return GradeTable(possible + 1, ids, student, names, maxima=maxima, excused="EX", keep=identity)
+        numbers = sheet.columns("ID")
+        return GradeTable(
+            possible + 1, ids, student, names, numbers=numbers, maxima=maxima, excused="EX", keep=tuple(identity)
+        )
 
     def feedback_start(self, entry: LmsEntry) -> str:
         """The numbers of the latest attempt; text that was typed into Canvas has none."""

@@ -168,7 +168,7 @@ def test_what_lies_under_another_id_of_the_roster_is_theirs_for_every_command(
     )
     (course / "canvas.csv").write_text(
         f"Student,ID,SIS User ID,SIS Login ID,{LESSON} (5)\n    Points Possible,,,,4\n"
-        '"King, A.",1,,ada@u.edu,\nB,2,0102,x,\nC,3,,cyd@u.edu,\nD,4,,DO-4,\n'
+        '"King, Ada",1,,ada@u.edu,\nB,2,0102,x,\nC,3,,cyd@u.edu,\nD,4,,DO-4,\n'
     )
     report = ["report", "--canvas", str(course / "canvas.csv"), "--zero", "missing", *said]
     assert main(["grade", "--no-feedback", *said]) == 0

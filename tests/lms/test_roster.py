@@ -61,6 +61,7 @@ def test_every_kind_in_every_encoding(table: str, code: str, tmp_path: Path) -> 
     [
         # An id is nobody else's alias.
         ("ann1,Ann Li\nann2,Ann Li\nann,Someone\nx,ann\n", {"Ann Li": {"ann1", "ann2"}, "ann": {"ann"}}),
+        ("AB1,Jan Poe\nab1,Jo Fox\n", {"AB1": {"AB1"}, "ab1": {"ab1"}, "Ab1": {"AB1", "ab1"}}),
         ("ada,Ada King Lovelace\n", {"lovelaceadaking": {"ada"}, "kinglovelaceada": {"ada"}, "adalovelace": set()}),
     ],
 )

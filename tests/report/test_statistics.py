@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -163,6 +164,73 @@ def test_a_scale_of_moodles_takes_no_points(head: str, tmp_path: Path) -> None:
     table.write_text(WORKSHEET.format(head, "B1", '"C, B1, A1"', "Yes"))
     with pytest.raises(UsageError, match="Moodle grades this assignment by a scale"):
         grade_file(systems()["Moodle"], table, GRADES, PEOPLE, TITLES)
+
+
+HEADS = {
+    "Canvas": "Student,ID,SIS User ID,SIS Login ID,02 Tensor hooks (4711)\n",
+    "Canvas, split": "LastName,FirstName,ID,SIS Login ID,Section,02 Tensor hooks (4711)\nPoints Possible,,,,,\n",
+    "Moodle": "First name,Last name,Username,ID number,Email address,02_tensor_hooks\n",
+    "Brightspace": "OrgDefinedId,Username,Last Name,First Name,Email,02 Tensor hooks Points Grade <>,End-of-Line Indicator\n",
+}
+ETHAN = Person("elin", "Ethan", "Lin", "elin@u.edu", also=frozenset({"number 501", "40211"}))
+PLAIN = Person("elin", full_name="Ethan Lin")
+NUMBERED = Person("40211", "Ada", "King")
+BEN = Person("ben", "Ben", "Bell")
+
+
+@pytest.mark.parametrize(
+    ("system", "rows", "who", "kinds"),
+    [
+        ("Canvas", '"Lin, Ethan",777,e2@u.edu,e2,', ETHAN, "address and number"),
+        ("Moodle", "Ethan,Lin,e2,,e2@u.edu,", ETHAN, "address"),
+        ("Brightspace", "#e2,#e2,Lin,Ethan,e2@u.edu,,#", ETHAN, "address"),
+        ("Canvas", '"Lin, Ethan",777,,e2,', ETHAN, "number"),
+        ("Moodle", "Ben,Bell,ben,,,\nEthan,Lin,e2,,,", PLAIN, "id"),
+        ("Canvas", '"Ethan, Lin",,,e2,', replace(ETHAN, also=frozenset()), "order"),
+        ("Canvas", '"Doe, Jane",777,,elin,', ETHAN, "number and order"),
+        ("Canvas", '"Zed, Zoe",40211,,zz,', NUMBERED, "order"),
+        ("Moodle", "Zoe,Zed,zz,701,,", replace(PLAIN, also=frozenset({"number participant 701"})), ""),
+        ("Canvas", '"Zed, Zoe",777,501,zz,', ETHAN, ""),
+    ],
+)
+def test_a_row_that_says_something_else_of_its_owner_gets_nothing(
+    system: str, rows: str, who: Person, kinds: str, tmp_path: Path
+) -> None:
+    """And is the learner's after the command that is printed."""
+    table = tmp_path / "c.csv"
+    table.write_text(HEADS[system] + rows + "\n")
+    grades = {(who.id, "02_tensor_hooks"): scored("", "", 5.0, 33.0)}
+    made = grade_file(systems()[system], table, grades, [who, BEN], TITLES)
+    assert (made.filled, made.unmatched) == (0, (who.id,))
+    told = [note for note in made.notes if "nothing is written there" in note]
+    assert [note.partition("another ")[2].partition(":")[0] for note in told] == [kinds] * bool(kinds)
+    if told:
+        step = shlex.split(told[0].partition("If it does: ")[2].partition("roster add ")[2])
+        add = [f"number {one}" if one.isdecimal() else one.removeprefix("id ") for one in step[2::2]]
+        who = replace(who, also=who.also | {*add})
+        assert grade_file(systems()[system], table, grades, [who, BEN], TITLES).filled == 1
+
+
+@pytest.mark.parametrize(
+    ("system", "rows", "people", "written"),
+    [
+        ("Moodle", "A,One,ab1,,,\nB,Two,AB1,,,", [Person("AB1"), Person("ab1")], ["2", "1"]),
+        ("Moodle", "A,One,AB1,,,\nB,Two,ab1,,,", [Person("AB1")], ["1", ""]),
+        ("Canvas", '"Lin, Ethan",777,,elin,', [ETHAN], ["1"]),
+        ("Canvas", '"Lynn, Ethan",501,,e9,', [ETHAN], ["1"]),
+        ("Canvas", '"Lin, Ethan",9,,e2,', [PLAIN], ["1"]),
+        ("Canvas", '"King, Ada",40211,,ada,', [NUMBERED], ["1"]),
+        ("Moodle", "Lin,Ethan,elin,,elin@u.edu,", [ETHAN], ["1"]),
+        ("Canvas, split", "Lin,Ethan,501,elin,A,\nStudent,Test,9,aa,A,", [ETHAN, Person("9", "Test", "Student")], ["1", ""]),
+    ],
+)  # fmt: skip
+def test_a_row_is_its_owners(system: str, rows: str, people: list[Person], written: list[str], tmp_path: Path) -> None:
+    table = tmp_path / "c.csv"
+    table.write_text(HEADS[system] + rows + "\n")
+    grades = {(one.id, "02_tensor_hooks"): scored("", "", at, 33.0) for at, one in enumerate(people, 1)}
+    made = grade_file(systems()[system.partition(",")[0]], table, grades, people, TITLES)
+    column = -2 if system == "Brightspace" else -1
+    assert [row[column] for row in _rows(made.data)[-len(written) :]] == written
 
 
 NOBODY = ("student", "points possible", "test_student", "99", "id")
