@@ -163,7 +163,7 @@ def _as_it_counted(root: Path, path: Path, item: Item) -> Item:
     folder = (path if path.is_dir() else path.parent).resolve().joinpath(*item.parts[:-1])
     # graded/LEARNER/ASSIGNMENT/DIGEST or UPLOAD/replaced/LEARNER/ASSIGNMENT
     inside = folder.parts[len(home.parts) :]
-    if not folder.is_relative_to(home) or "graded" not in inside[:1] and "replaced" not in inside[1:2]:
+    if not folder.is_relative_to(home) or ("graded" not in inside[:1] and "replaced" not in inside[1:2]):
         return item
     try:
         time = time_in(home.joinpath(*inside[:4], TIME), places(root).zone)

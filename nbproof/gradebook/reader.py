@@ -103,10 +103,8 @@ def lessons_in(book: Any) -> dict[str, float]:
 
 def left_behind(book: Any, assignments: Collection[str]) -> Iterator[str]:
     """A line for each assignment that is none of these any more, and that people gave something to: what, and what helps."""
-    for one in book.assignments:
-        # One without notebooks is not there yet.
-        if one.name in assignments or not one.notebooks:
-            continue
+    # One without notebooks is not there yet.
+    for one in [one for one in book.assignments if one.notebooks and one.name not in assignments]:
         marks = marks_in(book, one.name).values()
         given = {
             "manual mark": sum(cell.by_person for mark in marks for cell in mark.cells.values()),
