@@ -17,7 +17,15 @@ from nbproof.command import course_command
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, marks
-from nbproof.gradebook.reader import DueDates, due_dates_in, lessons_in, marks_in, opened_gradebook, people_in
+from nbproof.gradebook.reader import (
+    DueDates,
+    due_dates_in,
+    left_behind,
+    lessons_in,
+    marks_in,
+    opened_gradebook,
+    people_in,
+)
 from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
@@ -166,7 +174,8 @@ def _read_gradebook(root: Path, lessons: Collection[str], graded: Collection[Key
                 for name in names
             ]
             people = tuple(people_in(book))
-            return ClassResults(held, people, tuple(described), more_time=_more_time(dates, names))
+            gone = tuple(left_behind(book, {*map(assignment_of, places(root).lessons())}))
+            return ClassResults(held, people, tuple(described), gone, more_time=_more_time(dates, names))
     except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
         fact = f"the gradebook cannot be read ({type(error).__name__}): {missing}"
         return _without_gradebook(root, fact)

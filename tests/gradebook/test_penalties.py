@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import shutil
 import sqlite3
 from pathlib import Path
@@ -75,6 +76,27 @@ def test_the_penalty_is_in_score_and_gradebook(late_class: Rehearsal) -> None:
         "early": (4, 0), "late": (3, 1), "later": (0, 4), "excused": (4, 0),
     }  # fmt: skip
     assert _penalties(late_class) == {"early": None, "late": 1, "later": 4, "excused": None}
+
+
+@pytest.mark.parametrize("time", [HANDED_IN["later"], "sometime"])
+def test_a_copy_that_counts_again_was_handed_in_when_it_was(
+    time: str, late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    late_class.grade()
+    late_class.hand_in("late", {})
+    stamp = late_class.submitted("late").with_name("timestamp.txt")
+    stamp.write_text(time)
+    (told,) = late_class.grade(only=["late"]).remarks
+    # What the line says; then the same with the copy that this puts aside.
+    assert main(shlex.split(told.partition(" -m course ")[2])) == 0
+    assert (late_class.book()["late"], _penalties(late_class)["late"]) == (4, 1)
+    assert ("if this copy was in time" in capsys.readouterr().out) == (time == "sometime")
+    (aside,) = late_class.root.glob("collected/*/replaced/late/*")
+    collect(late_class.root, [aside], learner="late")
+    assert late_class.submitted("late").read_bytes() == (aside / f"{LESSON}.ipynb").read_bytes()
+    notes = late_class.grade(only=["late"]).notes
+    assert any(note.startswith("not known whether it is late") for note in notes) == (time == "sometime")
+    assert not _penalties(late_class)["late"] and stamp.read_text()[:10] != HANDED_IN["late"][:10]
 
 
 def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: Rehearsal) -> None:

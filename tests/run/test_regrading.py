@@ -188,6 +188,8 @@ def test_a_mark_that_falls_with_a_new_hand_in_is_named_and_what_counted_is_kept(
     # What the line says.
     assert main(shlex.split(told.partition(" -m course ")[2])) == 0
     assert room.book() == {"ada": 4, "ben": 4} and (path.parent / "data.csv").is_file()
+    room.hand_in("ben", {**RIGHT, "first": RIGHT["first"] + "\n# the same once more"})
+    assert room.grade().remarks == (), "it earns as much"
     assert main(["roster", "remove", "ada", "--yes", "--course", str(room.root)]) == 0
     assert not kept.exists()
 
