@@ -128,7 +128,7 @@ def write_feedback(
             hand_on(root, *key, "feedback")
             for page in page_path(root, *key).parent.glob("*.html"):
                 # Of a notebook that the assignment had once.
-                if page.stem not in notebooks.get(key.assignment, [page.stem]) and digest_in(page):
+                if page.stem not in notebooks.get(assignment_of(key[1]), [page.stem]) and digest_in(page):
                     page.unlink()
         except OSError as error:
             reasons[key] = reasons.get(key) or str(error.strerror)
