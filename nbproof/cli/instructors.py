@@ -167,7 +167,7 @@ _REPORT = Options(
             action="append",
             default=[],
             metavar="LESSON=COLUMN",
-            help="which column of the export is a lesson's, by name or number (#6), where its name does not tell; may be repeated",
+            help="which column of the export is a lesson's, where its name does not tell: name, or number as #6; repeatable",
         ),
         option(
             "--zero",
