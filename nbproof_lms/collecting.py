@@ -13,11 +13,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nbproof.errors import UsageError, disk_trouble
+from nbproof.gradebook.receipts import TIME, time_in
 from nbproof.key import assignment_of
 from nbproof.places import places
 from nbproof.run.hand_ins import Guess, LessonBook
 from nbproof.run.intake import lessons_with_source
 from nbproof.run.journal import is_noted, settled_in
+from nbproof.text import in_one_line
 from nbproof_lms.arrivals import Arrived, Item, Kind, Step, is_archive, is_junk, take_in
 from nbproof_lms.choosing import attach, choose
 from nbproof_lms.names import why_no_learner
@@ -63,7 +65,8 @@ def collect(
     with trouble, _waiting_room(root) as room:
         arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
         desk = Desk(root)
-        items = _filed(arrived, book, desk, roster, among, whose)
+        filed = _filed(arrived, book, desk, roster, among, whose)
+        items = [_as_it_counted(root, asked[item.upload][0], item) for item in filed]
         items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
         collected = _kept(root, arrived, items, asked_for)
     return replace(_but_settled(root, collected), notes=(*collected.notes, *told))
@@ -149,6 +152,24 @@ def _owned(item: Item, whose: Whose, learner: str, desk: Desk, dated: bool) -> I
         system=whose.system,
     )
     return replace(item, line=line, called=whose.file)
+
+
+def _as_it_counted(root: Path, path: Path, item: Item) -> Item:
+    """With the time that lies beside it if it is a copy that a run has put aside; in other uploads it may be the learner's own.
+
+    ``path``: of the upload.
+    """
+    home = root.resolve() / "collected"
+    folder = (path if path.is_dir() else path.parent).resolve().joinpath(*item.parts[:-1])
+    # graded/LEARNER/ASSIGNMENT/DIGEST or UPLOAD/replaced/LEARNER/ASSIGNMENT
+    inside = folder.parts[len(home.parts) :]
+    if not folder.is_relative_to(home) or ("graded" not in inside[:1] and "replaced" not in inside[1:2]):
+        return item
+    try:
+        time = time_in(home.joinpath(*inside[:4], TIME), places(root).zone)
+    except ValueError as error:
+        return replace(item, line=replace(item.line, said=in_one_line(error)))
+    return replace(item, line=replace(item.line, time=time))
 
 
 def _looked_at(item: Item, book: LessonBook) -> Item:

@@ -290,6 +290,8 @@ def grade_files(
     grades = {key: mark for key, mark in by_assignment(results.marks).items() if not mark.problem}
     if exports and not grades:
         return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
+    if exports and results.without_gradebook:
+        return made, [*results.without_gradebook]
     grades |= given
     grades, people, twice = _by_person(grades, results.people)
     refused += twice * bool(exports)

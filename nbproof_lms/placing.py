@@ -21,7 +21,7 @@ from nbproof.places import places
 from nbproof_lms.outcome import Line, digest_in, lines_in
 from nbproof_lms.system import Numbers, systems
 
-__all__ = ["Desk", "place", "same_bytes"]
+__all__ = ["Desk", "place", "same_bytes", "time_told"]
 
 
 @dataclass
@@ -85,7 +85,7 @@ class Desk:
         if not digest:
             return None
         path = self.notebook(key)
-        time = _time_told(path.with_name(TIME), places(self.root).zone)
+        time = time_told(path.with_name(TIME), places(self.root).zone)
         known = [one for one in self._of[key] if one.sha256 == digest]
         line = known[-1] if known else Line(learner=key[0], lesson=key[1], sha256=digest, changed=path.stat().st_mtime)
         return replace(line, time=line.time or time)
@@ -95,7 +95,7 @@ class Desk:
         return places(self.root).notebook("submitted", *key)
 
 
-def _time_told(path: Path, zone: str) -> datetime | None:
+def time_told(path: Path, zone: str) -> datetime | None:
     """What a timestamp says; None for nothing, and for what cannot be read for certain."""
     with contextlib.suppress(ValueError):
         return time_in(path, zone)
@@ -129,7 +129,7 @@ def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: P
             (fresh / TIME).write_text(unread, encoding="utf-8")
         elif times := [one.time.astimezone(UTC) for one in (line, *data) if one.time]:
             os.utime(notebook, (max(times).timestamp(),) * 2)
-            times += filter(None, [_time_told(target / TIME, zone)] * ("/" in line.lesson))
+            times += filter(None, [time_told(target / TIME, zone)] * ("/" in line.lesson))
             (fresh / TIME).write_text(f"{max(times):%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8")
         if "/" in line.lesson and target.is_dir():
             # Of an assignment of several notebooks the others stay as they are. Nothing is written where a link leads.

@@ -330,6 +330,8 @@ class ClassResults:
     """Verdicts that are damaged."""
     more_time: frozenset[Key] = frozenset()
     """(learner, lesson) of extensions that have not ended: what has not come of these is not missing yet."""
+    without_gradebook: tuple[CourseError, ...] = ()
+    """Why there is nothing of the gradebook in this, if that is so: no marks given by hand, no late penalties."""
 
     @property
     def graded(self) -> tuple[Key, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,13 +24,24 @@ from nbgrader.api import (
 from nbgrader.apps import NbGraderAPI
 from sqlalchemy.orm import undefer
 
+from nbproof.command import nbgrader_command
 from nbproof.gradebook.marks import CellMark, Lateness, Mark, Person
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config
+from nbproof.text import counted, printable
 
-__all__ = ["DueDates", "due_dates_in", "lessons_in", "marks_in", "opened_gradebook", "people_in", "read_marks"]
+__all__ = [
+    "DueDates",
+    "due_dates_in",
+    "left_behind",
+    "lessons_in",
+    "marks_in",
+    "opened_gradebook",
+    "people_in",
+    "read_marks",
+]
 
 
 @dataclass(frozen=True)
@@ -87,6 +99,27 @@ def lessons_in(book: Any) -> dict[str, float]:
         found[one.name] = float(one.max_score)
         found |= {f"{one.name}/{notebook.name}": float(notebook.max_score) for notebook in one.notebooks}
     return found
+
+
+def left_behind(book: Any, assignments: Collection[str]) -> Iterator[str]:
+    """A line for each assignment that is none of these any more, and that people gave something to: what, and what helps."""
+    # One without notebooks is not there yet.
+    for one in [one for one in book.assignments if one.notebooks and one.name not in assignments]:
+        marks = marks_in(book, one.name).values()
+        given = {
+            "manual mark": sum(cell.by_person for mark in marks for cell in mark.cells.values()),
+            "comment": sum(len(mark.comments) for mark in marks),
+            "due date": int(one.duedate is not None),
+            "extension": sum(of.extension is not None for of in one.submissions),
+        }
+        if any(given.values()):
+            name = printable(one.name)
+            yield (
+                f"{name} is in the gradebook only, with {', '.join(counted(count, of) for of, count in given.items() if count)}: "
+                f"if its folder has another name now, call it {name} again in source/, release/ and submitted/ (and lessons/, "
+                "if you have that), then grade again. If it is over, take it out of the gradebook, with all its marks, comments "
+                f"and dates: {nbgrader_command(shlex.join(['db', 'assignment', 'remove', one.name, '--force']))}"
+            )
 
 
 def marks_in(book: Any, lesson: str) -> dict[str, Mark]:

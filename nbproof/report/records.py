@@ -17,7 +17,15 @@ from nbproof.command import course_command
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, marks
-from nbproof.gradebook.reader import DueDates, due_dates_in, lessons_in, marks_in, opened_gradebook, people_in
+from nbproof.gradebook.reader import (
+    DueDates,
+    due_dates_in,
+    left_behind,
+    lessons_in,
+    marks_in,
+    opened_gradebook,
+    people_in,
+)
 from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
@@ -58,7 +66,7 @@ def read_class(
     handed_in = {one.key: one for one in intake.submissions}
     refused = _refused(root, handed_in, told, lessons)
     journalled, damaged = _journalled(root, lessons, step)
-    book = _read_gradebook(root, lessons)
+    book = _read_gradebook(root, lessons, {*journalled})
     verdicts = {key: Verdict(*key, problem="not graded yet") for key in handed_in}
     verdicts |= {key: one.verdict for key, one in book.marks.items()} | journalled
     # A file that is in submitted/ now and cannot be graded counts, even if an earlier one was graded there.
@@ -84,6 +92,7 @@ def read_class(
         (*intake.notes, *unread_times(root, intake), *book.notes, *_notes(root, told, lessons)),
         tuple(one for key, one in damaged.items() if key not in refused),
         book.more_time,
+        book.without_gradebook,
     )
 
 
@@ -148,25 +157,33 @@ def _is_behind(submission: HandIn, journal: Path) -> bool:
         return False
 
 
-def _read_gradebook(root: Path, lessons: Collection[str]) -> ClassResults:
+def _read_gradebook(root: Path, lessons: Collection[str], graded: Collection[Key]) -> ClassResults:
     missing = "manual marks and late penalties are not in this report"
     try:
         with opened_gradebook(root) as book:
             if book is None:
-                return ClassResults({}, notes=(f"there is no gradebook: {missing}",))
+                return _without_gradebook(root, f"there is no gradebook: {missing}")
             known, dates = lessons_in(book), due_dates_in(book)
             names = [name for name in lessons if name in known]
             held = {Key(who, name): mark for name in names for who, mark in marks_in(book, name).items()}
+            if graded and not held:
+                return _without_gradebook(root, f"the gradebook holds nothing of what was graded: {missing}")
             dues = {name: dates.lessons.get(assignment_of(name)) for name in names}
             described = [
                 ClassLesson(name, _title(name), known[name], in_utc(when) if (when := dues[name]) else "")
                 for name in names
             ]
             people = tuple(people_in(book))
-            return ClassResults(held, people, tuple(described), more_time=_more_time(dates, names))
+            gone = tuple(left_behind(book, {*map(assignment_of, places(root).lessons())}))
+            return ClassResults(held, people, tuple(described), gone, more_time=_more_time(dates, names))
     except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
         fact = f"the gradebook cannot be read ({type(error).__name__}): {missing}"
-        return ClassResults({}, notes=(f"{fact}; {course_command('grade')} says what to do",))
+        return _without_gradebook(root, fact)
+
+
+def _without_gradebook(root: Path, fact: str) -> ClassResults:
+    step = f"{course_command('grade', root)}: it makes one of what was graded, or says what to do; then the same command again"
+    return ClassResults({}, notes=(f"{fact}; {step}",), without_gradebook=(CourseError(fact, str(root), step),))
 
 
 def _more_time(dates: DueDates, lessons: Collection[str]) -> frozenset[Key]:

@@ -24,7 +24,7 @@ from nbproof.command import course_command
 from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import graded_notebook, hand_on
 from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, marks
-from nbproof.gradebook.reader import lessons_in, marks_in, read_marks
+from nbproof.gradebook.reader import left_behind, lessons_in, marks_in, read_marks
 from nbproof.gradebook.registry import has_notebooks
 from nbproof.gradebook.storage_errors import (
     is_one_files,
@@ -206,6 +206,7 @@ class _ClassRun:
             remarks=(
                 *self._fallen(marks),
                 *self._moved(marks),
+                *left_behind(self.writer, {*map(assignment_of, places(self.root).lessons())}),
                 *(f"{told}: {some_of([*dict.fromkeys(names)], 8)}" for told, names in self._beside.items()),
             ),
             unfit=failed,

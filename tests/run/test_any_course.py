@@ -257,6 +257,40 @@ def test_what_an_assignment_holds_says_source_alone_and_what_is_taken_out_comes_
     assert not [one for one in read_class(tmp_path, []).notes if "move it away" in one]
 
 
+def test_what_has_no_source_any_more_is_named_and_its_pages_go(tmp_path: Path, pool: PoolMaker) -> None:
+    for name, cells in {"part1": SQUARES, "part2": CUBES}.items():
+        path = written(tmp_path / "source" / "ps1" / f"{name}.ipynb", cells)
+        hand_in(path, tmp_path / "submitted" / "ada" / "ps1" / path.name)
+    write_feedback(tmp_path, graded(tmp_path, pool).marks)
+    (tmp_path / "feedback" / "ada" / "ps1" / "mine.html").write_text("no page of ours")
+    path.rename(path.with_name("sheet2.ipynb"))
+    write_feedback(tmp_path, graded(tmp_path, pool).marks)
+    pages = {one.name for one in (tmp_path / "feedback" / "ada" / "ps1").glob("*.html")}
+    assert pages == {"part1.html", "sheet2.html", "mine.html"}
+
+    def move(old: str, new: str) -> tuple[str, ...]:
+        for folder in ("source", "submitted/ada"):
+            (tmp_path / folder / old).rename(tmp_path / folder / new)
+        return graded(tmp_path, pool).remarks
+
+    assert move("ps1", "ps2") == (), "nobody gave anything to it"
+    assert move("ps2", "ps1") == ()
+    with Gradebook(f"sqlite:///{tmp_path}/gradebook.db", "numbers") as opened:
+        opened.find_grade("why", "sheet2", "ps1", "ada").manual_score = 1.5
+        opened.find_comment("why", "sheet2", "ps1", "ada").manual_comment = "Well said."
+        opened.update_or_create_assignment("ps1", duedate="2026-11-20")
+        opened.update_or_create_assignment("ps3", duedate="2026-11-20")  # to come
+        opened.grant_extension("ps1", "ada", days=1)
+    (told,) = move("ps1", "ps2")
+    assert told.startswith("ps1 is in the gradebook only, with 1 manual mark, 1 comment, 1 due date, 1 extension: ")
+    assert told in read_class(tmp_path, []).notes
+    # Both ways out help.
+    assert move("ps2", "ps1") == () and book(tmp_path)["ada/ps1/sheet2/why"] == 1.5
+    assert move("ps1", "ps2") == (told,)
+    subprocess.run(told.rpartition(": ")[2], shell=True, cwd=tmp_path, check=True)
+    assert graded(tmp_path, pool).remarks == ()
+
+
 def test_a_header_is_part_of_every_notebook(numbers: Path, pool: PoolMaker) -> None:
     ours(numbers, "ada", "ps2", "Second sheet")
     path = places(numbers).notebook("submitted", "ada", "ps2/Second sheet")
