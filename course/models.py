@@ -22,7 +22,7 @@ class Model(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.W = Parameter(torch.tensor([5.0]))
+        self.W = Parameter(torch.tensor([5.0], dtype=torch.float32))
 
     def forward(self, x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
         output = x1 * x2
