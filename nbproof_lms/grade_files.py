@@ -214,20 +214,11 @@ def _fill(
     cells = ((*table.maxima.get(at, ()), *(row[at] for row in sheet.rows[1:])) for at in places.values())
     comma = {decimal_sign(cell) for several in cells for cell in several} - {""} == {","}
     for lesson, column in places.items():
-        most = max((number_in(told) or 0.0 for told in table.maxima.get(column, ())), default=None)
-        if most == 0:
-            notes.append(f"{lesson}: 0 points in the LMS, so the points are written as they are")
-        if shows(sheet.head[column], LETTERS):
-            notes.append(
-                f"{lesson}: points are written into a column of letters: better export it with grade type Real"
-            )
         own = max((grade.max_score for (_, name), grade in grades.items() if name == lesson), default=0.0)
-        if most and not own:
-            notes.append(f"{lesson}: it gives no points here, and {most:g} in the LMS: nothing is written")
+        scale, told = _scale(sheet.head[column], table.maxima.get(column, ()), own)
+        notes += [f"{lesson}: {what}" for what in told]
+        if not scale:
             continue
-        scale = most / own if most else 1.0
-        if abs(scale - 1) > 1e-9:
-            notes.append(f"{lesson}: scaled from {own:g} points to the {most:g} of the LMS")
         kept = defaultdict[str, list[str]](list)
         for number, learner in learners.items():
             grade, cell = grades.get(Key(learner, lesson)), sheet.rows[number][column].strip()
@@ -241,6 +232,20 @@ def _fill(
                     kept["replaces another grade, of the export"].append(f"{learner} ({cell})")
         notes += [f"{lesson}: {what}: {some_of(who, 8)}" for what, who in kept.items()]
     return count, notes
+
+
+def _scale(head: str, maxima: Collection[str], own: float) -> tuple[float, list[str]]:
+    """By how much a lesson's points are scaled, 0 if none are written; and what to say of it. ``own``: its points here."""
+    most = max((number_in(told) or 0.0 for told in maxima), default=None)
+    if most and not own:
+        return 0.0, [f"it gives no points here, and {most:g} in the LMS: nothing is written"]
+    notes = ["0 points in the LMS, so the points are written as they are"] if most == 0 else []
+    if shows(head, LETTERS):
+        notes.append("points are written into a column of letters: better export it with grade type Real")
+    scale = most / own if most else 1.0
+    if most and abs(scale - 1) > 1e-9:
+        notes.append(f"scaled from {own:g} points to the {most:g} of the LMS")
+    return scale, notes
 
 
 def _why_it_stays(table: GradeTable, row: int, cell: str, grade: Mark) -> str:
