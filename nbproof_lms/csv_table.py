@@ -21,28 +21,44 @@ __all__ = [
     "IDENTIFIER",
     "LAST",
     "LEARNER",
+    "LETTERS",
     "MAXIMUM",
+    "PERCENTAGE",
     "SCALE",
     "Sheet",
+    "decimal_sign",
     "heads_of",
     "is_filled",
-    "is_percentage",
     "item_of",
     "number_in",
     "read_sheet",
+    "shows",
 ]
 
 
 _LARGEST = 32 << 20
 
 
+# "1,000" and "1.000" may be one or a thousand, so they are no number here.
+_NUMBER = re.compile(
+    r"(?![1-9]\d{0,2}[.,]\d{3}\Z)(?P<whole>\d+|\d{1,3}(?P<group>[.,\s'’])\d{3}(?:(?P=group)\d{3})*)"
+    r"(?:(?!(?P=group))(?P<sign>[.,])(?P<part>\d+))?"
+)
+
+
 def number_in(text: str) -> float | None:
-    """A number of points in a cell; None if there is none."""
-    try:
-        value = float(text.strip().replace(",", "."))
-    except ValueError:
+    """A number of points in a cell, thousands grouped in any way; None if there is none."""
+    found = _NUMBER.fullmatch(text.strip())
+    if not found:
         return None
-    return value if 0 < value < 1e6 else None
+    value = float(re.sub(r"\D", "", found["whole"]) + "." + (found["part"] or "0"))
+    return value if value < 1e6 else None
+
+
+def decimal_sign(text: str) -> str:
+    """What stands before the decimals of a number in a cell; empty if nothing does, or the cell holds no number."""
+    found = _NUMBER.fullmatch(text.strip())
+    return found["sign"] or "" if found else ""
 
 
 @dataclass(frozen=True)
@@ -218,10 +234,11 @@ _ITEM = re.compile(
     re.IGNORECASE,
 )
 """What an export of the gradebook writes before an assignment's name."""
-_PERCENTAGE = ("percentage", "prozent", "prozentsatz", "pourcentage", "porcentaje", "percentuale", "porcentagem", "%")
+PERCENTAGE = ("percentage", "prozent", "prozentsatz", "pourcentage", "porcentaje", "percentuale", "porcentagem", "%")
+LETTERS = ("letter", "buchstabe", "lettre", "letra", "lettera")
 _SHOWN_AS = re.compile(
-    r"\s*\((?:\d+|real|letter|punkte|reell|brut|brute|réel|réelle|lettre|letra|lettera|reale|reëel|echt|"
-    + "|".join(_PERCENTAGE)
+    r"\s*\((?:\d+|real|punkte|reell|brut|brute|réel|réelle|reale|reëel|echt|"
+    + "|".join((*PERCENTAGE, *LETTERS))
     + r")\)\s*$",
     re.IGNORECASE,
 )
@@ -233,9 +250,9 @@ def item_of(cell: str) -> str:
     return _ITEM.sub("", _SHOWN_AS.sub("", cell.strip()))
 
 
-def is_percentage(cell: str) -> bool:
-    """Whether a column of Moodle's gradebook says so of its grades."""
-    return cell.strip().casefold().endswith(tuple(f"({word})" for word in _PERCENTAGE))
+def shows(cell: str, words: Iterable[str]) -> bool:
+    """Whether a column of Moodle's gradebook says that it shows grades so. ``words``: ``PERCENTAGE`` or ``LETTERS``."""
+    return cell.strip().casefold().endswith(tuple(f"({word})" for word in words))
 
 
 def head_of(cell: str) -> str:

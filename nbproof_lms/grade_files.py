@@ -7,7 +7,6 @@ be meant, a person says which. A learner who has no grade here keeps what the LM
 
 from __future__ import annotations
 
-import re
 import shlex
 from argparse import Namespace
 from collections import Counter, defaultdict
@@ -24,7 +23,7 @@ from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
 from nbproof.text import some_of
-from nbproof_lms.csv_table import Sheet, item_of, read_sheet
+from nbproof_lms.csv_table import LETTERS, Sheet, decimal_sign, item_of, number_in, read_sheet, shows
 from nbproof_lms.names import bare
 from nbproof_lms.row_owners import RowOwners, row_owners
 from nbproof_lms.system import GradeTable, System, find_system, systems
@@ -47,7 +46,7 @@ class GradeFile:
 
     ``filled``: how many grades stand in it. ``columns``: lesson -> the column of its grades. Learners with a grade are of
     three kinds: the export knows them (``found``); it does not (``unmatched``); or several rows fit the learner, or several
-    learners fit the row (``unclear``).
+    learners fit the row (``unclear``). ``left_out``: why a lesson's grades are not in the file.
     """
 
     data: bytes
@@ -57,6 +56,7 @@ class GradeFile:
     unmatched: tuple[str, ...]
     unclear: tuple[str, ...]
     notes: tuple[str, ...]
+    left_out: tuple[CourseError, ...]
 
 
 def grade_file(
@@ -68,7 +68,7 @@ def grade_file(
     lesson: str = "",
     chosen: Mapping[str, str] = MappingProxyType({}),
 ) -> GradeFile:
-    """Fill an export of an LMS's gradebook. Raises UsageError if it is none.
+    """Fill an export of an LMS's gradebook. Raises UsageError if it is none, or nothing can be written.
 
     ``grades``: what is graded, manual marks and late penalty in it. ``titles``: lesson -> title. ``lesson``: which one a table
     of one assignment is about. ``chosen``: lesson -> the column that a person has named for it.
@@ -83,14 +83,15 @@ def grade_file(
         )
     graded = {key[0] for key, grade in grades.items() if grade.cells}
     learners, lessons = sorted({learner for learner, _ in grades}), sorted({name for _, name in grades})
-    places = _columns(sheet, table, system, lessons, titles, lesson, chosen)
+    places, left_out = _columns(sheet, table, system, lessons, titles, lesson, chosen)
+    left_out += _without_maximum(sheet, table, places)
+    if not places:
+        raise left_out[0]
     asked = {**{learner: Person(learner) for learner in learners}, **{person.id: person for person in people}}
     owners = row_owners(sheet, table, asked)
     clear = {row: learner for learner, row in _sole(owners.rows).items()}
     there = {learner for learner, rows in owners.rows.items() if rows}.union(*owners.mixed.values())
     filled, notes = _fill(sheet, table, clear, grades, places)
-    without = [name for name in lessons if name not in places and table.only is None]
-    missing = "no column of the export has its name, so its grades are not in the file: --column says which is its"
     keep = range(len(sheet.head)) if table.keep is None else (*table.keep, *sorted(places.values()))
     return GradeFile(
         sheet.text([[row[column] for column in keep] for row in sheet.rows]),
@@ -104,8 +105,8 @@ def grade_file(
             *table.notes,
             *notes,
             *_unwritten(sheet, table, owners, asked, graded),
-            *(f"{name}: {missing}" for name in without),
         ),
+        tuple(left_out),
     )
 
 
@@ -117,34 +118,59 @@ def _columns(
     titles: Mapping[str, str],
     lesson: str,
     chosen: Mapping[str, str],
-) -> Mapping[str, int]:
-    """Where each lesson's grades go: a column that is called as it is, or as a person has said; letter case and signs aside.
-
-    Raises UsageError if no lesson has a column, or a table about one assignment may be any lesson's.
+) -> tuple[dict[str, int], list[CourseError]]:
+    """Where each lesson's grades go, and why another lesson's go nowhere: into a column that is called as it is, or that a person
+    has said; letter case and signs aside. Raises UsageError if a table about one assignment may be any lesson's.
     """
-    asked = shlex.join((f"--{system.option}", str(sheet.path)))
+    asked = (f"--{system.option}", str(sheet.path))
     if table.only is not None:
         if not lesson and len(lessons) > 1:
             raise UsageError(
                 "a grading worksheet is for one assignment, and does not say for which lesson",
                 str(sheet.path),
-                f"{course_command(f'report LESSON {asked}')}, where LESSON is {' or '.join(lessons)}",
+                f"{course_command(shlex.join(['report', 'LESSON', *asked]))}, where LESSON is {' or '.join(lessons)}",
             )
-        return {lesson or lessons[0]: table.only}
-    if found := _sole({name: _columns_called(name, table, titles, chosen) for name in lessons}):
-        return found
-    others = filter(str.strip, table.lessons.values())
-    raise UsageError(
-        f"no column of the export has the name of a lesson that has grades: {', '.join(lessons)}",
-        f"{sheet.path}, which has {', '.join(map(repr, others))[:300] or 'none'}",
-        f"say which it is, such as: {course_command(f'report {asked} --column {lessons[0]}=COLUMN')}",
-    )
+        return {lesson or lessons[0]: table.only}, []
+    means = {name: _columns_called(name, table, titles, chosen) for name in lessons}
+    places = _sole(means)
+
+    left_out: list[CourseError] = []
+    for columns, names in grouped((frozenset(means[name]), name) for name in lessons if name not in places).items():
+        which = ", ".join(f"#{at + 1} {sheet.head[at]!r}" for at in sorted(columns or table.lessons))
+        says = {**chosen, names[0]: f"#{min(columns) + 1}" if len(columns) > 1 else "COLUMN"}
+        told = (word for name, column in says.items() for word in ("--column", f"{name}={column}"))
+        left_out.append(
+            UsageError(
+                f"each lesson with grades needs a column of its own, and the export has {len(columns) or 'none'} with the name "
+                f"of {', '.join(names)}",
+                f"{sheet.path}, which has {which[:300] or 'no column for grades'}",
+                f"say which it is, such as: {course_command(shlex.join(['report', *lesson.split(), *asked, *told]))}; "
+                "or, if the LMS has none for it, name the other lessons",
+            )
+        )
+    return places, left_out
 
 
 def _columns_called(lesson: str, table: GradeTable, titles: Mapping[str, str], chosen: Mapping[str, str]) -> set[int]:
+    """The columns with the lesson's name or title; or with the name, or the number from 1 on (``#5``), that a person has said."""
     said = (chosen[lesson],) if lesson in chosen else (lesson, titles.get(lesson, lesson))
-    forms = {bare(text) for text in said}
-    return {at for at, head in table.lessons.items() if {bare(head), bare(item_of(head))} & forms}
+    forms = {*map(bare, said), *said[:1]}
+    return {at for at, head in table.lessons.items() if {bare(head), bare(item_of(head)), f"#{at + 1}"} & forms}
+
+
+def _without_maximum(sheet: Sheet, table: GradeTable, places: dict[str, int]) -> list[CourseError]:
+    """Take out the lessons whose maximum in the LMS stands there and cannot be read: nobody knows how to scale those."""
+    unread = {
+        lesson: told for lesson, at in places.items() for told in table.maxima.get(at, ()) if number_in(told) is None
+    }
+    return [
+        UsageError(
+            f"the LMS's maximum for {lesson} cannot be read, so its grades are not written: {told[:60]!r}",
+            f"{sheet.path}, column {sheet.head[places.pop(lesson)]!r}",
+            "write it there as digits and one sign, such as 1000.00, wherever it stands; then run the same report again",
+        )
+        for lesson, told in unread.items()
+    ]
 
 
 def _sole(means: Mapping[str, Collection[int]]) -> dict[str, int]:
@@ -185,16 +211,14 @@ def _fill(
 ) -> tuple[int, list[str]]:
     """Write the grades in, scaled if the LMS has another maximum; how many, and what was scaled."""
     count, notes = 0, []
-    comma = any(re.fullmatch(r"\s*\d+,\d+\s*", cell) for row in sheet.rows[1:] for cell in row)
+    cells = ((*table.maxima.get(at, ()), *(row[at] for row in sheet.rows[1:])) for at in places.values())
+    comma = {decimal_sign(cell) for several in cells for cell in several} - {""} == {","}
     for lesson, column in places.items():
-        most = table.maxima.get(column)
         own = max((grade.max_score for (_, name), grade in grades.items() if name == lesson), default=0.0)
-        if most and not own:
-            notes.append(f"{lesson}: it gives no points here, and {most:g} in the LMS: nothing is written")
+        scale, told = _scale(sheet.head[column], table.maxima.get(column, ()), own)
+        notes += [f"{lesson}: {what}" for what in told]
+        if not scale:
             continue
-        scale = most / own if most else 1.0
-        if abs(scale - 1) > 1e-9:
-            notes.append(f"{lesson}: scaled from {own:g} points to the {most:g} of the LMS")
         kept = defaultdict[str, list[str]](list)
         for number, learner in learners.items():
             grade, cell = grades.get(Key(learner, lesson)), sheet.rows[number][column].strip()
@@ -204,11 +228,24 @@ def _fill(
                 text = f"{round(grade.score * scale, 2):.2f}".rstrip("0").rstrip(".")
                 sheet.rows[number][column] = text.replace(".", ",") if comma else text
                 count += 1
-                is_same = re.fullmatch(r"\d+([.,]\d+)?", cell) and float(cell.replace(",", ".")) == float(text)
-                if cell.strip("-–") and not is_same:
+                if cell.strip("-–") and number_in(cell) != float(text):
                     kept["replaces another grade, of the export"].append(f"{learner} ({cell})")
         notes += [f"{lesson}: {what}: {some_of(who, 8)}" for what, who in kept.items()]
     return count, notes
+
+
+def _scale(head: str, maxima: Collection[str], own: float) -> tuple[float, list[str]]:
+    """By how much a lesson's points are scaled, 0 if none are written; and what to say of it. ``own``: its points here."""
+    most = max((number_in(told) or 0.0 for told in maxima), default=None)
+    if most and not own:
+        return 0.0, [f"it gives no points here, and {most:g} in the LMS: nothing is written"]
+    notes = ["0 points in the LMS, so the points are written as they are"] if most == 0 else []
+    if shows(head, LETTERS):
+        notes.append("points are written into a column of letters: better export it with grade type Real")
+    scale = most / own if most else 1.0
+    if most and abs(scale - 1) > 1e-9:
+        notes.append(f"scaled from {own:g} points to the {most:g} of the LMS")
+    return scale, notes
 
 
 def _why_it_stays(table: GradeTable, row: int, cell: str, grade: Mark) -> str:
@@ -304,6 +341,7 @@ def grade_files(
     for option, export in exports.items():
         try:
             made[option] = grade_file(find_system(option), export, grades, people, titles, lesson, chosen)
+            refused += made[option].left_out
         except CourseError as error:
             refused.append(error)
     return made, refused

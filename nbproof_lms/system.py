@@ -6,7 +6,7 @@ Each module in ``systems/`` tells of one: a class, made once as ``SYSTEM``. What
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
@@ -51,8 +51,8 @@ class GradeTable:
 
     ``first_row``: the first of a learner. ``ids``: columns of identifiers, the surest first; ``numbers``: those of them with the
     LMS's own number of the learner; ``names``: of the full name, or first and last. ``lessons``: columns that may be a lesson's,
-    and what they are called; ``only``: the one column for grades, where the whole table is about one lesson. ``maxima``: the most
-    that the LMS takes in a column, where it says so.
+    and what they are called; ``only``: the one column for grades, where the whole table is about one lesson. ``maxima``: what
+    the LMS says of the most that it takes in a column, where it says anything.
     ``excused``: what a cell says if a teacher has excused the learner. ``locked``: rows that take no grade.
     ``keep``: columns that are written beside the grades; None: all.
     """
@@ -62,7 +62,7 @@ class GradeTable:
     names: tuple[int, ...]
     lessons: Mapping[int, str] = field(default_factory=dict)
     only: int | None = None
-    maxima: Mapping[int, float] = field(default_factory=dict)
+    maxima: Mapping[int, Collection[str]] = field(default_factory=dict)
     excused: str = ""
     numbers: tuple[int, ...] = ()
     locked: frozenset[int] = frozenset()

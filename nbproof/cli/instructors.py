@@ -166,8 +166,8 @@ _REPORT = Options(
             "--column",
             action="append",
             default=[],
-            metavar="LESSON=NAME",
-            help="which column of the export is a lesson's, where its name does not tell; may be repeated",
+            metavar="LESSON=COLUMN",
+            help="which column of the export is a lesson's, where its name does not tell: name, or number as #6; repeatable",
         ),
         option(
             "--zero",

@@ -21,7 +21,7 @@ _ENTRY = re.compile(
     r"(?P<time>(?:[^\d\s,]{3,12} \d{1,2}|\d{1,2} [^\d\s,]{3,12}),? \d{4} \d{3,4}(?: [AP]M)?)(?: - (?P<file>.+))?",
     re.DOTALL | re.ASCII,
 )
-_MOST = re.compile(r"<.*MaxPoints:(\d+(?:\.\d+)?).*>")
+_MOST = re.compile(r"<.*MaxPoints:([^\s>]+).*>")
 _GRADE = re.compile(r"^(.+?) Points Grade\b")
 
 
@@ -48,7 +48,7 @@ class Brightspace(System):
             return None
         items = {column: found[1] for column, name in enumerate(sheet.head) if (found := _GRADE.match(name))}
         most = {column: found for column in items if (found := _MOST.search(sheet.head[column]))}
-        maxima = {column: float(found[1]) for column, found in most.items()}
+        maxima = {column: (found[1],) for column, found in most.items()}
         return GradeTable(1, ids, sheet.columns("First Name", "Last Name"), items, maxima=maxima)
 
 

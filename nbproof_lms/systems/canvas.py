@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from nbproof_lms.csv_table import Sheet, number_in
+from nbproof_lms.csv_table import Sheet
 from nbproof_lms.names import for_a_file
 from nbproof_lms.system import GradeTable, LmsEntry, System
 
@@ -71,7 +71,7 @@ class Canvas(System):
         own = {column for column, name in enumerate(sheet.head) if "(read only)" in name.casefold()} | {*identity}
         names = {column: name for column, name in enumerate(sheet.head) if column not in own}
         told = sheet.rows[possible] if possible else []
-        maxima = {column: most for column, cell in enumerate(told) if (most := number_in(cell))}
+        maxima = {column: (cell,) for column, cell in enumerate(told) if cell.strip()}
         numbers = sheet.columns("ID")
         return GradeTable(
             possible + 1, ids, student, names, numbers=numbers, maxima=maxima, excused="EX", keep=tuple(identity)

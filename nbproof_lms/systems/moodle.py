@@ -18,11 +18,11 @@ from nbproof_lms.csv_table import (
     IDENTIFIER,
     LAST,
     MAXIMUM,
+    PERCENTAGE,
     SCALE,
     Sheet,
     heads_of,
-    is_percentage,
-    number_in,
+    shows,
 )
 from nbproof_lms.names import bare, for_a_file, plain
 from nbproof_lms.system import GradeTable, LmsEntry, System
@@ -71,7 +71,7 @@ class Moodle(System):
         lessons = dict(enumerate(sheet.head))
         for column in {*ids, *names, at.get(IDENTIFIER, -1)} & lessons.keys():
             del lessons[column]
-        maxima = {column: 100.0 for column, name in lessons.items() if is_percentage(name)}
+        maxima = {column: ("100",) for column, name in lessons.items() if shows(name, PERCENTAGE)}
         note = "Moodle's export states no maximum grade: set each assignment's to the lesson's points"
         return GradeTable(1, ids, names, lessons, maxima=maxima, notes=(note,) if len(maxima) < len(lessons) else ())
 
@@ -102,8 +102,8 @@ def _worksheet(sheet: Sheet, at: dict[str, int], ids: tuple[int, ...], names: tu
     after = slice(most + 1, most + 2)
     locked = frozenset(at for at, row in enumerate(sheet.rows) if plain("".join(row[after])) in _NO)
     table = GradeTable(1, ids, names, only=at[GRADE], locked=locked)
-    if found := [points for text in said if (points := number_in(text))]:
-        return replace(table, maxima={at[GRADE]: max(found)})
+    if found := {text for text in said if text.strip(" -–")}:
+        return replace(table, maxima={at[GRADE]: found})
     note = "the worksheet states no maximum grade: points are written as they are"
     return replace(table, notes=(note,))
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import shlex
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Person
 from nbproof.report.report import html_of, tables, write_files
 from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows, needs_help
-from nbproof_lms.grade_files import grade_file
+from nbproof_lms.grade_files import columns_of, grade_file, grade_files
 from nbproof_lms.system import systems
 from tests.report.made import LESSON, outcome, records, refused, scored, work
 
@@ -316,7 +317,84 @@ def test_a_lessons_column_has_its_name_or_is_said(
     grades = {("ada", lesson): scored("", "", 1, 2) for lesson in titles}
     made = grade_file(systems()["Canvas"], export, grades, [], titles, chosen=chosen)
     assert {lesson[:2]: columns.index(name) for lesson, name in made.columns.items()} == found
-    assert len(made.notes) == 2 - len(found)
+    assert len(made.left_out) == 2 - len(found)
+
+
+@pytest.mark.parametrize(
+    ("heads", "chosen", "fact"),
+    [
+        ("Assignment: hooks (Real),Assignment: hooks (Real)", {}, "has 2 with the name of hooks"),
+        ("Hooks (Real),hooks (Letter)", {}, "has 2 with the name of hooks"),
+        ("A,A", {"hooks": "A"}, "has 2 with the name of hooks"),
+        ("A,B", {}, "has none with the name of hooks"),
+        ("A,B", {"hooks": "x"}, "has 1 with the name of hooks, x"),
+    ],
+)
+def test_a_lesson_without_a_column_of_its_own_is_an_error_and_the_columns_number_helps(
+    heads: str, chosen: dict[str, str], fact: str, tmp_path: Path
+) -> None:
+    export = tmp_path / "g.csv"
+    export.write_text(f"Username,Y,X,{heads}\nada,,,,\n")
+    results = records([work("ada", [outcome("first")], lesson=lesson) for lesson in ("hooks", "x", "y")])
+    made, (told,) = grade_files(tmp_path, {"moodle": export}, results, chosen, [])
+    assert fact in told.fact and made["moodle"].columns["y"] == "Y"
+    words = shlex.split(told.next_command.partition(";")[0].replace("COLUMN", "#4"))
+    made, left_out = grade_files(
+        tmp_path, {"moodle": export}, results, columns_of([word for word in words if "=" in word]), []
+    )
+    assert (_rows(made["moodle"].data)[1], left_out) == (["ada", "2", "2", "2", ""], [])
+
+
+POSSIBLE = {
+    "Canvas": "Student,ID,Notes,X\n    Points Possible,,,{0}\nAda,ada,{1},\nBob,bob,,{2}\n",
+    "Moodle": "Identifier,ID number,Grade,Maximum grade,Text\nParticipant 1,ada,,{0},{1}\nParticipant 2,bob,{2},{0},\n",
+    "Brightspace": "Username\tX Points Grade <Numeric MaxPoints:{0} Weight:1>\tT\tEnd-of-Line Indicator\n"
+    "#ada\t\t{1}\t#\n#b\t{2}\t\t#\n",
+}
+
+
+@pytest.mark.parametrize("system", POSSIBLE)
+@pytest.mark.parametrize(
+    ("most", "beside", "theirs", "written"),
+    [
+        ("2.50", '"1,2"', "", "1.25"),
+        ("2.50", "", '"1,5"', "1.25"),
+        ("2", "1.2", '"1,5"', "1"),
+        ("1", "1.2", '"1,5"', "0,5"),
+        ('"1,000.00"', "", "", "500"),
+        ('"1.001,00"', "", "", "500,5"),
+        ("1’001.0", "", "", "500.5"),
+        ('"1,000"', "", "", ""),
+        ("1.000", "", "", ""),
+        ("#", "", "", ""),
+    ],
+)
+def test_numbers_are_read_as_the_lms_writes_them_or_not_at_all(
+    system: str, most: str, beside: str, theirs: str, written: str, tmp_path: Path
+) -> None:
+    """ada has 0.5 of 1 point. What a teacher or learner writes beside the grades says nothing about them."""
+    export = tmp_path / "c.csv"
+    most = most.strip('"') if system == "Brightspace" else most
+    export.write_text(POSSIBLE[system].format(most, beside, theirs))
+    grades = {("ada", "x"): scored("", "", 0.5, 1)}
+    with nullcontext() if written else pytest.raises(UsageError, match="maximum for x cannot be read"):
+        made = grade_file(systems()[system], export, grades, [], {})
+        sheet = csv.reader(io.StringIO(made.data.decode()), delimiter="\t" if system == "Brightspace" else ",")
+        assert written in next(row for row in sheet if {"ada", "#ada"} & {*row})
+
+
+@pytest.mark.parametrize(
+    ("system", "export", "note"),
+    [
+        ("Canvas", POSSIBLE["Canvas"].format("0.00", "", ""), "x: 0 points in the LMS"),
+        ("Moodle", "Username,X (Letter)\nada,\n", "x: points are written into a column of letters"),
+    ],
+)
+def test_a_column_that_is_for_no_points_is_named(system: str, export: str, note: str, tmp_path: Path) -> None:
+    table = tmp_path / "c.csv"
+    table.write_text(export)
+    made = grade_file(systems()[system], table, {("ada", "x"): scored("", "", 0.5, 1)}, [], {})
+    assert made.filled == 1 and note in "\n".join(made.notes)
 
 
 @pytest.mark.parametrize(
@@ -324,7 +402,7 @@ def test_a_lessons_column_has_its_name_or_is_said(
     [
         (b"", "no learner"),
         (b"PK\x03\x04", "no CSV"),
-        (b"Student,ID,Quiz (1)\nAda,1,2\n", "no column of the export"),
+        (b"Student,ID,Quiz (1)\nAda,1,2\n", "has none with the name of 02"),
     ],
 )
 def test_a_wrong_export_says_what_to_do(tmp_path: Path, text: bytes, fact: str) -> None:
