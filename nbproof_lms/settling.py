@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -111,6 +111,19 @@ _BECOMES = {
 }
 
 
+def _asked_for(root: Path, given: Sequence[str], every: Sequence[_Trouble]) -> list[str]:
+    """The names of what a call is about. Raises UsageError if one fits nothing."""
+    names = [name for one in every for name in one.names]
+    # As `collect` prints it, and as a shell in the course's folder completes it.
+    paths = {os.path.abspath(root / one.place): one.name for one in every if one.place}
+    told = [paths.get(os.path.abspath(name), name) for name in given]
+    asked = [by_id(name, names, lambda said: find_learners(root, [said], "settle")[0]) for name in told]
+    if unknown := [name for name in asked if not any(is_called(one, name) for one in names)]:
+        fact = f"nothing that waits for you is called {unknown[0]!r}"
+        raise UsageError(fact, str(root.resolve()), f"{course_command('settle', root)} lists what does")
+    return asked
+
+
 def run_settle(arguments: Namespace) -> int:
     """Say what is settled, and note it; without names say what there is. 0. Raises UsageError if a name fits nothing."""
     root: Path = arguments.course
@@ -118,14 +131,7 @@ def run_settle(arguments: Namespace) -> int:
     with only_run(root):
         noted, people = settled_in(root), people_of(root)
         every = [*_of_uploads(root), *_of_class(root)]
-        names = [name for one in every for name in one.names]
-        # As `collect` prints it, and as a shell in the course's folder completes it.
-        paths = {os.path.abspath(root / one.place): one.name for one in every if one.place}
-        told = [paths.get(os.path.abspath(name), name) for name in arguments.names]
-        asked = [by_id(name, names, lambda said: find_learners(root, [said], "settle")[0]) for name in told]
-        if unknown := [name for name in asked if not any(is_called(one, name) for one in names)]:
-            fact = f"nothing that waits for you is called {unknown[0]!r}"
-            raise UsageError(fact, str(root.resolve()), f"{course_command('settle', root)} lists what does")
+        asked = _asked_for(root, arguments.names, every)
         meant = {(one.key, one.digest) for one in every if any(is_called(*pair) for pair in product(one.names, asked))}
         for one in {one.name: one for one in every if not asked or (one.key, one.digest) in meant}.values():
             before = "settled" if is_noted(noted, one.name, one.digest) else "waits for you"
