@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -111,29 +111,34 @@ _BECOMES = {
 }
 
 
+def _meant(root: Path, every: Sequence[_Trouble], said: Sequence[str]) -> list[_Trouble]:
+    """What a person means by these names, under each name that it has; all of it without any. Raises UsageError."""
+    # As `collect` prints it, and as a shell in the course's folder completes it.
+    paths = {os.path.abspath(root / one.place): one.name for one in every if one.place}
+    told = [paths.get(os.path.abspath(name), name) for name in said]
+    names = [name for one in every for name in one.names]
+    asked = [by_id(name, names, lambda said: find_learners(root, [said], "settle")[0]) for name in told]
+    if unknown := [name for name in asked if not any(is_called(one, name) for one in names)]:
+        fact = f"nothing that waits for you is called {unknown[0]!r}"
+        raise UsageError(fact, str(root.resolve()), f"{course_command('settle', root)} lists what does")
+    meant = {(one.key, one.digest) for one in every if any(is_called(*pair) for pair in product(one.names, asked))}
+    return [one for one in every if not said or (one.key, one.digest) in meant]
+
+
 def run_settle(arguments: Namespace) -> int:
     """Say what is settled, and note it; without names say what there is. 0. Raises UsageError if a name fits nothing."""
     root: Path = arguments.course
     becomes = _BECOMES[arguments.how] if arguments.names else ""
     with only_run(root):
         noted, people = settled_in(root), people_of(root)
-        every = [*_of_uploads(root), *_of_class(root)]
-        names = [name for one in every for name in one.names]
-        # As `collect` prints it, and as a shell in the course's folder completes it.
-        paths = {os.path.abspath(root / one.place): one.name for one in every if one.place}
-        told = [paths.get(os.path.abspath(name), name) for name in arguments.names]
-        asked = [by_id(name, names, lambda said: find_learners(root, [said], "settle")[0]) for name in told]
-        if unknown := [name for name in asked if not any(is_called(one, name) for one in names)]:
-            fact = f"nothing that waits for you is called {unknown[0]!r}"
-            raise UsageError(fact, str(root.resolve()), f"{course_command('settle', root)} lists what does")
-        meant = {(one.key, one.digest) for one in every if any(is_called(*pair) for pair in product(one.names, asked))}
-        for one in {one.name: one for one in every if not asked or (one.key, one.digest) in meant}.values():
+        meant = _meant(root, [*_of_uploads(root), *_of_class(root)], arguments.names)
+        for one in {one.name: one for one in meant}.values():
             before = "settled" if is_noted(noted, one.name, one.digest) else "waits for you"
-            if one.over and not asked and before != "settled":
+            if one.over and not becomes and before != "settled":
                 continue
             whose = people.get(one.key.learner, Person(one.key.learner)).contact
             print(printable(f"{one.name}  ({whose})  {becomes or before}: {one.said}"))
-            if asked:
+            if becomes:
                 digest = one.digest * (arguments.how != "undo")
                 noted[one.name] = {"digest": digest, "learner": one.key.learner, "open": arguments.how == "open"}
         note_settled(root, noted)
