@@ -128,8 +128,8 @@ def _filed(
 
 def _owned(item: Item, whose: Whose, learner: str, desk: Desk, dated: bool) -> Item:
     """A file with its owner, and when it was handed in, as far as its LMS says so; ``dated``: whether times of entries may."""
-    if whose.made:
-        return item.ended("junk")
+    if whose.status:
+        return item.ended(whose.status)
     if item.line.status == "junk" or not item.safe:
         return item
     if learner:
@@ -224,12 +224,13 @@ def _waiting_room(root: Path) -> Iterator[Path]:
 
 def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[Item], asked: str) -> Collected:
     """Give the uploads their folders and lists, and put into submitted/ what counts."""
-    known = {upload.fingerprint: upload.folder for upload in uploads_in(root)}
+    known = {upload.fingerprint: upload for upload in uploads_in(root)}
     uploads, notes = [], []
     for at, upload in enumerate(arrived):
         lines = [item.line for item in items if item.upload == at]
         changed = any(line.status == "taken" or line.beside for line in lines)
-        folder, here = known.get(upload.fingerprint, ""), upload.folder
+        before = known.get(upload.fingerprint, KeptUpload("", "", ""))
+        folder, here = before.folder, upload.folder
         if folder:
             notes.append(f"{upload.name}: the same upload came before, as collected/{folder}")
             notes[-1] += "" if changed else "; nothing changed"
@@ -237,7 +238,7 @@ def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[Item], asked: 
             folder = _next_folder(root, upload.name)
             here = Path(shutil.move(upload.folder, root / "collected" / folder))
         placed = tuple(replace(one, folder=folder) for one in lines)
-        kept = KeptUpload(upload.name, upload.fingerprint, folder, asked, placed)
+        kept = KeptUpload(upload.name, upload.fingerprint, folder, asked or before.handed_in_for, placed)
         uploads.append(kept)
         if changed or here != upload.folder:
             # Facts first: what follows may be cut off, and a second run then knows what came.

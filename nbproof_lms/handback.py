@@ -36,6 +36,7 @@ from nbproof.text import counted, printable, some_of
 from nbproof_lms.arrivals import safe_name
 from nbproof_lms.attendance import known_of
 from nbproof_lms.outcome import Line, digest_in, meant_in
+from nbproof_lms.roster import Roster, members_of
 from nbproof_lms.system import LmsEntry, System, find_system, systems
 
 __all__ = ["hand_back_pages"]
@@ -71,9 +72,11 @@ def _addresses(root: Path, system: System) -> dict[Key, str]:
     """(learner, lesson) -> how the name of their page begins, for all learners with a number of this LMS in collected/.
 
     What came with the copy in submitted/ counts, the last of it: Canvas numbers every attempt anew. Where that copy came in
-    another way, the address of another copy may be somebody else's. A number that two learners would have is nobody's.
+    another way, the address of another copy may be somebody else's, unless the roster has this number of the learner's. A
+    number that two learners would have is nobody's.
     """
-    found: dict[Key, tuple[tuple[bool, int], str, str]] = {}
+    found: dict[Key, tuple[tuple[bool, bool, int], str, str]] = {}
+    roster = Roster(members_of(root))
     came, others = set[Key](), set[Key]()
     held = cache(partial(digest_in, root))
     # A learner who handed in a picture there, and sent the notebook later, is known there all the same.
@@ -84,11 +87,12 @@ def _addresses(root: Path, system: System) -> dict[Key, str]:
         start = system.feedback_start(entry) if entry is not None and all(key) else ""
         if entry is None or not start:
             continue
-        when = (line.sha256 == held(*key), entry.number)
+        is_sure = roster.numbered(system.on_roster(entry.account)) == {line.learner}
+        when = (is_sure, line.sha256 == held(*key), entry.number)
         if key not in found or found[key][0] <= when:
             found[key] = (when, entry.account, start)
     taken = Counter((lesson, account) for (_, lesson), (_, account, _) in found.items())
-    unsure = {key for key in came & others if key in found and not found[key][0][0]}
+    unsure = {key for key in came & others if key in found and not any(found[key][0][:2])}
     return {
         key: start for key, (_, account, start) in found.items() if taken[key[1], account] == 1 and key not in unsure
     }
@@ -248,7 +252,7 @@ def _lost(done: HandedBack) -> Iterator[str]:
         yield f"note: {find_system(option).name} takes {pages}: {course_command(f'feedback --for {option}')}"
     for lesson in sorted({lesson for _, lesson in done.nowhere}):
         name, mine = find_system(done.target).name, _people(who for who, other in done.nowhere if other == lesson)
-        yield f"! not in a zip: {lesson} of {mine}: nothing in collected/ holds the numbers that {name} has for them"
+        yield f"! not in a zip: {lesson} of {mine}: nothing says for certain which numbers {name} has for them"
     if done.nowhere:
         yield "  next: download the submissions there, then (what is unchanged stays as it is):"
         yield f"        {course_command('collect DOWNLOAD --lesson LESSON --names CSV')}"

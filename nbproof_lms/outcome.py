@@ -43,6 +43,7 @@ STATUSES = {
     "not read": "it cannot be opened or unpacked, or would be too large",
     "removed": "the learner was removed from the class",
     "settled": "you have seen it, and `settle` has noted that",
+    "test student": "the LMS's own student for tests has handed it in, and no learner",
     "junk": "made by a system, not by a learner",
 }
 """What may become of a file, and what that means."""
@@ -53,7 +54,7 @@ STANDS = frozenset({"taken", "already there"})
 PLACED = STANDS | {"data file"}
 """What lies in submitted/ afterwards."""
 
-NEEDS_NOBODY = PLACED | {"earlier copy", "removed", "settled", "junk"}
+NEEDS_NOBODY = PLACED | {"earlier copy", "removed", "settled", "test student", "junk"}
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,11 @@ class Line:
     def key(self) -> Key:
         """The learner and the lesson."""
         return Key(self.learner, self.lesson)
+
+    @property
+    def file(self) -> tuple[str, str, str]:
+        """What is the same wherever the learner's file comes again, in another upload as well."""
+        return self.learner, self.name, self.sha256
 
     @property
     def place(self) -> str:
@@ -200,12 +206,15 @@ def lines_in(root: Path) -> Iterator[Line]:
 
 
 def meant_in(root: Path) -> Iterator[tuple[Line, Key]]:
-    """Every file that ever came, with its learner and lesson. If only its assignment is known: for each notebook of it."""
+    """Every file that ever came, with its learner and lesson. If only its assignment is known: for each notebook of it. Where an
+    upload says no lesson, another one may, in which the same file came."""
     known = places(root).lessons()
-    for upload in uploads_in(root):
-        asked = [one for one in known if assignment_of(one) == upload.handed_in_for] or [upload.handed_in_for]
-        for line in upload.lines:
-            yield from ((line, Key(line.learner, one)) for one in ([line.lesson] if line.lesson else asked))
+    came = [(line, line.lesson or upload.handed_in_for) for upload in uploads_in(root) for line in upload.lines]
+    said = {line.file: asked for line, asked in came if asked}
+    for line, asked in came:
+        meant = asked or said.get(line.file, "")
+        lessons = [one for one in known if meant in (one, assignment_of(one))] or [meant]
+        yield from ((line, Key(line.learner, one)) for one in lessons)
 
 
 def digest_in(root: Path, learner: str, lesson: str) -> str:

@@ -76,7 +76,8 @@ class System:
     ``patterns``: how the names look that it gives; what a learner may choose before the LMS's own words is matched lazily
     (``{1,80}?``). ``own_files``: how what it puts beside the entries of its download is called. ``dates_entries``: whether
     the times of entries in its zip are those of handing in. ``lasting_numbers``: whether its number of a learner is the same
-    in every download; ``roster_number``: how the roster writes it, such as ``{}``, if a table tells it. ``export``,
+    in every download; ``roster_number``: how the roster writes it, such as ``{}``, if a table tells it.
+    ``test_student``: how it calls its own student for tests. ``export``,
     ``upload``: where to click for the table that it wants grades in, and to hand back a zip of pages; empty if it takes none.
     ``upload_remark``: what else a person has to know of that.
     """
@@ -87,6 +88,7 @@ class System:
     dates_entries = False
     lasting_numbers = False
     roster_number = ""
+    test_student = ""
     export = ""
     upload = ""
     upload_remark = ""
@@ -95,6 +97,11 @@ class System:
     def option(self) -> str:
         """What the command line calls it."""
         return self.name.casefold()
+
+    def on_roster(self, number: str) -> str:
+        """How the roster writes a number of this LMS; empty if it holds none."""
+        form = self.roster_number
+        return form.format(int(number)) if form and number.isdecimal() else ""
 
     def read(self, part: str) -> LmsEntry | None:
         """What the name of a file, folder or archive says; None if this LMS has not given it."""

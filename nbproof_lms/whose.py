@@ -44,7 +44,7 @@ Parts = tuple[str, ...]
 class Whose:
     """The learner of a file; without one, ``why`` says why.
 
-    ``entry``: what the LMS says of it. ``file``: what the learner called it. ``made``: the LMS made it, and no learner.
+    ``entry``: what the LMS says of it. ``file``: what the learner called it. ``status``: as in STATUSES, of what is no learner's.
     """
 
     learner: str = ""
@@ -52,7 +52,7 @@ class Whose:
     entry: LmsEntry | None = None
     system: str = ""
     file: str = ""
-    made: bool = False
+    status: str = ""
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def owners(upload: Upload) -> dict[Parts, Whose]:
 def _owner(parts: Parts, depth: int, found: Mapping[Parts, Whose], system: System) -> Whose:
     """``system``: who may have put something beside the entries."""
     if system.own_files.fullmatch("/".join(parts[depth:])):
-        return Whose(made=True)
+        return Whose(status="junk")
     one = found.get(parts[: depth + 1], Whose(why=_NOBODYS))
     if one.entry is not None and one.entry.file and len(parts) == depth + 1:
         return replace(one, file=one.entry.file)
@@ -202,7 +202,7 @@ class _Numbered:
             found = {head: self._on(self._upload.roster, head) for head in self._entries}
         numbers = {self._entries[head].account or one.learner for head, one in found.items() if one.learner}
         if len(numbers) == 1:
-            return {head: Whose(why=one.why or _ALONE) for head, one in found.items()}
+            return {head: replace(one, learner="", why=one.why or _ALONE) for head, one in found.items()}
         for doubts in (self._unsure, self._anothers, self._twice):
             found |= {head: Whose(why=why) for head, why in doubts(found) if found[head].learner}
         system = self._system.name
@@ -211,8 +211,10 @@ class _Numbered:
     def _on(self, roster: Roster, head: Parts) -> Whose:
         """Who on the roster has the number, or else the name."""
         entry = self._entries[head]
-        by_number, by_name = roster.numbered(self._on_roster(entry.account)), roster.called(entry.name)
+        by_number, by_name = roster.numbered(self._system.on_roster(entry.account)), roster.called(entry.name)
         found = by_number & by_name or by_number | by_name
+        if not found and entry.name == self._system.test_student:
+            return Whose(status="test student")
         if not found:
             return Whose(why=f"the roster has no learner {entry.name!r}")
         if len(found) > 1:
@@ -224,18 +226,13 @@ class _Numbered:
             return Whose(why=f"the roster has another number of {learner!r} than {self._system.name}'s {entry.account}")
         return Whose(learner)
 
-    def _on_roster(self, number: str) -> str:
-        """How the roster writes a number of this LMS; empty if it holds none."""
-        form = self._system.roster_number
-        return form.format(int(number)) if form and number.isdecimal() else ""
-
     def _unsure(self, found: Mapping[Parts, Whose]) -> Iterator[tuple[Parts, str]]:
         """Names that can be read in another way."""
         roster = self._upload.roster or Roster()
         # Where the roster has everybody's number, what is nobody's is no number.
         is_told = bool(roster.members) and roster.with_number >= {*roster.learners}
         for head, entry in self._entries.items():
-            numbers = [one for one in entry.others if not is_told or roster.numbered(self._on_roster(one))]
+            numbers = [one for one in entry.others if not is_told or roster.numbered(self._system.on_roster(one))]
             if numbers:
                 told = " or ".join((entry.account, *numbers))
                 yield head, f"{self._system.name}'s number may be {told}: --names with everybody's number may tell"

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -141,12 +141,15 @@ def print_problems(console: Console, told: Told) -> None:
     """What could not be graded or written, and which marks could be forged: a line each."""
     asked = [mark for mark in told.graded.marks.values() if mark.key not in told.seen]
     lines = [line for mark in asked if mark.problem for line in _problem_of(mark, told)]
-    lines += _missing_lines(asked, told)
-    if lines or told.attendance.useless:
+    missing = grouped((one, mark) for mark in asked for one in _missing(mark))
+    # Those of many that miss the same have a command of their own.
+    by_themselves = any(len(several) < _ALIKE for several in missing.values())
+    lines += [*_missing_lines(missing, told), *lines_of(told.attendance, told.root)]
+    if by_themselves or told.attendance.useless or any(mark.problem for mark in asked):
         lines.append(f"  seen, and nothing more to come: {course_command('settle LEARNER/LESSON', told.root)}")
     if told.seen:
         lines.append(f"settled, and the same since: {len(told.seen)}; {course_command('settle', told.root)} lists them")
-    lines += [*lines_of(told.attendance, told.root), *told.graded.notes]
+    lines += told.graded.notes
     lines += said_aloud(told.graded.plain_tests)
     lines += failed_page_lines(told)
     for line in lines:
@@ -172,8 +175,7 @@ _ALIKE = 5
 """From this many submissions on that miss the same for the same reason, one line tells of all."""
 
 
-def _missing_lines(marks: Iterable[Mark], told: Told) -> Iterator[str]:
-    missing = grouped((one, mark) for mark in marks for one in _missing(mark))
+def _missing_lines(missing: Mapping[tuple[str, str, str, str], Sequence[Mark]], told: Told) -> Iterator[str]:
     for (what, lesson, exercises, reason), several in missing.items():
         if len(several) < _ALIKE:
             yield from (f"! {what}: {_place(one, told)}: {exercises}: {reason}" for one in several)

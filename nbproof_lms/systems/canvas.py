@@ -38,6 +38,7 @@ class Canvas(System):
     patterns = (_ANONYMOUS, _FILE)
     lasting_numbers = True
     roster_number = "{}"
+    test_student = "studenttest"
     export = "in Canvas: Grades, Export"
     upload = "in Canvas, in the lesson's assignment: Re-Upload Submissions, below Download Submissions"
     upload_remark = (
