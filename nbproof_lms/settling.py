@@ -111,17 +111,18 @@ _BECOMES = {
 }
 
 
-def _asked_for(root: Path, given: Sequence[str], every: Sequence[_Trouble]) -> list[str]:
-    """The names of what a call is about. Raises UsageError if one fits nothing."""
-    names = [name for one in every for name in one.names]
+def _meant(root: Path, every: Sequence[_Trouble], said: Sequence[str]) -> list[_Trouble]:
+    """What a person means by these names, under each name that it has; all of it without any. Raises UsageError."""
     # As `collect` prints it, and as a shell in the course's folder completes it.
     paths = {os.path.abspath(root / one.place): one.name for one in every if one.place}
-    told = [paths.get(os.path.abspath(name), name) for name in given]
+    told = [paths.get(os.path.abspath(name), name) for name in said]
+    names = [name for one in every for name in one.names]
     asked = [by_id(name, names, lambda said: find_learners(root, [said], "settle")[0]) for name in told]
     if unknown := [name for name in asked if not any(is_called(one, name) for one in names)]:
         fact = f"nothing that waits for you is called {unknown[0]!r}"
         raise UsageError(fact, str(root.resolve()), f"{course_command('settle', root)} lists what does")
-    return asked
+    meant = {(one.key, one.digest) for one in every if any(is_called(*pair) for pair in product(one.names, asked))}
+    return [one for one in every if not said or (one.key, one.digest) in meant]
 
 
 def run_settle(arguments: Namespace) -> int:
@@ -130,16 +131,14 @@ def run_settle(arguments: Namespace) -> int:
     becomes = _BECOMES[arguments.how] if arguments.names else ""
     with only_run(root):
         noted, people = settled_in(root), people_of(root)
-        every = [*_of_uploads(root), *_of_class(root)]
-        asked = _asked_for(root, arguments.names, every)
-        meant = {(one.key, one.digest) for one in every if any(is_called(*pair) for pair in product(one.names, asked))}
-        for one in {one.name: one for one in every if not asked or (one.key, one.digest) in meant}.values():
+        meant = _meant(root, [*_of_uploads(root), *_of_class(root)], arguments.names)
+        for one in {one.name: one for one in meant}.values():
             before = "settled" if is_noted(noted, one.name, one.digest) else "waits for you"
-            if one.over and not asked and before != "settled":
+            if one.over and not becomes and before != "settled":
                 continue
             whose = people.get(one.key.learner, Person(one.key.learner)).contact
             print(printable(f"{one.name}  ({whose})  {becomes or before}: {one.said}"))
-            if asked:
+            if becomes:
                 digest = one.digest * (arguments.how != "undo")
                 noted[one.name] = {"digest": digest, "learner": one.key.learner, "open": arguments.how == "open"}
         note_settled(root, noted)
