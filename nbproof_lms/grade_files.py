@@ -310,7 +310,8 @@ def _why_none(mark: Mark | None) -> str:
     """Why there is no grade; empty if there is one."""
     if mark is None:
         return "missing"
-    return "ungraded" if mark.problem else ""
+    # What nobody has graded yet may be good work.
+    return "ungraded" if mark.problem and not mark.behind else ""
 
 
 def grade_files(
@@ -324,7 +325,7 @@ def grade_files(
     """The grade files, and why one cannot be made: page and tables are written all the same. ``given``: see :func:`zeros`."""
     made: dict[str, GradeFile] = {}
     refused: list[CourseError] = []
-    grades = {key: mark for key, mark in by_assignment(results.marks).items() if not mark.problem}
+    grades = {key: mark for key, mark in by_assignment(results.marks).items() if not (mark.problem or mark.behind)}
     if exports and not grades:
         return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
     if exports and results.without_gradebook:

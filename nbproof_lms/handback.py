@@ -29,7 +29,7 @@ from nbproof.files import read_dict, replace_file, written_whole
 from nbproof.gradebook.marks import Person
 from nbproof.key import Key
 from nbproof.places import places
-from nbproof.report.records import read_class
+from nbproof.report.records import outdated, read_class
 from nbproof.run.journal import only_run, problems_of
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable, some_of
@@ -56,16 +56,18 @@ def hand_back_pages(request: Namespace) -> int:
             feedback = write_feedback(root, graded, step, problems=problems)
         results = read_class(root, request.lesson, told=known_of(root))
         failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
-        wanted = [key for key in keys if key not in failed]
+        held = [key for key in keys if key in results.marks and results.marks[key].behind]
+        wanted = [key for key in keys if key not in {*failed, *held}]
         done = _hand_back(root, request.target, wanted, results.people, force=request.force)
     lines = [
         f"! not written: feedback/{learner}{'/' if lesson else ''}{lesson}: {reason}: mend that, then this command again"
         for learner, lesson, reason in feedback.failed
     ]
     console = console_for_output()
-    for line in (*lines, *_packed(done, results.people), *_lost(done)):
+    told = outdated(results.marks[key] for key in held)
+    for line in (*lines, *told, *_packed(done, results.people), *_lost(done)):
         say(console, printable(line))
-    return 1 if failed or done.nowhere else 0
+    return 1 if failed or told or done.nowhere else 0
 
 
 def _addresses(root: Path, system: System) -> dict[Key, str]:

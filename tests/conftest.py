@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nbproof.course_file import used
 from nbproof.testing.small import LESSON, RIGHT
 
 if TYPE_CHECKING:
@@ -58,6 +59,14 @@ def diary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     path.parent.mkdir()
     monkeypatch.setenv("COURSE_PROGRESS", str(path))
     return path
+
+
+@pytest.fixture(autouse=True)
+def course_of_this_repository() -> Iterator[None]:
+    """A command that a test has called for another course leaves the tests below to this one."""
+    before = [*used]
+    yield
+    used[:] = before
 
 
 @pytest.fixture

@@ -183,7 +183,10 @@ def _looked_at(lesson: Path) -> Iterator[CourseError]:
 def test_a_lesson_that_is_mended_as_it_is_told_can_be_read(
     key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In this file ``before`` becomes ``broken``, and that, as the step ``says``, ``mended``. ``file`` may be one more."""
+    """In this file ``before`` becomes ``broken``, and that, as the step ``says``, ``mended``. ``file`` may be one more.
+
+    Until then the lesson is ``without`` these.
+    """
     row = _table()["lessons"][key]
     lesson = write_lesson(tmp_path, "00_tiny", [Sketch()])
     monkeypatch.setattr("nbproof.authoring.hinting.all_hints", lambda: read_hints(lesson.parent)[0])
@@ -191,9 +194,14 @@ def test_a_lesson_that_is_mended_as_it_is_told_can_be_read(
     (lesson / "lesson.py").write_text((lesson / "lesson.py").read_text() + WRITTEN)
     assert list(_looked_at(lesson)) == []
     path = lesson / row["file"]
+    without = {lesson / name: (lesson / name).read_text() for name in row.get("without", [])}
+    for one in without:
+        one.unlink()
     _replace(path, row["before"], row["broken"])
     found = [one for one in _looked_at(lesson) if _is_of(key, one.fact)]
     assert found and row["says"] in found[0].next_command, [*_looked_at(lesson)]
+    for one, text in without.items():
+        one.write_text(text)
     _replace(path, row["broken"], row["mended"])
     path.unlink() if not path.read_text() else None
     assert list(_looked_at(lesson)) == []

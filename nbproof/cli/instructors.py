@@ -114,13 +114,15 @@ def _feedback(arguments: argparse.Namespace) -> int:
 
     with progress("feedback"):
         from nbproof.run.batch import follow_marks
-        from nbproof_lms.attendance import find_learners
+        from nbproof_lms.attendance import find_learners, late_by_word
         from nbproof_lms.handback import hand_back_pages
 
-        follow_marks(arguments.course)
+        hindered = follow_marks(arguments.course, late_by_word(arguments.course))
         arguments.names = find_learners(arguments.course, arguments.names, "feedback")
+    for error in hindered:
+        print("\n".join(error.lines()), file=sys.stderr)
     if arguments.target:
-        return hand_back_pages(arguments)
+        return hand_back_pages(arguments) or len(hindered)
     start = time.perf_counter()
     with progress("feedback") as step:
         from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
@@ -131,7 +133,7 @@ def _feedback(arguments: argparse.Namespace) -> int:
         problems = {key: one.problem for key, one in problems_of(arguments.course).items() if key in set(pairs)}
         feedback = write_feedback(arguments.course, pairs, step, problems=problems, force=arguments.force)
     print_feedback(feedback, places(arguments.course).base("feedback"), time.perf_counter() - start)
-    return 1 if feedback.failed else 0
+    return 1 if feedback.failed or hindered else 0
 
 
 _FORMGRADER = Options(

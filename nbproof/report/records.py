@@ -28,15 +28,16 @@ from nbproof.gradebook.reader import (
 )
 from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
+from nbproof.limits import GradingLimits
 from nbproof.marking.results import Verdict
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import HandIn
 from nbproof.report.statistics import some
-from nbproof.run.intake import lessons_with_source, take_in, unread_times
-from nbproof.run.journal import journal_of, journalled_verdict, problems_of
-from nbproof.text import in_utc
+from nbproof.run.intake import handed_in_digest, lessons_with_source, take_in, unread_times
+from nbproof.run.journal import RunState, journal_of, journalled_verdict, problems_of
+from nbproof.text import in_utc, some_of
 
-__all__ = ["Known", "everybody", "joined", "read_class", "withdrawn"]
+__all__ = ["Known", "everybody", "joined", "outdated", "read_class", "withdrawn"]
 
 
 @dataclass(frozen=True)
@@ -64,17 +65,18 @@ def read_class(
     lessons = lessons_with_source(root, names)
     intake = take_in(root, lessons)
     handed_in = {one.key: one for one in intake.submissions}
-    refused = _refused(root, handed_in, told, lessons)
+    digests = _digests(root, handed_in)
+    refused = _refused(root, handed_in, told, lessons, digests)
     journalled, damaged = _journalled(root, lessons, step)
     book = _read_gradebook(root, lessons, {*journalled})
     verdicts = {key: Verdict(*key, problem="not graded yet") for key in handed_in}
     verdicts |= {key: one.verdict for key, one in book.marks.items()} | journalled
     # A file that is in submitted/ now and cannot be graded counts, even if an earlier one was graded there.
     found = marks(verdicts | refused, book.marks, told.late)
+    newer = {key for key, one in journalled.items() if one.handed_in not in ("", digests.get(key, one.handed_in))}
     for key in handed_in.keys() - refused.keys():
         graded = key in journalled or key in book.marks
-        behind = not graded or _is_behind(handed_in[key], journal_of(root, *key))
-        found[key] = replace(found[key], behind=behind)
+        found[key] = replace(found[key], behind=not graded or key in newer)
     for key in found.keys() & {*intake.absent} - refused.keys():
         if not any(one.by_person for one in found[key].cells.values()):
             found[key] = replace(found[key], verdict=Verdict(*key), absent=True)
@@ -123,10 +125,14 @@ def _title(slug: str) -> str:
     return title_of(slug).replace("`", "")
 
 
-def _refused(root: Path, handed_in: Mapping[Key, HandIn], told: Known, lessons: Collection[str]) -> dict[Key, Verdict]:
+def _refused(
+    root: Path, handed_in: Mapping[Key, HandIn], told: Known, lessons: Collection[str], digests: Mapping[Key, str]
+) -> dict[Key, Verdict]:
     """A verdict with the reason, for each submission that cannot be graded."""
     found = {key: Verdict(*key, problem=one.problem) for key, one in handed_in.items() if one.problem}
-    found |= {key: one for key, one in problems_of(root).items() if key in handed_in}
+    # What a run could not grade says nothing of what came since.
+    noted = problems_of(root).items()
+    found |= {key: one for key, one in noted if key in handed_in and one.handed_in in ("", digests.get(key))}
     return found | {key: Verdict(*key, problem=why) for key, why in told.problems.items() if key.lesson in lessons}
 
 
@@ -149,12 +155,24 @@ def _journalled(
     return found, damaged
 
 
-def _is_behind(submission: HandIn, journal: Path) -> bool:
-    """Whether what lies in ``submitted/`` came after what was graded."""
-    try:
-        return submission.path.stat().st_mtime > journal.stat().st_mtime + 1
-    except OSError:
-        return False
+def _digests(root: Path, handed_in: Mapping[Key, HandIn]) -> dict[Key, str]:
+    """Of what lies in ``submitted/`` now, as a run notes them. The times of files tell nothing: a copy of a course has others."""
+    limits = GradingLimits.read(course_config(root), places(root).lessons())
+    secret = RunState(root).key
+    return {
+        key: handed_in_digest(one, secret, limits.for_lesson(key.lesson))
+        for key, one in handed_in.items()
+        if not one.problem
+    }
+
+
+def outdated(marks: Iterable[Mark]) -> list[str]:
+    """Lines for a terminal: what of these was handed in and is not graded yet, or was not graded again, and the next step."""
+    names = [one.key.name for one in marks if one.behind]
+    if not names:
+        return []
+    held = "what there is of earlier hand-ins, marks and pages, is held back"
+    return [f"! handed in, and not graded yet: {some_of(names, 8)}: {held}", f"  next: {course_command('grade')}"]
 
 
 def _read_gradebook(root: Path, lessons: Collection[str], graded: Collection[Key]) -> ClassResults:

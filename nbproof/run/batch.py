@@ -264,7 +264,7 @@ class _ClassRun:
         for one in intake.submissions:
             key = one.key
             if one.problem:
-                self._refuse(key, one.problem)
+                self._refuse(key, one.problem, "not read")
                 continue
             kept = self._kept(key)
             digest = handed_in_digest(one, self.state.key, self.limits.for_lesson(key.lesson))
@@ -328,11 +328,11 @@ class _ClassRun:
     def _take(self, job: HandIn, verdict: Verdict) -> None:
         """Journal a verdict, and write it to the gradebook."""
         key = job.key
+        verdict = replace(verdict, handed_in=self._marked.get(key, job.digest))
         if verdict.problem:
             self._verdicts[key] = verdict
         else:
             earlier = journalled_verdict(self.root, *key)
-            verdict = replace(verdict, handed_in=self._marked.get(key, job.digest))
             self._fresh.add(key)
             if earlier is not None and earlier.handed_in not in ("", verdict.handed_in):
                 self._earlier[key] = keep_earlier(self.root, earlier, self.lessons[key.lesson].blueprint)
@@ -372,8 +372,8 @@ class _ClassRun:
             why = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
             self._refuse(key, f"graded, but the gradebook does not take it: {why}")
 
-    def _refuse(self, key: Key, why: str) -> None:
-        self._verdicts[key] = Verdict(*key, problem=why)
+    def _refuse(self, key: Key, why: str, handed_in: str = "") -> None:
+        self._verdicts[key] = Verdict(*key, problem=why, handed_in=handed_in or self._marked.get(key, ""))
 
     def _held(self, names: Collection[str]) -> dict[Key, Mark]:
         """What the gradebook holds of these lessons, or assignments."""
@@ -388,15 +388,27 @@ class _ClassRun:
         return marks(self._verdicts, held, self.writer.late, self._fresh, lessons_in(self.writer))
 
 
-def follow_marks(root: Path) -> None:
-    """Have late penalties follow marks that people gave since a run. Where that fails, the next run does it, and says why."""
-    with contextlib.suppress(CourseError):
+def follow_marks(root: Path, late: frozenset[Key]) -> tuple[CourseError, ...]:
+    """Have late penalties follow due dates that moved, and marks that people gave, since a run. Returns what is in the way.
+
+    A plug-in that fails for one assignment is named by the next run. ``late``: as in :func:`grade_class`.
+    """
+    try:
         config = course_config(root)
-        penalties = Penalties(root, config, NbGraderAPI(config=config).coursedir.db_url)
+        course = NbGraderAPI(config=config).coursedir
+        penalties = Penalties(root, config, course.db_url)
         lessons = lessons_with_source(root, [])
         names = {assignment_of(one) for one in lessons}
-        with only_run(root):
-            penalties.assign(read_marks(root, names), lessons)
+        with only_run(root), trouble_with_gradebook(course.db_url):
+            held = read_marks(root, names)
+            if held:
+                with Writer(course.db_url, course.course_id, late) as writer:
+                    writer.follow_due()
+                held = read_marks(root, names)
+            penalties.assign(held, lessons)
+    except CourseError as error:
+        return (error,)
+    return ()
 
 
 def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> tuple[str, ...]:

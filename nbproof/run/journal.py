@@ -212,18 +212,16 @@ def forget(root: Path, learners: Collection[str]) -> None:
 
 
 def _write_problems(root: Path, kept: Mapping[Key, Verdict]) -> None:
-    problems = [
-        {"learner": key.learner, "lesson": key.lesson, "problem": one.problem, "grader_failed": one.grader_failed}
-        for key, one in sorted(kept.items())
-    ]
+    names = ("learner", "lesson", "problem", "grader_failed", "handed_in")
+    problems = [{name: getattr(one, name) for name in names} for _, one in sorted(kept.items())]
     _write(root / ".course" / "problems.json", {"problems": problems})
 
 
 def problems_of(root: Path) -> dict[Key, Verdict]:
-    """What was not graded, and why."""
+    """What was not graded, and why, with the digest of what was handed in."""
     kept = read_dict(root / ".course" / "problems.json").get("problems", [])
-    found = [(Key(one["learner"], one["lesson"]), one["problem"], one["grader_failed"]) for one in kept]
-    return {key: Verdict(*key, problem=why, grader_failed=flaw) for key, why, flaw in found}
+    found = [Verdict(**{"handed_in": "", **one}) for one in kept]
+    return {Key(one.learner, one.lesson): one for one in found}
 
 
 def keep_version(root: Path, lesson: str, notebook: bytes = b"") -> list[Path]:
