@@ -108,7 +108,7 @@ class Roster:
     members: tuple[Member, ...] = ()
     notes: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def learners(self) -> tuple[str, ...]:
         """Their ids, in the order of the file."""
         return tuple(member.learner for member in self.members)

@@ -58,15 +58,10 @@ def diary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     path = tmp_path_factory.getbasetemp() / f"diary-{next(_numbers)}" / "progress.db"
     path.parent.mkdir()
     monkeypatch.setenv("COURSE_PROGRESS", str(path))
+    # A command that a test has called for another course leaves the next tests to this one.
+    monkeypatch.setattr("nbproof.course_file.used", [*used])
+    monkeypatch.setenv("NBPROOF_COURSE", used[0])
     return path
-
-
-@pytest.fixture(autouse=True)
-def course_of_this_repository() -> Iterator[None]:
-    """A command that a test has called for another course leaves the tests below to this one."""
-    before = [*used]
-    yield
-    used[:] = before
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ from nbproof.authoring.lesson import read_lesson
 from nbproof.authoring.statements import amiss, over_budget, unbroken
 from nbproof.cli.main import main
 from nbproof.command import this_python
-from nbproof.course_file import used
 from nbproof.display.help import read_hints
 from nbproof.errors import CourseError
 from nbproof.run.journal import only_run
@@ -268,8 +267,6 @@ def test_a_call_goes_well_after_what_it_said_is_done(
     """
     row = _table()["calls"][key]
     monkeypatch.chdir(room.root)
-    monkeypatch.setenv("NBPROOF_COURSE", used[0])
-    monkeypatch.setattr("nbproof.course_file.used", [*used])  # a command may look for the course that it works for
     monkeypatch.setenv("COURSE_PROGRESS", str(room.root / "progress.db"))
     monkeypatch.setattr("nbproof.display.lab.start_server", lambda *asked: 0)
     root, came = room.root, room.hand_in("ada", RIGHT)

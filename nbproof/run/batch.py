@@ -22,7 +22,7 @@ from traitlets.config import Config
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError
-from nbproof.gradebook.graded_notebook import graded_notebook, hand_on
+from nbproof.gradebook.graded_notebook import graded_notebook, hand_on, keep_earlier
 from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, marks
 from nbproof.gradebook.reader import left_behind, lessons_in, marks_in, read_marks
 from nbproof.gradebook.registry import has_notebooks
@@ -48,7 +48,6 @@ from nbproof.run.journal import (
     RunState,
     Watch,
     journalled_verdict,
-    keep_earlier,
     note_problems,
     only_run,
     write_verdict,
