@@ -123,8 +123,7 @@ def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: P
             (fresh / one.beside).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(here / one.kept, fresh / one.beside)
         # What was handed in is as late as the last file of it, also with the other notebooks of an assignment.
-        unread = next((one.said for one in (line, *data) if one.said), "")
-        if unread:
+        if unread := next((one.said for one in (line, *data) if one.said), ""):
             # The run asks about a time that it cannot read.
             (fresh / TIME).write_text(unread, encoding="utf-8")
         elif times := [one.time.astimezone(UTC) for one in (line, *data) if one.time]:

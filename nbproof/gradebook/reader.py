@@ -22,7 +22,7 @@ from nbgrader.api import (
     TaskCell,
 )
 from nbgrader.apps import NbGraderAPI
-from sqlalchemy.orm import undefer
+from sqlalchemy import func
 
 from nbproof.command import nbgrader_command
 from nbproof.gradebook.marks import CellMark, Lateness, Mark, Person
@@ -126,7 +126,7 @@ def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
     """Learner -> mark, for all submissions of a lesson, or of an assignment. The cells of an assignment with several notebooks
     are called ``notebook/cell``. It takes some queries a lesson: nbgrader's objects would ask once a cell.
 
-    A penalty for being late is taken off once an assignment, from its first notebook.
+    A penalty for being late is each notebook's own.
 
     An extension makes a submission before anything was handed in: as long as nothing else is known of it, it is left out.
     """
@@ -134,14 +134,18 @@ def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
     assignment = book.find_assignment(assignment_of(lesson))
     names = {one.id: one.name for one in assignment.notebooks}
     notebooks = [one for one, name in names.items() if "/" not in lesson or name == notebook_of(lesson)]
-    first = not notebooks or len(notebooks) == len(names) or names[notebooks[0]] == min(names.values())
     most = sum(float(one.max_score) for one in assignment.notebooks if one.id in notebooks)
     above = {one: f"{names[one]}/" if len(notebooks) > 1 else "" for one in notebooks}
     cells, comments = _cells_in(book, above), _comments_in(book, above)
     dated = assignment.duedate is not None
     submissions = book.db.query(SubmittedAssignment).filter(SubmittedAssignment.assignment_id == assignment.id)
-    found = {}
-    for one in submissions.options(undefer(SubmittedAssignment.late_submission_penalty)):
+    sums = (
+        book.db.query(SubmittedNotebook.assignment_id, func.sum(SubmittedNotebook.late_submission_penalty))
+        .filter(SubmittedNotebook.notebook_id.in_(notebooks))
+        .group_by(SubmittedNotebook.assignment_id)
+    )
+    found, penalties = {}, dict(sums.all())
+    for one in submissions:
         extended = one.extension is not None
         late = Lateness(handed_in=one.timestamp)
         if dated:
@@ -152,7 +156,7 @@ def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
             # In a fixed order: pages know by it whether something has changed.
             dict(sorted(cells[one.id].items())),
             dict(sorted(comments[one.id].items())),
-            float(one.late_submission_penalty or 0.0) * first,
+            penalties.get(one.id) or 0.0,
             late,
         )
         if extended and one.timestamp is None and not _is_marked(found[one.student_id]):

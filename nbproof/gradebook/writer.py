@@ -253,14 +253,10 @@ class Penalties:
         for (learner, assignment), have in held.items():
             if self._preprocessor is None or (have.late.seconds <= 0 and have.penalty <= 0):
                 continue
-            told: Mapping[str, str] = {
-                "notebook": min(notebook_of(one) for one in lessons if assignment_of(one) == assignment),
-                "assignment": assignment,
-                "student": learner,
-                "db_url": self._db_url,
-            }
+            told = {"assignment": assignment, "student": learner, "db_url": self._db_url}
             try:
-                self._preprocessor.preprocess(nbformat.v4.new_notebook(), {"nbgrader": told})
+                for name in (notebook_of(one) for one in lessons if assignment_of(one) == assignment):
+                    self._preprocessor.preprocess(nbformat.v4.new_notebook(), {"nbgrader": {**told, "notebook": name}})
             except Exception as error:  # an instructor's own code
                 _refuse_trouble(error)
                 failed.setdefault(assignment, f"{_told(error)} (for {printable(learner)})")

@@ -204,7 +204,7 @@ class _ClassRun:
             plain_tests={name: len(one.plain) for name, one in blueprints.items() if one.plain},
             remarks=(
                 *self._fallen(marks),
-                *self._moved(marks),
+                *self._changed(marks),
                 *left_behind(self.writer, {*map(assignment_of, places(self.root).lessons())}),
                 *(f"{told}: {some_of([*dict.fromkeys(names)], 8)}" for told, names in self._beside.items()),
             ),
@@ -220,18 +220,20 @@ class _ClassRun:
             if now.score < before.score and not now.problem:
                 step = shlex.join(["grade", "--from", str(kept), "--learner", key.learner, "--lesson", key.lesson])
                 yield (
-                    f"fewer marks with a new hand-in: {printable(key.name)}: {before.score:g} → {now.score:g}. "
+                    f"fewer marks with a new hand-in: {_step(now, before.score, now.score)}. "
                     f"If the earlier one should count: {course_command(step, self.root)}"
                 )
 
-    def _moved(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
-        """A line for those with another late penalty, though they have handed in nothing new: dates have moved."""
-        pairs = [(one, marks[key]) for key, one in self._stood.items() if key in marks and not marks[key].fresh]
+    def _changed(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
+        """A line for those with fewer marks or another late penalty, though they have handed in nothing new."""
+        keys = [key for key in self._stood if key in marks and not (marks[key].problem or key in self._earlier)]
+        same = [(self._stood[key], marks[key]) for key in keys]
+        fewer = [_step(now, one.score, now.score) for one, now in same if now.fresh and now.score < one.score]
         others = [
-            f"{printable(now.key.name)}: {before.penalty:g} → {now.penalty:g}"
-            for before, now in pairs
-            if before.penalty != now.penalty and not now.problem
+            _step(now, one.penalty, now.penalty) for one, now in same if not now.fresh and now.penalty != one.penalty
         ]
+        if fewer:
+            yield f"fewer marks for the same work, which was graded again: {some_of(fewer, 8)}"
         if others:
             yield (
                 f"late penalties are others, and nothing new came: {some_of(others, 8)}. A due date or an extension has moved: "
@@ -385,6 +387,10 @@ class _ClassRun:
             if not verdict.problem and not (key in held and held[key].agrees_with(verdict)):
                 self._refuse(key, "graded, but the gradebook does not hold it yet")
         return marks(self._verdicts, held, self.writer.late, self._fresh, lessons_in(self.writer))
+
+
+def _step(mark: Mark, before: float, now: float) -> str:
+    return f"{printable(mark.key.name)}: {before:g} → {now:g}"
 
 
 def follow_marks(root: Path, late: frozenset[Key]) -> tuple[CourseError, ...]:

@@ -459,12 +459,12 @@ def test_what_cannot_be_graded_is_named_and_the_rest_is_graded(numbers: Path, po
         graded(numbers, pool)
 
 
-def test_a_penalty_is_taken_off_once_an_assignment(numbers: Path, pool: PoolMaker) -> None:
+def test_a_penalty_is_taken_off_each_notebook_as_nbgrader_takes_it(numbers: Path, pool: PoolMaker) -> None:
     (numbers / "late.py").write_text(
         "from nbgrader.plugins import BasePlugin\n"
         "class Late(BasePlugin):\n"
         "    def late_submission_penalty(self, student_id, score, total_seconds_late):\n"
-        "        return 1.5\n"
+        "        return score - 0.5\n"
     )
     with (numbers / "nbgrader_config.py").open("a") as file:
         file.write(f"import sys\nsys.path.append({str(numbers)!r})\nc.AssignLatePenalties.plugin_class = 'late.Late'\n")
@@ -475,10 +475,11 @@ def test_a_penalty_is_taken_off_once_an_assignment(numbers: Path, pool: PoolMake
     with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
         opened.update_or_create_assignment("ps1", duedate="2026-01-01 00:00:00 UTC")
     told = graded(numbers, pool)
-    assert sum(mark.penalty for mark in told.marks.values()) == 1.5
-    assert sum(mark.score for mark in told.marks.values()) == 2.5
+    assert [mark.score for mark in told.marks.values()] == [0.5, 0.5]
+    assert sum(mark.penalty for mark in told.marks.values()) == 3
     with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
-        assert opened.find_submission("ps1", "ada").late_submission_penalty == 1.5
+        # Nothing else sets it: nbgrader's own command does, notebook by notebook, and it stays.
+        assert opened.find_submission("ps1", "ada").late_submission_penalty == 3
 
 
 def test_an_upload_is_collected_notebook_by_notebook(numbers: Path, tmp_path: Path) -> None:

@@ -62,12 +62,14 @@ def test_a_changed_test_grades_the_whole_of_its_lesson_again(room: Rehearsal, as
     again = room.grade(seed=6)
     assert scores(again) == {"ada": 3, "ben": 4, "lou": 1}
     assert again.reasons == (f"{CHANGED}, 3 submissions graded again",)
+    told = f"fewer marks for the same work, which was graded again: ada/{LESSON}: 4 → 3, lou/{LESSON}: 2 → 1"
+    assert again.remarks == (told,)
     assert {score.how for score in again.marks.values()} == {"graded"}
     assert all(asked[f"test_{name}"] for name in POINTS)
     assert {room.verdict(learner).seed for learner in ("ada", "ben", "lou")} == {6}
     asked.clear()
     third = room.grade()
-    assert (third.graded, third.reasons) == ((), ())
+    assert (third.graded, third.reasons, third.remarks) == ((), (), ())
     assert not asked
     assert scores(third) == scores(again)
 
