@@ -1,0 +1,38 @@
+import torch
+
+from course.drawn import fit, nets, tensors
+from hypothesis import strategies as st
+from nbproof.authoring.explorer import Exploration
+
+
+def backward(model, inputs):
+    for x in inputs:
+        output = model(fit(x, model))
+        if output.requires_grad:
+            output.sum().backward()
+
+
+class AnyModel(Exploration):
+    """Each backward pass adds the norm of all its gradients, a number, whatever the model."""
+
+    draws = {
+        "model": nets("same", "nested", "residual", "repeated", "beside", "checkpointed", "norm", "frozen", "old_grad", "shared_layer", "shared_weight", "double", "hooked", "eval"),
+        "x": tensors(((1, 2), (3, 2)), requires_grad=None),
+        "passes": st.integers(0, 3),
+    }
+
+    def probe(self, nb, case):
+        model = case.drawn("model")
+        norms = nb.function("watch_norm")(model)
+        backward(model, [case.drawn("x") * (number + 1) for number in range(case.drawn("passes"))])
+        return {"norms": norms}
+
+    def truth(self, case):
+        model, norms = case.drawn("model"), []
+        trained = [one for one in model.parameters() if one.requires_grad]
+        for number in range(case.drawn("passes")):
+            output = model(fit(case.drawn("x") * (number + 1), model))
+            if output.requires_grad:
+                grads = torch.autograd.grad(output.sum(), trained, allow_unused=True) if trained else ()
+                norms.append(sum(float((grad.double() ** 2).sum()) for grad in grads if grad is not None) ** 0.5)
+        return {"norms": norms}
