@@ -26,9 +26,9 @@ from nbproof.authoring.simulate import as_handed_in, hand_in
 from nbproof.cells import text_of
 from nbproof.cli.grade_command import watching
 from nbproof.gradebook.marks import Mark
-from nbproof.marking.results import UNCERTAIN
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
+from nbproof.values.results import Status
 from tests.damage import KINDS, WAITS, Damage, damaged
 
 ROOT = Path(__file__).parent.parent
@@ -101,7 +101,7 @@ def faults_of(made: Made, scores: dict[tuple[str, str], Mark]) -> list[str]:
         if one.id in made.damage.lost:
             if one.score or one.id not in lost:
                 found.append(f"{one.id} is gone, and has {one.score:g} marks, reason {lost.get(one.id)!r}")
-        elif one.status == UNCERTAIN:
+        elif one.status == Status.UNCERTAIN:
             if one.score or one.id not in lost or not WAITS & set(made.kinds):
                 found.append(f"{one.id} waits for a person, with {one.score:g} marks: {lost.get(one.id)}")
         elif one.score != wanted[one.id].score:
@@ -131,7 +131,7 @@ def main() -> int:
     print(f"{len(made)} damaged submissions, {len({k for one in made for k in one.kinds})} kinds of damage, "
           f"made in {time.perf_counter() - start:.0f} s: {root}")  # fmt: skip
     start = time.perf_counter()
-    intake = take_in(root, lessons, lessons)
+    intake = take_in(root, lessons)
     with watching() as watch:
         graded = grade_class(root, intake, lessons, seed=arguments.seed, workers=arguments.workers, watch=watch)
     seconds = time.perf_counter() - start
@@ -143,7 +143,7 @@ def main() -> int:
             print(f"WRONG {one.learner}/{one.lesson} ({' + '.join(one.kinds)}): {fault}")
     waiting = {
         one: count for one in made
-        if (count := sum(exercise.status == UNCERTAIN for exercise in scores[one.learner, one.lesson].verdict.exercises))
+        if (count := sum(exercise.status == Status.UNCERTAIN for exercise in scores[one.learner, one.lesson].verdict.exercises))
     }  # fmt: skip
     refused = [one for one in made if one.damage.refused]
     told = Counter(bool(scores[one.learner, one.lesson].problem) for one in refused)

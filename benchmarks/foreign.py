@@ -32,7 +32,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nbproof.cells import CellKind, kind_of, name_of
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 
 VARIANTS = ("solved", "blank", "half", "error", "loop")
 """They are the learners' names too."""

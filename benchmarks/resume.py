@@ -69,7 +69,7 @@ def scores(folder: Path, lesson: str) -> dict[tuple[str, str], float | None]:
     from nbgrader.api import Gradebook
 
     from nbproof.gradebook.reader import marks_in
-    from nbproof.nbgrader_setup import course_config
+    from nbproof.places import course_config
 
     course_id = course_config(folder).CourseDirectory.course_id
     with Gradebook(f"sqlite:///{folder / 'gradebook.db'}", course_id) as book:

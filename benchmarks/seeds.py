@@ -36,7 +36,7 @@ from nbproof.display.words import ENGLISH
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.recover.answers import Answers
 from nbproof.sandbox.engine import Engine
 from nbproof.terminal import progress
@@ -73,7 +73,7 @@ def failures_in_engine(lesson: Lesson, number: int, seeds: Iterable[int]) -> Ite
     answers = {**blueprint.stubs, **{name: one.source for name, one in held.items()}}
     with Engine() as engine:
         for seed in seeds:
-            verdict = mark(engine, blueprint, Judge(blueprint, seed), Answers(answers), "somebody", {})
+            verdict = mark(engine, blueprint, Judge(blueprint, seed, engine.judge), Answers(answers), "somebody", {})
             for found in verdict.exercises:
                 if found.id in held and found.status != "passed":
                     yield f"{found.id}/{held[found.id].name}", seed, f"{found.status}: {ENGLISH.outcome(found)}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 
 __all__ = ["grade_plainly", "plain_config"]
 

@@ -21,14 +21,14 @@ from nbproof.checks.case import Plan
 __all__ = [
     "KINDS",
     "TWISTS",
-    "Beside",
+    "Added",
     "Boxed",
     "ByKeyword",
     "Checkpointed",
     "Output",
     "Repeated",
-    "Residual",
     "Training",
+    "WithSpare",
     "chains",
     "fit",
     "nets",
@@ -53,7 +53,7 @@ class Checkpointed(nn.Module):
         return checkpoint(self.layer, x, use_reentrant=self.use_reentrant)
 
 
-class Residual(nn.Module):
+class Added(nn.Module):
     """Its layer's output is added to the input."""
 
     def __init__(self, layer: nn.Module) -> None:
@@ -75,7 +75,7 @@ class Repeated(nn.Module):
         return self.layer(self.layer(x))
 
 
-class Beside(nn.Module):
+class WithSpare(nn.Module):
     """Its second layer never runs."""
 
     def __init__(self, layer: nn.Module, spare: nn.Module) -> None:
@@ -89,7 +89,7 @@ class Beside(nn.Module):
 class ByKeyword(nn.Module):
     """Its inner layer gets its input by name."""
 
-    class Inner(nn.Module):
+    class TakesInputs(nn.Module):
         """Takes `inputs`."""
 
         def __init__(self, layer: nn.Module) -> None:
@@ -102,7 +102,7 @@ class ByKeyword(nn.Module):
 
     def __init__(self, layer: nn.Module, first: Function = torch.clone) -> None:
         super().__init__()
-        self.inner, self.first = self.Inner(layer), first
+        self.inner, self.first = self.TakesInputs(layer), first
 
     def forward(self, x: torch.Tensor) -> Any:
         return self.inner(inputs=self.first(x))
@@ -118,7 +118,7 @@ class Output:
 class Boxed(nn.Module):
     """Its inner module returns a tuple, a list, a dict or an :class:`Output` with the layer's output in it."""
 
-    class Inner(nn.Module):
+    class ReturnsABox(nn.Module):
         """Returns the box."""
 
         def __init__(self, layer: nn.Module, box: str, then: Function) -> None:
@@ -132,7 +132,7 @@ class Boxed(nn.Module):
 
     def __init__(self, layer: nn.Module, box: str, then: Function = torch.clone) -> None:
         super().__init__()
-        self.inner = self.Inner(layer, box, then)
+        self.inner = self.ReturnsABox(layer, box, then)
 
     def forward(self, x: torch.Tensor) -> Any:
         box = self.inner(x)
@@ -200,9 +200,9 @@ KINDS = {
     "plain": ("nn.Linear(2, 2)", "nn.ReLU()", "nn.Tanh()"),
     "same": ("nn.Identity()", "nn.Dropout(0.5).eval()"),
     "nested": ("nn.Sequential({}, {})", "nn.Sequential({})"),
-    "residual": ("Residual({})",),
+    "residual": ("Added({})",),
     "repeated": ("Repeated({})",),
-    "beside": ("Beside({}, {})",),
+    "beside": ("WithSpare({}, {})",),
     "checkpointed": ("Checkpointed({})",),
     "reentrant": ("Checkpointed({}, use_reentrant=True)",),
     "boxed": ("Boxed({}, 'tuple')", "Boxed({}, 'list')", "Boxed({}, 'dict')", "Boxed({}, 'dataclass')"),

@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 PATH_AT_START = os.environ.get("PATH")
-"""As the user has it: later on nbgrader_setup puts the interpreter's own folder in front."""
+"""As the user has it: later on places.py puts the interpreter's own folder in front."""
 
 _BEGUN = os.path.abspath(sys.argv[0])
 """The program that was started."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import json
 import os
 import pkgutil
 import sys
@@ -22,6 +21,7 @@ from typing import Any
 
 from nbproof.cells import name_of, text_of
 from nbproof.errors import UsageError
+from nbproof.files import read_dict
 
 __all__ = ["CourseFile", "find_course", "is_nbgraders", "the_course", "use_course", "used"]
 
@@ -134,10 +134,7 @@ class CourseFile:
 
     def source_cell(self, lesson: str, grade_id: str) -> str:
         """The text of one cell of the instructor's notebook; empty if the notebook, or the cell, is not there."""
-        try:
-            cells = json.loads(self.source_of(lesson).read_text(encoding="utf-8"))["cells"]
-        except (OSError, ValueError, KeyError):
-            return ""
+        cells = read_dict(self.source_of(lesson)).get("cells", ())
         found = (cell for cell in cells if name_of(cell) == grade_id)
         return text_of(next(found, {}))
 

@@ -6,17 +6,16 @@
     ├── LessonError     a lesson file, or one of hints, breaks the author contract's form
     └── UsageError      a command was asked for something that is not there
 
-A :class:`Violation` says the same of a broken clause of the author contract: there may be many, so none is raised.
+Clauses of the author contract that are broken are LessonErrors as well: there may be many, so they are listed, not raised.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["CourseError", "LessonError", "UsageError", "Violation", "disk_trouble", "refuse_unknown"]
+__all__ = ["CourseError", "LessonError", "UsageError", "disk_trouble", "refuse_unknown"]
 
 
 class CourseError(Exception):
@@ -36,7 +35,7 @@ class CourseError(Exception):
 
 
 class LessonError(CourseError):
-    """A lesson folder that cannot be built, or a hint that cannot be shown."""
+    """A lesson folder that cannot be built, a hint that cannot be shown, or a broken clause of the author contract."""
 
 
 class UsageError(CourseError):
@@ -63,12 +62,3 @@ def refuse_unknown(names: Iterable[str], what: str, known: Collection[str], plac
     for name in names:
         if name not in known:
             raise UsageError(f"no {what} is called {name!r}", str(place), f"choose from: {', '.join(known)}")
-
-
-@dataclass(frozen=True)
-class Violation:
-    """One broken clause of the author contract."""
-
-    fact: str
-    place: str
-    next_command: str

@@ -1,21 +1,24 @@
-"""Files that are written whole or not at all, and digests of what they hold."""
+"""Files that are written whole or not at all, and digests of what they hold; JSON that may be broken."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-__all__ = ["digest_of", "replace_file", "written_whole"]
+__all__ = ["digest_of", "read_dict", "replace_file", "written_whole"]
 
 
 def digest_of(*parts: bytes) -> str:
     """Changes with any part; where one part ends and the next begins matters too."""
     seen = hashlib.sha256()
     for part in parts:
-        seen.update(len(part).to_bytes(8, "big") + part)
+        seen.update(len(part).to_bytes(8, "big"))
+        seen.update(part)  # it may be large: no copy of it is made
     return seen.hexdigest()
 
 
@@ -39,3 +42,12 @@ def replace_file(path: Path, data: bytes | str) -> None:
     """Write a file whole or not at all; text as UTF-8, half surrogate pairs escaped. Raises OSError."""
     with written_whole(path) as fresh:
         fresh.write_bytes(data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace"))
+
+
+def read_dict(path: Path) -> dict[str, Any]:
+    """A file of JSON that holds one; empty if it cannot be read, or holds anything else."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return kept if isinstance(kept, dict) else {}

@@ -1,4 +1,4 @@
-"""Where everything of a course lies: as nbgrader's ``CourseDirectory`` is configured, and nobody else decides.
+"""How nbgrader is configured for a course, and where everything lies then: its ``CourseDirectory`` decides, and nobody else.
 
 What is *marked* is a notebook, and is called a lesson here; what is *handed in* is an assignment, a folder of one or more of
 them. Where an assignment has one notebook, called like it, the lesson has the same name: ``02_hooks``. Every other lesson is
@@ -8,18 +8,130 @@ called by both, as in ``ps1/problem1``.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
+import shlex
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from nbproof.errors import UsageError
-from nbproof.key import Key, assignment_of, notebook_of
-from nbproof.nbgrader_setup import config_of, config_stamp
+from jupyter_core.paths import jupyter_config_path
+from traitlets.config import Config, JSONFileConfigLoader, PyFileConfigLoader
 
-__all__ = ["Places", "places"]
+from nbproof.course_file import is_nbgraders
+from nbproof.errors import UsageError
+from nbproof.grouping import grouped
+from nbproof.key import Key, assignment_of, notebook_of
+
+__all__ = ["Places", "config_of", "course_config", "places"]
+
+_FILES = {"nbgrader_config.py": PyFileConfigLoader, "nbgrader_config.json": JSONFileConfigLoader}
+_OLDER = {"Exchange": ("course_id",)} | dict.fromkeys(
+    ("NbGraderConfig", "BasicConfig", "BaseNbGraderApp", "BaseApp", "NbGrader"),
+    (
+        "course_id",
+        "directory_structure",
+        "source_directory",
+        "release_directory",
+        "submitted_directory",
+        "autograded_directory",
+        "feedback_directory",
+        "db_url",
+        "ignore",
+    ),
+)
+"""What stood elsewhere before there was a CourseDirectory: nbgrader still reads it there."""
+
+
+def course_config(root: Path) -> Config:
+    """The configuration of the course in ``root``, as ``nbgrader`` started there would read it.
+
+    Raises UsageError if nbgrader has nothing to work with there, or if the configuration cannot be read. Also puts the
+    interpreter's own folder first on PATH: nbgrader starts ``alembic`` by its bare name, which is not found when Python was
+    started as ``.venv/bin/python`` without activating the environment.
+    """
+    if not is_nbgraders(root):
+        raise UsageError(
+            "no course of nbgrader's here: neither nbgrader_config.py nor an assignment in source/ or release/",
+            str(root.resolve()),
+            "cd into the course's folder, or add --course FOLDER",
+        )
+    tools = os.path.dirname(os.path.abspath(sys.executable))
+    if tools not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = tools + os.pathsep + os.environ.get("PATH", "")
+    from sqlalchemy.exc import SAWarning
+
+    # nbgrader adds rows in an order that SQLAlchemy 2 remarks on; the rows are right.
+    warnings.filterwarnings("ignore", category=SAWarning, module="nbgrader")
+    # So are old notebooks, whose cells have no ids, and what they are changed to.
+    warnings.filterwarnings("ignore", message="Cell is missing an id field|Non-unique cell id")
+    # What nbgrader says there is said in an error of ours.
+    logging.getLogger("traitlets").setLevel(logging.CRITICAL)
+    config = config_of(root)
+    if not config.CourseDirectory.get("db_url"):
+        _refuse_another_address(root.resolve())
+    return config
+
+
+def _refuse_another_address(home: Path) -> None:
+    """Raise UsageError for a folder whose gradebook nbgrader would look for elsewhere."""
+    from sqlalchemy.engine import make_url
+
+    place = str(home / "gradebook.db")
+    if make_url(f"sqlite:///{place}").database != place:
+        odd = next(one for one in reversed((home, *home.parents)) if re.search("[?%]", one.name))
+        raise UsageError(
+            "the course cannot lie in a folder with ? or % in its name: nbgrader would make its gradebook elsewhere",
+            str(odd),
+            f"mv {shlex.quote(str(odd))} {shlex.quote(str(odd.with_name(re.sub('[?%]', '_', odd.name))))}; then run the same "
+            "command there again",
+        )
+
+
+def config_of(root: Path) -> Config:
+    """The same, of any folder: of one without a configuration that of this machine and its user."""
+    home = root.resolve()
+    config = Config()
+    for path in _files(home):
+        try:
+            config.merge(_FILES[path.name](path.name, path=str(path.parent)).load_config())
+        except Exception as error:  # whatever an instructor's own code raises
+            fact = f"{path.name} cannot be read: {type(error).__name__}: {error}"
+            raise UsageError(fact, str(path), "mend that line") from None
+    config.CourseDirectory.root = str(home)
+    config.NbGrader.logfile = ""
+    _translate(config, home)
+    return config
+
+
+def _translate(config: Config, home: Path) -> None:
+    """Older names of options, and paths that mean the folder that nbgrader is started in."""
+    for section, names in _OLDER.items():
+        for name in set(names) & config[section].keys():
+            config.CourseDirectory.setdefault(name, config[section].pop(name))
+    url = str(config.CourseDirectory.get("db_url", ""))
+    if url.startswith("sqlite:///") and not url.startswith("sqlite:////"):
+        config.CourseDirectory.db_url = f"sqlite:///{home / url.removeprefix('sqlite:///')}"
+    for part in ("header", "footer"):
+        if config.IncludeHeaderFooter.get(part):
+            config.IncludeHeaderFooter[part] = str(home / config.IncludeHeaderFooter[part])
+
+
+def _stamp(root: Path) -> tuple[tuple[str, int, int], ...]:
+    """Changes with every file that a configuration is read from."""
+    found = ((path, path.stat()) for path in _files(root))
+    return tuple((str(path), one.st_mtime_ns, one.st_size) for path, one in found)
+
+
+def _files(root: Path) -> list[Path]:
+    """The last one counts most."""
+    folders = [*map(Path, reversed(jupyter_config_path())), root]
+    return [path for folder in folders for name in _FILES if (path := folder / name).is_file()]
+
 
 _STEPS = ("source", "release", "submitted", "autograded", "feedback")
 _GRADED = re.compile(rb'"grade_id"|"(?:grade|solution)": *true')
@@ -54,9 +166,9 @@ class Places:
         return self.folder(step, learner, lesson) / f"{notebook_of(lesson)}.ipynb"
 
     def source(self, lesson: str) -> Path:
-        """The notebook that a lesson is graded by: the instructor's; what was released, where there is no other."""
+        """The notebook that a lesson is graded by: the instructor's; what was released, where there is none of its assignment."""
         own = self.notebook("source", ".", lesson)
-        return own if own.exists() or self._is_built else self.notebook("release", ".", lesson)
+        return own if self._is_built or any(own.parent.glob("*.ipynb")) else self.notebook("release", ".", lesson)
 
     def is_released_only(self, lesson: str) -> bool:
         """Whether nobody has the instructor's version of it here."""
@@ -68,14 +180,12 @@ class Places:
         return (self.root / "lessons").is_dir()
 
     def lessons(self) -> list[str]:
-        """All that can be graded: each notebook with a cell of nbgrader's, in source/ or, if it is only there, in release/."""
+        """All that can be graded: each notebook with a cell of nbgrader's, in source/, or else in release/."""
         found: dict[str, list[str]] = {}
-        for step in ("source",) if self._is_built else ("source", "release"):
-            for path in sorted(self.base(step).glob("*/*.ipynb")):
-                if not path.parent.name.startswith("."):
-                    found.setdefault(path.parent.name, []).append(path.stem)
-            # What stands in both is the instructor's.
-        return sorted(name for one, stems in found.items() for name in self._lessons_of(one, sorted(set(stems))))
+        for step in ("source",) if self._is_built else ("release", "source"):
+            # What the instructor has taken out of source/ is no part of an assignment any more.
+            found |= grouped((path.parent.name, path.stem) for path in sorted(self.base(step).glob("*/*.ipynb")))
+        return sorted(name for one, stems in found.items() if one[0] != "." for name in self._lessons_of(one, stems))
 
     def _lessons_of(self, assignment: str, notebooks: list[str]) -> list[str]:
         if notebooks == [assignment]:
@@ -114,7 +224,7 @@ class Places:
 
 def places(root: Path) -> Places:
     """Those of the course in this folder. Raises UsageError if they cannot be told."""
-    return _made(root, config_stamp(root))
+    return _made(root, _stamp(root))
 
 
 @lru_cache(maxsize=64)

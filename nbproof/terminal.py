@@ -59,7 +59,9 @@ def progress(what: str, quiet: bool = False) -> Iterator[Callable[[int, int, str
             now = time.monotonic()
             if in_lines and not quiet and done and now - said >= EVERY:
                 said = now
-                tell(f"{what}: {done} of {of}, about {duration((now - began) * (of - done) / done)} left")
+                # The first ones wait for what starts meanwhile, and tell nothing of the others.
+                left = f", about {duration((now - began) * (of - done) / done)} left" * (done >= 5)
+                tell(f"{what}: {done} of {of}{left}")
 
         yield step
 

@@ -13,7 +13,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
-from nbproof.run.contents import Guess
+from nbproof.run.hand_ins import Guess
 from nbproof.text import printable
 from nbproof_lms.archives import Budget, NotUnpacked, entries
 from nbproof_lms.outcome import Line

@@ -21,10 +21,9 @@ from nbproof.report.statistics import missing_lines
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import RunState
 from nbproof.text import printable, some_of
-from nbproof_lms.members import Member, Roster
 from nbproof_lms.names import bare_words
 from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, digest_in, lines_in, uploads_in
-from nbproof_lms.roster import members_of
+from nbproof_lms.roster import Member, Roster, members_of
 
 __all__ = [
     "Attendance",
@@ -109,6 +108,9 @@ def find_learners(root: Path, names: Sequence[str], place: str, *, by_id: bool =
     found: dict[str, None] = {}
     for name in names:
         fits = {name} & people.keys() or roster.called(name) or roster.numbered(name)
+        words = {*bare_words(name)} or {""}
+        # A last name is enough, where no other has it.
+        fits = fits or {one.id for one in people.values() if words <= {*bare_words(one.name)}}
         if len(fits) != 1 or (by_id and name not in fits):
             near = [people[one] for one in fits] or [one for one in people.values() if _is_near(one, name)]
             raise _unclear(root, name, place, near)
@@ -213,7 +215,7 @@ def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
 def known_of(root: Path) -> Known:
     """What a report of the class has to know beside what was graded: people, and what came and cannot be graded."""
     lessons = lessons_with_source(root, [])
-    handed_in = {one.key for one in take_in(root, lessons, lessons).submissions}
+    handed_in = {one.key for one in take_in(root, lessons).submissions}
     return Known(
         _on_roster(root),
         late_by_word(root),

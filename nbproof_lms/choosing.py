@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from nbproof.grouping import grouped
 from nbproof.key import Key
-from nbproof.run.contents import LessonBook
+from nbproof.run.hand_ins import LessonBook
 from nbproof_lms.arrivals import Item, Kind, safe_name
 from nbproof_lms.outcome import STANDS, Line
 from nbproof_lms.placing import Desk, same_bytes

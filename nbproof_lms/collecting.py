@@ -14,15 +14,14 @@ from pathlib import Path
 
 from nbproof.errors import UsageError, disk_trouble, refuse_unknown
 from nbproof.places import places
-from nbproof.run.contents import Guess, LessonBook
+from nbproof.run.hand_ins import Guess, LessonBook
 from nbproof.run.journal import is_noted, settled_in
 from nbproof_lms.arrivals import Arrived, Item, Kind, Step, is_archive, is_junk, take_in
 from nbproof_lms.choosing import attach, choose
-from nbproof_lms.members import Roster
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Collected, KeptUpload, uploads_in, write_list
 from nbproof_lms.placing import Desk, place
-from nbproof_lms.roster import import_roster, kept_roster
+from nbproof_lms.roster import Roster, import_roster, kept_roster
 from nbproof_lms.system import LmsEntry, systems
 from nbproof_lms.whose import Upload, Whose, owners
 

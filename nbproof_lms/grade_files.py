@@ -19,9 +19,10 @@ from types import MappingProxyType
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.marks import ClassResults, Mark, Person, by_assignment, nothing_of
+from nbproof.gradebook.marks import ClassResults, Mark, Person, by_assignment
 from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
+from nbproof.marking.results import Verdict
 from nbproof.text import some_of
 from nbproof_lms.csv_table import Sheet, item_of, read_sheet
 from nbproof_lms.names import bare, bare_words, plain
@@ -232,6 +233,7 @@ def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]
     """
     marks = by_assignment(results.marks)
     later = {Key(key.learner, key.assignment) for key in results.more_time}
+    settled = {Key(key.learner, key.assignment) for key, is_open in seen.items() if not is_open}
     most = {key.lesson: mark.max_score for key, mark in marks.items() if not mark.problem}
     given: dict[Key, Mark] = {}
     told = defaultdict[str, list[str]](list)
@@ -239,9 +241,9 @@ def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]
         key = Key(person.id, lesson)
         kind = _why_none(marks.get(key))
         if kind and key not in later:
-            is_zero = kind in zero or seen.get(key) is False
+            is_zero = kind in zero or key in settled
             if is_zero:
-                given[key] = Mark(nothing_of(*key), most[lesson])
+                given[key] = Mark(Verdict(*key), most[lesson])
             told[f"{lesson}: {NO_GRADE[kind]}: {_GETS[is_zero].format(kind=kind)}"].append(person.id)
     return given, [f"{what}: {some_of(who, 8)}" for what, who in told.items()]
 

@@ -25,7 +25,7 @@ from nbproof.csv_text import csv_of
 from nbproof.errors import CourseError, disk_trouble
 from nbproof.feedback.page_writer import page_path
 from nbproof.feedback.pages import chosen_submissions, write_feedback
-from nbproof.files import replace_file, written_whole
+from nbproof.files import read_dict, replace_file, written_whole
 from nbproof.gradebook.marks import Person
 from nbproof.key import Key
 from nbproof.places import places
@@ -101,9 +101,7 @@ def _entry(line: Line, system: System) -> LmsEntry | None:
     return next((one for one in read if one is not None and f"{system.name}:{one.account}" == line.account), None)
 
 
-_VARIES = re.compile(
-    r'<meta name="course-feedback" content="[^"]*">|Graded \d{1,2} \w+ \d{4}, \d\d:\d\d UTC(?:, test cases of seed \d+)?\.'
-)
+_VARIES = re.compile('<meta name="course-feedback" content="[^"]*">|<footer><p>Graded [^.<]*')
 """What tells when and from what a page was made, and nothing about the learner's work."""
 
 
@@ -219,11 +217,8 @@ def _read_record(root: Path) -> dict[str, dict[str, str]]:
 
     Nothing, if that cannot be read: then everything goes back once more.
     """
-    try:
-        told = json.loads((root / "handback" / _NAME).read_text(encoding="utf-8"))
-        return {target: {**pages} for target, pages in told.items()}
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-        return {}
+    told = read_dict(root / "handback" / _NAME)
+    return {target: pages for target, pages in told.items() if isinstance(pages, dict)}
 
 
 def _packed(done: HandedBack, people: Sequence[Person]) -> Iterator[str]:

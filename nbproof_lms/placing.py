@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import chain, count
 from pathlib import Path
 
+from nbproof.gradebook.receipts import TIME, time_in
 from nbproof.grouping import grouped
 from nbproof.key import Key, notebook_of
 from nbproof.places import places
@@ -21,8 +22,6 @@ from nbproof_lms.outcome import Line, digest_in, lines_in
 from nbproof_lms.system import Numbers, systems
 
 __all__ = ["Desk", "place", "same_bytes"]
-
-TIMESTAMP = "timestamp.txt"
 
 
 @dataclass
@@ -85,13 +84,10 @@ class Desk:
         digest = digest_in(self.root, *key)
         if not digest:
             return None
-        from nbgrader.utils import parse_utc
-
         path = self.notebook(key)
         time = None
-        with contextlib.suppress(OSError, ValueError, OverflowError):
-            text = path.with_name(TIMESTAMP).read_text(encoding="utf-8")[:100]
-            time = parse_utc(text).replace(tzinfo=UTC)
+        with contextlib.suppress(ValueError):
+            time = time_in(path.with_name(TIME), places(self.root).zone)
         known = [one for one in self._of[key] if one.sha256 == digest]
         line = known[-1] if known else Line(learner=key[0], lesson=key[1], sha256=digest, changed=path.stat().st_mtime)
         return replace(line, time=line.time or time)
@@ -126,8 +122,8 @@ def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: P
         # What was handed in is as late as the last file of it, also with the other notebooks of an assignment.
         if times := list(filter(None, [one.time for one in (line, *data)])):
             stamps = [time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC") for time in times]
-            stamps += [path.read_text("utf-8", "replace") for path in fresh.glob(TIMESTAMP)]
-            (fresh / TIMESTAMP).write_text(max(stamps), encoding="utf-8")
+            stamps += [path.read_text("utf-8", "replace") for path in fresh.glob(TIME)]
+            (fresh / TIME).write_text(max(stamps), encoding="utf-8")
             os.utime(notebook, (max(times).timestamp(),) * 2)
         _swap(fresh, target, replaced)
     finally:

@@ -1,22 +1,259 @@
-"""The roster that is kept: ``roster.csv`` in the course's folder, a table that people can read and change.
+"""The class: its members, the names and numbers that stand for each of them, the tables that say so, and the roster that is kept.
 
+A table is a hand-made one (a column ``learner``, every other column holds names that stand for that learner), Canvas's export of
+its gradebook, and Moodle's list of participants or grading worksheet, in any of its languages. Every id that an export has of a
+person is a name of theirs: the same person may come in another system's export.
+
+The roster that is kept is one as well: ``roster.csv`` in the course's folder, which people can read and change.
 Whoever comes in another table is the same person if an id is the same: a learner's id, an address, a number of matriculation.
 A name makes nobody the same; whoever bears somebody else's is named, and a person says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
-from nbproof.csv_text import csv_of
+from nbproof.csv_text import csv_of, unquoted
 from nbproof.errors import UsageError, disk_trouble
 from nbproof.files import replace_file
-from nbproof_lms.members import SEPARATOR, Member, Roster, read_names
-from nbproof_lms.names import bare_words, plain
+from nbproof.gradebook.marks import Person
+from nbproof.grouping import grouped
+from nbproof.text import some_of
+from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, heads_of, is_filled, read_sheet
+from nbproof_lms.names import bare, bare_words, plain, why_no_learner
 
-__all__ = ["ROSTER", "Enrolment", "enrol", "import_roster", "is_class_known", "kept_roster", "members_of", "strike_off"]
+__all__ = [
+    "ROSTER",
+    "Enrolment",
+    "Member",
+    "Roster",
+    "enrol",
+    "import_roster",
+    "is_class_known",
+    "kept_roster",
+    "members_of",
+    "read_names",
+    "strike_off",
+]
+
+_SEPARATOR = "|"
+"""Between the names of the column ``also``."""
+
+_NUMBER = re.compile(r"(participant )?(\d+)", re.IGNORECASE)
+_NUMBERS = {"lms user id", "canvas id", "moodle id", "user id"}
+"""Columns that hold the number by which an LMS calls the learner in file names."""
+_SAID = {"name", "full name", "student", FIRST, LAST, "email address", "also", "learner"}
+"""Columns that hold no other name."""
+_TITLES = {"jr", "sr", "ii", "iii", "iv", "phd", "md", "msc", "bsc", "mba", "esq"}
+"""What stands behind a comma and is no first name."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A learner of the class, as ``roster.csv`` keeps them.
+
+    ``also``: what else stands for them: other spellings, other ids, and the number that an LMS gives them (digits alone; an
+    id of digits, such as a number of matriculation, is written ``id 123``, Moodle's number in one assignment ``participant
+    123``, and a mere name, which others may have as well, ``name team2``). ``name``: ``Doe, Jane`` where it is known which part
+    is which; ``Jane Doe`` where it is not.
+    """
+
+    learner: str
+    name: str = ""
+    email: str = ""
+    also: tuple[str, ...] = ()
+
+    @property
+    def person(self) -> Person:
+        """As reports and the gradebook know them: first and last name apart only if that is known."""
+        parts = [part.strip() for part in self.name.split(",")]
+        titles = [part for part in parts[1:] if bare(part) in _TITLES]
+        words = [part for part in parts if part and part not in titles]
+        if len(words) == 2:
+            return Person(self.learner, words[1], " ".join((words[0], *titles)), self.email)
+        return Person(self.learner, email=self.email, full_name=self.name.strip(" ,"))
+
+    @property
+    def names(self) -> list[str]:
+        """All that they are called."""
+        told = (one for one in self.also if not _NUMBER.fullmatch(one))
+        return [self.learner, self.name, self.email, *(one.removeprefix("id ").removeprefix("name ") for one in told)]
+
+    @property
+    def numbers(self) -> set[str]:
+        """What LMSs call them: ``123``, or ``participant 123``."""
+        found = (_NUMBER.fullmatch(one) for one in self.also)
+        return {f"{one.group(1) or ''}{int(one[2])}".casefold() for one in found if one}
+
+    @property
+    def ids(self) -> set[str]:
+        """What is one person's alone: id, address, numbers, and words with a digit in them, which no parents give as a name."""
+        told = (one.removeprefix("id ") for one in self.also if not _NUMBER.fullmatch(one))
+        words = {plain(one) for one in told if " " not in one and re.search(r"[@\d]", one)}
+        numbers = {f"number {one}" for one in self.numbers if one.isdecimal()}
+        return ({plain(self.learner), plain(self.email)} - {""}) | words | numbers
+
+
+@dataclass(frozen=True)
+class Roster:
+    """Names and numbers, and the learners that they stand for."""
+
+    members: tuple[Member, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """Their ids, in the order of the file."""
+        return tuple(member.learner for member in self.members)
+
+    @cached_property
+    def _names(self) -> Mapping[str, set[str]]:
+        """Every name as it is, and whose."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for member in self.members:
+            for name in member.names:
+                found[plain(name)].add(member.learner)
+                found[plain(_first_name_first(name))].add(member.learner)
+        # A learner's own id is nobody else's; annamaria may be Maria Anna, or Anna Maria.
+        own = {plain(learner): {learner} for learner in self.learners}
+        return {**found, **own, "": set()}
+
+    @cached_property
+    def _bare_names(self) -> Mapping[str, set[str]]:
+        """Every name without signs and spaces, and whose: also with its last words in front, as LMSs sort people."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for name, learners in self._names.items():
+            found[bare(name)] |= learners
+        for member in self.members:
+            # Ada King Lovelace may be lovelaceadaking there.
+            words = member.name.replace(",", " ").split()
+            for at in range(1, min(len(words), 5)):
+                found[bare("".join((*words[at:], *words[:at])))].add(member.learner)
+        return {**found, "": set()}
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, Sequence[str]]:
+        return grouped((number, one.learner) for one in self.members for number in one.numbers)
+
+    @cached_property
+    def with_number(self) -> set[str]:
+        """The learners of whom it holds the number that an LMS has of them in all lessons."""
+        return set().union(*(learners for number, learners in self._numbers.items() if number.isdecimal()))
+
+    def numbered(self, number: str) -> frozenset[str]:
+        """The learners with this number: ``123``, or ``participant 123``."""
+        return frozenset(self._numbers.get(number, ()))
+
+    def called(self, name: str) -> frozenset[str]:
+        """The learners whom an LMS may call so, which leaves out signs, accents and spaces, or turns a name round."""
+        return self.named(name) or frozenset(self._bare_names.get(bare(name), ()))
+
+    def named(self, name: str) -> frozenset[str]:
+        """The learners who are called so; letter case, underscores for spaces, and ``Doe, Jane`` do not matter."""
+        turned = _first_name_first(name.replace("_", " "))
+        return frozenset(self._names.get(plain(name)) or self._names.get(plain(turned)) or ())
+
+
+def _first_name_first(name: str) -> str:
+    """``Doe, Jane`` as ``Jane Doe``."""
+    last, _, first = name.partition(",")
+    return f"{first} {last}"
+
+
+def read_names(path: Path, option: str = "--names") -> Roster:
+    """Read a CSV of names, which ``option`` has named. Raises UsageError if it cannot be used."""
+    sheet = read_sheet(path, "the names", option)
+    rows = [[unquoted(cell.strip()) for cell in row] for row in sheet.rows]
+    heads = heads_of(rows)
+    columns = _id_columns(heads, rows)
+    if not columns and not {FIRST, LAST} <= set(heads):
+        raise UsageError(
+            "no column of the names says which learner it is",
+            f"{path}, whose first line is {', '.join(rows[0])[:120]!r}",
+            "name one column 'learner'; every other column holds names that stand for that learner",
+        )
+    members: dict[str, Member] = {}
+    notes: list[str] = []
+    for line, row in enumerate(rows[1:], 2):
+        cells = dict(zip(heads, row, strict=False))
+        if plain(cells.get("student", "-")) in {"points possible", "student, test", ""}:
+            continue
+        said = filter(None, map(cells.get, columns))
+        # Without any id first and last name together are one.
+        learner = unicodedata.normalize("NFC", next(said, _first_name_first(_full_name(cells)).strip()))
+        if why := why_no_learner(learner):
+            notes.append(f"{path.name}, line {line}: {learner[:40]!r} cannot be a learner's id: {why}")
+        else:
+            members.setdefault(learner, _member(learner, cells))
+    notes += [f"{path.name}: {note}" for note in _what_is_read(rows, heads, columns)]
+    if not members:
+        raise UsageError(
+            "the names hold no learner",
+            str(path),
+            f"mend the lines: {'; '.join(notes[:3])}" if notes else "add a line for each learner",
+        )
+    return Roster(tuple(members.values()), tuple(notes))
+
+
+def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
+    """Which column is taken for the id, where none is called so, and which are not used at all."""
+    if columns and columns[0] != "learner":
+        yield f"the learner's id is what stands in the column {rows[0][heads.index(columns[0])]!r}"
+    used = {*_SAID, *columns}
+    used |= {head for row in rows[1:] for head, cell in zip(heads, row, strict=False) if _other_name(head, cell, heads)}
+    filled = [any(column) for column in zip(*rows[1:], strict=False)]
+    if left := [name for name, head, told in zip(rows[0], heads, filled, strict=False) if told and head not in used]:
+        yield f"not used: {some_of([*map(repr, left)], 8)}"
+
+
+def _id_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[str]:
+    """The column whose value becomes the learner's id, and those that do where it is empty."""
+    if {"id", FIRST, LAST} <= set(heads):
+        return ("id",)  # as nbgrader's own list of students
+    return [name for name in LEARNER if name in heads and is_filled(rows, heads.index(name))]
+
+
+def _full_name(cells: Mapping[str, str]) -> str:
+    last, first = cells.get(LAST, "").replace(",", " "), cells.get(FIRST, "")
+    name = ", ".join(filter(None, (last, first)))
+    return name or next((cells[head] for head in ("name", "full name", "student") if cells.get(head)), "")
+
+
+def _member(learner: str, cells: Mapping[str, str]) -> Member:
+    name = _full_name(cells)
+    addresses = (cells[head] for head in LEARNER if head not in _SAID - {"learner"} and "@" in cells.get(head, ""))
+    email = cells.get("email address") or next(addresses, "")
+    said = {bare(learner), bare(name), bare(email), ""}
+    written = [part.strip() for part in cells.get("also", "").split(_SEPARATOR)]
+    others = [*written, *(_other_name(head, cell, cells) for head, cell in cells.items())]
+    also = dict.fromkeys(
+        one for one in others if bare(one.removeprefix("id ").removeprefix("name ")) not in said or one.isdecimal()
+    )
+    also.pop(learner, None)
+    return Member(learner, name, email, tuple(also))
+
+
+def _other_name(head: str, cell: str, heads: Collection[str]) -> str:
+    """What a cell says that else stands for the learner of its row, as the column ``also`` writes it; empty if nothing."""
+    if not cell or head in _SAID:
+        return ""
+    number = re.sub(r"^.*?(\d*)$", r"\1", cell)
+    if head == IDENTIFIER:
+        return f"participant {int(number)}" if number else ""
+    if head in _NUMBERS or (head == "id" and "student" in heads) or (head == "number" and cell.isdecimal()):
+        return number
+    if head in LEARNER:
+        return f"id {cell}" if cell.isdecimal() else cell
+    is_export = {"student", IDENTIFIER, FIRST} & set(heads)
+    # A team, a year or a name that learners chose makes no two people one.
+    return "" if is_export and "learner" not in heads else f"name {cell}"
+
 
 ROSTER = "roster.csv"
 _COLUMNS = ("learner", "name", "email", "also")
@@ -123,7 +360,7 @@ def strike_off(root: Path, learners: Collection[str]) -> None:
 
 
 def _write(root: Path, members: Sequence[Member]) -> None:
-    also = [f" {SEPARATOR} ".join(part.replace(SEPARATOR, " ") for part in one.also) for one in members]
+    also = [f" {_SEPARATOR} ".join(part.replace(_SEPARATOR, " ") for part in one.also) for one in members]
     rows = [(one.learner, one.name, one.email, others) for one, others in zip(members, also, strict=True)]
     data = csv_of([_COLUMNS, *rows])
     path = (root / ROSTER).absolute()

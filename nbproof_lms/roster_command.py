@@ -1,63 +1,79 @@
-"""``python -m course roster``: who belongs to the class, and what of it has come; add, import and remove learners."""
+"""``python -m course roster``: who belongs to the class, and what of it has come; add, import and remove learners; and when a
+lesson is due, for the class and for one learner."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
+from nbgrader.apps import NbGraderAPI
 from rich.table import Table
 from rich.text import Text
 
-from nbproof.command import course_command
+from nbproof.command import course_command, nbgrader_command
 from nbproof.errors import CourseError, UsageError, disk_trouble
 from nbproof.gradebook.marks import Person
-from nbproof.gradebook.reader import opened_gradebook
-from nbproof.key import Key
-from nbproof.places import places
+from nbproof.gradebook.reader import due_dates_in, opened_gradebook
+from nbproof.gradebook.storage_errors import trouble_with_gradebook
+from nbproof.gradebook.writer import Writer
+from nbproof.key import Key, assignment_of
+from nbproof.limits import GradingLimits
+from nbproof.moments import moment_in
+from nbproof.places import course_config, places
+from nbproof.run.batch import register_lessons
+from nbproof.run.digests import LessonState
 from nbproof.run.intake import lessons_with_source, take_in
-from nbproof.run.journal import forget_problems, forget_settled, only_run
+from nbproof.run.journal import RunState, forget, only_run, problems_of
 from nbproof.terminal import console_for_output, say
-from nbproof.text import counted, printable
+from nbproof.text import counted, in_one_line, in_utc, printable
 from nbproof_lms.attendance import attend, find_learners, late_by_word, lines_of, name_in_gradebook, people_of
-from nbproof_lms.due_dates import change_due_dates, lines_of_due_dates
-from nbproof_lms.members import Member
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Line, uploads_in, write_list
-from nbproof_lms.roster import ROSTER, enrol, import_roster, members_of, strike_off
+from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, members_of, strike_off
+from nbproof_lms.settling import but_settled
 
-__all__ = ["run_roster"]
+__all__ = ["read_due", "run_roster"]
 
 
 def _show(root: Path) -> int:
     """Print the class, and what each has handed in."""
     lessons = lessons_with_source(root, [])
-    intake = take_in(root, lessons, lessons)
+    intake = take_in(root, lessons)
     came = {one.key: one.problem for one in intake.submissions}
+    # What a run could not grade either, such as a file that is no notebook.
+    came |= {key: one.problem for key, one in problems_of(root).items() if key in came}
     people = people_of(root)
-    found = attend(root, people, came.keys(), lessons)
+    found, seen = but_settled(root, came, attend(root, people, came.keys(), lessons))
     console = console_for_output()
-    if not people and not found.useless:
+    if not people and not found.useless and not seen:
         print(
             f"nobody is in the class yet. Next: {course_command('roster import FILE', root)}, or `roster add NAME`, or `collect`"
         )
         return 0
     late = late_by_word(root)
-    cells = {key: "[red]![/]" if problem else "yes" for key, problem in came.items()}
-    cells |= dict.fromkeys((one.key for one in found.useless), "[red]![/]")
-    cells |= {key: f"{cells[key]} (l)" for key in late & cells.keys()}
-    console.print(_table(people.values(), cells))
+    useless = dict.fromkeys((one.key for one in found.useless), "it cannot be graded")
+    console.print(_table(people.values(), _cells(came | useless, seen, late)))
     says_late = "; (l) late, as the LMS says" if late else ""
     say(console, f"- nothing, ! nothing that can be graded{says_late}")
-    for line in (*lines_of(replace(found, missing={}), root), *lines_of_due_dates(root)):
+    for line in (*lines_of(replace(found, missing={}), root), *_lines_of_due_dates(root)):
         say(console, printable(line))
     if (root / ROSTER).exists():
         say(console, f"roster:    {(root / ROSTER).resolve()}")
     return 0
+
+
+def _cells(came: Mapping[Key, str], seen: Collection[Key], late: Collection[Key]) -> dict[Key, str]:
+    """What the table says of each hand-in. ``came``: with what is wrong with it, or nothing."""
+    cells = dict.fromkeys(seen, "settled")
+    cells |= {key: "[red]![/]" if why else "yes" for key, why in came.items() if not (why and key in seen)}
+    return {key: told + " (l)" * (key in late) for key, told in cells.items()}
 
 
 def _table(people: Collection[Person], cells: Mapping[Key, str]) -> Table:
@@ -162,8 +178,7 @@ def _take_out(root: Path, learners: Collection[str]) -> None:
             if gone & {line.learner for line in upload.lines}:
                 lines = (_nobodys(line) if line.learner in gone else line for line in upload.lines)
                 write_list(root, replace(upload, lines=tuple(lines)))
-        forget_problems(root, gone)
-        forget_settled(root, gone)
+        forget(root, gone)
         # Late, so that the same command finds them again after a cut.
         strike_off(root, gone)
     _out_of_gradebook(root, gone)
@@ -198,13 +213,113 @@ def _agreed() -> bool:
     return input("remove them? [y/N] ").strip().lower() in {"y", "yes"}
 
 
+# When lessons are due.
+
+_NONE = "none"
+
+
+def _change_due_dates(arguments: Namespace) -> int:
+    """Do what one of the two was asked for; 0. Raises CourseError."""
+    root, lesson = arguments.course, arguments.lesson
+    lessons_with_source(root, [lesson])
+    when = None if arguments.when == _NONE else read_due(arguments.when, f"roster {arguments.what}", places(root).zone)
+    if arguments.what == "due":
+        _set_due(root, lesson, when)
+    else:
+        _extend(root, lesson, list(dict.fromkeys(arguments.learners)), when)
+    if any(folder.name == assignment_of(lesson) for folder in places(root).handed_in()):
+        print(
+            f"next: {course_command(f'grade {lesson}', root)}: penalties follow, and what is graded does not run again"
+        )
+        print(f"      {course_command('feedback', root)}: pages say it")
+        return 0
+    release = nbgrader_command(f"generate_assignment {lesson} --force")
+    then = course_command(f"bundle {lesson}", root) if (root / "lessons").is_dir() else release
+    print(f"next: {then}: what learners get, if they do not have it yet")
+    return 0
+
+
+def _lines_of_due_dates(root: Path) -> list[str]:
+    """For a terminal: a line for each lesson that has a due date, and for each extension."""
+    with opened_gradebook(root) as book:
+        if book is None:
+            return []
+        dates = due_dates_in(book)
+    lines = [f"due:       {lesson}: {in_utc(when)}" for lesson, when in sorted(dates.lessons.items())]
+    return lines + [
+        f"extension: {lesson}: {printable(learner)} until {in_utc(until)}"
+        for (learner, lesson), until in dates.extensions.items()
+    ]
+
+
+@contextlib.contextmanager
+def _gradebook(root: Path, lesson: str = "") -> Iterator[Writer]:
+    """The gradebook, while no run writes to it; it knows this lesson as it is now."""
+    config = course_config(root)
+    course = NbGraderAPI(config=config).coursedir
+    with only_run(root), trouble_with_gradebook(course.db_url), Writer(course.db_url, course.course_id) as writer:
+        if lesson:
+            limits = GradingLimits(config=config)
+            states = {one: LessonState.of(root, one, config, limits) for one in lessons_with_source(root, [lesson])}
+            for note in register_lessons(states, RunState(root), writer):
+                print(f"note: {note}")
+        yield writer
+
+
+def _set_due(root: Path, lesson: str, when: datetime | None) -> None:
+    with _gradebook(root) as writer:
+        before = due_dates_in(writer).extensions
+        writer.set_due(lesson, when)
+        after = due_dates_in(writer).extensions
+    print(f"{lesson} is due {in_utc(when)}" if when else f"{lesson} has no due date now")
+    for learner, _ in before.keys() - after.keys():
+        print(f"note: {printable(learner)} has no extension any more: it would not be later")
+
+
+def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | None) -> None:
+    with _gradebook(root, lesson) as writer:
+        dates = due_dates_in(writer)
+        due = dates.lessons.get(lesson)
+        if due is None:
+            raise UsageError(
+                f"{lesson} has no due date yet, so nobody can have more time",
+                "roster extend",
+                f"set the due date of the class first: {course_command(f'roster due {lesson} 2026-11-20', root)}",
+            )
+        if until is not None and until <= due:
+            raise UsageError(
+                f"{in_utc(until)} is not later than for the class, {in_utc(due)}",
+                "roster extend",
+                f"name a later time; or take an extension away: {course_command(f'roster extend NAME {lesson} {_NONE}', root)}",
+            )
+        for learner in learners:
+            if until is not None or (learner, lesson) in dates.extensions:
+                writer.extend(lesson, learner, until)
+    for learner in learners:
+        told = f"{in_utc(until)}; for the class {in_utc(due)}" if until else f"{in_utc(due)}, as for the class"
+        print(f"{printable(learner)}: {lesson} is due {told}")
+
+
+def read_due(text: str, place: str, zone: str = "UTC") -> datetime:
+    """The time, in UTC. ``place``: the option or the command that it was given to. Raises UsageError."""
+    try:
+        return moment_in(text, end_of_day=True, home=zone)
+    except ValueError as error:
+        raise UsageError(
+            f"{text!r} is no time, or not for certain: {in_one_line(error)}",
+            place,
+            "write it as 2026-11-20 (the end of that day, in UTC) or '2026-11-20 18:00', with +01:00 or Europe/Berlin behind it "
+            "for another zone",
+        ) from None
+
+
 def run_roster(arguments: Namespace) -> int:
     """Do what ``roster`` was asked for; returns its exit code."""
     root = arguments.course
     if arguments.what in {"due", "extend"}:
         if arguments.what == "extend":
             arguments.learners = find_learners(root, arguments.learners, "roster extend")
-        return change_due_dates(arguments)
+        return _change_due_dates(arguments)
     if arguments.what == "add":
         return _add(root, Member(arguments.learner, arguments.name, arguments.email, tuple(arguments.also)))
     if arguments.what == "import":

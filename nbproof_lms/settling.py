@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import digest_of
-from nbproof.gradebook.marks import Mark, Person
+from nbproof.gradebook.marks import Person
 from nbproof.key import Key
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import files_below
@@ -22,18 +22,27 @@ from nbproof.report.records import read_class
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import is_noted, note_settled, only_run, settled_in
 from nbproof.text import printable
-from nbproof_lms.attendance import Useless, find_learners, known_of, people_of, useless
+from nbproof_lms.attendance import Attendance, Useless, find_learners, known_of, people_of, useless
 from nbproof_lms.outcome import lines_in
 
-__all__ = ["run_settle", "seen_in"]
+__all__ = ["but_settled", "run_settle", "seen_in"]
 
 
-def seen_in(root: Path, marks: Iterable[Mark], others: Iterable[Useless] = ()) -> dict[Key, bool]:
-    """What of these a person has settled, and is still the same; whether it was left open."""
+def seen_in(root: Path, keys: Iterable[Key], others: Iterable[Useless]) -> dict[Key, bool]:
+    """What of these a person has settled, and is still the same; whether it was left open.
+
+    ``others``: what does not lie in submitted/, because nothing of it can be graded.
+    """
     noted = settled_in(root)
-    asked = {one.key: _digest(root, one.key) for one in marks if one.key.name in noted}
+    asked = {key: _digest(root, key) for key in keys if key.name in noted}
     asked |= {one.key: one.sha256 for one in others}
     return {key: noted[key.name]["open"] for key, digest in asked.items() if is_noted(noted, key.name, digest)}
+
+
+def but_settled(root: Path, keys: Iterable[Key], found: Attendance) -> tuple[Attendance, dict[Key, bool]]:
+    """The class without what of it a person has settled; and that, with what of these keys is."""
+    seen = seen_in(root, keys, found.useless)
+    return replace(found, useless=tuple(one for one in found.useless if one.key not in seen)), seen
 
 
 def _digest(root: Path, key: Key) -> str:
@@ -61,10 +70,10 @@ class _Trouble:
 def _of_class(root: Path) -> Iterator[_Trouble]:
     """Of whose work something cannot be graded."""
     lessons = lessons_with_source(root, [])
-    handed_in = {one.key for one in take_in(root, lessons, lessons).submissions}
+    handed_in = {one.key for one in take_in(root, lessons).submissions}
     marks = read_class(root, [], told=known_of(root)).marks if handed_in else {}
     for key in sorted(handed_in & marks.keys()):
-        said = "; ".join(filter(None, (marks[key].problem, *marks[key].missing.values())))
+        said = "; ".join(filter(None, dict.fromkeys((marks[key].problem, *marks[key].missing.values()))))
         if said and not marks[key].behind:
             yield _Trouble(key.name, _digest(root, key), key.learner, said)
     for one in useless(root, handed_in):
@@ -75,7 +84,9 @@ def _of_uploads(root: Path) -> Iterator[_Trouble]:
     """Files about which `collect` asks a person, and that no other command settles."""
     for line in lines_in(root):
         if line.needs_person and line.status != "waits":
-            yield _Trouble(line.name, line.sha256, line.learner or "nobody", f"{line.status}: {line.why}")
+            yield _Trouble(
+                line.name, line.sha256, line.learner or "nobody", ": ".join(filter(None, (line.status, line.why)))
+            )
 
 
 def _meant(root: Path, name: str, every: Collection[str]) -> str:

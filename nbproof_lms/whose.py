@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from nbproof.grouping import grouped
-from nbproof_lms.members import Roster
 from nbproof_lms.names import bare, plain, why_no_learner
+from nbproof_lms.roster import Roster
 from nbproof_lms.system import LmsEntry, Numbers, System
 
 __all__ = ["Parts", "Upload", "Whose", "owners"]

@@ -126,7 +126,7 @@ def hand_in(course: Path) -> Callable[..., Path]:
 def bench(small_lesson: Path, engine: Engine) -> Bench:
     """Where a hand-in of the small lesson is marked: what it does not answer, it answers right."""
     from nbproof.marking.blueprint import read_blueprint
-    from nbproof.nbgrader_setup import course_config
+    from nbproof.places import course_config
     from nbproof.testing import Bench
 
     source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"

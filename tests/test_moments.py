@@ -72,14 +72,36 @@ def test_times_of_nbgraders_exchange_are_read_in_its_zone(tmp_path: Path, zone: 
     source = written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
     path = hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
     (path.parent / TIME).write_text(f"2026-07-01 12:00:00.000000 {summer}")
-    intake = take_in(tmp_path, ["ps1"], ["ps1"])
+    intake = take_in(tmp_path, ["ps1"])
     assert [summer in note for note in unread_times(tmp_path, intake)] == [True]
     (tmp_path / "nbgrader_config.py").write_text(f"c = get_config()\nc.Exchange.timezone = {zone!r}\n")
     assert list(unread_times(tmp_path, intake)) == []
     (tmp_path / "autograded" / "ada" / "ps1").mkdir(parents=True)
-    hand_on(tmp_path, "ada", "ps1", ("autograded",))
+    hand_on(tmp_path, "ada", "ps1", "autograded")
     told = parse_utc((tmp_path / "autograded" / "ada" / "ps1" / TIME).read_text())
     assert told == datetime(2026, 7, 1, {"CEST": 10, "EDT": 16}[summer])
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("2026-07-01 12:00:00.948203 America/Los_Angeles", True),
+        ("2026-07-01 12:00:00 UTC", True),
+        ("2026-07-01 12:00:00.5 UTC\n", False),
+        ("2026-07-01 12:00:00.000000 +0200", False),
+        ("1 July 2026, 12:00", False),
+    ],
+)
+def test_a_time_that_nbgrader_reads_as_we_do_stays_as_it_was_handed_in(tmp_path: Path, text: str, kept: bool) -> None:
+    """Of another form nbgrader reads the same moment, which is written in its own."""
+    source = written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
+    stamp = hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb").with_name(TIME)
+    stamp.write_text(text)
+    made = tmp_path / "autograded" / "ada" / "ps1" / TIME
+    made.parent.mkdir(parents=True)
+    hand_on(tmp_path, "ada", "ps1", "autograded")
+    assert (made.read_text() == text) is kept
+    assert parse_utc(made.read_text()) == moment_in(text.strip()).replace(tzinfo=None)
 
 
 def test_a_time_that_cannot_be_read_is_named_with_what_to_write_and_counts_neither_way(tmp_path: Path) -> None:
@@ -87,21 +109,22 @@ def test_a_time_that_cannot_be_read_is_named_with_what_to_write_and_counts_neith
     path = hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
     stamp, lessons = path.parent / TIME, lessons_with_source(tmp_path, [])
     stamp.write_text("03/04/2026 10:00")
-    intake = take_in(tmp_path, lessons, lessons)
+    intake = take_in(tmp_path, lessons)
     assert len(intake.submissions) == 1
     (note,) = unread_times(tmp_path, intake)
     assert "submitted/ada/ps1/timestamp.txt cannot be read for certain" in note
     (tmp_path / "autograded" / "ada" / "ps1").mkdir(parents=True)
-    hand_on(tmp_path, "ada", "ps1", ("autograded",))
+    hand_on(tmp_path, "ada", "ps1", "autograded")
     assert (tmp_path / "autograded" / "ada" / "ps1" / TIME).read_text() == ""
     stamp.write_text(note.partition("write it as ")[2].partition(",")[0])  # as it says
     assert list(unread_times(tmp_path, intake)) == []
-    hand_on(tmp_path, "ada", "ps1", ("autograded",))
+    hand_on(tmp_path, "ada", "ps1", "autograded")
     told = parse_utc((tmp_path / "autograded" / "ada" / "ps1" / TIME).read_text())
     assert told == datetime(2026, 11, 20, 18)
     # Where nobody has said one, only `nbgrader release_feedback` wants a file.
     stamp.unlink()
     (tmp_path / "feedback" / "ada" / "ps1").mkdir(parents=True)
-    hand_on(tmp_path, "ada", "ps1")
+    hand_on(tmp_path, "ada", "ps1", "feedback")
+    hand_on(tmp_path, "ada", "ps1", "autograded")
     assert not (tmp_path / "autograded" / "ada" / "ps1" / TIME).exists()
     assert (tmp_path / "feedback" / "ada" / "ps1" / TIME).read_text() == ""

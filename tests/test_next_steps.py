@@ -47,7 +47,7 @@ def _modules() -> list[Path]:
 
 def _with_a_step() -> set[str]:
     """The classes that hold a fact, a place and a next command."""
-    names, bases = {"CourseError", "Violation"}, dict[str, set[str]]()
+    names, bases = {"CourseError"}, dict[str, set[str]]()
     for path in _modules():
         for node in _tree(path).body:
             if isinstance(node, ast.ClassDef):

@@ -15,7 +15,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.marker import Marker
 from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.recover.notebook_bytes import HandIn
 from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState

@@ -16,6 +16,7 @@ from torch.nn.functional import adaptive_avg_pool2d, adaptive_max_pool2d
 
 from course.pictures.canvas import MONO, ORANGE, QUIET, RED, WIRE, Box, Picture, in_own_style
 from course.pictures.words import cut, listed, number, ranged, real, span
+from nbproof.grouping import grouped
 from nbproof.text import counted
 from nbproof.values.compare import Place, is_same, is_single, place_of, plainly, tolerance_of, worth_drawing
 from nbproof.values.describe import in_words
@@ -272,9 +273,7 @@ def _draw_column(picture: Picture, label: str, items: list[str], middles: dict[i
 
 def _partners(got: list[str], wanted: list[str]) -> dict[int, int]:
     """The k-th time that a word stands on the left belongs to the k-th time on the right."""
-    places: dict[str, list[int]] = {}
-    for at, word in enumerate(wanted):
-        places.setdefault(word, []).append(at)
+    places = grouped((word, at) for at, word in enumerate(wanted))
     return {at: places[word].pop(0) for at, word in enumerate(got) if places.get(word)}
 
 

@@ -552,9 +552,9 @@ except (AttributeError, NameError) as error:
 #
 # medium · 8 min
 #
-# Write `grad_clipper(model, floor, cap)`. From then on each backward pass clamps the gradient of every parameter of `model`
-# to the range from `floor` to `cap`, before it is added to `.grad`. Another model may have limits of its own. The function
-# returns the model.
+# Write `grad_clipper(model, floor, cap)`. From then on each backward pass, also that of `torch.autograd.grad`, clamps the gradient of every
+# parameter of `model` to the range from `floor` to `cap`, before it is added to `.grad`. Another model may have limits of its
+# own. The function returns the model.
 #
 # ```python
 # net = grad_clipper(nn.Linear(2, 1), -0.5, 1.0)

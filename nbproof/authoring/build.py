@@ -29,8 +29,7 @@ from nbproof.errors import LessonError, UsageError
 from nbproof.gradebook.registry import create_tables
 from nbproof.handed_out import HIDDEN
 from nbproof.limits import GradingLimits
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.run.journal import keep_version
 from nbproof.text import counted
 
@@ -121,8 +120,8 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
     """
     folders = [folder.name for folder in find_lessons(root, names)]
     lessons = [lesson for lesson in read_lessons(root) if lesson.slug in folders]
-    for found in (violation for lesson in lessons for violation in amiss(lesson)):
-        raise LessonError(found.fact, found.place, found.next_command)
+    for violation in (one for lesson in lessons for one in amiss(lesson)):
+        raise violation
     refuse_bad_hints(root / "lessons")
     return derive(root, lessons, root, say)
 

@@ -19,14 +19,14 @@ import nbformat
 from nbproof.authoring.build import derive
 from nbproof.authoring.contract import Record, check_contract, select
 from nbproof.authoring.exercise_folder import EXPLORE, FILES
-from nbproof.authoring.hinting import check_hints, refuse_bad_hints
+from nbproof.authoring.hinting import check_hints, refuse_bad_hints, unused_hints
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
 from nbproof.authoring.statements import amiss
 from nbproof.cells import private_lines
 from nbproof.command import course_command, this_python
-from nbproof.errors import LessonError, UsageError, Violation
+from nbproof.errors import LessonError, UsageError
 from nbproof.handed_out import CHECKS
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.text import counted
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ class Checkup:
     """What a run of the author contract found."""
 
     records: tuple[Record, ...]
-    others: tuple[Violation, ...]
+    others: tuple[LessonError, ...]
     """What is broken beyond single exercises: in lessons as a whole, and in the course."""
     looked_at: str
     seconds: float
 
     @property
-    def violations(self) -> list[Violation]:
+    def violations(self) -> list[LessonError]:
         """All of them."""
         return [*(violation for record in self.records for violation in record.violations), *self.others]
 
@@ -113,16 +113,16 @@ def answers_called(root: Path, names: Sequence[str], name: str) -> list[tuple[Ex
     return found
 
 
-def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
+def check_release(root: Path, lessons: list[Lesson]) -> list[LessonError]:
     """What is wrong with the derived notebooks and the prose: stale, misleading, or holding what learners must not see."""
     refuse_bad_hints(root / "lessons")
-    found: list[Violation] = []
+    found: list[LessonError] = [*unused_hints(root / "lessons")]
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name).resolve()
         try:
             derive(root, lessons, scratch, lambda line: None)
         except LessonError as error:
-            return [Violation(error.fact, error.place, error.next_command)]
+            return [error]
         for lesson in lessons:
             found += [*_stale(root, lesson, scratch), *_extras(root, lesson)]
             release = root / "release" / lesson.slug / f"{lesson.slug}.ipynb"
@@ -132,28 +132,28 @@ def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
     return found
 
 
-def _stale(root: Path, lesson: Lesson, scratch: Path) -> Iterator[Violation]:
+def _stale(root: Path, lesson: Lesson, scratch: Path) -> Iterator[LessonError]:
     for step in ("source", "release"):
         place = Path(step, lesson.slug, f"{lesson.slug}.ipynb")
         if not (root / place).exists():
-            yield Violation(f"{step}/{lesson.slug} is missing", str(root / place), course_command("build"))
+            yield LessonError(f"{step}/{lesson.slug} is missing", str(root / place), course_command("build"))
         elif (root / place).read_bytes() != (scratch / place).read_bytes():
-            yield Violation(f"{step}/{lesson.slug} is outdated", str(root / place), course_command("build"))
+            yield LessonError(f"{step}/{lesson.slug} is outdated", str(root / place), course_command("build"))
 
 
-def _extras(root: Path, lesson: Lesson) -> Iterator[Violation]:
+def _extras(root: Path, lesson: Lesson) -> Iterator[LessonError]:
     beside = [path.name for path in lesson.files.iterdir()] if lesson.files else []
     for step in ("source", "release"):
         for extra in sorted((root / step / lesson.slug).glob("*")):
             if extra.name not in (f"{lesson.slug}.ipynb", ".ipynb_checkpoints", *beside):
-                yield Violation(
+                yield LessonError(
                     "learners would get this file as well: nbgrader hands out the whole folder",
                     str(extra),
                     f"move it out of {step}/, or, if they should, to {lesson.path.parent / FILES}",
                 )
 
 
-def leaks(lesson: Lesson, release: Path) -> Iterator[Violation]:
+def leaks(lesson: Lesson, release: Path) -> Iterator[LessonError]:
     """What a released notebook shows of the lesson's solutions and hidden tests, and what else it should not carry."""
     notebook = nbformat.read(release, as_version=4)
     place, again = str(release), f"{course_command('build')}, then {course_command(f'check {lesson.slug}')}"
@@ -162,7 +162,7 @@ def leaks(lesson: Lesson, release: Path) -> Iterator[Violation]:
     private = set().union(*(hidden for _, hidden in regions)).difference(*(public for public, _ in regions))
     for cell in notebook.cells:
         if cell.get("outputs"):
-            yield Violation("the release carries an output", place, again)
+            yield LessonError("the release carries an output", place, again)
         for line in map(str.strip, cell.source.splitlines()):
             if len(line) > 3 and line in private:
-                yield Violation(f"the release shows a private line: {line[:80]}", place, again)
+                yield LessonError(f"the release shows a private line: {line[:80]}", place, again)

@@ -24,7 +24,7 @@ from nbproof.course_file import the_course
 from nbproof.display.help import all_hints, known_hint
 from nbproof.display.outline import checks_in
 from nbproof.display.words import words
-from nbproof.errors import Violation, refuse_unknown
+from nbproof.errors import LessonError, refuse_unknown
 from nbproof.handed_out import CHECKS
 from nbproof.text import counted
 
@@ -58,14 +58,14 @@ class Record:
     demands: Demands = field(default_factory=Demands)
     """What the statement demands, and what of it a mutant breaks."""
     seconds: float = 0.0
-    violations: list[Violation] = field(default_factory=list)
+    violations: list[LessonError] = field(default_factory=list)
 
     def broken(self, fact: str, candidate: Candidate | None = None, cure: str = "") -> None:
         """Note a violation, placed at the candidate's cell, or at the exercise's cell; ``cure``: what to do about it."""
         place = candidate.place if candidate is not None and candidate.place else self.exercise.answer.place
         again = course_command(f"check {self.exercise.id}")
         again = f"{cure}; then: {again}" if cure else again
-        self.violations.append(Violation(f"{self.exercise.id}: {fact}", place, again))
+        self.violations.append(LessonError(f"{self.exercise.id}: {fact}", place, again))
 
 
 def select(root: Path, names: Sequence[str], lessons: Sequence[Lesson] | None = None) -> list[tuple[Lesson, Exercise]]:

@@ -211,19 +211,20 @@ class _Hunt:
         """The truth in words, and by name what each answer brought instead; empty if it brought the truth."""
         for one in self._answerers:
             one.ask(self._task.__name__, plans)
-        case = _DrawnCase(1, plans)
+        case, truth, shown = _DrawnCase(1, plans), None, ""
         try:
             with undisturbed({}, (), case):
-                wanted = self._task().truth(case)
+                truth = self._task().truth(case)
+            shown = in_words(snapshot(plainly(truth)), _SHOWN)
         except Beyond:
             self._found.beyond += not self._parted
-            return "", {one.name: "" for one in self._answerers if one.brought()}
         except Exception as error:
-            return f"its own truth raises {type(error).__name__}: {error}", {
-                one.name: str(one.brought()) for one in self._answerers
-            }
-        gave = {one.name: _instead(one.brought(), wanted) for one in self._answerers}
-        return in_words(snapshot(plainly(wanted)), _SHOWN), gave
+            truth, shown = error, f"its own truth raises {type(error).__name__}: {error}"
+        # In any case: what is not taken out would be the answer to the next draw.
+        brought = {one.name: one.brought() for one in self._answerers}
+        if isinstance(truth, Exception):
+            return shown, dict.fromkeys(brought, "not compared")
+        return shown, {name: _instead(one, truth) if shown else "" for name, one in brought.items()}
 
     def _note(self, plans: dict[str, object]) -> None:
         for one in self._answerers:
@@ -253,7 +254,7 @@ class _Answerer:
     def ask(self, task: str, plans: dict[str, object]) -> None:
         """Begin with this draw."""
         if self._process is None:
-            context = fork_server()
+            context = fork_server(__name__)
             self._pipe, theirs = context.Pipe()
             self._process = context.Process(target=_serve, args=(theirs, *self._given), daemon=True)
             self._process.start()
@@ -310,7 +311,14 @@ def _lines(task: type[Exploration], plans: Mapping[str, object]) -> str:
     ]
     needed = _needed(text, task.probe.__globals__)
     imports = dict.fromkeys(line for line in (*needed, *lines) if line.startswith(("import ", "from ")))
-    return "\n".join([*imports, *(one for one in (*needed, *lines) if one not in imports), "print(found)"])
+    return "\n".join(
+        [
+            *imports,
+            *dict.fromkeys(one for one in needed if one not in imports),
+            *(one for one in lines if one not in imports),
+            "print(found)",
+        ]
+    )
 
 
 def _needed(text: str, names: Mapping[str, Any]) -> list[str]:
@@ -321,8 +329,8 @@ def _needed(text: str, names: Mapping[str, Any]) -> list[str]:
         if isinstance(value, ModuleType):
             found.append(f"import {value.__name__} as {name}".removesuffix(f" as {value.__name__}"))
         elif inspect.isfunction(value) and value.__module__ == names["__name__"]:
-            source = inspect.getsource(value).rstrip()
-            found += [*_needed(source.replace(f"def {name}(", ""), names), source]
+            source, others = inspect.getsource(value).rstrip(), {one: names[one] for one in names if one != name}
+            found += [*_needed(source, others), source]
         elif name in names and hasattr(value, "__module__"):
             found.append(f"from {value.__module__} import {name}")
     return found

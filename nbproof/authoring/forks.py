@@ -39,15 +39,18 @@ _SHARES = 8
 Numbered = tuple[int, Trial]
 
 
-def fork_server() -> Any:
-    """What starts processes that have all that lessons import. Raises UsageError if a leaf type's library is missing."""
+def fork_server(*more: str) -> Any:
+    """What starts processes that have all that lessons import, and these modules.
+
+    Raises UsageError if a library of a leaf type is missing.
+    """
     refuse_missing_leaves()
     if os.name != "posix":
         raise UsageError(
             "answers are tried in forks, which this system lacks", sys.platform, "see docs/engine.md, 'In a container'"
         )
     context: Any = get_context("forkserver")
-    context.set_forkserver_preload(["nbproof.authoring.trial", "nbproof.authoring.warm"])
+    context.set_forkserver_preload(["nbproof.authoring.trial", "nbproof.authoring.warm", *more])
     with for_this_process_only():
         forkserver.ensure_running()
     return context

@@ -8,17 +8,19 @@ from pathlib import Path
 
 from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.cells import CellKind, private_lines
+from nbproof.checks import diagnosis
+from nbproof.course_file import the_course
 from nbproof.display.help import WAY_IN, Hint, all_hints, exercise_hints, read_hints
-from nbproof.errors import LessonError, Violation
+from nbproof.errors import LessonError
 from nbproof.handed_out import HINTS, hint_files
 
-__all__ = ["check_hints", "given_away", "place_of", "refuse_bad_hints"]
+__all__ = ["check_hints", "given_away", "place_of", "refuse_bad_hints", "unused_hints"]
 
 _SHORTEST = 12
 """Characters without spaces: `return None` is nobody's solution, `max(floor,min(value,cap))` is."""
 
 
-def check_hints(lesson: Lesson) -> Iterator[Violation]:
+def check_hints(lesson: Lesson) -> Iterator[LessonError]:
     """What is wrong with the help for this lesson."""
     number, titles = lesson.slug[:2], _titles(lesson)
     hints = [*all_hints().values(), *exercise_hints().values()]
@@ -26,7 +28,7 @@ def check_hints(lesson: Lesson) -> Iterator[Violation]:
         for names in re.findall(rf"Lesson {number}, ([^;]+)", hint.read):
             for name in re.findall(r"'((?:[^']|'(?=\w))+)'", names):
                 if name not in titles:
-                    yield Violation(
+                    yield LessonError(
                         f"the hint {hint.id!r} points to a section that is not there: {hint.read}",
                         place_of(lesson.path.parent.parent, hint.id),
                         f"the sections of lesson {number} are: {', '.join(sorted(titles))}",
@@ -41,7 +43,7 @@ def _titles(lesson: Lesson) -> set[str]:
     return written | {title.replace("`", "") for title in written}
 
 
-def given_away(lesson: Lesson, hints: Sequence[Hint]) -> Iterator[Violation]:
+def given_away(lesson: Lesson, hints: Sequence[Hint]) -> Iterator[LessonError]:
     """Hints that hold a line of a solution of this lesson, be it the reference or an accepted answer."""
     public = {_bare(line) for cell in lesson.cells for line in private_lines(cell.source)[0]}
     told = [(hint, _bare(f"{hint.name} {hint.question} {hint.idea} {hint.read}")) for hint in hints]
@@ -51,7 +53,7 @@ def given_away(lesson: Lesson, hints: Sequence[Hint]) -> Iterator[Violation]:
             if len(bare) < _SHORTEST or bare in public:
                 continue
             for hint in [hint for hint, text in told if bare in text]:
-                yield Violation(
+                yield LessonError(
                     f"the hint {hint.id!r} holds a line of a solution of {exercise.id}: {line}",
                     place_of(lesson.path.parent.parent, hint.id),
                     "lead to the idea, in words",
@@ -83,8 +85,21 @@ def refuse_bad_hints(texts: Path) -> None:
             raise LessonError(
                 "a way in, and no exercise that it leads into",
                 place_of(texts, exercise),
-                f"write [{WAY_IN}.<exercise>] in the {HINTS} of its lesson",
+                f"delete it, if the exercise is gone; or write [{WAY_IN}.<exercise>] in the {HINTS} of its lesson",
             )
+
+
+def unused_hints(texts: Path) -> Iterator[LessonError]:
+    """Misconceptions in ``lessons/`` that no check can find: nothing names them, perhaps since an exercise was removed."""
+    folders = (texts, the_course().folder, Path(diagnosis.__file__).parent)
+    files = [path for folder in folders for path in (*folder.rglob("*.py"), *folder.glob("course.toml"))]
+    named = re.findall(r"\w+", "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in files))
+    for key in sorted(read_hints(texts)[0].keys() - {*named}):
+        yield LessonError(
+            f"nothing names the hint {key!r}, so nobody sees it",
+            place_of(texts, key),
+            "delete it; or name it in `mistakes`, `blame` or `errors` of a check",
+        )
 
 
 def _bare(text: str) -> str:

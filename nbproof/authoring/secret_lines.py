@@ -19,6 +19,7 @@ from typing import Any
 from nbproof.authoring.exercise_folder import RIGHT, WRONG
 from nbproof.cells import name_of, private_lines
 from nbproof.course_file import the_course
+from nbproof.grouping import grouped
 from nbproof.handed_out import HIDDEN, checks_files, read_named_cells
 
 __all__ = [
@@ -48,9 +49,7 @@ class Secrets:
                 self.origins.setdefault(plain, origin)
         # A text holds a line only if it holds its first letters: one look at each place of the text instead of one
         # search a line.
-        self._by_start: dict[str, list[str]] = {}
-        for line in self.origins:
-            self._by_start.setdefault(line[:SHORTEST], []).append(line)
+        self._by_start = grouped((line[:SHORTEST], line) for line in self.origins)
 
     def __len__(self) -> int:
         return len(self.origins)

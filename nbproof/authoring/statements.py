@@ -43,7 +43,7 @@ from typing import Any
 from nbproof.authoring.exercise_folder import nothing_to_break
 from nbproof.authoring.lesson import Cell, Exercise, Lesson
 from nbproof.cells import CellKind
-from nbproof.errors import Violation
+from nbproof.errors import LessonError
 from nbproof.handed_out import CHECKS
 from nbproof.text import counted
 
@@ -183,18 +183,18 @@ def _reading(text: str) -> float:
     return sum(any(map(str.isalnum, word)) for word in _FOLDED.sub(" ", text).split()) / _WORDS_A_MINUTE
 
 
-def amiss(lesson: Lesson) -> Iterator[Violation]:
+def amiss(lesson: Lesson) -> Iterator[LessonError]:
     """Exercises and questions that nothing announces."""
     for exercise in lesson.exercises:
         if _announced(lesson, exercise) is None:
-            yield Violation(
+            yield LessonError(
                 f"{exercise.id}: no heading above its TODO cell says its title, difficulty and minutes",
                 exercise.answer.place,
                 "write above it '### Exercise: <title>', and below that 'easy · 5 min' (or medium, or hard)",
             )
     for above, written in itertools.pairwise(lesson.cells):
         if written.kind is CellKind.WRITTEN and _effort_above(above, written) is None:
-            yield Violation(
+            yield LessonError(
                 f"{written.grade_id}: nothing right above it asks for it",
                 written.place,
                 "begin the text above with '### In your own words: <title>' and '5 min', and ask",
@@ -250,10 +250,10 @@ def _meets(sentence: str, quotes: Sequence[str]) -> bool:
     return any(quote in sentence or sentence in quote for quote in quotes)
 
 
-def unbroken(lesson: Lesson, exercise: Exercise) -> Iterator[Violation]:
+def unbroken(lesson: Lesson, exercise: Exercise) -> Iterator[LessonError]:
     """Demands that no mutant breaks, and quotes that the statement does not hold."""
     for sentence in demands_of(lesson, exercise).unbroken:
-        yield Violation(
+        yield LessonError(
             f"{exercise.id}: no mutant breaks this sentence of the statement: {sentence!r}",
             exercise.answer.place,
             f"write below a mutant's first line in {exercise.id}/wrong.py '# breaks: <a piece of it>', or, at the head of the "
@@ -263,7 +263,7 @@ def unbroken(lesson: Lesson, exercise: Exercise) -> Iterator[Violation]:
     said = [(quote, mutant.place) for mutant in exercise.mutants for quote in mutant.breaks]
     for quote, place in [*said, *nothing_to_break(lesson.path.parent / exercise.id)]:
         if quote not in text:
-            yield Violation(
+            yield LessonError(
                 f"{exercise.id}: the statement does not say {quote!r}",
                 place,
                 "quote it word for word, in one line, without the marks of a list",
@@ -278,7 +278,7 @@ _CURES = {
 }
 
 
-def over_budget(lesson: Lesson, exercise: Exercise, budget: Mapping[str, Any]) -> Iterator[Violation]:
+def over_budget(lesson: Lesson, exercise: Exercise, budget: Mapping[str, Any]) -> Iterator[LessonError]:
     """What of an exercise is more than its lesson's budget allows."""
     path = lesson.path.parent / exercise.id / CHECKS
     there = {
@@ -291,7 +291,7 @@ def over_budget(lesson: Lesson, exercise: Exercise, budget: Mapping[str, Any]) -
         most = budget.get(what, number)
         if number > most:
             said = what.replace("_", " ")
-            yield Violation(
+            yield LessonError(
                 f"{exercise.id}: {number} {said}, at most {most} are allowed",
                 exercise.answer.place,
                 _CURES[what],

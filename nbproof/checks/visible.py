@@ -54,7 +54,7 @@ def visible_text(exercise: str, part: str = "") -> str:
             f"there are no checks for {key!r} in the course that is installed here",
             str(the_course().texts),
             "the notebook is of another version of the course: install the one that it came with; "
-            f"if you work in a copy of the repository: {course_command('check')}",
+            f"if you work in a copy of the repository: {course_command('build')}",
         )
     return texts[key]
 

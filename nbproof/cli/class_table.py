@@ -25,10 +25,10 @@ from nbproof.grouping import grouped
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
-from nbproof.marking.results import STATUSES, UNCERTAIN
 from nbproof.report.statistics import late_lines
 from nbproof.terminal import say
 from nbproof.text import counted, duration, some_of
+from nbproof.values.results import Status
 from nbproof_lms import Collected
 from nbproof_lms.attendance import Attendance, lines_of
 
@@ -115,7 +115,7 @@ def _totals(told: Told) -> Iterator[str]:
 
 def _is_another_now(mark: Mark) -> bool:
     """Whether a person gave marks to something that has changed since."""
-    return any(one.listed and one.given is not None for one in mark.cells.values())
+    return any(one.listed and one.by_person for one in mark.cells.values())
 
 
 def print_problems(console: Console, told: Told) -> None:
@@ -142,9 +142,9 @@ def _problems_of(mark: Mark, told: Told) -> Iterator[str]:
         yield f"! not graded: {place}: {mark.problem}"
         if told.feedback and not mark.verdict.grader_failed:
             yield f"    send them their page, which says what to hand in: {page_path(told.root, *mark.key)}"
-    uncertain = {one.id for one in mark.verdict.exercises if one.status == UNCERTAIN}
+    uncertain = {one.id for one in mark.verdict.exercises if one.status is Status.UNCERTAIN}
     for reason, exercises in grouped((reason, exercise) for exercise, reason in mark.missing.items()).items():
-        what = UNCERTAIN if uncertain & {*exercises} else "missing"
+        what = Status.UNCERTAIN if uncertain & {*exercises} else "missing"
         yield f"! {what}: {place}: {', '.join(exercises)}: {reason}"
 
 
@@ -253,7 +253,7 @@ def _json_totals(marks: Collection[Mark]) -> dict[str, Any]:
         "with_lost_answers": sum(bool(mark.missing) for mark in marks),
         "late": sum(mark.is_late for mark in marks),
         "waiting_for_marks": sum(mark.waiting for mark in marks),
-        "exercises": {status: statuses[status] for status in STATUSES},
+        "exercises": {status: statuses[status] for status in Status},
     }
 
 

@@ -12,7 +12,7 @@ from rich.markup import escape
 from nbproof.authoring.checkup import Checkup
 from nbproof.authoring.contract import Record
 from nbproof.command import course_command
-from nbproof.errors import Violation
+from nbproof.errors import LessonError
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted
 
@@ -38,11 +38,10 @@ class Found:
         sys.stdout.flush()
 
 
-def _print(console: Console, violations: Iterable[Violation]) -> None:
+def _print(console: Console, violations: Iterable[LessonError]) -> None:
     for violation in violations:
-        console.print(f"[red]error:[/] {escape(violation.fact)}", highlight=False, markup=True, soft_wrap=True)
-        say(console, f"  at:   {violation.place}")
-        say(console, f"  next: {violation.next_command}")
+        told = escape(str(violation)).replace("error:", "[red]error:[/]", 1)
+        console.print(told, highlight=False, markup=True, soft_wrap=True)
 
 
 def print_contract(checkup: Checkup) -> None:

@@ -34,8 +34,7 @@ from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.run.intake import Intake, lessons_with_source, select, take_in
 from nbproof.run.journal import Watch, only_run
 from nbproof.run.options import not_obeyed
@@ -48,7 +47,7 @@ from nbproof_lms.attendance import Attendance, attend, find_learners, late_by_wo
 from nbproof_lms.collected_table import print_collected
 from nbproof_lms.commands import reading_of
 from nbproof_lms.roster import members_of
-from nbproof_lms.settling import seen_in
+from nbproof_lms.settling import but_settled
 
 __all__ = ["grade", "watching"]
 
@@ -138,8 +137,7 @@ class _Desk:
         """All of it, with the course locked."""
         request = self.request
         lessons = lessons_with_source(self.root, request.names_of_lessons)
-        known = lessons_with_source(self.root, [])
-        for line in _first_lines(self.root, known):
+        for line in _first_lines(self.root):
             self.say(line)
         for line in not_obeyed(course_config(self.root)):
             say(self.warnings, line)
@@ -150,7 +148,7 @@ class _Desk:
         with only_run(root):
             members_of(root)  # a roster that cannot be read stops the run now, not after hours
             collected = self._collect()
-            intake = self._intake(lessons, known)
+            intake = self._intake(lessons)
             intended = select(intake, request.only, lambda name: find_learners(root, [name], "--only")[0])
             graded = self._graded(intended, lessons, chosen.level)
             name_in_gradebook(root)
@@ -182,8 +180,8 @@ class _Desk:
         found = Attendance(people=people_of(self.root))
         if not self.request.only:
             found = attend(self.root, found.people, {one.key for one in intake.submissions}, lessons)
-        seen = frozenset(seen_in(self.root, graded.marks.values(), found.useless))
-        return replace(found, useless=tuple(one for one in found.useless if one.key not in seen)), seen
+        asked, seen = but_settled(self.root, graded.marks, found)
+        return asked, frozenset(seen)
 
     def _with_pages(self, told: Told) -> Told:
         """Write the pages that are missing or behind, and say where they lie."""
@@ -214,9 +212,9 @@ class _Desk:
             print_collected(collected, self.root, self.warnings)
         return collected
 
-    def _intake(self, lessons: list[str], known: list[str]) -> Intake:
+    def _intake(self, lessons: list[str]) -> Intake:
         request, folder = self.request, places(self.root).base("submitted")
-        intake = take_in(self.root, lessons, known)
+        intake = take_in(self.root, lessons)
         if not intake.submissions:
             for note in intake.notes:
                 self.say(note)
@@ -253,14 +251,14 @@ class _Desk:
             )
 
 
-def _first_lines(root: Path, lessons: Sequence[str]) -> list[str]:
+def _first_lines(root: Path) -> list[str]:
     """What the first run over somebody's nbgrader course says: what was found, what is taken for granted, what could be told.
 
     Nothing if the course has a ``course.toml``, or was graded before.
     """
     if (root / ".course" / "run.json").exists() or list(the_course().folder.glob("course.toml")):
         return []
-    here = places(root)
+    here, lessons = places(root), places(root).lessons()
     released = [one for one in lessons if here.is_released_only(one)]
     home = here.base("source" if len(released) < len(lessons) else "release")
     assignments = {assignment_of(one) for one in lessons}
@@ -280,7 +278,7 @@ def _first_lines(root: Path, lessons: Sequence[str]) -> list[str]:
 def _unfit(graded: GradedClass, root: Path) -> list[str]:
     """A line for each lesson that cannot be graded, gives marks away, or loses marks to its own reference answers."""
     told = [f"passed over {name}, nothing of it can be graded: {why}" for name, why in graded.refused.items()]
-    told += [f"{name}: {what}" for name, what in graded.given_away.items()]
+    told += [*graded.left_out, *(f"{name}: {what}" for name, what in graded.given_away.items())]
     if graded.anyway:
         return told + [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
     return told + [

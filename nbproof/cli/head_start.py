@@ -56,8 +56,7 @@ def _launched(request: Namespace) -> Launched | None:
     """None if nothing is to be marked, as far as a quick look tells."""
     demo = graded_is_the_demo(request)
     folder = request.course / DEMO if demo else request.course
-    known = lessons_with_source(request.course, [])
-    intake = take_in(folder, lessons_with_source(request.course, request.names_of_lessons), known)
+    intake = take_in(folder, lessons_with_source(request.course, request.names_of_lessons))
     there = bool(intake.submissions)
     if not (request.uploads or (demo and not there) or (there and (request.force or anything_new(folder, intake)))):
         return None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from nbproof.command import course_command
-from nbproof.gradebook.marks import ClassResults, Mark, by_assignment
+from nbproof.gradebook.marks import ClassResults, by_assignment
 from nbproof.key import Key
 from nbproof.report.records import read_class
 from nbproof.report.report import make_report
@@ -18,7 +18,7 @@ from nbproof.report.statistics import late_lines, missing_lines
 from nbproof.run.batch import follow_marks
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
-from nbproof_lms.attendance import known_of
+from nbproof_lms.attendance import known_of, useless
 from nbproof_lms.grade_files import GradeFile, columns_of, exports_of, grade_files, known_elsewhere, zeros
 from nbproof_lms.settling import seen_in
 
@@ -34,8 +34,10 @@ def report(request: Namespace) -> int:
     chosen = columns_of(request.column)
     with progress("reading") as step:
         follow_marks(request.course)
-        results = read_class(request.course, request.names, step, known_of(request.course))
-    seen = seen_in(request.course, results.marks.values())
+        known = known_of(request.course)
+        results = read_class(request.course, request.names, step, known)
+    handed_in = results.marks.keys() - known.problems.keys()
+    seen = seen_in(request.course, results.marks, useless(request.course, handed_in))
     given, notes = zeros(results, request.zero, seen)
     results = replace(results, notes=(*results.notes, *notes * bool(exports)))
     made, refused = grade_files(request.course, exports, results, chosen, request.names, given)
@@ -58,11 +60,6 @@ def report(request: Namespace) -> int:
     return 0 if complete else 1
 
 
-def _open(results: ClassResults, seen: Collection[Key]) -> list[Mark]:
-    """What cannot be graded, and was not settled."""
-    return [one for one in results.ungraded() if one.key not in seen]
-
-
 def _print_report(
     results: ClassResults, tables: Mapping[str, Sequence[Mapping[str, Any]]], page: Path, seen: Collection[Key]
 ) -> None:
@@ -73,10 +70,11 @@ def _print_report(
     first = ["talk first to"] * bool(needy)
     first += [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in needy]
     missing = {row["lesson"]: row["missing"] for row in tables["lessons"]}
+    waiting = [one for one in results.ungraded() if one.key not in seen]
     lines = (
         *missing_lines(missing, called.__getitem__),
         *late_lines(by_assignment(results.marks).values()),
-        *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in _open(results, seen)),
+        *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in waiting),
         *first,
         *(f"note: {note}" for note in results.notes),
         f"report:    {page.resolve()}",

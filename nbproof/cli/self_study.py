@@ -7,8 +7,7 @@ which know the hidden ones as well where these are at hand, say the same words.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 
 from nbproof.display.panel import text_of
@@ -16,15 +15,15 @@ from nbproof.display.words import words
 from nbproof.errors import UsageError
 from nbproof.key import Key
 from nbproof.limits import GradingLimits
-from nbproof.marking.blueprint import Blueprint, Damaged, read_blueprint
-from nbproof.marking.results import UNCERTAIN, Verdict
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
-from nbproof.recover.notebook_bytes import HandIn, cells_in
+from nbproof.marking.blueprint import read_blueprint
+from nbproof.marking.results import Verdict
+from nbproof.places import course_config, places
+from nbproof.recover.notebook_bytes import Damaged, HandIn
+from nbproof.run.hand_ins import LessonBook
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, why_not_isolated
 from nbproof.sandbox.launch import refuse_if_exposed
 from nbproof.terminal import console_for_output, say
-from nbproof.values.results import Outcome
+from nbproof.values.results import Outcome, Status
 
 __all__ = ["check_notebook", "print_notebook"]
 
@@ -37,20 +36,19 @@ def check_notebook(root: Path, file: Path, lessons: list[str], *, seed: int | No
         refuse_if_exposed(root)
     config = course_config(root)
     limits = GradingLimits.read(config, lessons)
-    blueprints = {name: read_blueprint(places(root).source(name), config, name) for name in lessons}
+    lesson = _lesson_of(root, file, lessons)
     try:
-        hand_in = HandIn(Key("you", ""), file).read(limits)
-        cells = cells_in(hand_in.notebook)[0]
+        hand_in = HandIn(Key("you", lesson), file).read(limits)
     except Damaged as damage:
         raise _unchecked(file, str(damage)) from None
-    lesson = _lesson_of(file, {cell.name for cell in cells if cell.name}, blueprints)
+    blueprint = read_blueprint(places(root).source(lesson), config, lesson)
     # Neither can be imported where there is no Linux.
     from nbproof.marking.marker import Marker
     from nbproof.sandbox.engine import Engine
 
     with Engine(limits, isolation) as engine:
-        marker = Marker(engine, blueprints, seed if seed is not None else secrets.randbelow(10**9) + 1)
-        verdict = marker.mark(replace(hand_in, key=Key("you", lesson)))
+        marker = Marker(engine, {lesson: blueprint}, seed if seed is not None else secrets.randbelow(10**9) + 1)
+        verdict = marker.mark(hand_in)
     if verdict.problem:
         raise _unchecked(file, verdict.problem)
     return verdict
@@ -62,15 +60,16 @@ def _unchecked(file: Path, why: str) -> UsageError:
     )
 
 
-def _lesson_of(file: Path, ids: Collection[str], blueprints: Mapping[str, Blueprint]) -> str:
-    """The lesson that a notebook belongs to, by its cells' ids."""
-    best = max(blueprints, key=lambda name: len(blueprints[name].stubs.keys() & ids))
-    if blueprints[best].stubs.keys() & ids:
-        return best
+def _lesson_of(root: Path, file: Path, lessons: list[str]) -> str:
+    """The lesson that a notebook belongs to, or of which most is in it."""
+    guess = LessonBook(root).guess(file)
+    for lesson in (guess.lesson, *guess.others):
+        if lesson:
+            return lesson
     raise UsageError(
         "this notebook belongs to no lesson of the course: none of its cells is a TODO cell",
         str(file),
-        f"name a lesson's notebook, such as learn/{best}/{best}.ipynb",
+        f"name a lesson's notebook, such as learn/{lessons[0]}/{lessons[0]}.ipynb",
     )
 
 
@@ -91,7 +90,7 @@ def print_notebook(verdict: Verdict, seconds: float) -> None:
 
 def _lines_of(one: Outcome) -> Iterator[str]:
     whole = one.score == one.max_score
-    mark = "✓" if whole else {"not answered": "○", UNCERTAIN: "?"}.get(one.status, "✗")
+    mark = "✓" if whole else {Status.NOT_ANSWERED: "○", Status.UNCERTAIN: "?"}.get(one.status, "✗")
     yield f"{mark} {one.id}  {one.score:g} of {one.max_score:g}"
     if whole:
         return

@@ -98,7 +98,6 @@ def coloured(source: str) -> Markup:
     return Markup(page.rstrip("\n"))  # noqa: S704 escaped by Pygments
 
 
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 # Nothing in it goes over the end of a line in search of a beginning: of a traceback of empty lines that would take hours.
 _FRAME = re.compile(
     r"^[^\S\n]*Cell In\[\d{1,6}\], line (\d{1,6}).*((?:\n(?![^\S\n]*(?:Cell In\[|File )).*){0,11})", re.MULTILINE
@@ -112,7 +111,7 @@ def own_line(outputs: tuple[Mapping[str, Any], ...]) -> str:
     traceback = errors[-1].get("traceback") if errors else None
     if not isinstance(traceback, list):
         return ""
-    lines = "\n".join(_COLOURS.sub("", line) for line in traceback if isinstance(line, str))
+    lines = "\n".join(_ESCAPES.sub("", line) for line in traceback if isinstance(line, str))
     found = ""
     for number, below in _FRAME.findall(lines):
         arrow = _ARROW.search(below)

@@ -123,7 +123,7 @@ def write_feedback(
     for key in keys:
         try:
             # What `nbgrader release_feedback` wants beside each page.
-            hand_on(root, *key)
+            hand_on(root, *key, "feedback")
         except OSError as error:
             reasons[key] = reasons.get(key) or str(error.strerror)
     done = sorted(reasons.items())

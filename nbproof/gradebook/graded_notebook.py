@@ -17,7 +17,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from mimetypes import guess_type
 from pathlib import Path
@@ -36,10 +36,9 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import OWN, Blueprint, files_beside, fill_in, is_blank
 from nbproof.marking.plain import plain_outputs
 from nbproof.marking.results import CellRun, Verdict
-from nbproof.nbgrader_setup import config_of
-from nbproof.places import places
+from nbproof.places import config_of, places
 from nbproof.recover.answers import Answers
-from nbproof.recover.notebook_bytes import Damaged, read_file
+from nbproof.recover.notebook_bytes import Damaged, files_below, read_file
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
 
 __all__ = ["graded_notebook", "hand_on", "is_coloured", "without_blank_lines"]
@@ -166,34 +165,41 @@ class _Shown:
 
 _RUNS = re.compile("html|[/+]xml|javascript")
 """In the type of a file that a browser may run: formgrader serves what lies there to the instructor, logged in."""
+_NBGRADERS_TIME = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})? (UTC|[A-Za-z]+(/[\w+-]+)+)")
+"""A time as nbgrader's exchange writes it, in a zone that means the same everywhere: nbgrader reads it as we do."""
 
 
-def hand_on(
-    root: Path, learner: str, lesson: str, parts: Collection[str] = ("autograded", "feedback")
-) -> tuple[str, ...]:
-    """Put both files of a submission beside its graded notebook and its feedback, as far as there are any. Raises OSError.
+def hand_on(root: Path, learner: str, lesson: str, part: str, config: Config | None = None) -> tuple[str, ...]:
+    """Put both files of a submission beside its graded notebook or its feedback, as far as there are any. Raises OSError.
 
-    ``parts``: where they are put. Beside the graded notebook comes what nbgrader copies there, too: the learner's files, and
-    in the place of those the instructor's. Returns the names of the learner's that are left out, as a browser may run them.
+    ``part``: ``autograded`` or ``feedback``. Beside the graded notebook comes what nbgrader copies there, too: the learner's
+    files, and in the place of those the instructor's. Returns the names of the learner's that are left out, as a browser may
+    run them.
+
+    ``config``: nbgrader's, if it is not just as the course's file has it.
 
     A secret that was made up stays the same for as long as one of the folders holds it.
     """
-    here, config = places(root), config_of(root)
+    here, config = places(root), config or config_of(root)
     handed_in = here.notebook("submitted", learner, lesson)
     made = {part: here.folder(part, learner, lesson) for part in ("autograded", "feedback")}
     known = (secret_in(folder / SECRET) for folder in (handed_in.parent, *made.values()))
     secret = next(filter(None, known), "") or secrets.token_hex(64)
-    time = b"" if os.path.lexists(handed_in.parent / TIME) else None
-    with contextlib.suppress(ValueError):
-        if told := time_in(handed_in.parent / TIME, here.zone):
-            time = f"{told:%Y-%m-%d %H:%M:%S.%f} UTC".encode()
-    for part in parts:
-        if made[part].is_dir():
-            _write(made[part] / SECRET, secret.encode())
-            _write(made[part] / TIME, time or b"" if part == "feedback" else time)
-    if "autograded" not in parts or not made["autograded"].is_dir():
+    time = _time_for_nbgrader(handed_in.parent / TIME, here.zone)
+    if not made[part].is_dir():
         return ()
-    return _lay_beside(made["autograded"], here.source(lesson), handed_in, lesson, config)
+    _write(made[part] / SECRET, secret.encode())
+    _write(made[part] / TIME, time or b"" if part == "feedback" else time)
+    return _lay_beside(made[part], here.source(lesson), handed_in, lesson, config) if part == "autograded" else ()
+
+
+def _time_for_nbgrader(path: Path, zone: str) -> bytes | None:
+    """What was handed in, if nbgrader reads it as we do; else the same moment in its form, or nothing. None: there is no file."""
+    with contextlib.suppress(ValueError, Damaged):
+        if told := time_in(path, zone):
+            said = read_file(path, 200)
+            return said if _NBGRADERS_TIME.fullmatch(said) else f"{told:%Y-%m-%d %H:%M:%S.%f} UTC".encode()
+    return b"" if os.path.lexists(path) else None
 
 
 def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config: Config) -> tuple[str, ...]:
@@ -202,15 +208,16 @@ def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config
     most = GradingLimits(config=config).for_lesson(lesson).attachment_mb << 20
     theirs = files_beside(handed_in, config, theirs=None, most=most)
     runs = {name for name in theirs if _RUNS.search(guess_type(f"/{name}")[0] or "")}
+    there = {str(path.relative_to(folder)) for path in files_below(folder) if path.suffix != ".ipynb"}
+    for name in there - {SECRET} - ({*ours, *theirs} - runs):
+        (folder / name).unlink()  # of an earlier submission
     # Where one side has a file and the other a folder of that name, the instructor's counts.
     taken = {str(place) for name in ours for place in (Path(name), *Path(name).parents)}
     for name, data in theirs.items():
         if not (
             ".ipynb" in name or {name} & (runs | taken | {SECRET}) or ours.keys() & set(map(str, Path(name).parents))
         ):
-            # A file of an earlier submission, where this one has a folder.
-            with contextlib.suppress(FileExistsError, NotADirectoryError):
-                _write(folder / name, data)
+            _write(folder / name, data)
     for name, data in ours.items():
         _write(folder / name, data)
     return tuple(sorted(runs - ours.keys()))

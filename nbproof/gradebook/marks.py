@@ -9,6 +9,7 @@ from typing import Any
 
 from nbproof.display.words import words
 from nbproof.errors import CourseError
+from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.results import Verdict
 from nbproof.text import printable
@@ -25,7 +26,6 @@ __all__ = [
     "by_assignment",
     "exercise_row",
     "marks",
-    "nothing_of",
     "submission_row",
 ]
 
@@ -45,6 +45,11 @@ class CellMark:
     """Whether formgrader lists it for a person, also where one has marked it before."""
     by_hand: bool = False
     """Whether only a person can mark it."""
+
+    @property
+    def by_person(self) -> bool:
+        """Whether a person gave marks, or extra credit."""
+        return self.given is not None or self.extra != 0.0
 
     @property
     def score(self) -> float:
@@ -73,7 +78,7 @@ class Mark:
     """One submission: what was found, what people gave, what being late cost."""
 
     verdict: Verdict
-    """In short; of what is not graded, the reason; :func:`nothing_of` where only the gradebook knows of it."""
+    """In short; of what is not graded, the reason; one without exercises where only the gradebook knows of it."""
     max_score: float = 0.0
     cells: Mapping[str, CellMark] = field(default_factory=dict)
     comments: Mapping[str, str] = field(default_factory=dict)
@@ -164,11 +169,6 @@ class Mark:
         return all(self.cells[name].auto == score for name, score in verdict.scores.items() if name in self.cells)
 
 
-def nothing_of(learner: str, lesson: str) -> Verdict:
-    """The verdict on what no run has graded."""
-    return Verdict(learner, lesson, 0, (), {}, {})
-
-
 def marks(
     verdicts: Mapping[Key, Verdict],
     held: Mapping[Key, Mark],
@@ -199,9 +199,7 @@ def by_assignment(marks: Mapping[Key, Mark]) -> dict[Key, Mark]:
 
     One that cannot be graded counts nothing; where none of them can, neither can the assignment.
     """
-    found: dict[Key, list[Mark]] = {}
-    for (learner, lesson), mark in marks.items():
-        found.setdefault(Key(learner, assignment_of(lesson)), []).append(mark)
+    found = grouped((Key(learner, assignment_of(lesson)), mark) for (learner, lesson), mark in marks.items())
     return {key: _added_up(key, several) for key, several in sorted(found.items())}
 
 
@@ -215,7 +213,7 @@ def _added_up(key: Key, several: list[Mark]) -> Mark:
     recovered = {
         f"{notebook_of(one.lesson)}/{name}": how for one in several for name, how in one.verdict.recovered.items()
     }
-    verdict = replace(nothing_of(*key), problem="" if graded else told, damage="; ".join(damage), recovered=recovered)
+    verdict = replace(Verdict(*key), problem="" if graded else told, damage="; ".join(damage), recovered=recovered)
     cells = {f"{notebook_of(one.lesson)}/{name}": cell for one in several for name, cell in one.cells.items()}
     return replace(
         max(several, key=lambda one: one.late.seconds),
@@ -353,5 +351,7 @@ class GradedClass(ClassResults):
     """Whether those were graded even so."""
     given_away: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> for which cells a notebook that nobody has touched earns marks."""
+    left_out: tuple[str, ...] = ()
+    """Which files of learners are not beside their graded notebooks, and why: a line, if there are any."""
     refused: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> why nothing of it can be graded here, whoever asks."""

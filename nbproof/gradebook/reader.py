@@ -23,10 +23,11 @@ from nbgrader.api import (
 from nbgrader.apps import NbGraderAPI
 from sqlalchemy.orm import undefer
 
-from nbproof.gradebook.marks import CellMark, Lateness, Mark, Person, nothing_of
+from nbproof.gradebook.marks import CellMark, Lateness, Mark, Person
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
 from nbproof.key import Key, assignment_of, notebook_of
-from nbproof.nbgrader_setup import course_config
+from nbproof.marking.results import Verdict
+from nbproof.places import course_config
 
 __all__ = ["DueDates", "due_dates_in", "lessons_in", "marks_in", "opened_gradebook", "people_in", "read_marks"]
 
@@ -113,7 +114,7 @@ def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
         if dated:
             late = Lateness(float(one.total_seconds_late), False, one.timestamp, one.duedate, extended)
         found[one.student_id] = Mark(
-            nothing_of(one.student_id, lesson),
+            Verdict(one.student_id, lesson),
             most,
             # In a fixed order: pages know by it whether something has changed.
             dict(sorted(cells[one.id].items())),

@@ -8,6 +8,7 @@ the old cells or the new ones. No name of the course's comes to the scratch fold
 from __future__ import annotations
 
 import csv
+import io
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -38,11 +39,13 @@ from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy import Column, create_engine, inspect
 from traitlets.config import Config
 
+from nbproof.csv_text import csv_of, unquoted
 from nbproof.errors import CourseError
+from nbproof.files import replace_file
 from nbproof.marking.autotests import with_tests
 from nbproof.text import counted, in_one_line, some_of
 
-__all__ = ["create_tables", "follow"]
+__all__ = ["create_tables", "follow", "has_notebooks", "is_by_person"]
 
 _NAME = "assignment"
 _UNMARKED = partial(Grade, needs_manual_grade=False)
@@ -55,6 +58,9 @@ _KINDS = {
 }
 """What nbgrader's notebooks call their cells -> the kind, what is kept of each, what each submission has of it."""
 GONE = "removed_marks.csv"
+_WHERE = ("learner", "assignment", "notebook", "cell")
+_GIVEN = ("manual_score", "extra_credit", "manual_comment")
+"""What people give, as nbgrader's columns are called, and the file's."""
 
 
 def create_tables(db_url: str) -> None:
@@ -82,12 +88,22 @@ def create_tables(db_url: str) -> None:
         engine.dispose()
 
 
+def has_notebooks(book: Any, assignment: str, folder: Path) -> bool:
+    """Whether a gradebook knows the notebooks of an assignment that are in ``folder``, and no others."""
+    known = book.db.query(Notebook.name).join(Assignment).filter(Assignment.name == assignment)
+    return {name for (name,) in known} == {path.stem for path in _notebooks_in(folder)}
+
+
+def _notebooks_in(folder: Path) -> list[Path]:
+    return sorted(folder.glob("[!.]*.ipynb"))
+
+
 def follow(book: Any, config: Config, assignment: str, folder: Path) -> str:
     """Have a gradebook know an assignment's cells and points as the notebooks in ``folder`` have them.
 
     Returns what a teacher should know of it: empty if nobody has handed in, or no cell has come or gone.
     """
-    paths = sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith("."))
+    paths = _notebooks_in(folder)
     with (
         tempfile.TemporaryDirectory() as scratch,
         Gradebook(_registered_alone(config, assignment, folder, paths, Path(scratch))) as made,
@@ -95,9 +111,10 @@ def follow(book: Any, config: Config, assignment: str, folder: Path) -> str:
         known = book.db.query(Assignment).filter(Assignment.name == assignment).one_or_none()
         known = known or Assignment(name=assignment, course_id=book.course_id)
         book.db.add(known)
-        change = _Change(book.db, known)
+        place = Path(config.CourseDirectory.root, ".course", GONE)
+        change = _Change(book.db, known, place, _removed_before(place))
         change.follow({paths[int(one.name)].stem: one for one in made.find_assignment(_NAME).notebooks})
-        note = change.note(Path(config.CourseDirectory.root, ".course", GONE))
+        note = change.note()
         book.db.commit()
     return note
 
@@ -134,19 +151,39 @@ def _reason_in(log: Sequence[str]) -> str:
     return in_one_line((errors or said[-1:] or ["it gave no reason"])[0])
 
 
+def is_by_person(grade: Any) -> bool:
+    """Whether a person gave marks for a cell: all of them, or extra credit beside those of its tests."""
+    return grade.manual_score is not None or bool(grade.extra_credit)
+
+
+def _cells_of(notebook: Any) -> frozenset[str]:
+    return frozenset(cell.name for kind in _KINDS for cell in getattr(notebook, kind))
+
+
+def _removed_before(place: Path) -> set[tuple[str, ...]]:
+    """What people gave for cells that are gone: the rows of the file in ``place``, below its heads."""
+    text = place.read_text(encoding="utf-8") if place.exists() else ""
+    rows = [tuple(map(unquoted, row)) for row in csv.reader(io.StringIO(text))]
+    return {*rows} - {(*_WHERE, *_GIVEN)}
+
+
 @dataclass(frozen=True)
 class _Change:
     """Of what a gradebook knows of one assignment; nothing of it is committed."""
 
     db: Any
     assignment: Any
+    place: Path
+    removed: set[tuple[str, ...]]
     new: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
-    lost: list[tuple[str, ...]] = field(default_factory=list)
+    lost: set[tuple[str, ...]] = field(default_factory=set)
+    back: set[tuple[str, ...]] = field(default_factory=set)
 
     def follow(self, notebooks: dict[str, Any]) -> None:
         """Have it these notebooks, and these cells in them."""
         known = {one.name: one for one in self.assignment.notebooks}
+        self._rename(known, notebooks)
         for title in known.keys() - notebooks.keys():
             self._follow_cells(known[title], None)
             for one in [*known[title].submissions, known[title]]:
@@ -158,6 +195,16 @@ class _Change:
             if title not in known:
                 self.db.add_all(SubmittedNotebook(notebook=mine, assignment=one) for one in self.assignment.submissions)
             self._follow_cells(mine, theirs)
+
+    def _rename(self, known: dict[str, Any], notebooks: dict[str, Any]) -> None:
+        """What has the same cells under another name keeps what people gave."""
+        went = {_cells_of(known[title]): title for title in known.keys() - notebooks.keys()}
+        self.gone.update(f"{title}.ipynb" for title in went.values())
+        for title in sorted(notebooks.keys() - known.keys()):
+            self.new.add(f"{title}.ipynb")
+            if before := went.pop(_cells_of(notebooks[title]), ""):
+                known[title] = known.pop(before)
+                known[title].name = title
 
     def _follow_cells(self, mine: Any, theirs: Any | None) -> None:
         for called, (kind, fields, kept) in _KINDS.items():
@@ -171,36 +218,54 @@ class _Change:
             for name, one in wanted.items():
                 values = {field: getattr(one, field) for field in fields}
                 if name in cells:
+                    if values.get("max_score") != getattr(cells[name], "max_score", None):
+                        for row in cells[name].grades:
+                            row.needs_manual_grade |= is_by_person(row)
                     for field, value in values.items():
                         setattr(cells[name], field, value)
                     continue
                 self.new.add(name)
                 made = kind(name=name, notebook=mine, **values)
                 self.db.add(made)
-                self.db.add_all(row(cell=made, notebook=one) for one in mine.submissions for row in kept)
+                rows = [row(cell=made, notebook=one) for one in mine.submissions for row in kept]
+                self.db.add_all(rows)
+                for row in rows:
+                    self._give_back(row, name)
 
     def _given(self, cell: Any) -> Iterator[Any]:
         """What submissions have of a cell; what people gave is noted."""
         for row in (*getattr(cell, "grades", ()), *getattr(cell, "comments", ())):
-            given = [getattr(row, one, None) for one in ("manual_score", "extra_credit", "manual_comment")]
+            given = [getattr(row, one, None) for one in _GIVEN]
             if given != [None] * 3:
-                where = (row.notebook.assignment.student_id, self.assignment.name, row.notebook.name, cell.name)
-                self.lost.append((*where, *("" if one is None else str(one) for one in given)))
+                self.lost.add((*self._where(row, cell.name), *("" if one is None else str(one) for one in given)))
             yield row
 
-    def note(self, place: Path) -> str:
-        """What a teacher should know; what people gave for cells that are gone goes to the file in ``place``."""
+    def _where(self, row: Any, cell: str) -> tuple[str, ...]:
+        return row.notebook.assignment.student_id, self.assignment.name, row.notebook.name, cell
+
+    def _give_back(self, row: Any, cell: str) -> None:
+        """What a person gave before the cell was removed; a mark waits to be looked at."""
+        for told in [one for one in self.removed if one[:4] == self._where(row, cell)]:
+            for name, text in zip(_GIVEN, told[4:], strict=False):
+                if text and hasattr(row, name):
+                    setattr(row, name, text if name == "manual_comment" else float(text))
+                    row.needs_manual_grade = True
+                    self.back.add(told)
+
+    def note(self) -> str:
+        """What a teacher should know; what people gave for cells that are gone goes to the file."""
         if not self.assignment.submissions or not self.new | self.gone:
             return ""
         told = "; ".join(
             f"{what}: {some_of(sorted(names), 5)}" for what, names in (("new", self.new), ("gone", self.gone)) if names
         )
         where = ""
-        if self.lost:
-            place.parent.mkdir(exist_ok=True)
-            with place.open("a", encoding="utf-8", newline="") as file:
-                csv.writer(file).writerows(sorted(self.lost))
-            where = f"; {counted(len(self.lost), 'mark')} or comments given by hand for what is gone: {place}"
+        if self.lost or self.back:
+            self.place.parent.mkdir(exist_ok=True)
+            replace_file(self.place, csv_of([(*_WHERE, *_GIVEN), *sorted(self.removed - self.back | self.lost)]))
+        lost = f"for what is gone: {self.place}, from which they come back with their cells"
+        for rows, became in ((self.lost, lost), (self.back, "are back with their cells: look at them")):
+            where += f"; {counted(len(rows), 'mark')} or comments given by hand {became}" * bool(rows)
         return (
             f"{self.assignment.name}: the gradebook has its cells as they are now ({told}); due date, extensions, and what "
             f"people gave for all other cells are kept{where}"

@@ -27,12 +27,14 @@ from nbproof.files import written_whole
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import due_dates_in, marks_in
 from nbproof.gradebook.receipts import time_in
-from nbproof.gradebook.registry import create_tables, follow
+from nbproof.gradebook.registry import create_tables, follow, is_by_person
+from nbproof.gradebook.storage_errors import is_one_files
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.blueprint import Blueprint
-from nbproof.marking.results import UNCERTAIN, Verdict
+from nbproof.marking.results import Verdict
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.text import in_one_line, printable
+from nbproof.values.results import Status
 
 __all__ = ["Penalties", "Writer"]
 
@@ -78,10 +80,11 @@ class Writer(Gradebook):  # type: ignore[misc]
             told = time_in(_stamp(learner, lesson, submitted), self.zone)
         except ValueError:
             told = before = None
-        if told is not None:
-            # The last second of a due date is on time, to its end.
-            return told.replace(tzinfo=None, microsecond=0)
         due = self.find_assignment(assignment_of(lesson)).duedate
+        if told is not None:
+            told = told.replace(tzinfo=None)
+            # The last second of a due date is on time, to its end; a due date in the middle of one is meant to be.
+            return told if due is not None and due.microsecond else told.replace(microsecond=0)
         at_least = due + timedelta(seconds=1) if due is not None else None
         if (learner, lesson) in self.late:
             return at_least
@@ -172,7 +175,6 @@ class Writer(Gradebook):  # type: ignore[misc]
 
 
 def _set_grade(grade: Grade, name: str, verdict: Verdict, blueprint: Blueprint, earlier: Mapping[str, str]) -> None:
-    by_person = grade.manual_score is not None
     if name in verdict.scores:
         asked = next((one for one in verdict.exercises if name in one.most), None)
         text = asked.id if asked is not None else name
@@ -180,11 +182,13 @@ def _set_grade(grade: Grade, name: str, verdict: Verdict, blueprint: Blueprint, 
         grade.auto_score = verdict.scores[name]
         # A mark that a person gave stays. It is to be looked at again if the answer is another, or ended otherwise.
         waits = grade.needs_manual_grade or not same
-        grade.needs_manual_grade = waits if by_person else asked is not None and asked.status == UNCERTAIN
+        grade.needs_manual_grade = (
+            waits if is_by_person(grade) else asked is not None and asked.status is Status.UNCERTAIN
+        )
     elif name in blueprint.written:
         grade.auto_score = None
         same = verdict.answers.get(name) == earlier.get(name)
-        grade.needs_manual_grade = grade.needs_manual_grade or not by_person or not same
+        grade.needs_manual_grade = grade.needs_manual_grade or grade.manual_score is None or not same
 
 
 def _set_comment(comment: Comment, name: str, verdict: Verdict, blueprint: Blueprint) -> None:
@@ -247,8 +251,15 @@ class Penalties:
             try:
                 self._preprocessor.preprocess(nbformat.v4.new_notebook(), {"nbgrader": told})
             except Exception as error:  # an instructor's own code
+                _refuse_trouble(error)
                 failed.setdefault(assignment, f"{_told(error)} (for {printable(learner)})")
         return tuple(f"{name}: the late-penalty plug-in fails: {why}: {_MEND}" for name, why in failed.items())
+
+
+def _refuse_trouble(error: Exception) -> None:
+    """Raise again what is the disk's or the gradebook's, and no plug-in's."""
+    if isinstance(error, SQLAlchemyError) or (isinstance(error, OSError) and not is_one_files(error)):
+        raise error
 
 
 _MEND = "mend c.AssignLatePenalties.plugin_class in nbgrader_config.py, then grade again: what was graded is kept"

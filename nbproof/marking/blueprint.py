@@ -31,13 +31,12 @@ from nbproof.marking.plain import PlainTest, is_plain
 from nbproof.marking.results import WrittenAnswer
 from nbproof.recover.answers import Answers, OwnCell
 from nbproof.recover.matching import Former, Handout, questions_above
-from nbproof.recover.notebook_bytes import Attachments, Damaged, read_attachments
+from nbproof.recover.notebook_bytes import Attachments, read_attachments
 from nbproof.text import in_one_line
 
 __all__ = [
     "OWN",
     "Blueprint",
-    "Damaged",
     "Question",
     "TestCell",
     "files_beside",

@@ -137,9 +137,6 @@ def _parted(source: str, line: object) -> tuple[str, str]:
 class Execution:
     """One run of a submission's cells, and what it has brought."""
 
-    _interrupts = False
-    """Whether a cell that runs too long is interrupted, and the next one runs."""
-
     def __init__(
         self,
         engine: Engine,
@@ -151,9 +148,9 @@ class Execution:
     ) -> None:
         self.engine, self.blueprint, self.judge, self.rebuilt, self.files = engine, blueprint, judge, rebuilt, files
         self.limits = engine.limits.for_lesson(blueprint.lesson)
-        if blueprint.cell_seconds is not None:
-            self._interrupts = True
-            self._take_cells_time(blueprint.cell_seconds)
+        self._interrupts = blueprint.cell_seconds is not None
+        """Whether a cell that runs too long is interrupted, and the next one runs."""
+        self._take_cells_time(blueprint.cell_seconds or 0.0)
         # The instructor's data is there before a learner's code has written anything.
         self.limits.disk_mb += sum(map(len, blueprint.files.values())) >> 20
         self.texts = _steps(blueprint, rebuilt, all_of_it)

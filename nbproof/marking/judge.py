@@ -54,34 +54,31 @@ def _truths() -> dict[str, str]:
 class Judge:
     """The checks of one lesson, ready to be asked. Seeds are the same for a whole class, so a truth is computed once a run."""
 
-    def __init__(self, blueprint: Blueprint, seed: int) -> None:
+    def __init__(self, blueprint: Blueprint, seed: int, process: JudgeProcess) -> None:
         self.seed = seed
-        self._blueprint = blueprint
+        self._blueprint, self._process = blueprint, process
         # Two judges of one lesson, with another state of it, share a process and no truth.
         self._name = f"{blueprint.lesson} {next(_numbers)}"
-        self._process: JudgeProcess | None = None
         self._generation = 0
         self._asked: dict[str, list[tuple[str, str, int]]] = {}
         """Test cell -> what each of its checks is called and asks, and how many cases it has."""
         self._known: set[tuple[str, str, int]] = set()
 
-    def sit(self, process: JudgeProcess) -> None:
-        """Judge in this process from now on. It starts before anybody's time is taken."""
-        if process is not self._process:
-            self._process, self._generation = process, 0
-        with process.lock:
-            self._ready(process)
+    def sit(self) -> None:
+        """Have its process know the lesson, before anybody's time is taken. To be called before anything is asked."""
+        with self._process.lock:
+            self._ready()
 
     def plan(self, test: str) -> list[tuple[str, int]]:
         """(check, seed) of every case of a test cell."""
         plan = []
-        for check, _, cases in self._checks(test):
+        for check, _, cases in self._asked[test]:
             plan += [(check, self.seed * 1000 + number) for number in range(1, cases + 1)]
         return plan
 
     def asked(self, test: str) -> dict[str, str]:
         """What each check of a test cell asks."""
-        return {check: asks for check, asks, _ in self._checks(test)}
+        return {check: asks for check, asks, _ in self._asked[test]}
 
     def verdict(self, test: str, brought: Brought, draw: bool = True) -> Finding:
         """The finding on what a probe brought; ``draw`` asks for a picture, too. Raises WireError for bytes of no known form.
@@ -113,42 +110,29 @@ class Judge:
 
     def _answered(self, about: dict[str, Any], question: dict[str, Any], evidence: bytes) -> dict[str, Any]:
         """What the process says; nothing if that takes more than there is."""
-        process = self._sitting()
-        with process.lock:
+        with self._process.lock:
             for _ in range(2):
-                self._ready(process, about)
+                self._ready(about)
                 try:
-                    return process.ask(question, evidence, bounded=True)
+                    return self._process.ask(question, evidence, bounded=True)
                 except WorkerLost as loss:
                     if loss.cause in ("memory", "timeout"):
                         return {}
                     # Ended by nobody here: the machine may have run out of memory, so it has another try.
         return {}
 
-    def _sitting(self) -> JudgeProcess:
-        if self._process is None:
-            raise EngineFailed("a judge was asked before it had a process", self._blueprint.lesson, "call sit() first")
-        return self._process
-
-    def _checks(self, test: str) -> list[tuple[str, str, int]]:
-        if not self._asked:
-            process = self._sitting()
-            with process.lock:
-                self._ready(process)
-        return self._asked[test]
-
-    def _ready(self, process: JudgeProcess, about: dict[str, Any] | None = None) -> None:
+    def _ready(self, about: dict[str, Any] | None = None) -> None:
         """See that the process knows the lesson, and the truth that is asked ``about``. Under its lock.
 
         Raises EngineFailed if it ends over that, twice: no learner has a part in it.
         """
         for last in (False, True):
             try:
-                self._open(process)
+                self._open()
                 if about is not None:
                     key = (about["test"], about["check"], about["seed"])
                     if key not in self._known:
-                        self._prepared(process, {**about, "op": "truth"})
+                        self._prepared({**about, "op": "truth"})
                         self._known.add(key)
                 return
             except WorkerLost as loss:
@@ -158,20 +142,20 @@ class Judge:
                         f"the judge's process ended over a truth ({loss})", place, "grade again"
                     ) from None
 
-    def _open(self, process: JudgeProcess) -> None:
+    def _open(self) -> None:
         """Give a process that does not know them the lesson's test cells. Under its lock."""
-        process.start()
-        if self._generation == process.generation:
+        self._process.start()
+        if self._generation == self._process.generation:
             return
         # Never a plain one: it is to run beside the learner's code.
         tests = {name: test.source for name, test in self._blueprint.tests.items() if test.plain is None}
-        said = self._prepared(process, {"op": "open", "lesson": self._name, "tests": tests, "modules": _truths()})
+        said = self._prepared({"op": "open", "lesson": self._name, "tests": tests, "modules": _truths()})
         self._asked = {name: [tuple(one) for one in checks] for name, checks in said["plan"].items()}
         self._known = set()
-        self._generation = process.generation
+        self._generation = self._process.generation
 
-    def _prepared(self, process: JudgeProcess, header: dict[str, Any]) -> dict[str, Any]:
-        answer = process.ask(header)
+    def _prepared(self, header: dict[str, Any]) -> dict[str, Any]:
+        answer = self._process.ask(header)
         if "failed" in answer:
             raise JudgeFailed(f"{header.get('test', header['lesson'])}: {answer['failed']}")
         return answer

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import sys
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -73,7 +72,7 @@ def mark(
     """The verdict on a rebuilt submission. Whatever the learner's code does ends in a status, not in an exception."""
     files = {**blueprint.files, **blueprint.theirs(files)}
     rebuilt = replace(rebuilt, own=blueprint.with_questions(rebuilt.own))
-    judge.sit(engine.judge)
+    judge.sit()
 
     # What a plain test rests on, nobody can see.
     run = Execution(engine, blueprint, judge, rebuilt, files, all_of_it=bool(blueprint.plain))
@@ -148,8 +147,7 @@ class Marker:
 
     def __init__(self, engine: Engine, blueprints: Mapping[str, Blueprint], seed: int) -> None:
         self.engine, self.blueprints, self.seed = engine, blueprints, seed
-        self._judges: dict[str, Judge] = {}
-        self._lock = threading.Lock()
+        self._judges = {name: Judge(one, seed, engine.judge) for name, one in blueprints.items()}
 
     def mark(self, one: HandIn) -> Verdict:
         """The verdict; never an exception for what a learner handed in."""
@@ -159,18 +157,12 @@ class Marker:
             rebuilt = read_answers(self.engine, blueprint, one.notebook, one.files)
             if one.remark:
                 rebuilt = replace(rebuilt, damage="; ".join(filter(None, [one.remark, rebuilt.damage])))
-            return mark(self.engine, blueprint, self._judge(lesson), rebuilt, learner, one.files)
+            return mark(self.engine, blueprint, self._judges[lesson], rebuilt, learner, one.files)
         except Damaged as damage:
-            return Verdict.refused(learner, lesson, self.seed, str(damage))
+            return Verdict(learner, lesson, self.seed, problem=str(damage))
         except CourseError:
             raise
         except Exception as error:
             # A flaw of the grader that one submission has found is that submission's problem, not the class's.
             told = f"the grader failed on it, please report this ({type(error).__name__}: {str(error)[:200]})"
-            return Verdict.refused(learner, lesson, self.seed, told, grader_failed=True)
-
-    def _judge(self, lesson: str) -> Judge:
-        with self._lock:
-            if lesson not in self._judges:
-                self._judges[lesson] = Judge(self.blueprints[lesson], self.seed)
-            return self._judges[lesson]
+            return Verdict(learner, lesson, self.seed, problem=told, grader_failed=True)

@@ -16,22 +16,15 @@ from nbproof.recover.answers import OwnCell
 from nbproof.sandbox import evidence_wire, wire
 from nbproof.values.compare import Place, place_of, plainly, worth_drawing
 from nbproof.values.evidence import Evidence, snapshot
-from nbproof.values.results import FAULTS, Outcome, Status
+from nbproof.values.results import Outcome
 
 __all__ = [
-    "FAULTS",
-    "STATUSES",
-    "UNCERTAIN",
     "CellRun",
     "Verdict",
     "WrittenAnswer",
     "pack",
     "unpack",
 ]
-
-
-STATUSES = tuple(Status)
-UNCERTAIN = Status.UNCERTAIN
 
 
 @dataclass(frozen=True)
@@ -55,14 +48,14 @@ class WrittenAnswer:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How one submission ended."""
+    """How one submission ended; without exercises, what no run has graded."""
 
     learner: str
     lesson: str
-    seed: int
-    exercises: tuple[Outcome, ...]
-    answers: dict[str, str]
-    runs: dict[str, CellRun]
+    seed: int = 0
+    exercises: tuple[Outcome, ...] = ()
+    answers: dict[str, str] = field(default_factory=dict)
+    runs: dict[str, CellRun] = field(default_factory=dict)
     """grade_id of a TODO cell, or ``own <number>`` of a cell that a person reads -> what running it left behind."""
     recovered: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
@@ -88,11 +81,6 @@ class Verdict:
     """The same of all that it was reached by. If both are as they were, nothing of it runs again."""
     shown: str = ""
     """The same of all that its graded notebook shows, and its marks count: the lesson's prose and points are in it as well."""
-
-    @classmethod
-    def refused(cls, learner: str, lesson: str, seed: int, problem: str, *, grader_failed: bool = False) -> Verdict:
-        """The verdict on what cannot be graded."""
-        return cls(learner, lesson, seed, (), {}, {}, problem=problem, grader_failed=grader_failed)
 
     @property
     def score(self) -> float:

@@ -233,17 +233,26 @@ _STATUSES = {"timeout": Status.TIMEOUT, "memory": Status.OUT_OF_MEMORY}
 """What else ends a process kills it."""
 
 
-_TYPE_NAMES = """
-NoneType list dict tuple set str int float bool function method generator type
-"""
-_TYPES = frozenset(_TYPE_NAMES.split())
+_TYPES = frozenset(
+    [
+        "NoneType",
+        "list",
+        "dict",
+        "tuple",
+        "set",
+        "str",
+        "int",
+        "float",
+        "bool",
+        "function",
+        "method",
+        "generator",
+        "type",
+    ]
+)
 _ERRORS = frozenset(
     name for name, one in vars(builtins).items() if isinstance(one, type) and issubclass(one, BaseException)
 )
-
-
-def _types() -> frozenset[str]:
-    return _TYPES.union(class_names())
 
 
 def known_lines(rebuilt: Answers) -> frozenset[str]:
@@ -272,5 +281,5 @@ def _of_trouble(trouble: ProbeError, names: Collection[str], lines: Collection[s
     """An error in a hidden check: its kind, if that is a built-in one, and the line of those that were handed in."""
     told = replace(trouble, code=trouble.code if trouble.code in lines else "", inside="", wanted="")
     if trouble.kind == UNANSWERED and trouble.name in names:
-        return replace(told, message=trouble.message if trouble.message in {"", *_types()} else UNTOLD)
+        return replace(told, message=trouble.message if trouble.message in {"", *_TYPES, *class_names()} else UNTOLD)
     return replace(told, kind=trouble.kind if trouble.kind in _ERRORS else "", message="", name="")

@@ -19,9 +19,7 @@ from traitlets.config import Config
 
 from nbproof.errors import CourseError
 from nbproof.key import Key, assignment_of
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
-from nbproof.text import printable, some_of
+from nbproof.places import course_config, places
 
 if TYPE_CHECKING:
     from nbproof.gradebook.marks import GradedClass
@@ -54,7 +52,6 @@ class Mark(NotebookExporter):  # type: ignore[misc]
 
         # Of the rest nothing can even be imported where there is no Linux.
         chosen = isolation_or_refuse(self.unsafe, self.isolation or None)
-        from nbproof.gradebook.graded_notebook import hand_on
         from nbproof.run.batch import grade_class
         from nbproof.run.journal import only_run
         from nbproof.run.options import not_obeyed
@@ -82,10 +79,6 @@ class Mark(NotebookExporter):  # type: ignore[misc]
             )
             for learner, lesson in graded.graded:
                 try:
-                    left_out = hand_on(root, learner, lesson, ("autograded",))
-                    if left_out:
-                        told = printable(some_of(left_out, 3))
-                        self.log.warning("%s: not put into autograded/, as a browser may run it: %s", learner, told)
                     converter.set_permissions(assignment_of(lesson), learner)
                 except OSError as error:
                     self.log.warning("%s: %s: %s", learner, error.filename, error.strerror)
@@ -100,7 +93,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         asked = set(glob.glob(course.format_path(course.submitted_directory, course.student_id, course.assignment_id)))
         course_places = places(root)
         lessons = lessons_with_source(root, sorted({Path(place).name for place in asked}))
-        intake = take_in(root, lessons, lessons_with_source(root, []))
+        intake = take_in(root, lessons)
         for note in intake.notes if course.student_id == "*" else ():
             self.log.warning("%s", note)
         left_out = set((course.student_id_exclude or "").split(","))
@@ -120,7 +113,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
 
         for note in graded.notes:
             self.log.error("%s", note)
-        for line in said_aloud(graded.plain_tests):
+        for line in (*graded.left_out, *said_aloud(graded.plain_tests)):
             self.log.warning("%s", line)
         for lesson, what in graded.given_away.items():
             self.log.warning("%s: %s", lesson, what)
@@ -149,4 +142,6 @@ def _as_configured(converter: Autograde) -> Config:
     config = course_config(Path(course.root))
     config.merge(told)
     config.CourseDirectory.db_url, config.CourseDirectory.course_id = course.db_url, course.course_id
+    if course.notebook_id != "*":
+        config.CourseDirectory.notebook_id = course.notebook_id
     return config

@@ -26,8 +26,7 @@ from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.display.lab import start_server
 from nbproof.gradebook.typeset import with_formulas
 from nbproof.marking.blueprint import OWN
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 
 __all__ = ["FeedbackPage", "ReadingView", "open_formgrader"]
 
@@ -149,7 +148,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         root = Path(getattr(getattr(self.parent, "coursedir", None), "root", "") or os.getcwd())
         marks = _marks(str(root), key.lesson, id(self)).get(key)
         page_path(root, *key).parent.mkdir(parents=True, exist_ok=True)
-        hand_on(root, *key)
+        hand_on(root, *key, "feedback")
         return page_of(root, task_of(root, key, marks)), resources
 
 

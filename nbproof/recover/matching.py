@@ -20,6 +20,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from nbproof.cells import CellKind, kind_of, name_of
+from nbproof.grouping import grouped
 from nbproof.recover.notebook_bytes import ExportedCell
 
 __all__ = [
@@ -95,6 +96,11 @@ class Handout:
     def written(self) -> dict[str, str]:
         """The cells for written answers: grade_id -> text."""
         return {cell.name: cell.source for cell in self.cells if cell.kind is CellKind.WRITTEN}
+
+    @cached_property
+    def withdrawn(self) -> set[str]:
+        """The grade_ids of what was asked once, and is not asked any more."""
+        return {one.name for one in self.former if one.place is None}
 
     @classmethod
     def of(cls, lesson: str, notebook: Any, tests: Mapping[str, str]) -> Handout:
@@ -192,11 +198,9 @@ def alone(text: str) -> bool:
 def _places(handout: Handout) -> tuple[dict[str, int], dict[str, list[int]]]:
     """The released cells by their ids, nbgrader's and the notebook format's; and by their texts."""
     ids: dict[str, int] = {}
-    texts: dict[str, list[int]] = {}
     for place, cell in enumerate(handout.cells):
         ids |= dict.fromkeys({cell.name, cell.id} - {""}, place)
-        texts.setdefault(bare(cell.source), []).append(place)
-    return ids, texts
+    return ids, grouped((bare(cell.source), place) for place, cell in enumerate(handout.cells))
 
 
 def placed(handout: Handout, cells: Sequence[ExportedCell]) -> list[int | None]:
@@ -208,7 +212,9 @@ def placed(handout: Handout, cells: Sequence[ExportedCell]) -> list[int | None]:
         place = ids.get(cell.name or "", ids.get(cell.id))
         if place is None:
             alike = texts.get(bare(cell.source) or " ", [])
-            place = next((at for at in alike if at not in used), alike[0] if alike else None)
+            # What has a name of its own is no second copy of another cell.
+            again = alike[0] if alike and not cell.name else None
+            place = next((at for at in alike if at not in used), again)
         if place is not None:
             used.add(place)
         found.append(place)

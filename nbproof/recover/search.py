@@ -52,7 +52,7 @@ _SPLIT = "The TODO cell was split into {} cells. They were put together again."
 _HEAD = "[Not certain to be the answer, and not marked: a person has to look.]"
 _NOT_CERTAIN = (
     "may be the answer, which is not certain: it has no marks yet, and a person has to look. "
-    "Hand in the notebook with your code in the TODO cell."
+    "What is needed is a notebook with the code in the TODO cell."
 )
 
 
@@ -172,10 +172,10 @@ class _Search:
         if not any(piece.text.strip() for piece in own):
             self.found.answers[name] = ""
         if not all(piece.whole for piece in own):
-            self.found.lost[name] = "The file breaks off in the middle of this TODO cell. Hand in the whole notebook."
+            self.found.lost[name] = "The file breaks off in the middle of this TODO cell. The whole notebook is needed."
         elif any(self.asked[name].blank & binds(piece.text) for piece in below):
             told = (
-                "The TODO cell is as it was handed out. Your code stood below it, in cells of its own, and ran there."
+                "The TODO cell is as it was handed out. Code for it stood below it, in cells of its own, and ran there."
             )
             self.found.recovered[name] = told
 
@@ -221,12 +221,12 @@ class _Search:
         todos = itertools.chain.from_iterable(own for other, own in self.named.items() if other != name)
         others = sorted([*self.strays, *todos])
         signs = [piece for piece in others if piece in near or self._may_answer(name, piece)]
-        why = "The TODO cell is missing" if gone else "The TODO cell holds no code of yours"
+        why = "The TODO cell is missing" if gone else "The TODO cell holds no code"
         if signs:
             self._wait(name, signs, f"{why}.")
         elif gone:
-            told = f"{why}, and no other cell holds an answer to it. Hand in the notebook with the cell in it."
-            broken = "The file breaks off before this TODO cell. Hand in the whole notebook."
+            told = f"{why}, and no other cell holds an answer to it. The notebook with the cell in it is needed."
+            broken = "The file breaks off before this TODO cell. The whole notebook is needed."
             self.found.lost[name] = told if all(cell.whole for cell in self.cells) else broken
         for other in self.asked:
             own, at = self.named[other], self.index[other]
@@ -300,15 +300,19 @@ class _Search:
         texts_elsewhere = _texts(self.handout, self.cells, self.places, apart) if self.handout.written else {}
         # What stands below a task answers that.
         elsewhere = {at: text for at, text in texts_elsewhere.items() if not self._is_below(at, CellKind.TASK)}
+        withdrawn = {at for at in texts_elsewhere if self.cells[at].name in self.handout.withdrawn}
+        self.brought |= withdrawn
         for name, stub in self.handout.written.items():
             known = zip(self.cells, self.places, strict=True)
             texts = [cell.source for cell, place in known if place == self.index[name] and cell.whole]
             touched = [text for text in texts if bare(text) not in ("", bare(stub))]
             self.found.answers[name] = next(iter(touched or texts), stub)
             if not texts:
-                told = "The cell for the written answer is missing. Hand in the notebook with the cell in it."
+                told = "The cell for the written answer is missing. The notebook with the cell in it is needed."
                 self.found.lost[name] = told
-            self._bring(name, stub, elsewhere)
+            # What another question was called before may be this one: its cell is missing then.
+            here = {at: text for at, text in elsewhere.items() if not texts or at not in withdrawn}
+            self._bring(name, stub, here)
 
     def _is_below(self, at: int, kind: CellKind) -> bool:
         """Whether such a cell stands above it, and nothing else that is graded between."""
@@ -323,7 +327,7 @@ class _Search:
         if kept:
             self.brought |= {at for at in kept if self._is_below(at, CellKind.WRITTEN)}
             where = f"cell {', '.join(str(at + 1) for at in list(kept)[:5])} of {len(self.cells)}"
-            told = f"More text stood in {where}. It is shown below your answer."
+            told = f"More text stood in {where}. It is shown below the answer."
             if blank:
                 told = f"Nothing stood in the cell for it. What may be the answer stands in {where}: a person looks."
             self.found.answers[name] = _listed(_UNDECIDED if blank else answer, kept)

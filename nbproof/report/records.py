@@ -15,7 +15,7 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, marks, nothing_of
+from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, marks
 from nbproof.gradebook.reader import DueDates, due_dates_in, lessons_in, marks_in, opened_gradebook, people_in
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
@@ -50,12 +50,12 @@ def read_class(
     """Everything that grading has left behind for these lessons (none named: all). Raises UsageError if there is nothing."""
     told = told or Known()
     lessons = lessons_with_source(root, names)
-    intake = take_in(root, lessons, lessons_with_source(root, []))
+    intake = take_in(root, lessons)
     handed_in = {one.key: one for one in intake.submissions}
     refused = _refused(root, handed_in, told, lessons)
     journalled, damaged = _journalled(root, lessons, step)
     book = _read_gradebook(root, lessons)
-    verdicts = {key: _refusal(key, "not graded yet") for key in handed_in}
+    verdicts = {key: Verdict(*key, problem="not graded yet") for key in handed_in}
     verdicts |= {key: one.verdict for key, one in book.marks.items()} | journalled
     # What is in submitted/ now, and cannot be graded, counts, whatever was graded there before.
     found = marks(verdicts | refused, book.marks, told.late)
@@ -64,8 +64,8 @@ def read_class(
         behind = not graded or _is_behind(handed_in[key], journal_of(root, *key))
         found[key] = replace(found[key], behind=behind)
     for key in found.keys() & {*intake.absent} - refused.keys():
-        if all(one.given is None for one in found[key].cells.values()):
-            found[key] = replace(found[key], verdict=nothing_of(*key), absent=True)
+        if not any(one.by_person for one in found[key].cells.values()):
+            found[key] = replace(found[key], verdict=Verdict(*key), absent=True)
     if not found:
         raise UsageError(
             f"nothing was handed in for {', '.join(names) or 'any lesson'}",
@@ -97,13 +97,9 @@ def _title(slug: str) -> str:
 
 def _refused(root: Path, handed_in: Mapping[Key, HandIn], told: Known, lessons: Collection[str]) -> dict[Key, Verdict]:
     """Of what cannot be graded, the reason."""
-    found = {key: _refusal(key, one.problem) for key, one in handed_in.items() if one.problem}
+    found = {key: Verdict(*key, problem=one.problem) for key, one in handed_in.items() if one.problem}
     found |= {key: one for key, one in problems_of(root).items() if key in handed_in}
-    return found | {key: _refusal(key, why) for key, why in told.problems.items() if key.lesson in lessons}
-
-
-def _refusal(key: Key, why: str) -> Verdict:
-    return Verdict.refused(*key, 0, why)
+    return found | {key: Verdict(*key, problem=why) for key, why in told.problems.items() if key.lesson in lessons}
 
 
 def _journalled(
@@ -120,7 +116,7 @@ def _journalled(
         if verdict is None:
             fact = f"the verdict on {key[0]}'s {key[1]} cannot be read"
             damaged[key] = CourseError(fact, str(journal_of(root, *key)), course_command("grade"))
-            verdict = _refusal(key, f"its verdict cannot be read; {course_command('grade')}")
+            verdict = Verdict(*key, problem=f"its verdict cannot be read; {course_command('grade')}")
         found[key] = verdict.in_short()
     return found, damaged
 

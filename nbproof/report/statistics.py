@@ -14,9 +14,8 @@ from nbproof.display.words import words
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Lateness, Mark
 from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
-from nbproof.marking.results import FAULTS, STATUSES, UNCERTAIN
 from nbproof.text import duration, printable, some_of
-from nbproof.values.results import Outcome, Status
+from nbproof.values.results import FAULTS, Outcome, Status
 
 __all__ = [
     "exercise_rows",
@@ -75,7 +74,7 @@ def _exercise_row(lesson: str, title: str, outcomes: list[Outcome]) -> Row:
         "pass_rate": statuses[Status.PASSED] / len(outcomes),
         "mean_share": statistics.fmean(one.score / (one.max_score or 1.0) for one in outcomes),
         "longest_seconds": max(one.seconds for one in outcomes),
-        **{status: statuses[status] for status in STATUSES},
+        **{status: statuses[status] for status in Status},
     }
 
 
@@ -138,7 +137,7 @@ def _faults_of(mark: Mark) -> Iterator[tuple[str, str, str]]:
     elif mark.behind:
         yield "", "out of date", "handed in again after it was graded"
     for outcome in mark.verdict.exercises:
-        uncertain = outcome.status == UNCERTAIN and outcome.id not in mark.settled
+        uncertain = outcome.status is Status.UNCERTAIN and outcome.id not in mark.settled
         if outcome.status in FAULTS or uncertain:
             yield outcome.id, outcome.status, words().outcome(outcome)
     for name, how in mark.verdict.recovered.items():

@@ -22,9 +22,10 @@ from traitlets.config import Config
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError
-from nbproof.gradebook.graded_notebook import graded_notebook
+from nbproof.gradebook.graded_notebook import graded_notebook, hand_on
 from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, marks
 from nbproof.gradebook.reader import lessons_in, marks_in, read_marks
+from nbproof.gradebook.registry import has_notebooks
 from nbproof.gradebook.storage_errors import (
     is_one_files,
     is_one_submissions,
@@ -38,8 +39,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import Verdict
 from nbproof.marking.verdicts import as_it_counts_now
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, handed_in_digest, lessons_with_source, to_be_marked, told, unread_times
@@ -57,6 +57,7 @@ from nbproof.run.references import References
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched, refuse_if_exposed
+from nbproof.text import printable, some_of
 
 __all__ = ["follow_marks", "grade_class", "register_lessons"]
 
@@ -149,6 +150,8 @@ class _ClassRun:
     """What this run marked."""
     _recounted: Counter[str] = field(default_factory=Counter)
     """Lesson -> submissions whose verdicts are kept, while the lesson's points or texts are others."""
+    _left_out: list[str] = field(default_factory=list)
+    """Files of learners that a browser may run."""
     _marked: dict[Key, str] = field(default_factory=dict)
     """Digest of the bytes that were marked, which may have been handed in anew while the run went on."""
 
@@ -183,6 +186,7 @@ class _ClassRun:
                 self.writer.write_absent(key)
         unsettled = self.penalties.assign(self._held(names), self.lessons)
         self.state.complete()
+        names_left_out = some_of([*dict.fromkeys(self._left_out)], 5)
         return GradedClass(
             self._marks(),
             lessons=tuple(ClassLesson(name, name, most) for name, most in lessons_in(self.writer).items()),
@@ -191,6 +195,7 @@ class _ClassRun:
             gradebook=masked(self.writer.db_url),
             reasons=reasons,
             plain_tests={name: len(one.plain) for name, one in blueprints.items() if one.plain},
+            left_out=(f"not put into autograded/, as a browser may run it: {names_left_out}",) * bool(names_left_out),
             unfit=failed,
             given_away=self.references.given_away,
             anyway=self.anyway,
@@ -199,7 +204,7 @@ class _ClassRun:
     def _mark_all(
         self, jobs: Sequence[HandIn], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
     ) -> dict[str, str]:
-        """Lesson -> why its reference answers lose marks; nothing of these is marked. Raises ReferencesFail if that is all."""
+        """Lesson -> why its reference answers lose marks; nothing of these is marked. Raises GradingError if that is all."""
         self.state.begin()
         try:
             with made(blueprints, self.state.seed, self.limits) as pool:
@@ -230,22 +235,16 @@ class _ClassRun:
                 jobs.append(job)
                 continue
             assert kept is not None
-            if kept.shown != lesson.registered:
-                self._recount(one, kept)
-                continue
-            self._verdicts[key] = kept.in_short()
+            is_behind = kept.shown != lesson.registered
             have = held.get(key)
-            if have is None or not have.agrees_with(kept) or not self.writer.is_stamped(have, *key, one.path):
-                # The run that marked it was cut off before the gradebook had it all.
-                self._store(kept, one.path, kept.answers)
+            if is_behind or not (have and have.agrees_with(kept) and self.writer.is_stamped(have, *key, one.path)):
+                # Points or texts are others, or the run that marked it was cut off before the gradebook had it all.
+                self._recounted.update([key.lesson] * is_behind)
+                verdict = as_it_counts_now(lesson.blueprint, kept)
+                self._write_down(verdict, one.path, verdict.answers)
+            else:
+                self._verdicts[key] = kept.in_short()
         return jobs
-
-    def _recount(self, one: HandIn, kept: Verdict) -> None:
-        """Have a verdict count by the points and texts that its lesson has now; nothing runs."""
-        verdict = as_it_counts_now(self.lessons[one.key.lesson].blueprint, kept)
-        self._recounted[one.key.lesson] += 1
-        if self._journal(one.key, verdict):
-            self._store(verdict, one.path, verdict.answers)
 
     def _kept(self, key: Key) -> Verdict | None:
         """What is kept of it; None if something of that is gone: it is graded then."""
@@ -270,12 +269,12 @@ class _ClassRun:
             if isinstance(found, Verdict):
                 return found
             if isinstance(found, (Damaged, OSError)):
-                return Verdict.refused(*key, self.state.seed, str(found))
+                return Verdict(*key, self.state.seed, problem=str(found))
             self._in_progress.note(key, job.digest, set_aside=True)
             why = "it was being marked when a run was killed; tried again alone, it ended that process, too, so it was set aside"
         again = course_command(shlex.join(["grade", "--force", "--only", key.name]))
         why += f". Look at what was handed in; to try it once more: {again}"
-        return Verdict.refused(*key, self.state.seed, why)
+        return Verdict(*key, self.state.seed, problem=why)
 
     def _read(self, one: HandIn) -> HandIn:
         """For :data:`nbproof.run.pool.Reader`: noted before it is marked."""
@@ -292,46 +291,41 @@ class _ClassRun:
         if verdict.problem:
             self._verdicts[key] = verdict
         else:
-            self._keep(job, verdict)
+            earlier = journalled_verdict(self.root, *key)
+            verdict = replace(verdict, handed_in=self._marked.get(key, job.digest))
+            self._fresh.add(key)
+            self._write_down(verdict, job.path, earlier.answers if earlier else {})
         self._in_progress.done(key)
         self.watch.marked(key.name, verdict)
 
-    def _keep(self, job: HandIn, verdict: Verdict) -> None:
-        key = job.key
-        earlier = journalled_verdict(self.root, *key)
-        verdict = replace(verdict, handed_in=self._marked.get(key, job.digest))
-        if self._journal(key, verdict):
-            self._fresh.add(key)
-            self._store(verdict, job.path, earlier.answers if earlier else {})
+    def _write_down(self, verdict: Verdict, path: Path, earlier: Mapping[str, str]) -> None:
+        """The graded notebook, with the verdict and what else lies beside it; then the gradebook.
 
-    def _journal(self, key: Key, verdict: Verdict) -> bool:
-        """Write the graded notebook, and the verdict beside it; whether that could be done."""
-        lesson = self.lessons[key.lesson]
+        Raises what disk or gradebook say if that is not about this submission alone.
+        """
+        key, lesson = Key(verdict.learner, verdict.lesson), self.lessons[verdict.lesson]
         verdict = replace(verdict, source=lesson.source, shown=lesson.registered)
         try:
             # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
             text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
             write_verdict(self.root, verdict, text.encode(errors="replace"))
+            left_out = hand_on(self.root, *key, "autograded", lesson.config)
         except OSError as error:
             if not is_one_files(error):
                 raise
-            self._refuse(key, f"graded, but {error.filename} cannot be written: {error.strerror}")
-            return False
+            return self._refuse(key, f"graded, but {error.filename} cannot be written: {error.strerror}")
+        self._left_out += [printable(f"{key.learner}/{key.assignment}/{name}") for name in left_out]
         self._verdicts[key] = verdict.in_short()
-        return True
-
-    def _store(self, verdict: Verdict, path: Path, earlier: Mapping[str, str]) -> None:
-        """Raises what the gradebook says if that is not about this submission alone."""
         try:
-            self.writer.write(verdict, self.lessons[verdict.lesson].blueprint, path, earlier)
+            self.writer.write(verdict, lesson.blueprint, path, earlier)
         except Exception as error:
             if not is_one_submissions(error):
                 raise
             why = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
-            self._refuse(Key(verdict.learner, verdict.lesson), f"graded, but the gradebook does not take it: {why}")
+            self._refuse(key, f"graded, but the gradebook does not take it: {why}")
 
     def _refuse(self, key: Key, why: str) -> None:
-        self._verdicts[key] = Verdict.refused(*key, 0, why)
+        self._verdicts[key] = Verdict(*key, problem=why)
 
     def _held(self, names: Collection[str]) -> dict[Key, Mark]:
         """What the gradebook holds of these lessons, or assignments."""
@@ -343,10 +337,7 @@ class _ClassRun:
         for key, verdict in self._verdicts.items():
             if not verdict.problem and not (key in held and held[key].agrees_with(verdict)):
                 self._refuse(key, "graded, but the gradebook does not hold it yet")
-        most: dict[str, float] = {}
-        with contextlib.suppress(KeyError):
-            most = lessons_in(self.writer)
-        return marks(self._verdicts, held, self.writer.late, self._fresh, most)
+        return marks(self._verdicts, held, self.writer.late, self._fresh, lessons_in(self.writer))
 
 
 def follow_marks(root: Path) -> None:
@@ -375,9 +366,11 @@ def _unregistered(
     states: Mapping[str, LessonState], state: RunState, writer: Writer
 ) -> tuple[dict[str, CourseError], tuple[str, ...]]:
     """The same; why some cannot be graded, by lesson: all of an assignment, if nbgrader does not take it."""
-    known = lessons_in(writer)
     changed = [
-        name for name, one in states.items() if name not in known or state.registered.get(name) != one.registered
+        name
+        for name, one in states.items()
+        if state.registered.get(name) != one.registered
+        or not has_notebooks(writer, assignment_of(name), one.path.parent)
     ]
     failed: dict[str, CourseError] = {}
     notes: list[str] = []

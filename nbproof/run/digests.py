@@ -18,7 +18,7 @@ from traitlets.config import Config
 from nbproof.cells import CellKind, grading_of, kind_of, name_of, text_of
 from nbproof.course_file import the_course
 from nbproof.files import digest_of
-from nbproof.handed_out import digest_of_visible, hint_files
+from nbproof.handed_out import digest_of_visible
 from nbproof.limits import GradingLimits
 from nbproof.marking.autotests import read_from
 from nbproof.marking.blueprint import Blueprint, files_beside, read_blueprint
@@ -70,12 +70,12 @@ Whatever else a run uses decides where, when and for whom, or only tells of it.
 
 @cache
 def grader_digest() -> str:
-    """Changes with the code that verdicts are reached with: that of the tool, the course's modules and hints, leaf types.
+    """Changes with the code that verdicts are reached with: that of the tool, the course's modules, leaf types.
 
     When it is first asked, and never again: a process that goes on after `git pull` still runs the old code.
     """
     one, tool = the_course(), Path(__file__).resolve().parent.parent
-    files = [*one.folder.glob("course.toml"), *hint_files(one.texts)]
+    files = [*one.folder.glob("course.toml")]
     files += one.folder.glob("*.py") if one.package else ()
     for place in (tool / name for name in GRADED_BY):
         files += [place] if place.is_file() else place.rglob("*.py")
@@ -164,6 +164,7 @@ def _former(root: Path, source: Path, blueprint: Blueprint) -> tuple[Former, ...
     """
     keep_version(root, blueprint.lesson, json.dumps(blueprint.notebook).encode())
     solved = {bare(cell.source) for cell in cells_in(source.read_bytes())[0]}
+    solved -= {bare(cell.source) for cell in blueprint.handout.cells}
     found: dict[Former, None] = {}
     for path in keep_version(root, blueprint.lesson):
         with contextlib.suppress(Damaged):

@@ -1,5 +1,7 @@
-"""Which notebook of a learner's folder counts for which lesson: its cells tell, or else its name. Nothing runs, and whatever is
-passed over is named.
+"""Which lesson a file belongs to, and which notebook of a learner's folder counts for which: the cells tell, or else the name.
+
+By its cells: by the ids of exercises in it that only one lesson has. Nothing is parsed that could be hostile, so a truncated
+notebook or one that was saved as a page is recognised as well. Nothing runs, and whatever is passed over is named.
 
 The rules are those of ``collect``: content comes before names, and what was handed out and came back with nothing filled in
 replaces no work. But nothing dates a file of a folder. So, of several copies of a lesson, the one counts that holds all that the
@@ -10,6 +12,8 @@ missing, a person decides.
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,12 +22,116 @@ from functools import cached_property
 from pathlib import Path
 from unicodedata import normalize
 
+from nbproof.cells import grading_of, name_of, text_of
+from nbproof.command import course_command
+from nbproof.errors import UsageError
+from nbproof.files import read_dict
 from nbproof.key import Key, notebook_of
+from nbproof.places import places
 from nbproof.recover.notebook_bytes import Damaged, HandIn, files_below, read_file
-from nbproof.run.contents import Guess, LessonBook
 from nbproof.text import printable, some_of
 
-__all__ = ["Folder"]
+__all__ = ["Folder", "Guess", "LessonBook"]
+
+_LARGEST = 32 << 20
+"""Bytes of a file that are looked at."""
+_HEAD = 1 << 20
+_PARSED = 2 << 20
+"""Bytes of a notebook that is parsed: JSON can take fifty times its size in memory."""
+_ID = re.compile(rb"[A-Za-z0-9_-]+")
+_NOTEBOOK = re.compile(rb'[\xef\xbb\xbf\xff\xfe \r\n\t]*\{.*?"(?:cells|cell_type|nbformat)"', re.DOTALL)
+_MARK = re.compile(rb'"grade_id\\*":\s*\\*"([A-Za-z0-9_-]+)')
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a file's content says. ``lesson`` is empty if it says nothing, or not clearly.
+
+    ``others``: other lessons of which much is in it, too. ``notebook``: it begins like one: JSON with cells, whole or cut
+    off. ``untouched``: each cell in it is as it was handed out.
+    """
+
+    lesson: str = ""
+    others: tuple[str, ...] = ()
+    notebook: bool = False
+    untouched: bool = False
+
+
+@dataclass(frozen=True)
+class LessonBook:
+    """What each lesson's notebook holds that no other does."""
+
+    root: Path
+
+    @cached_property
+    def _paths(self) -> dict[str, Path]:
+        """By lesson: the released notebook, or the instructor's where there is none."""
+        here = places(self.root)
+        pairs = ((name, here.notebook("release", ".", name)) for name in here.lessons())
+        return {name: path if path.exists() else here.source(name) for name, path in pairs}
+
+    @cached_property
+    def lessons(self) -> dict[str, frozenset[bytes]]:
+        """By name: its exercises' ids. Raises UsageError if there is nothing to compare with."""
+        if not self._paths:
+            raise UsageError(
+                "there is no lesson to collect for",
+                str(places(self.root).base("release").resolve()),
+                f"cd into the course's folder, or add --course DIR; if it is this one: {course_command('build')}",
+            )
+        found = {name: _ids(path) for name, path in self._paths.items()}
+        all_ids = [one for ids in found.values() for one in ids]
+        shared = {one for one in all_ids if all_ids.count(one) > 1}
+        return {name: ids - shared for name, ids in sorted(found.items())}
+
+    def guess(self, path: Path) -> Guess:
+        """The lesson of the file at ``path``."""
+        data = b""
+        # Nothing of what cannot be read: grading says so.
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            data = file.read(_LARGEST)
+        return self.guess_of(data)
+
+    def guess_of(self, data: bytes) -> Guess:
+        """The lesson of which these bytes are."""
+        data = data.replace(b"\0", b"")  # without zeros UTF-16 reads as UTF-8 does: ids are plain letters
+        notebook = _NOTEBOOK.match(data[:_HEAD]) is not None
+        marked = set(_MARK.findall(data))
+        words = marked or set(_ID.findall(data))
+        counts = {name: len(ids & words) for name, ids in self.lessons.items()}
+        best = max(counts, key=lambda name: counts[name])
+        # A text may speak of exercises, as a readme does, and answer none of them.
+        enough = 1 if marked else max(2, len(self.lessons[best]) / 2)
+        if counts[best] < enough:
+            return Guess(notebook=notebook)
+        others = tuple(name for name in counts if name != best and counts[name] * 2 > counts[best])
+        if others:
+            return Guess("", (best, *others), notebook)
+        return Guess(best, (), notebook, untouched=not self.answers(data, best))
+
+    def answers(self, data: bytes, lesson: str) -> Counter[str]:
+        """What stands in the cells of a learner's notebook, and was not handed out with this lesson, and how often."""
+        released = _texts(self._paths[lesson].read_bytes())
+        return Counter({text: count for text, count in _texts(data).items() if text not in released})
+
+
+def _texts(data: bytes) -> Counter[str]:
+    """What stands in the cells of a notebook; of one that cannot be read something that stands in no other."""
+    if not data.strip():
+        return Counter()
+    try:
+        if len(data) <= _PARSED:
+            return Counter(text for cell in json.loads(data)["cells"] if (text := text_of(cell).strip()))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        pass
+    return Counter([hashlib.sha256(data).hexdigest()])
+
+
+def _ids(path: Path) -> frozenset[bytes]:
+    """The ids of what learners are to fill in; none if the notebook is damaged, which grading says."""
+    cells = read_dict(path).get("cells", ())
+    return frozenset(name_of(cell).encode() for cell in cells if grading_of(cell).get("solution"))
+
 
 _BECAME = (".json", ".zip", ".gz", ".tgz", ".html", ".htm", ".py", ".md", ".txt", ".download")
 """What a notebook may have become; it is looked at only if there is no other."""
@@ -134,7 +242,7 @@ class Folder:
             shown = self.named(sorted(self._files))
             what = f"only {shown}: leave one notebook there" if shown else "the folder holds no notebook"
             raise _Undecided(f"no {exact.name} in it; {what}")
-        unknown = [path for path, whose in self._whose.items() if not whose and path not in mine]
+        unknown = [path for path in self._whose if not (self._whose[path] or path in mine or self._is_withdrawn(path))]
         # Of what was not read the name stands for what is in it: that is in no other.
         held = {path: self.book.answers(self._contents.get(path, bytes(path)), key.lesson) for path in mine}
         best, why = self._ranked(held, exact)
@@ -162,15 +270,20 @@ class Folder:
         other = "another notebook there holds other answers: look, and leave one there"
         return exact, f"{exact.name} counts, which has the right name; {other}"
 
+    def _is_withdrawn(self, path: Path) -> bool:
+        """Whether a notebook of this name was part of the assignment once: journal.keep_version has it."""
+        versions = self.book.root / ".course" / "handed_out" / self.place.name / path.stem
+        return path.parent == self.place and versions.is_dir()
+
     def _why_not(self, path: Path) -> str:
         if path not in self._whose:
             return "Jupyter saved it by itself"
         whose = self._guesses[path].others or tuple(filter(None, [self._whose[path]]))
-        return (
-            f"its cells are of {' and '.join(whose)}"
-            if whose
-            else "none of its cells is of a lesson, or it is too large to tell"
-        )
+        if whose:
+            return f"its cells are of {' and '.join(whose)}"
+        if self._is_withdrawn(path):
+            return "it was taken out of the assignment"
+        return "none of its cells is of a lesson, or it is too large to tell"
 
 
 class _Undecided(Exception):

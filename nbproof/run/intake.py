@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from nbproof.command import course_command
-from nbproof.errors import UsageError
+from nbproof.errors import UsageError, refuse_unknown
 from nbproof.files import digest_of
 from nbproof.gradebook.receipts import TIME, time_in
 from nbproof.key import Key, assignment_of, notebook_of
@@ -19,8 +19,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.results import Verdict
 from nbproof.places import Places, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn
-from nbproof.run.contents import LessonBook
-from nbproof.run.hand_ins import Folder
+from nbproof.run.hand_ins import Folder, LessonBook
 from nbproof.run.journal import journal_of
 from nbproof.text import counted, in_one_line, printable, some_of
 
@@ -58,16 +57,14 @@ def lessons_with_source(root: Path, names: list[str]) -> list[str]:
         then = course_command("build") if built else "put what learners are handed, or the instructor's version, there"
         fact = f"{here.base('source')} holds no ASSIGNMENT/NOTEBOOK.ipynb with cells of nbgrader's"
         raise UsageError("there is nothing to grade against", fact, then)
-    for name in names:
-        if not any(name in (one, assignment_of(one)) for one in known):
-            choose = f"choose from: {', '.join(known)}"
-            raise UsageError(f"no lesson is called {name!r}", str(here.base("source")), choose)
+    refuse_unknown(names, "lesson", dict.fromkeys([*known, *map(assignment_of, known)]), here.base("source"))
     return [one for one in known if not names or {one, assignment_of(one)} & set(names)]
 
 
-def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
+def take_in(root: Path, lessons: list[str]) -> Intake:
     """Look through what was handed in, a folder for each learner and assignment. Nothing is changed, nothing runs."""
     here, book, found = places(root), LessonBook(root), list[Intake]()
+    known = here.lessons()
     strange = defaultdict[tuple[str, str], list[Path]](list)
     for folder in _folders(here, strange):
         keys = here.lessons_in(folder, known)
@@ -78,7 +75,19 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
     for (why, _), paths in strange.items():
         note = f"passed over {some_of([_shown(root, path) for path in paths], 3)}: {why}"
         found.append(Intake((), (note,), any(map(_may_be_work, paths))))
-    return _together(sorted(found, key=lambda one: not one.passed_over), lessons)
+    whole = _together(sorted(found, key=lambda one: not one.passed_over), lessons)
+    return replace(whole, notes=(*whole.notes, *_nobodys(root, whole)))
+
+
+def _nobodys(root: Path, intake: Intake) -> Iterator[str]:
+    """A line for each notebook of an assignment that learners do not have, as it seems."""
+    here = places(root)
+    for lesson in sorted({key.lesson for key in intake.absent} - {one.key.lesson for one in intake.submissions}):
+        if not here.notebook("release", ".", lesson).exists():
+            yield (
+                f"{_shown(root, here.source(lesson))} counts, and nobody was handed it, or handed it in: if it is no part of "
+                "the assignment, move it away, then grade again"
+            )
 
 
 def _folders(here: Places, strange: dict[tuple[str, str], list[Path]]) -> Iterator[Path]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from nbproof.files import digest_of, replace_file
+from nbproof.files import digest_of, read_dict, replace_file
 from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
 from nbproof.marking.results import Verdict
@@ -30,8 +30,7 @@ __all__ = [
     "InProgress",
     "RunState",
     "Watch",
-    "forget_problems",
-    "forget_settled",
+    "forget",
     "is_noted",
     "journal_of",
     "journalled_verdict",
@@ -56,7 +55,7 @@ class RunState:
 
     def __init__(self, root: Path, seed: int | None = None) -> None:
         self._path = root / ".course" / "run.json"
-        kept = _as_dict(self._path)
+        kept = read_dict(self._path)
         self.registered: dict[str, str] = kept.get("registered", {})
         self.references: dict[str, str] = kept.get("references", {})
         """Lesson, and isolation -> digest of all that its reference answers earned full marks with."""
@@ -92,7 +91,7 @@ class InProgress:
 
     def __init__(self, root: Path) -> None:
         self._path = root / ".course" / "marking.json"
-        self._notes: dict[str, dict[str, Any]] = _as_dict(self._path)
+        self._notes: dict[str, dict[str, Any]] = read_dict(self._path)
 
     def note(self, key: Key, digest: str, *, set_aside: bool = False) -> None:
         """It is being marked; or, ``set_aside``, it ended the process that tried it alone."""
@@ -124,7 +123,7 @@ class InProgress:
 
 def settled_in(root: Path) -> dict[str, dict[str, Any]]:
     """``.course/settled.json``: what a person has seen, by name, with the digest of what was handed in, and its learner."""
-    return _as_dict(root / ".course" / "settled.json")
+    return read_dict(root / ".course" / "settled.json")
 
 
 def note_settled(root: Path, notes: Mapping[str, dict[str, Any]]) -> None:
@@ -135,20 +134,6 @@ def note_settled(root: Path, notes: Mapping[str, dict[str, Any]]) -> None:
 def is_noted(noted: Mapping[str, Mapping[str, Any]], name: str, digest: str) -> bool:
     """Whether just this was settled; False if it is another one now."""
     return name in noted and noted[name]["digest"] == digest
-
-
-def forget_settled(root: Path, learners: Collection[str]) -> None:
-    """Forget what is settled of these learners. Raises OSError."""
-    note_settled(root, {name: one for name, one in settled_in(root).items() if one["learner"] not in learners})
-
-
-def _as_dict(path: Path) -> dict[str, Any]:
-    """A file of JSON that holds one; empty if it cannot be read, or holds anything else."""
-    try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return kept if isinstance(kept, dict) else {}
 
 
 def _write(path: Path, kept: Mapping[str, Any]) -> None:
@@ -193,11 +178,10 @@ def note_problems(root: Path, marks: Iterable[Mark]) -> None:
     _write_problems(root, {key: one for key, one in kept.items() if one.problem})
 
 
-def forget_problems(root: Path, learners: Collection[str]) -> None:
-    """Forget the problems of these learners. Raises OSError."""
-    kept = problems_of(root)
-    if any(learner in learners for learner, _ in kept):
-        _write_problems(root, {key: one for key, one in kept.items() if key[0] not in learners})
+def forget(root: Path, learners: Collection[str]) -> None:
+    """Forget the problems of these learners, and what is settled of theirs. Raises OSError."""
+    note_settled(root, {name: one for name, one in settled_in(root).items() if one["learner"] not in learners})
+    _write_problems(root, {key: one for key, one in problems_of(root).items() if key.learner not in learners})
 
 
 def _write_problems(root: Path, kept: Mapping[Key, Verdict]) -> None:
@@ -210,9 +194,9 @@ def _write_problems(root: Path, kept: Mapping[Key, Verdict]) -> None:
 
 def problems_of(root: Path) -> dict[Key, Verdict]:
     """What was not graded, and why."""
-    kept = _as_dict(root / ".course" / "problems.json").get("problems", [])
+    kept = read_dict(root / ".course" / "problems.json").get("problems", [])
     found = [(Key(one["learner"], one["lesson"]), one["problem"], one["grader_failed"]) for one in kept]
-    return {key: Verdict.refused(*key, 0, why, grader_failed=flaw) for key, why, flaw in found}
+    return {key: Verdict(*key, problem=why, grader_failed=flaw) for key, why, flaw in found}
 
 
 def keep_version(root: Path, lesson: str, notebook: bytes = b"") -> list[Path]:

@@ -55,7 +55,7 @@ def marked(pool: Pool, jobs: Sequence[HandIn], read: Reader, seed: int) -> Itera
             try:
                 flying[pool.submit(read(job))] = job
             except (Damaged, OSError) as error:
-                yield job, Verdict.refused(*job.key, seed, str(error))
+                yield job, Verdict(*job.key, seed, problem=str(error))
         for future in wait(flying, return_when=FIRST_COMPLETED).done:
             job, found = flying.pop(future), outcome(future.result)
             if isinstance(found, Verdict):
@@ -71,10 +71,10 @@ def _second_try(pool: Pool, job: HandIn, read: Reader, seed: int) -> Verdict:
     if isinstance(found, Verdict):
         return found
     if isinstance(found, (Damaged, OSError)):
-        return Verdict.refused(*job.key, seed, str(found))
+        return Verdict(*job.key, seed, problem=str(found))
     said = in_one_line(found)
     why = f"what marked it ended twice ({type(found).__name__}: {said}); look at it, and grade it again by itself"
-    return Verdict.refused(*job.key, seed, why, grader_failed=True)
+    return Verdict(*job.key, seed, problem=why, grader_failed=True)
 
 
 def outcome(marks: Callable[[], Verdict]) -> Verdict | Exception:

@@ -23,7 +23,7 @@ from nbproof.display.words import words
 from nbproof.files import digest_of
 from nbproof.key import Key
 from nbproof.marking.blueprint import Blueprint, files_beside, fill_in
-from nbproof.marking.results import FAULTS, Verdict
+from nbproof.marking.results import Verdict
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import HandIn
 from nbproof.run.digests import LessonState, environment
@@ -32,9 +32,9 @@ from nbproof.run.pool import Pool, marked
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.shown import visible_folders
-from nbproof.values.results import Cause, Outcome
+from nbproof.values.results import FAULTS, Cause, Outcome
 
-__all__ = ["REFERENCE", "References", "ReferencesFail", "reference_answers", "shortfall"]
+__all__ = ["REFERENCE", "References", "reference_answers", "shortfall"]
 
 REFERENCE = "reference answers"
 """In place of a learner's name."""
@@ -44,10 +44,6 @@ _UNTOUCHED = "an untouched notebook"
 _IMPORTS = re.compile(r"^\s*(?:import|from) +(\w+)", re.MULTILINE)
 _SHOWN = 3
 """Exercises that are told of."""
-
-
-class ReferencesFail(GradingError):
-    """The reference answers of every lesson that was to be graded earn less than full marks."""
 
 
 def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
@@ -193,9 +189,9 @@ class References:
         return digest_of(self.lessons[lesson].source.encode(), environment())
 
     def refuse(self, failed: Mapping[str, str], next_command: str) -> None:
-        """Raise ReferencesFail, with every reason."""
+        """Raise GradingError, with every reason: no lesson that was to be graded has reference answers that earn full marks."""
         lines = [f"{lesson}: {why}" for lesson, why in sorted(failed.items())]
-        raise ReferencesFail(
+        raise GradingError(
             "nothing is graded, because the reference answers themselves lose marks here. " + "; ".join(lines),
             ", ".join(str(self.lessons[lesson].path) for lesson in sorted(failed)),
             next_command,

@@ -1,7 +1,8 @@
 """What a worker sends as a cell's outputs, made harmless: graded notebooks are read by instructors, logged in.
 
 Learner code may have written every byte of it. So nothing is trusted: forms, sizes, text. HTML is not kept at all: whatever
-cleans it does work that a few lines of it can make as long as they like, and the text of the same output says what was shown.
+cleans it does work that a few lines of it can make as long as they like. The text of the same output says what was shown; where
+there is none, the words of the HTML stand there, and a sentence says what is left out.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import binascii
 import re
 import struct
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 
 from nbproof.text import readable
@@ -21,7 +23,11 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 _MOVING = (b"acTL", b"fcTL", b"fdAT")
 MOST_PIXELS = 20_000_000
 """Of all pictures of a submission together: decoded, four bytes each."""
-_NOT_SHOWN = "[a picture is left out: more than 20 million pixels in all, or no plain PNG]"
+_NO_PNG = "[a picture is left out, for it is no plain PNG; the submitted notebook has it]"
+_TOO_LARGE = "[a picture is left out, for there is no room for more; the submitted notebook has it]"
+_FOR_A_BROWSER = "[HTML, JavaScript or a widget is left out; the submitted notebook has it]"
+_SHOWN = {"text/plain", "text/markdown"}
+_TAG, _MOST_HTML = re.compile("<[^<>]*>?"), 20_000
 _CUT = "\n[output cut off: more than a graded notebook may hold]\n"
 
 
@@ -73,27 +79,34 @@ class Outputs:
         data = output.get("data")
         if not isinstance(data, dict):
             return None
-        picture = self._picture(data.get("image/png"))
+        picture, why = self._picture(data)
         # Markdown has a hundred ways to write a link: it is shown as it was written.
         plain = self._text(data.get("text/markdown") or data.get("text/plain"), 10**9)
-        if not picture and any(str(kind).startswith("image/") for kind in data):
-            plain = f"{plain}\n{self._text(_NOT_SHOWN, 10**9)}".strip("\n")
+        if why == _FOR_A_BROWSER:
+            words = " ".join(unescape(_TAG.sub(" ", str(data.get("text/html", ""))[:_MOST_HTML])).split())
+            # `<IPython.core.display.HTML object>` says nothing of what was shown. A table's text does.
+            why = f"{words}\n{why}".strip() * (plain[:1] in ("", "<"))
+        plain = "\n".join(filter(None, (plain, self._text(why, 10**9))))
         shown = {kind: text for kind, text in (("image/png", picture), ("text/plain", plain)) if text}
         made: dict[str, Any] = {"output_type": output["output_type"], "data": shown, "metadata": {}}
         if output["output_type"] == "execute_result":
             made["execution_count"] = number
         return made if shown else None
 
-    def _picture(self, text: object) -> str:
+    def _picture(self, data: dict[Any, Any]) -> tuple[str, str]:
+        """The PNG of an output, in base64; or what to say of a picture, or of something else, that is left out."""
+        if not any(str(kind).startswith("image/") for kind in data):
+            return "", _FOR_A_BROWSER * bool(data.keys() - _SHOWN)
         # Pages put a picture's text into an attribute, as it is. Half a picture is none.
-        if not isinstance(text, str) or len(text) > self.left or not re.fullmatch(r"[A-Za-z0-9+/=\s]*", text):
-            return ""
+        text = re.sub(r"[^A-Za-z0-9+/=\s].*", "", str(data.get("image/png", "")), flags=re.DOTALL)
         pixels = _pixels_of(text)
-        if not 0 < pixels <= self.pixels_left:
-            return ""
+        if pixels == 0:
+            return "", _NO_PNG
+        if pixels > self.pixels_left or len(text) > self.left:
+            return "", _TOO_LARGE
         self.pixels_left -= pixels
         self.left -= len(text)
-        return text
+        return text, ""
 
 
 def _pixels_of(text: str) -> int:

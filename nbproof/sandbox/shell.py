@@ -9,6 +9,7 @@ import ast
 import base64
 import contextlib
 import io
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -159,7 +160,10 @@ class Shell(InteractiveShell):  # type: ignore[misc]
     def run_in_loop(self, source: str, history: bool) -> Any:
         """The result of a cell that runs as in a kernel: within an event loop, which is there for the cells below as well."""
         try:
-            awaits = self.should_run_async(source, transformed_cell=self.transform_cell(source))
+            # What IPython makes of a cell takes a second where that is long, and is made once more to run it.
+            awaits = bool(_AWAITS.search(source)) and self.should_run_async(
+                source, transformed_cell=self.transform_cell(source)
+            )
         except Exception:  # it is told when the cell runs
             awaits = False
         if awaits:
@@ -189,6 +193,8 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         result.raise_error()
         return result.result
 
+
+_AWAITS = re.compile("await|async")
 
 _RUN_CODE = frozenset({"time", "timeit", "prun", "run", "debug", "memit", "mprun", "lprun"})
 """Magics that run a learner's code: its errors are the learner's."""

@@ -44,7 +44,8 @@ def send(channel: socket.socket, header: dict[str, Any], payload: bytes = b"") -
     """Write one frame. Raises Closed if nobody reads any more."""
     text = json.dumps(header).encode()
     try:
-        channel.sendall(_HEAD.pack(len(text), len(payload)) + text + payload)
+        channel.sendall(_HEAD.pack(len(text), len(payload)) + text)
+        channel.sendall(payload)  # a notebook may be large: no copy of it is made
     except TimeoutError:
         raise Late from None
     except OSError:

@@ -18,7 +18,7 @@ from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark
 from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.recover.answers import Answers, OwnCell
 from nbproof.sandbox.engine import Engine
 
@@ -58,4 +58,6 @@ class Bench:
 
     def verdict(self, rebuilt: Answers, files: dict[str, bytes] | None = None, seed: int = 7) -> Verdict:
         """The verdict on answers that were read from a notebook."""
-        return mark(self.engine, self.blueprint, Judge(self.blueprint, seed), rebuilt, "ada", files or {})
+        return mark(
+            self.engine, self.blueprint, Judge(self.blueprint, seed, self.engine.judge), rebuilt, "ada", files or {}
+        )

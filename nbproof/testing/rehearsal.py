@@ -28,8 +28,7 @@ from nbproof.gradebook.marks import GradedClass
 from nbproof.key import Key
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import select, take_in
 from nbproof.run.journal import journalled_verdict
@@ -108,7 +107,7 @@ class Rehearsal:
     def grade(self, lessons: Sequence[str] = (), only: Sequence[str] = (), **options: Any) -> GradedClass:
         """Grade what was handed in; ``options`` as :func:`grade_class` takes them."""
         names = list(lessons or (self.lesson,))
-        intake = select(take_in(self.root, names, names), only)
+        intake = select(take_in(self.root, names), only)
         return grade_class(self.root, intake, names, **{"pool": self.pool, **options})
 
     def verdict(self, learner: str, lesson: str = "") -> Verdict:

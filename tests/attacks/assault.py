@@ -125,9 +125,13 @@ def hand_in(root: Path, targets: dict[str, Any], attacks: Sequence[Attack], neig
 
 @contextlib.contextmanager
 def listeners(folder: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Listeners on TCP, UDP, a Unix socket and an abstract one; yields how to reach them, and what they heard."""
+    """Listeners on TCP, UDP, a Unix socket and an abstract one; yields how to reach them, and which were told the token.
+
+    Other programs of this machine may try its ports: what does not say the token is theirs.
+    """
     heard: list[str] = []
-    path, name = str(folder / "listener.sock"), f"course-listener-{secrets.token_hex(4)}"
+    path, token = str(folder / "listener.sock"), secrets.token_hex(8)
+    name = f"course-listener-{token[:8]}"
     with contextlib.ExitStack() as stack:
         tcp, unix, abstract = (
             stack.enter_context(socket.socket(kind)) for kind in (socket.AF_INET, *[socket.AF_UNIX] * 2)
@@ -142,17 +146,18 @@ def listeners(folder: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
         stop = threading.Event()
 
         def listen() -> None:
-            while not stop.is_set():
-                for one in select.select([*names], [], [], 0.2)[0]:
-                    heard.append(names[one])
-                    with contextlib.suppress(OSError):
-                        one.recv(65536) if one is udp else one.accept()[0].close()
+            while (ready := select.select([*names], [], [], 0.2)[0]) or not stop.is_set():
+                for one in ready:
+                    with contextlib.suppress(OSError), one.dup() if one is udp else one.accept()[0] as line:
+                        line.settimeout(1)
+                        heard.extend([names[one]] if token.encode() in line.recv(65536) else [])
 
         thread = threading.Thread(target=listen)
         thread.start()
         stack.callback(thread.join)
         stack.callback(stop.set)
-        yield {"tcp": tcp.getsockname()[1], "udp": udp.getsockname()[1], "unix": path, "abstract": name}, heard
+        ports = {"tcp": tcp.getsockname()[1], "udp": udp.getsockname()[1]}
+        yield {**ports, "unix": path, "abstract": name, "token": token}, heard
 
 
 ORDINARY = 1000

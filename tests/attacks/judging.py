@@ -27,7 +27,7 @@ from nbproof.feedback.page import page_of
 from nbproof.feedback.pages import task_of
 from nbproof.key import Key
 from nbproof.marking.blueprint import OWN, Blueprint, read_blueprint
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from tests.attacks.arsenal import Attack
 from tests.attacks.assault import LIMITS, MARKER, NEIGHBOURS, Outcome, canaries_in
 from tests.feedback.page_rules import what_runs

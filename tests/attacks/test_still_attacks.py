@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import socket
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from tests import ROOT
 from tests.attacks.arsenal_all import ATTACKS
 from tests.attacks.arsenal_facts import MINE
+from tests.attacks.assault import listeners
 
 pytestmark = pytest.mark.slow
 
@@ -21,6 +23,14 @@ HERE = Path(__file__).parent
 FRAMES = re.compile(r"co_name|f_locals|f_globals|f_code|_asked_by\(")
 """By what a program knows a frame of the stack that it walks."""
 OURS = r"(?:nbproof|course)(?:\.[A-Za-z_]\w*)+"
+
+
+def test_listeners_hear_the_token_and_no_stranger(tmp_path: Path) -> None:
+    with listeners(tmp_path) as (reach, heard):
+        for said in (b"a stranger's", reach["token"].encode()):
+            with socket.create_connection(("127.0.0.1", reach["tcp"])) as one:
+                one.sendall(said)
+    assert heard == ["tcp"]
 
 
 def _is_there(name: str) -> bool:

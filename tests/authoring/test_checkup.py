@@ -13,7 +13,7 @@ from nbproof.authoring.contract import Record
 from nbproof.authoring.lesson import Exercise, Lesson, read_lesson
 from nbproof.cli.main import main
 from nbproof.command import course_command
-from nbproof.errors import Violation
+from nbproof.errors import LessonError
 from tests.authoring.tiny import Sketch, write_lesson
 
 NO_HEADING = "catch: no heading above its TODO cell says its title, difficulty and minutes"
@@ -41,7 +41,7 @@ def test_what_was_found_is_told_at_once(
     course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def stopped(pairs: list[tuple[Lesson, Exercise]], step: object, told: Callable[[Record], None]) -> None:
-        told(Record(pairs[0][1], violations=[Violation("nobody breaks it", "lesson.py:7", "break it")]))
+        told(Record(pairs[0][1], violations=[LessonError("nobody breaks it", "lesson.py:7", "break it")]))
         raise KeyboardInterrupt
 
     monkeypatch.setattr("nbproof.authoring.checkup.check_contract", stopped)
@@ -59,14 +59,11 @@ def test_what_is_not_fresh_or_does_not_belong_is_named_and_nothing_else(course: 
     (lesson / "lesson.py").write_text((lesson / "lesson.py").read_text().replace("A tiny lesson", "A small lesson"))
     (source / "data.csv").write_text("")
     (release / "00_tiny.ipynb").unlink()
-    assert set(check_release(course, [lesson_of(course)])) == {
-        Violation("source/00_tiny is outdated", str(source / "00_tiny.ipynb"), course_command("build")),
-        Violation("release/00_tiny is missing", str(release / "00_tiny.ipynb"), course_command("build")),
-        Violation(
-            "learners would get this file as well: nbgrader hands out the whole folder",
-            str(source / "data.csv"),
-            f"move it out of source/, or, if they should, to {lesson / 'files'}",
-        ),
+    assert {str(one) for one in check_release(course, [lesson_of(course)])} == {
+        str(LessonError("source/00_tiny is outdated", str(source / "00_tiny.ipynb"), course_command("build"))),
+        str(LessonError("release/00_tiny is missing", str(release / "00_tiny.ipynb"), course_command("build"))),
+        "error: learners would get this file as well: nbgrader hands out the whole folder\n"
+        f"  at:   {source / 'data.csv'}\n  next: move it out of source/, or, if they should, to {lesson / 'files'}",
     }
 
 

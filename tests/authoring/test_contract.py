@@ -158,7 +158,7 @@ def test_a_sound_exercise_meets_the_contract(records: dict[str, Record]) -> None
 
 def told(records: dict[str, Record], name: str, fact: str) -> tuple[str, str]:
     """The place of a fact: file, and its line."""
-    (found,) = {one for one in records[name].violations if one.fact.startswith(f"{name}: {fact}")}
+    (found,) = {str(one): one for one in records[name].violations if one.fact.startswith(f"{name}: {fact}")}.values()
     assert found.next_command.split("; then: ")[-1] == course_command(f"check {name}")
     path, _, line = found.place.rpartition(":")
     return Path(path).name, Path(path).read_text().splitlines()[int(line) - 1]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.build import build
-from nbproof.authoring.hinting import check_hints, given_away, place_of
+from nbproof.authoring.hinting import check_hints, given_away, place_of, unused_hints
 from nbproof.authoring.lesson import Candidate, Cell, Exercise, Lesson
 from nbproof.cells import CellKind
 from nbproof.display.help import Hint, read_hints
@@ -55,6 +55,18 @@ def test_an_incomplete_or_repeated_hint_is_refused_with_its_file(text: str, fact
     assert caught.value.fact.startswith(fact)
     assert caught.value.place.startswith(str(path))
     assert caught.value.next_command
+
+
+def test_a_hint_that_nothing_names_is_named_until_it_is_deleted(root: Path) -> None:
+    (root / "lessons" / "00_tiny" / "catch" / "wrong.py").write_text("# %% other\n# hint: ours\n")
+    path = root / "lessons" / "00_tiny" / "hints.toml"
+    unused = [*unused_hints(root / "lessons")]
+    assert [one.fact for one in unused] == [
+        f"nothing names the hint {key!r}, so nobody sees it" for key in ("everybodys", "mine")
+    ]
+    assert unused[1].place == f"{path}:6" and unused[1].next_command.startswith("delete it")
+    path.write_text(path.read_text().replace(hint("mine"), ""))
+    assert len([*unused_hints(root / "lessons")]) == 1
 
 
 ANSWER = """def clip(grad):

@@ -13,7 +13,7 @@ from nbgrader.api import MissingEntry
 from nbproof.cli.main import main
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON
-from nbproof_lms.due_dates import read_due
+from nbproof_lms.roster_command import read_due
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
 

@@ -135,3 +135,12 @@ def test_the_roster_is_filled_by_names_imports_and_one_by_one(
     (tmp_path / "up.zip").write_bytes(zipped({"zedzoe_77_9_x.ipynb": work, "bbob_78_8_x.ipynb": work}))
     collect(two, [tmp_path / "up.zip"])
     assert (two / "submitted/zz").is_dir()
+
+
+def test_what_a_run_could_not_grade_is_no_yes(room: Rehearsal, capsys: pytest.CaptureFixture[str]) -> None:
+    room.hand_in("ada", RIGHT)
+    room.hand_in("ben", RIGHT).write_text('{"cells": 7}')
+    room.grade()
+    assert main(["roster", "--course", str(room.root)]) == 0
+    rows = {one.split()[1]: one.split()[-2] for one in capsys.readouterr().out.splitlines() if one.startswith("│")}
+    assert rows == {"ada": "yes", "ben": "!"}

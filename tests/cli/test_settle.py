@@ -76,3 +76,23 @@ def test_a_file_that_comes_in_each_download_is_settled_once(tmp_path: Path, caps
     assert code == 0 and "1 settled" in told and "needs you" not in told
     (tmp_path / "2.zip").write_bytes(zipped({**first, "maxeva_4_9_essay.pdf": essay["leekim_3_7_essay.pdf"]}))
     assert _run(capsys, root, f"collect {tmp_path}/2.zip --lesson 01_first")[0] == 1
+
+
+@pytest.mark.slow
+def test_what_never_was_in_submitted_is_settled_in_roster_and_grade_files(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only a PDF came of bob, with his number; a 0 is in the file as long as it is settled, and nothing asks about it."""
+    data = Rehearsal(course, LESSON).hand_in("ada", RIGHT).read_bytes()
+    (course / "roster.csv").write_text("learner,name,canvas\nada,Ada A,1\nbob,Bob B,2\n")
+    (tmp_path / "up.zip").write_bytes(zipped({"aada_1_7_x.ipynb": data, "bbob_2_8_essay.pdf": b"%PDF-1.7"}))
+    (tmp_path / "canvas.csv").write_text(
+        f"Student,ID,SIS Login ID,{LESSON} (5)\n    Points Possible,,,4\nA,1,ada,\nB,2,bob,\n"
+    )
+    _run(capsys, course, f"grade --from {tmp_path}/up.zip --lesson {LESSON} --no-feedback")
+    for how, mark, asks in (("--undo", "", True), ("", "0", False), ("--open", "", False)):
+        assert _run(capsys, course, f"settle bob {how}")[0] == 0
+        assert _run(capsys, course, f"report {LESSON} --canvas {tmp_path}/canvas.csv")[0] == 0
+        filled = (course / "report" / LESSON / "canvas.csv").read_text().splitlines()
+        assert filled[2:] == ["A,1,ada,4", f"B,2,bob,{mark}"], how
+        assert ("! nothing that can be graded: bob" in _run(capsys, course, "roster")[1]) is asks

@@ -30,7 +30,7 @@ from nbproof.cells import CellKind
 from nbproof.checks.check_cells import probe_part
 from nbproof.course_file import the_course
 from nbproof.limits import GradingLimits
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from tests import SLUGS, some_by_day, the_lesson, the_lessons
 
 ROOT = Path(__file__).parent.parent.parent

@@ -24,15 +24,14 @@ from nbproof.authoring.simulate import as_handed_in
 from nbproof.cli.main import main
 from nbproof.errors import UsageError
 from nbproof.feedback import page as feedback_page_module
-from nbproof.feedback.exercise_feedback import Addressee
 from nbproof.feedback.own_code import harmless
-from nbproof.feedback.page import feedback_page
+from nbproof.feedback.page import Addressee, feedback_page
 from nbproof.feedback.page_writer import Task, page_path, serve, written
 from nbproof.feedback.pages import Feedback, chosen_submissions, write_feedback
 from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
 from nbproof.marking.blueprint import read_blueprint
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.sandbox.engine import Engine
 from nbproof.testing import Bench, Rehearsal
 from nbproof.testing.small import LESSON, RIGHT

@@ -13,10 +13,9 @@ import torch
 
 from nbproof.authoring.secret_lines import Secrets
 from nbproof.display.help import all_hints, exercise_hints, steps
-from nbproof.feedback.exercise_feedback import Addressee
 from nbproof.feedback.own_code import Made, made_in
-from nbproof.feedback.page import feedback_page, refusal_page
-from nbproof.gradebook.marks import CellMark, Lateness, Mark, nothing_of
+from nbproof.feedback.page import Addressee, feedback_page, refusal_page
+from nbproof.gradebook.marks import CellMark, Lateness, Mark
 from nbproof.marking.results import CellRun, Verdict, WrittenAnswer, pack
 from nbproof.values.compare import Difference, Differs
 from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
@@ -54,7 +53,7 @@ def mark(name: str, score: float, most: float = 2.0, given: float | None = None,
     return CellMark(name, most, score, given, listed=waits)
 
 
-NOTHING_GIVEN = Mark(nothing_of("ada", LESSON))
+NOTHING_GIVEN = Mark(Verdict("ada", LESSON))
 
 
 def test_total_bar_and_order(looked_at: Look) -> None:

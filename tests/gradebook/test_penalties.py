@@ -13,12 +13,13 @@ from nbgrader.apps import NbGraderAPI
 
 from nbproof.cli.main import main
 from nbproof.display.words import ENGLISH
+from nbproof.errors import CourseError
 from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.registry import create_tables
 from nbproof.key import Key
-from nbproof.nbgrader_setup import course_config
-from nbproof.report.findings import tables
+from nbproof.places import course_config
 from nbproof.report.records import read_class
+from nbproof.report.report import tables
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, RIGHT
 from nbproof_lms import collect
@@ -155,6 +156,16 @@ def test_a_broken_plug_in_is_told_and_costs_nobody_else(
     assert scores(again) == {"early": 4, "late": 3, "later": 0, "excused": 4}
 
 
+@pytest.mark.parametrize(("name", "says"), [("ENOSPC", "the disk is full"), ("", "gradebook is damaged")])
+def test_what_disk_or_gradebook_say_meanwhile_is_no_plug_ins(late_class: Rehearsal, name: str, says: str) -> None:
+    raised = f"OSError(errno.{name}, '')" if name else "sqlalchemy.exc.DatabaseError('', None, OSError('x'))"
+    config = late_class.root / "nbgrader_config.py"
+    bad = f"(_ for _ in ()).throw({raised})"
+    config.write_text("import errno\nimport sqlalchemy.exc\n" + config.read_text().replace('"excused"', bad))
+    with pytest.raises(CourseError, match=says):
+        late_class.grade()
+
+
 @pytest.fixture
 def said_late(room: Rehearsal, tmp_path_factory: pytest.TempPathFactory) -> Rehearsal:
     """``late`` and ``early``, from a download of Canvas: it says who was late, and never when anybody handed in."""
@@ -230,3 +241,7 @@ def test_the_last_second_is_on_time_and_a_time_that_cannot_be_read_costs_nothing
     assert late_class.grade().marks[Key("later", LESSON)].late.seconds == 3600
     (late_class.submitted("later").parent / "timestamp.txt").write_text("sometime")
     assert late_class.grade().marks[Key("later", LESSON)].late.seconds == 0
+    # A plug-in may count whole hours from a due date that is in the middle of a second.
+    _due(late_class, "2026-03-04 23:59:59.500000 UTC")
+    (late_class.submitted("later").parent / "timestamp.txt").write_text("2026-03-05 00:59:59.500000 UTC")
+    assert late_class.grade().marks[Key("later", LESSON)].late.seconds == 3600

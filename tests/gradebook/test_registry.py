@@ -20,7 +20,7 @@ from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
 from nbproof.gradebook.writer import Writer
 from nbproof.key import Key
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.run.pool import PoolMaker
 from tests.run.test_any_course import CUBES, SQUARES, Cells, graded, hand_in, written
 
@@ -111,25 +111,32 @@ def test_what_people_gave_stays_when_cells_change(
     assert _given(marked) == {**before, **other}
     assert (told in note and "due date, extensions" in note) if told else note == ""
     kept = marked / ".course" / "removed_marks.csv"
-    rows = list(csv.reader(kept.read_text().splitlines())) if kept.exists() else []
+    rows = list(csv.reader(kept.read_text().splitlines()))[1:] if kept.exists() else []
     assert [row[:4] for row in rows] == [["ada", "ps1", "ps1", "why"]] * lost
     assert {"1.5", "Well said."} & {word for row in rows for word in row[4:]} == set(["Well said.", "1.5"][:lost])
     assert (str(kept) in note) == bool(lost)
     assert _registered(marked) == "", "nothing has changed since"
+    written(marked / "source" / "ps1" / "ps1.ipynb", CELLS)
+    assert ("are back with their cells: look at them" in _registered(marked)) == bool(lost)
+    assert _given(marked) == {**before, "waiting": int(lost > 1)}
+    assert not lost or kept.read_text() == "learner,assignment,notebook,cell,manual_score,extra_credit,manual_comment\n"
 
 
 def test_points_a_notebook_more_and_one_less(marked: Path) -> None:
     path = marked / "source" / "ps1" / "ps1.ipynb"
     changed = json.loads(path.read_text())
     changed["cells"][1]["metadata"]["nbgrader"]["points"] = 5
+    changed["cells"][2]["metadata"]["nbgrader"]["points"] = 3
     path.write_text(json.dumps(changed))
     more = written(marked / "source" / "ps1" / "more.ipynb", {"also": SQUARES["squares"], "test_also": NEW})
-    assert "(new: also, test_also)" in _registered(marked)
+    assert "(new: also, more.ipynb, test_also)" in _registered(marked)
     marks = {**GIVEN["marks"], "ada/test_also": (None, None), "cara/test_also": (None, None)}
-    assert _given(marked) == {**GIVEN, "marks": marks, "max": 9, "waiting": 0}
+    assert _given(marked) == {**GIVEN, "marks": marks, "max": 10, "waiting": 1}, (
+        "what a person marked has other points now"
+    )
     more.unlink()
-    assert "(gone: also, test_also)" in _registered(marked)
-    assert _given(marked) == {**GIVEN, "max": 7, "waiting": 0}
+    assert "(gone: also, more.ipynb, test_also)" in _registered(marked)
+    assert _given(marked) == {**GIVEN, "max": 8, "waiting": 1}
 
 
 ID = "id VARCHAR(32) NOT NULL PRIMARY KEY"

@@ -15,9 +15,8 @@ from nbproof.cli.main import main
 from nbproof_lms import Collected, collect
 from nbproof_lms.attendance import attend, late_by_word, lines_of, people_of
 from nbproof_lms.choosing import later
-from nbproof_lms.members import Member
 from nbproof_lms.outcome import Line
-from nbproof_lms.roster import enrol
+from nbproof_lms.roster import Member, enrol
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import folder_of, notebook, zipped
 

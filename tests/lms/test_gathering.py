@@ -20,9 +20,8 @@ from nbproof.errors import UsageError
 from nbproof.run.journal import only_run
 from nbproof_lms import collect, placing
 from nbproof_lms.collected_table import cures
-from nbproof_lms.members import Member
 from nbproof_lms.outcome import STATUSES
-from nbproof_lms.roster import enrol
+from nbproof_lms.roster import Member, enrol
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, folder_of, make_course, notebook, zipped
 

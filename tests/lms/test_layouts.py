@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.run.contents import Guess, LessonBook
+from nbproof.run.hand_ins import Guess, LessonBook
 from nbproof_lms.system import systems
 from nbproof_lms.whose import Upload, owners
 from tests.lms.conftest import Collecting

@@ -10,8 +10,7 @@ import pytest
 
 from nbproof.cli.main import main
 from nbproof.errors import UsageError
-from nbproof_lms.members import Member, Roster, read_names
-from nbproof_lms.roster import enrol, kept_roster, members_of
+from nbproof_lms.roster import Member, Roster, enrol, kept_roster, members_of, read_names
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, notebook, zipped
 

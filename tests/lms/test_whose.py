@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from nbproof_lms import Collected, collect
-from nbproof_lms.members import Member
-from nbproof_lms.roster import enrol
+from nbproof_lms.roster import Member, enrol
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import folder_of, notebook, zipped
 

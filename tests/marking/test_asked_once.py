@@ -13,7 +13,7 @@ from nbproof.display.words import ENGLISH
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.execution import Execution
 from nbproof.marking.judge import Judge
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.recover.answers import OwnCell
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.worker_handle import Worker

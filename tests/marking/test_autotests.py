@@ -12,7 +12,7 @@ import pytest
 
 from nbproof.errors import CourseError
 from nbproof.marking.autotests import with_tests
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.run.pool import PoolMaker
 from tests.run.test_any_course import Cells, book, graded, hand_in, written
 

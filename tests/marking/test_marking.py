@@ -19,7 +19,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.recover.answers import Answers
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.judging import JudgeProcess
@@ -160,7 +160,7 @@ def test_a_truth_is_computed_once_for_a_class(bench: Bench, monkeypatch: pytest.
         return ask(self, header, *rest, **more)
 
     monkeypatch.setattr(JudgeProcess, "ask", noting)
-    blueprint, judge = bench.blueprint, Judge(bench.blueprint, seed=7)
+    blueprint, judge = bench.blueprint, Judge(bench.blueprint, 7, bench.engine.judge)
     for learner in ("ada", "bob"):
         mark(bench.engine, blueprint, judge, Answers({**blueprint.stubs, **RIGHT}), learner, {})
     assert sorted(asked) == sorted((test, *one) for test in blueprint.tests for one in judge.plan(test))
@@ -222,7 +222,7 @@ ROOT = Path(__file__).parent.parent.parent
 def test_candidates_get_the_marks_that_the_contract_promises(slug: str, step: int, engine: Engine) -> None:
     lesson = the_lesson(slug)
     blueprint = read_blueprint(ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
-    judge = Judge(blueprint, seed=4)
+    judge = Judge(blueprint, 4, engine.judge)
     chosen = {exercise.id: _chosen(exercise, step) for exercise in lesson.exercises}
 
     def wrong_verdicts(number: int) -> list[str]:

@@ -14,7 +14,7 @@ from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.marking.blueprint import OWN, Blueprint, fill_in, read_blueprint
 from nbproof.marking.marker import read_answers
 from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.recover.answers import Answers, OwnCell, own_cells
 from nbproof.recover.notebook_bytes import cells_in
 from nbproof.recover.search import found_in

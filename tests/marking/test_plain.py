@@ -29,12 +29,12 @@ from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark, read_answers
 from nbproof.marking.plain import PlainTest, hidden_run, is_plain, plain_run, scored
 from nbproof.marking.results import Verdict
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.pool import PoolMaker
-from nbproof.run.references import ReferencesFail
 from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.exceptions import GradingError
 from nbproof.testing import Bench, Rehearsal
 
 ROOT = Path(__file__).parent.parent.parent
@@ -320,7 +320,7 @@ def test_a_class_is_graded_end_to_end(course: Path, pool: PoolMaker, tmp_path: P
     assert {one.how for one in room.grade().marks.values()} == {"unchanged"}
     # Another file beside the notebook is another lesson.
     (tmp_path / "source" / SLUG / "data" / "table.csv").write_text("3,4\n")
-    with pytest.raises(ReferencesFail, match="rows earns 1 of 2"):
+    with pytest.raises(GradingError, match="rows earns 1 of 2"):
         room.grade()
     third = room.grade(anyway=True)
     assert [one.score for one in third.marks.values()] == [9.0, 4.0]
@@ -450,7 +450,7 @@ def test_marks_equal_stock_nbgraders(course: Path, pool: PoolMaker, blueprint: B
             (place / f"{SLUG}.ipynb").write_bytes(handed_in(blueprint, given))
     shutil.copytree(ours, stock)
     lessons = [quick, SLUG]
-    told = grade_class(ours, take_in(ours, lessons, lessons), lessons, pool=pool)
+    told = grade_class(ours, take_in(ours, lessons), lessons, pool=pool)
     assert {one.problem for one in told.marks.values()} == {""}
     assert grade_plainly(plain_config(stock)) == {}
     # Of a task that nobody has answered there is nothing to mark: stock nbgrader has it wait all the same.
@@ -481,7 +481,9 @@ def test_whatever_a_lesson_is_made_of_its_answers_earn_all_of_it(
         cell.metadata.nbgrader.grade_id: cell.source
         for cell in nbformat.read(path, as_version=4).cells if cell.metadata.get("nbgrader", {}).get("solution")
     }  # fmt: skip
-    verdict = mark(engine, odd, Judge(odd, 1), read_answers(engine, odd, handed_in(odd, solved), {}), "ada", {})
+    verdict = mark(
+        engine, odd, Judge(odd, 1, engine.judge), read_answers(engine, odd, handed_in(odd, solved), {}), "ada", {}
+    )
     assert sum(test.points for test in odd.tests.values()) == verdict.score
     assert [one.status for one in verdict.exercises] == ["passed"]
     graded_notebook(odd, verdict)

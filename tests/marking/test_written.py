@@ -146,17 +146,18 @@ def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(asking: Rehe
     assert _grade(asking, force=True)["code"] == (FULL + 2, FULL + 2, 0)
 
 
-def test_points_of_a_test_that_a_person_gave_wait_again_only_if_something_is_new(room: Rehearsal) -> None:
+@pytest.mark.parametrize("column", ["manual_score", "extra_credit"])
+def test_points_of_a_test_that_a_person_gave_wait_again_only_if_something_is_new(room: Rehearsal, column: str) -> None:
     def waits(**options: object) -> tuple[float | None, float | None, bool]:
         _grade(room, **options)
         with room.gradebook() as gradebook:
             grade = gradebook.find_grade("test_first", LESSON, LESSON, "ada")
-            return grade.auto_score, grade.manual_score, grade.needs_manual_grade
+            return grade.auto_score, getattr(grade, column), grade.needs_manual_grade
 
     room.hand_in("ada", {**RIGHT, "first": "first = 1"})
     assert waits() == (0, None, False)
     with room.gradebook() as gradebook:
-        gradebook.find_grade("test_first", LESSON, LESSON, "ada").manual_score = 1.5
+        setattr(gradebook.find_grade("test_first", LESSON, LESSON, "ada"), column, 1.5)
         gradebook.db.commit()
     assert waits(force=True) == (0, 1.5, False)
     # As wrong as before, but another answer; then the same one, which nobody has looked at yet.

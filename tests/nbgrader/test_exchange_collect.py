@@ -18,7 +18,7 @@ from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
 from nbproof.nbgrader.exchange import CollectFromOwners
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from tests import ROOT
 
 ME = getpass.getuser()

@@ -18,7 +18,7 @@ from nbgrader.apps import NbGraderAPI
 
 from nbproof.command import formgrader_on_a_hub
 from nbproof.feedback.pages import write_feedback
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from tests import ROOT

@@ -23,7 +23,7 @@ from nbproof.authoring.simulate import as_handed_in, hand_in
 from nbproof.cells import kind_of, name_of, text_of
 from nbproof.marking import marker
 from nbproof.marking.blueprint import Blueprint, read_blueprint
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.recover.answers import Answers
 from nbproof.recover.matching import bare, view
 from nbproof.recover.notebook_bytes import Damaged, cells_in
@@ -90,7 +90,7 @@ def _compare(blueprint: Blueprint, notebook: dict[str, Any], damage: Damage, fou
         if kind_of(cell) not in ("answer", "written"):
             continue
         if name in damage.lost:
-            assert "Hand in" in found.lost[name]
+            assert "is needed." in found.lost[name]
             assert found.answers[name].strip() == stubs[name].strip() or found.waits(blueprint.stubs, name)
         elif name in found.lost:
             assert found.waits(blueprint.stubs, name), found.lost

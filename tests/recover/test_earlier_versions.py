@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from nbproof.authoring.simulate import as_handed_in
-from nbproof.cells import name_of, text_of
+from nbproof.cells import CellKind, name_of, text_of
 from nbproof.marking.blueprint import Blueprint, read_blueprint
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.recover.answers import Answers
-from nbproof.recover.matching import bare, former_cells
-from nbproof.recover.notebook_bytes import cells_in
-from nbproof.recover.search import found_in
+from nbproof.recover.matching import HandedOut, Handout, bare, former_cells
+from nbproof.recover.notebook_bytes import ExportedCell, cells_in
+from nbproof.recover.search import find_answers, found_in
 from tests.conftest import ROOT
 from tests.recover.test_damage import lesson_of
 
@@ -160,6 +160,21 @@ def test_what_was_handed_out_before_is_nobodys_answer(tmp: Path, change: str, fo
     # What is gone runs, where learners' own code may rest on it.
     given = {bare(one.source) for one in today.former if one.place is None}
     assert {bare(one.source) for one in found.own} <= (given if change == "removed" else set())
+
+
+@pytest.mark.parametrize("missing", ["", "why"])
+def test_an_answer_to_a_withdrawn_question_is_no_other_questions(missing: str) -> None:
+    """Unless that one's cell is missing: it may be the same one under another name."""
+    test = HandedOut(CellKind.TEST, "test", "t", "assert " + "all" * 50)
+    asked = [HandedOut(CellKind.WRITTEN, name, name, "YOUR ANSWER HERE") for name in ("why", "how")]
+    handed_in = [ExportedCell(test.name, test.source, "code")]
+    handed_in += [ExportedCell(one.name, one.source, "markdown", one.id) for one in asked]
+    former = tuple(former_cells(Handout("x", (test, asked[0])), handed_in))
+    texts = {"why": "A", "how": "B"}
+    cells = [cell._replace(source=texts.get(str(cell.name), cell.source)) for cell in handed_in if cell.name != missing]
+    found = find_answers(Handout("x", (test, asked[0]), former), cells)
+    assert (found.own, [*found.recovered]) == ((), ["why"] * bool(missing))
+    assert found.answers["why"].endswith("B" if missing else "A")
 
 
 @pytest.mark.parametrize("form", FORMS)

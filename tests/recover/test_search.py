@@ -13,7 +13,7 @@ from rich.console import Console
 from nbproof.cells import CellKind, name_of
 from nbproof.cli.class_table import Told, is_incomplete, print_class
 from nbproof.marking.blueprint import fill_in, read_blueprint
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.recover.answers import Answers
 from nbproof.recover.matching import HandedOut, Handout
 from nbproof.recover.notebook_bytes import Damaged, ExportedCell, cells_in, read_attachments, read_file

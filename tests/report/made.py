@@ -8,17 +8,7 @@ from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
 
-from nbproof.gradebook.marks import (
-    CellMark,
-    ClassLesson,
-    ClassResults,
-    GradedClass,
-    Lateness,
-    Mark,
-    Person,
-    marks,
-    nothing_of,
-)
+from nbproof.gradebook.marks import CellMark, ClassLesson, ClassResults, GradedClass, Lateness, Mark, Person, marks
 from nbproof.marking.results import Verdict
 from nbproof.testing import small_course
 from nbproof.testing.small import LESSON
@@ -77,12 +67,12 @@ def scored(
 ) -> Mark:
     """A mark of which only the points matter, the penalty taken off."""
     cells = {"test": CellMark("test", of, score + penalty)}
-    return Mark(verdict or nothing_of(learner, lesson), of, cells, {}, penalty, late, fresh)
+    return Mark(verdict or Verdict(learner, lesson), of, cells, {}, penalty, late, fresh)
 
 
 def refused(learner: str, lesson: str, why: str, grader_failed: bool = False) -> Mark:
     """What cannot be graded."""
-    return Mark(Verdict.refused(learner, lesson, 0, why, grader_failed=grader_failed))
+    return Mark(Verdict(learner, lesson, problem=why, grader_failed=grader_failed))
 
 
 def class_of(given: Sequence[Mark], notes: Sequence[str] = ()) -> GradedClass:

@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from nbgrader.api import Gradebook
 
 from nbproof.cli.main import main
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.report.records import read_class
 from nbproof.report.statistics import fault_rows
 from nbproof.run.journal import note_problems

@@ -14,8 +14,7 @@ from bs4 import BeautifulSoup
 from nbproof.csv_text import safe_cell
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Person
-from nbproof.report.findings import tables, write_files
-from nbproof.report.report import html_of
+from nbproof.report.report import html_of, tables, write_files
 from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows, needs_help
 from nbproof_lms.grade_files import grade_file
 from nbproof_lms.system import systems

@@ -77,7 +77,7 @@ def test_the_command_says_it_in_words_and_in_its_exit_code(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "holds no cells"),
+        ("{", "none of its cells is a TODO cell"),
         ('{"cells": [{"cell_type": "code", "source": "x = 1", "metadata": {}}]}', "belongs to no lesson"),
         (None, "no such notebook"),
     ],

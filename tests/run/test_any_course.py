@@ -21,10 +21,9 @@ from nbproof.cli.class_table import Told, print_class
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import GradedClass, by_assignment
 from nbproof.key import Key
-from nbproof.nbgrader_setup import course_config
-from nbproof.places import places
-from nbproof.report.findings import tables
+from nbproof.places import course_config, places
 from nbproof.report.records import read_class
+from nbproof.report.report import tables
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import journal_of
@@ -122,7 +121,7 @@ def graded(root: Path, pool: PoolMaker) -> GradedClass:
     """All that was handed in."""
     lessons = lessons_with_source(root, [])
     # The header's cell cannot be right: nobody has a name in the instructor's version.
-    return grade_class(root, take_in(root, lessons, lessons), lessons, pool=pool, anyway=True)
+    return grade_class(root, take_in(root, lessons), lessons, pool=pool, anyway=True)
 
 
 def book(root: Path) -> dict[str, float]:
@@ -203,6 +202,52 @@ def test_a_notebook_that_was_not_handed_in_counts_0_waits_for_nobody_and_is_name
         opened.db.commit()
     graded(numbers, pool)
     assert book(numbers)["ada/ps1/problem1/test_squares"] == 1
+
+
+def test_what_an_assignment_holds_says_source_alone_and_what_is_taken_out_comes_back_with_its_marks(
+    tmp_path: Path, pool: PoolMaker
+) -> None:
+    source, away = tmp_path / "source" / "ps1", tmp_path / "part2.off"
+    for name, cells in {"part1": SQUARES, "part2": CUBES}.items():
+        path = written(source / f"{name}.ipynb", cells)
+        hand_in(path, tmp_path / "release" / "ps1" / path.name, dict.fromkeys(("squares", "cubes"), "pass"))
+        hand_in(path, tmp_path / "submitted" / "ada" / "ps1" / path.name)
+        # Of the part that stays nothing.
+        hand_in(path, tmp_path / "submitted" / "ben" / "ps1" / path.name, {"squares": "pass"})
+
+    def told() -> tuple[float, float, float]:
+        """Points of the table, of the LMS file, of the gradebook."""
+        run = graded(tmp_path, pool)
+        table, other = by_assignment(run.marks).values()
+        in_file, _ = by_assignment(read_class(tmp_path, []).marks).values()
+        assert other.problem == ""
+        with Gradebook(f"sqlite:///{tmp_path}/gradebook.db", "numbers") as opened:
+            row = opened.find_submission("ps1", "ada")
+            assert (row.score, row.score) == (table.score, in_file.score)
+            (most,) = [one.max_score for one in run.lessons if one.slug == "ps1"]
+            return most, in_file.max_score, row.max_score
+
+    assert told() == (6, 6, 6)
+    with Gradebook(f"sqlite:///{tmp_path}/gradebook.db", "numbers") as opened:
+        by_hand = opened.find_grade("why", "part2", "ps1", "ada")
+        by_hand.manual_score, by_hand.needs_manual_grade = 1.5, False
+        opened.db.commit()
+    # Renamed, with its marks; taken out; back.
+    (source / "part2.ipynb").rename(source / "sheet2.ipynb")
+    assert (told(), book(tmp_path)["ada/ps1/sheet2/why"]) == ((6, 6, 6), 1.5)
+    (source / "sheet2.ipynb").rename(away)
+    assert (told(), told()) == ((2, 2, 2), (2, 2, 2))
+    assert "ada,ps1,sheet2,why,1.5" in (tmp_path / ".course" / "removed_marks.csv").read_text()
+    away.rename(source / "sheet2.ipynb")
+    assert (told(), book(tmp_path)["ada/ps1/sheet2/why"]) == ((6, 6, 6), 1.5)
+    # A copy of the teacher's: the way out that is told helps.
+    copy = written(source / "part1-Copy1.ipynb", SQUARES)
+    assert told() == (8, 8, 8)
+    (note,) = [one for one in read_class(tmp_path, []).notes if "move it away" in one]
+    assert note.startswith("source/ps1/part1-Copy1.ipynb counts")
+    copy.unlink()
+    assert told() == (6, 6, 6)
+    assert not [one for one in read_class(tmp_path, []).notes if "move it away" in one]
 
 
 def test_a_header_is_part_of_every_notebook(numbers: Path, pool: PoolMaker) -> None:

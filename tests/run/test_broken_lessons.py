@@ -14,7 +14,7 @@ import pytest
 
 from nbproof.errors import CourseError
 from nbproof.marking.blueprint import read_blueprint
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from nbproof.run.pool import PoolMaker
 from tests.run.test_any_course import CUBES, SQUARES, graded, hand_in, written
 

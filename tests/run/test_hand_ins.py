@@ -7,8 +7,7 @@ from unicodedata import normalize
 
 import pytest
 
-from nbproof.run.contents import Guess, LessonBook
-from nbproof.run.hand_ins import Folder
+from nbproof.run.hand_ins import Folder, Guess, LessonBook
 from nbproof.run.intake import Intake, lessons_with_source, take_in
 
 ALONE, SEVERAL = {"0ü_a": ("todo", "more")}, {"ps1/problem1": ("one", "two"), "ps1/problem10": ("third", "rest")}
@@ -47,7 +46,7 @@ def _taken(course: Path, assignment: str, files: dict[str, str]) -> tuple[Intake
     for name, text in files.items():
         _put(course / "submitted" / "ada" / assignment, name, text)
     lessons = [one for one in lessons_with_source(course, []) if one.startswith(assignment)]
-    intake = take_in(course, lessons, lessons)
+    intake = take_in(course, lessons)
     folder = course / "submitted" / "ada" / assignment
     return intake, {one.key.lesson: one.problem or str(one.path.relative_to(folder)) for one in intake.submissions}
 

@@ -112,6 +112,29 @@ def test_what_changes_marks_is_said_in_a_quiet_run_too(tmp_path: Path) -> None:
     assert "found:" not in told.stderr and told.stdout == ""
 
 
+@pytest.mark.slow
+def test_what_is_said_on_nbgraders_command_line_and_not_obeyed_is_named(tmp_path: Path) -> None:
+    source = written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
+    hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
+    asks = "from nbproof.nbgrader.settings import use_engine\nuse_engine(c)\n"
+    (tmp_path / "nbgrader_config.py").write_text(f"c = get_config()\n{asks}")
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "nbgrader",
+        "autograde",
+        "ps1",
+        "--notebook",
+        "ps1",
+        "--no-execute",
+    ]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    for name in ("CourseDirectory.notebook_id", "Execute.enabled"):
+        assert f"c.{name} is not obeyed" in told.stderr, told.stderr
+
+
 @pytest.mark.parametrize(
     ("theirs", "score"), [("def zero():\n    return 0\n", 2), ("def zero():\n    return 9\n", 0), (None, 0)]
 )
@@ -168,8 +191,18 @@ def test_what_nbgrader_copies_lies_beside_the_graded_notebook(tmp_path: Path) ->
     (theirs / "link.csv").symlink_to("/etc/hostname")
     (made / "mine.py").unlink()
     (theirs / "mine.py").write_text("theirs")
-    assert hand_on(tmp_path, "ada", "ps1") == ("a.html", "c.xhtml", "d.xml", "data/B.SVG", "e.js")
+    assert hand_on(tmp_path, "ada", "ps1", "autograded") == ("a.html", "c.xhtml", "d.xml", "data/B.SVG", "e.js")
     found = {str(path.relative_to(made)): path.read_text() for path in made.rglob("*") if path.is_file()}
     assert len(found.pop("submission_secret.txt")) == 128 and "timestamp.txt" not in found
     beside = {"helper.py": "ps1", "mine.py": "theirs", "a.csv": "ps1", "both.csv": "ps1"}
     assert found == beside | dict.fromkeys(("data/helper.py", "data/mine.py", "data/a.csv"), "data")
+    # What was handed in anew holds less. Where nbgrader was told something else, that counts.
+    for name in ("data/mine.py", "data/a.csv", "a.csv"):
+        (theirs / name).unlink()
+    (source.parent / "a.csv").unlink()
+    (made / "ps1.ipynb").write_text("{}")
+    config = Config(Autograde={"exclude_overwriting": {"ps1": ["helper.py"]}})
+    hand_on(tmp_path, "ada", "ps1", "autograded", config)
+    left = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
+    assert left == {"helper.py", "mine.py", "both.csv", "data/helper.py", "ps1.ipynb", "submission_secret.txt"}
+    assert (made / "helper.py").read_text() == "changed"

@@ -14,8 +14,9 @@ from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.run.journal import RunState
 from nbproof.run.pool import PoolMaker
-from nbproof.run.references import REFERENCE, ReferencesFail
+from nbproof.run.references import REFERENCE
 from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.exceptions import GradingError
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from nbproof.values.results import Cause, Reason, Status
@@ -85,7 +86,7 @@ def test_a_wrong_reference_stops_its_lesson_and_no_other(room: Rehearsal) -> Non
     assert graded.unfit.keys() == {OTHER}
     assert "second earns 0 of 1 (failed: " in graded.unfit[OTHER]
     assert not (room.root / "autograded" / "ada" / OTHER).exists()
-    with pytest.raises(ReferencesFail, match="second earns 0 of 1") as caught:
+    with pytest.raises(GradingError, match="second earns 0 of 1") as caught:
         room.grade((OTHER,))
     assert OTHER in caught.value.place
     assert "grade --anyway" in caught.value.next_command
@@ -106,13 +107,13 @@ def test_a_package_that_the_sealed_process_does_not_see_is_named_with_its_folder
     # As lessons do it: imported in a setup cell, used in an answer.
     _change(room, "import torch\n", "import torch\nimport layers_of_ours\n")
     _change(room, "return x * 2\n", "return x * layers_of_ours.TWICE\n")
-    with pytest.raises(ReferencesFail) as caught:
+    with pytest.raises(GradingError) as caught:
         room.grade()
     assert "No module named 'layers_of_ours'" in caught.value.fact
     assert str(folder) in caught.value.fact
     assert not (room.root / "autograded" / "ada").exists()
     _change(room, "return x * layers_of_ours.TWICE\n", "import nowhere_at_all\n    return x * nowhere_at_all.TWICE\n")
-    with pytest.raises(ReferencesFail, match="'nowhere_at_all': it is not installed"):
+    with pytest.raises(GradingError, match="'nowhere_at_all': it is not installed"):
         room.grade()
 
 
@@ -172,7 +173,7 @@ def test_a_stub_that_stands_for_the_reference_has_nothing_to_prove(
 ) -> None:
     source = written(tmp_path / step / "ps1" / "ps1.ipynb", cells)
     hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
-    told = grade_class(tmp_path, take_in(tmp_path, ["ps1"], ["ps1"]), ["ps1"], pool=pool)
+    told = grade_class(tmp_path, take_in(tmp_path, ["ps1"]), ["ps1"], pool=pool)
     assert not told.unfit and [one.score for one in told.marks.values()] == [0]
 
 
@@ -184,8 +185,8 @@ def test_a_reference_that_misses_a_name_of_its_own_is_still_stopped(tmp_path: Pa
     hand_in(
         written(tmp_path / "source" / "ps1" / "ps1.ipynb", cells), tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb"
     )
-    with pytest.raises(ReferencesFail, match="nowhere"):
-        grade_class(tmp_path, take_in(tmp_path, ["ps1"], ["ps1"]), ["ps1"], pool=pool)
+    with pytest.raises(GradingError, match="nowhere"):
+        grade_class(tmp_path, take_in(tmp_path, ["ps1"]), ["ps1"], pool=pool)
 
 
 @pytest.mark.parametrize("step", ["source", "release"])
@@ -197,7 +198,7 @@ def test_marks_that_an_untouched_notebook_earns_are_told_once(tmp_path: Path, po
     hand_in(written(tmp_path / step / "ps1" / "ps1.ipynb", cells), tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
 
     def given_away() -> dict[str, str]:
-        told = grade_class(tmp_path, take_in(tmp_path, ["ps1"], ["ps1"]), ["ps1"], pool=pool, anyway=True, force=True)
+        told = grade_class(tmp_path, take_in(tmp_path, ["ps1"]), ["ps1"], pool=pool, anyway=True, force=True)
         return dict(told.given_away)
 
     assert given_away() == {"ps1": "an untouched notebook earns 2.5 points: test_given (2), test_part (0.5)"}

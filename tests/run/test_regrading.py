@@ -13,9 +13,11 @@ import pytest
 
 from nbproof.course_file import CourseFile, the_course
 from nbproof.run import digests
+from nbproof.run.pool import PoolMaker
 from nbproof.sandbox.worker_handle import Worker
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, POINTS, RIGHT
+from tests.run.test_any_course import Cells, hand_in, written
 from tests.warm import note_references
 
 
@@ -33,6 +35,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
     yield counts
 
 
+DOUBLED: Cells = {"f": ("answer", "def f(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION")}
 CHANGED = f"{LESSON}: the lesson, or what grades it, changed"
 
 
@@ -112,7 +115,7 @@ def test_changed_checking_code_and_limits_concern_everything(room: Rehearsal, mo
     [
         ("nbproof/sandbox/engine.py", True),
         ("course/probing.py", True),
-        ("lessons/02_tensor_hooks/hints.toml", True),
+        ("lessons/02_tensor_hooks/hints.toml", False),
         # It is the lesson's: see tests/checks/test_visible.py.
         ("lessons/02_tensor_hooks/weight_grad/checks.py", False),
         ("nbproof/run/pool.py", False),
@@ -136,9 +139,40 @@ def test_what_regrades_a_class_follows_from_what_was_edited(
 def test_data_files_are_part_of_a_submission(room: Rehearsal) -> None:
     path = room.hand_in("ada", RIGHT)
     room.grade()
-    (path.parent / "numbers.txt").write_text("42")
+    made = room.autograded("ada").parent
+    for name in ("numbers.txt", "data/more.txt", "plot.html"):
+        (path.parent / name).parent.mkdir(exist_ok=True)
+        (path.parent / name).write_text("42")
+    again = room.grade()
+    assert again.left_out == (f"not put into autograded/, as a browser may run it: ada/{LESSON}/plot.html",)
+    assert (made / "numbers.txt").read_text() == (made / "data" / "more.txt").read_text() == "42"
+    (path.parent / "numbers.txt").rename(path.parent / "renamed.txt")
+    shutil.rmtree(path.parent / "data")
     assert room.grade().graded == (("ada", LESSON),)
-    assert room.grade().graded == ()
+    assert {one.name for one in made.rglob("*.*")} == {
+        path.name,
+        ".verdict.json",
+        "submission_secret.txt",
+        "renamed.txt",
+    }
+    assert (room.grade().graded, room.grade().left_out) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("ending", "ran"), [("assert f(2) == 4", 0), ("x = f(2)\nassert x", 0), ("vars().update(y=f(2))", 1)]
+)
+def test_of_plain_tests_other_points_run_those_again_that_end_in_a_value(
+    tmp_path: Path, pool: PoolMaker, ending: str, ran: int
+) -> None:
+    path = written(tmp_path / "source" / "ps1" / "ps1.ipynb", {**DOUBLED, "test_f": ("test", ending)})
+    hand_in(path, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
+    room = Rehearsal(tmp_path, "ps1", pool)
+    room.grade()
+    with room.edited() as cells:
+        cells["test_f"]["metadata"]["nbgrader"]["points"] = 4
+    again = room.grade()
+    assert (len(again.graded), scores(again), room.book()) == (ran, {"ada": 4}, {"ada": 4})
+    assert ("nothing ran again" in again.reasons[0]) == (not ran)
 
 
 def test_a_lost_gradebook_is_filled_from_the_journals_and_nothing_runs(room: Rehearsal, asked: Counter[str]) -> None:

@@ -12,7 +12,7 @@ from traitlets.config import Config
 
 from benchmarks.stock import grade_plainly
 from nbproof.authoring.simulate import hand_in
-from nbproof.nbgrader_setup import course_config
+from nbproof.places import course_config
 from tests import SLUGS, some_by_day, the_lesson
 
 ROOT = Path(__file__).parent.parent.parent

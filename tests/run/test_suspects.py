@@ -62,7 +62,7 @@ def test_what_is_noted_is_tried_last_and_alone_and_stays_aside_if_it_ends_that(r
                 yield replace(pool, alone=alone)
 
         tried.clear()
-        intake = take_in(room.root, [LESSON], [LESSON])
+        intake = take_in(room.root, [LESSON])
         scores = grade_class(room.root, intake, [LESSON], pool=make, force=force).marks.values()
         return {score.learner: score.problem for score in scores}
 
@@ -121,5 +121,5 @@ def test_a_run_that_ends_by_itself_suspects_nobody(room: Rehearsal) -> None:
 
 def _note(room: Rehearsal) -> None:
     """As if a run had been killed while it marked what was handed in first."""
-    (first, *_) = take_in(room.root, [LESSON], [LESSON]).submissions
+    (first, *_) = take_in(room.root, [LESSON]).submissions
     InProgress(room.root).note(first.key, handed_in_digest(first, RunState(room.root).key, GradingLimits()))

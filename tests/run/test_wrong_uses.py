@@ -132,7 +132,7 @@ def test_a_verdict_that_cannot_be_written_is_its_own_problem(room: Rehearsal) ->
     (room.root / "autograded" / "ben").write_text("a file where a folder should be")
     odd = "half \udce9"  # a name that no database takes
     path = room.submitted("eve")
-    intake = take_in(room.root, [LESSON], [LESSON])
+    intake = take_in(room.root, [LESSON])
     intake = Intake((*intake.submissions, HandIn(Key(odd, LESSON), path)), ())
     graded = grade_class(room.root, intake, [LESSON], pool=room.pool)
     told = {score.learner: score.problem for score in graded.marks.values()}

@@ -78,7 +78,8 @@ print(*(said if owned == {"refused"} else said | owned))""",
     "learn whether a path that it knows by name is there": """
 tried(lambda: os.stat(folder + "/secret"), lambda: os.path.exists(folder + "/facts.json"))""",
     "open a connection, send a packet, make a network socket": """
-tried(lambda: socket.create_connection(("127.0.0.1", facts["tcp"]), 0.5), lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
+tried(lambda: socket.create_connection(("127.0.0.1", facts["tcp"]), 0.5).sendall(facts["token"].encode()),
+      lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
       lambda: socket.socket(socket.AF_INET6), lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW), lambda: socket.socket(40))""",
     "reach a Unix socket by its path (Docker, D-Bus, X11, agents)": """
 def by_pair():

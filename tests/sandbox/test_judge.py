@@ -79,7 +79,7 @@ def _with_test(
 def _mark(engine: Engine, blueprint: Blueprint, judge: Judge | None = None) -> dict[str, Outcome]:
     """What came of each exercise, answered right."""
     rebuilt = Answers({**blueprint.stubs, **RIGHT})
-    verdict = mark(engine, blueprint, judge or Judge(blueprint, seed=7), rebuilt, "ada", {})
+    verdict = mark(engine, blueprint, judge or Judge(blueprint, 7, engine.judge), rebuilt, "ada", {})
     return {exercise.id: exercise for exercise in verdict.exercises}
 
 
@@ -89,7 +89,7 @@ def test_what_cannot_be_compared_ends_its_exercise_and_nothing_else(
 ) -> None:
     monkeypatch.setattr(judging, "EVIDENCE_SECONDS", 1.0)
     costly = _with_test(blueprint, HOW[how])
-    judge = Judge(costly, seed=7)
+    judge = Judge(costly, 7, engine.judge)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for _ in range(2):  # the judge that comes after the one that was ended knows all it has to
         found = _mark(engine, costly, judge)
@@ -104,7 +104,7 @@ def test_what_an_error_over_evidence_leaves_behind_meets_no_other_learner(engine
     spends = "import torch\n    try: return str(len(bytes(10**10)))\n    finally: torch.left_behind = True"
     costly = _with_test(blueprint, spends)
     looks = _with_test(blueprint, 'import torch\n    return "left" if hasattr(torch, "left_behind") else None')
-    asked, judge = engine.judge, Judge(looks, seed=7)
+    asked, judge = engine.judge, Judge(looks, 7, engine.judge)
     assert _mark(engine, looks, judge)["first"].status == "passed"
     before = asked.generation
     assert _mark(engine, costly)["first"].score == 0

@@ -60,7 +60,8 @@ def test_an_ordinary_picture_is_kept() -> None:
 def test_a_picture_whose_size_is_too_large_or_not_known_is_left_out_with_a_line(kind: str) -> None:
     (data,) = _shown(DROPPED[kind])
     assert set(data) == {"text/plain"}
-    assert data["text/plain"].startswith("<Figure>\n[a picture is left out")
+    why = "there is no room for more" if kind in ("decodes to 484 MB", "a side of no end") else "it is no plain PNG"
+    assert data["text/plain"].startswith(f"<Figure>\n[a picture is left out, for {why}")
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,26 @@ def test_html_is_not_kept_in_whatever_form(html: object) -> None:
         for kind in ("display_data", "execute_result")
     ]
     assert [one["data"] for one in Outputs(5_000_000).clean(outputs, 1)] == [{"text/plain": "said"}] * 2
-    assert Outputs(5_000_000).clean([{"output_type": "display_data", "data": {"text/html": html}}], 1) == ()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"text/html": "<b>42</b><td>a &lt; b</td><img src='data:"}, "42 a < b\n"),
+        (
+            {"text/html": "<i>6</i>", "text/plain": "<IPython.core.display.HTML object>"},
+            "<IPython.core.display.HTML object>\n6\n",
+        ),
+        ({"application/javascript": "f()", "text/plain": "<IPython.core.display.Javascript object>"}, "<IPython"),
+        ({"text/html": ["<b>"]}, "["),
+    ],
+)
+def test_where_html_says_more_than_the_text_its_words_are_there_and_a_line(data: dict[str, object], words: str) -> None:
+    (one,) = Outputs(5_000_000).clean([{"output_type": "display_data", "data": data}], 1)
+    told = one["data"]["text/plain"]
+    assert told.startswith(words) and told.endswith(
+        "[HTML, JavaScript or a widget is left out; the submitted notebook has it]"
+    )
 
 
 def test_all_pictures_of_a_submission_count_together() -> None:

@@ -14,7 +14,7 @@ import course
 from nbproof.authoring.forgery import can_be_made
 from nbproof.checks.case import Case
 from nbproof.course_file import use_course
-from nbproof.display.tables import tables_html
+from nbproof.display.panel import tables_html
 from nbproof.display.words import ENGLISH
 from nbproof.sandbox.evidence_wire import opened, packed
 from nbproof.sandbox.wire import WireError

@@ -219,7 +219,8 @@ class TrainedOn(Check):
         with _another_tanh(case, 1):
             model(x).backward(upstream)
             found = {"of another Tanh": model(x), "of what was returned": returned(x)}
-        return {"output": model(x), **found, "gradients": {name: one.grad for name, one in model.named_parameters()}}
+        kinds = [type(part) is nn.Tanh for _, part in model.named_modules(remove_duplicate=False)]
+        return {"output": model(x), "Tanh": kinds, **found, "gradients": {name: one.grad for name, one in model.named_parameters()}}
 
     def truth(self, case):
         model, x, upstream = case.build("hidden garden", _garden, case), case.tensor("hidden x", 5, 3), case.tensor("hidden up", 5, 3)
@@ -231,7 +232,8 @@ class TrainedOn(Check):
         with _another_tanh(case, 1):
             model(x).backward(upstream)
             output = model(x)
-        wanted = {"output": model(x), "of another Tanh": output, "of what was returned": output}
+        kinds = [type(part) is nn.Tanh for _, part in model.named_modules(remove_duplicate=False)]
+        wanted = {"output": model(x), "Tanh": kinds, "of another Tanh": output, "of what was returned": output}
         return Close({**wanted, "gradients": {name: one.grad for name, one in model.named_parameters()}}, rtol=1e-4, atol=1e-4)
 
 

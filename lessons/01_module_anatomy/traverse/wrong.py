@@ -199,3 +199,22 @@ def inventory(model: nn.Module) -> dict[str, object]:
         "parameters": {"scale": (1,)},
         "buffers": [],
     }
+
+# %% second_name_of_a_child
+# misconception: lists a child under each of its names | hint: counts_twice
+# breaks: each object once
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, child in model._modules.items() if child is not None],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% children_without_a_dot
+# misconception: takes the modules without a dot in their name for the children | hint: counts_twice
+# breaks: the names of the modules that stand directly in it
+# edits: second_name_of_a_child
+-        "children": [name for name, child in model._modules.items() if child is not None],
++        "children": [name for name, _ in model.named_modules() if name and "." not in name],

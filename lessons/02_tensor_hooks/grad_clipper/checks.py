@@ -88,14 +88,19 @@ class ClipsEveryParameter(Check):
 
 
 class TwoBackwards(Check):
-    """Two passes leave the sum of two clamped gradients."""
+    """Two passes leave the sum of two clamped gradients; `torch.autograd.grad` returns clamped ones."""
+
+    asked = "what torch.autograd.grad returns"
+
+    def returned(self, net, case):
+        return torch.autograd.grad((6 * net(case.tensor("x asked", 1, 3, 8, 8))).sum(), list(net.parameters()))
 
     def probe(self, nb, case):
         net = case.build("net", TestNet)
         nb.function("grad_clipper")(net, *limits_of(case))
         for name in "12":
             run_backward(net, case, name)
-        return named_gradients(net)
+        return {**named_gradients(net), self.asked: self.returned(net, case)}
 
     def passes(self, case):
         """What each of the two passes brings."""
@@ -107,7 +112,8 @@ class TwoBackwards(Check):
 
     def truth(self, case):
         (first, second), limits = self.passes(case), limits_of(case)
-        return {name: first[name].clamp(*limits) + second[name].clamp(*limits) for name in first}
+        asked = [grad.clamp(*limits) for grad in self.returned(case.build("net", TestNet), case)]
+        return {**{name: first[name].clamp(*limits) + second[name].clamp(*limits) for name in first}, self.asked: asked}
 
     def mistakes(self, case):
         (first, second), limits = self.passes(case), limits_of(case)
@@ -194,13 +200,16 @@ class SomePasses(Check):
         for x in batches:
             for net in nets:
                 (10 * net(x)).sum().backward()
-        return [[model(batches[0]), [p.grad for p in net.parameters()]] for net, model in zip(nets, returned)]
+        added = [[p.grad.clone() for p in net.parameters()] for net in nets]
+        asked = [torch.autograd.grad((10 * net(batches[0])).sum(), list(net.parameters())) for net in nets]
+        return [[model(batches[0]), *found] for model, *found in zip(returned, added, asked)]
 
     def truth(self, case):
         (nets, limits, batches), found = two_models(case), []
         for net, limit in zip(nets, limits):
             grads = [torch.autograd.grad((10 * net(x)).sum(), list(net.parameters())) for x in batches]
-            found.append([net(batches[0]), [sum(g.clamp(*limit) for g in of_one) for of_one in zip(*grads)]])
+            clamped = [[grad.clamp(*limit) for grad in of_one] for of_one in grads]
+            found.append([net(batches[0]), [sum(of_one) for of_one in zip(*clamped)], clamped[0]])
         return found
 
 

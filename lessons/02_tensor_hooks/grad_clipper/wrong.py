@@ -63,6 +63,7 @@ def grad_clipper(model, floor, cap):
 # %% post_accumulate
 # misconception: clips the sum | hint: clips_accumulated
 # breaks: before it is added to `.grad`
+# breaks: also that of `torch.autograd.grad`
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         def hook(parameter):
@@ -73,7 +74,7 @@ def grad_clipper(model, floor, cap):
 
 # %% removes_itself
 # misconception: clips the first pass only | hint: runs_only_once
-# breaks: From then on each backward pass clamps
+# breaks: From then on each backward pass
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         handles = []

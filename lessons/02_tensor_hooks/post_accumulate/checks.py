@@ -116,12 +116,13 @@ class TwoPasses(Check):
 
 
 class FrozenParameters(Check):
-    """A frozen parameter has no sum, and keeps its `.grad`."""
+    """A frozen parameter has no sum, and keeps its `.grad`; one that two layers share has one sum."""
 
     def build(self, case):
-        net = case.build("net", lambda: torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Linear(3, 2)))
+        net = case.build("net", lambda: torch.nn.Sequential(*(torch.nn.Linear(*sizes) for sizes in ((4, 3), (3, 3), (3, 2)))))
+        net[1].bias = net[0].bias
         net[0].weight.requires_grad_(False)
-        net[1].bias.requires_grad_(False)
+        net[2].bias.requires_grad_(False)
         net[0].weight.grad = case.tensor("earlier gradient", 3, 4)
         return net
 
@@ -136,6 +137,9 @@ class FrozenParameters(Check):
         free(case.tensor("x", 5, 4)).backward(case.tensor("upstream", 5, 2))
         earlier, free[0].weight.grad = free[0].weight.grad, None
         return {"the sums": take_gradients(free), ".grad of the frozen weight": earlier}
+
+    def mistakes(self, case):
+        return {"float32_sums_shared_parameter": {"the sums": such_that(lambda got: "1.bias" in got and "0.weight" not in got)}}
 
     errors = {r"RuntimeError: cannot register a hook on a tensor that doesn't": "float32_sums_frozen"}
     blame = dict.fromkeys(("the sums", ".grad of the frozen weight"), "float32_sums_frozen")

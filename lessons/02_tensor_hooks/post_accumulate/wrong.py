@@ -218,3 +218,22 @@ def accumulate_in_float32(model):
         if parameter.requires_grad:
             parameter.register_post_accumulate_grad_hook(partial(hook, name=name))
     return sums
+
+# %% walks_over_modules
+# misconception: names from a walk over all layers: a shared parameter has two | hint: float32_sums_shared_parameter
+# breaks: under its name in `model.named_parameters()`
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        if parameter.grad is not None:
+            sums[name] += parameter.grad.float()
+        parameter.grad = None
+
+    for prefix, module in model.named_modules():
+        for last, p in module.named_parameters(recurse=False):
+            if p.requires_grad:
+                name = f"{prefix}.{last}".lstrip(".")
+                sums[name] = torch.zeros_like(p, dtype=torch.float32)
+                p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums

@@ -201,7 +201,7 @@ def _net(case, again):
                 x = checkpoint(block, x, use_reentrant=False) if name in marked else block(x)
             return x
 
-    return case.build("hidden net", Chain), [f"{name}.1.1" for name in names] + [f"{names[0]}.1.0"]
+    return case.build("hidden net", Chain), [f"{name}.1.0" for name in names] + [f"{names[0]}.1.1"]
 
 
 class WeightsChange(Check):

@@ -1,7 +1,7 @@
 # nothing to break: Write `recorder(model, layers)`, for `with`.
 
 # %% every_call_of_the_layer
-# misconception: an entry whenever the layer runs | hint: record_twice
+# misconception: an entry whenever the layer runs | hint: record_twice | canary
 # breaks: What a checkpoint computes again in backward adds nothing.
 # edits: flag_while_forward
 -            if listening:
@@ -186,7 +186,7 @@ def recorder(model, layers):
 +        h.remove()
 
 # %% enter_returns_nothing
-# misconception: hands out nothing | hint: record_hands_out_nothing | canary
+# misconception: hands out nothing | hint: record_hands_out_nothing
 # edits: hands_over_at_the_end_of_a_call
 -        yield history
 +        yield
