@@ -286,7 +286,7 @@ def _runs(plan: Plan) -> bool:
     try:
         output = net(fit(torch.ones(1, 2), net))
         if output.requires_grad:
-            output.sum().backward()
+            torch.autograd.backward(output.sum())
     except (RuntimeError, AttributeError, TypeError):
         return False
     return True
@@ -343,7 +343,7 @@ class Training:
             x = fit(torch.tensor(batch), net)
             output = checkpoint(net, x, use_reentrant=False) if self.checkpointed else net(x)
             if self.backward and output.requires_grad:
-                output.sum().backward()
+                torch.autograd.backward(output.sum())
             for one in net.parameters():
                 if self.rate and one.grad is not None:
                     one.data -= self.rate * one.grad
