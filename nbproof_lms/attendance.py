@@ -74,13 +74,14 @@ class Attendance:
 
     ``missing``: lesson -> who handed in nothing for it, perhaps nobody. ``undecided``: copies of which
     nothing says which is the last, as paths in the course's folder: the one that is graded meanwhile first, if a list knows it.
-    ``people``: everybody, by id.
+    ``people``: everybody, by id. ``withdrawn``: lines of marks for what does not lie in submitted/ any more.
     """
 
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     useless: tuple[Useless, ...] = ()
     undecided: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
     people: Mapping[str, Person] = field(default_factory=dict)
+    withdrawn: tuple[str, ...] = ()
 
     def contact(self, learner: str) -> str:
         """An id, whose it is, and where to write to them."""
@@ -193,7 +194,7 @@ def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key],
 def lines_of(attendance: Attendance, root: Path) -> list[str]:
     """For a terminal: of each assignment who handed in nothing; learners of whom nothing counts, or perhaps another copy."""
     called = attendance.contact
-    lines = [*missing_lines(attendance.missing, called)]
+    lines = [*missing_lines(attendance.missing, called), *attendance.withdrawn]
     for one in attendance.useless:
         of = called(one.learner) + f": {one.lesson}" * bool(one.lesson)
         lines.append(f"! nothing that can be graded: {of}: {one}")

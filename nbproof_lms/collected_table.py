@@ -14,7 +14,7 @@ from rich.table import Table
 from nbproof.command import course_command
 from nbproof.gradebook.marks import Person
 from nbproof.terminal import console_for_output, say
-from nbproof.text import counted, printable
+from nbproof.text import counted, in_utc, printable
 from nbproof_lms.attendance import choice
 from nbproof_lms.outcome import PLACED, STANDS, STATUSES, Collected, Line
 from nbproof_lms.roster import members_of
@@ -23,6 +23,7 @@ from nbproof_lms.system import systems
 __all__ = ["cures", "print_collected"]
 
 _NEXT = {
+    "taken": "`grade` marks what can be read of it, and says what cannot; if it is no answer, ask for the right notebook",
     "no lesson known": "--lesson LESSON says what they were handed in for. Of another lesson's: ask for the right notebook; "
     "collected without --lesson, they are filed where they belong",
     "no notebook": "ask for the .ipynb file; `grade` and `report` list who handed in nothing else",
@@ -48,10 +49,22 @@ def print_collected(collected: Collected, root: Path, console: Console | None = 
         there = ", ".join(f"{count} {status}" for status, count in usual.items())
         say(console, f"not shown, for there is nothing to say of them: {there}; list.json names every file")
     told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
-    for line in (*collected.notes, told or "no file came", *cures(collected, root)):
+    for line in (*collected.notes, *_times(collected, root), told or "no file came", *cures(collected, root)):
         say(console, printable(line))
     for upload in collected.uploads:
         say(console, f"kept: {root / 'collected' / upload.folder / 'list.json'}")
+
+
+def _times(collected: Collected, root: Path) -> Iterator[str]:
+    """How times were read that an LMS writes without a zone, beside what they are compared with."""
+    dated = [line for line in collected.lines if line.system and systems()[line.system].dates_entries]
+    if times := [line.time for line in dated if line.time]:
+        from nbproof_lms.roster_command import lines_of_due_dates  # slow to import
+
+        name = dated[0].system
+        yield f"{name}'s times have no zone, and are read as UTC: the last one is {in_utc(max(times))}."
+        yield f"  Due dates are what {name} shows, without a zone: {course_command('roster due LESSON WHEN', root)}"
+        yield from lines_of_due_dates(root)
 
 
 def _says_something(line: Line) -> bool:

@@ -98,6 +98,9 @@ def _roster_arguments(command: argparse.ArgumentParser) -> None:
         "remove",
         "take learners out of the course: folders, gradebook, roster. Says what will go, and asks",
         _LEARNERS,
+        option(
+            "--lesson", metavar="LESSON", default="", help="only what they have of this one: they stay in the class"
+        ),
         option("--yes", action="store_true", help="do not ask"),
     )
     command.epilog = (
@@ -118,7 +121,8 @@ def _settle_arguments(command: argparse.ArgumentParser) -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help="learner/lesson, a learner, or a file's path in its upload (default: list what waits, and what is settled)",
+        help="learner/lesson, a learner with all that waits, or a file's path in its upload; * and ? stand for what they do in "
+        "file names (default: list what waits, and what is settled)",
     )
     how = command.add_mutually_exclusive_group()
     how.add_argument(

@@ -39,7 +39,7 @@ from nbproof_lms.outcome import Line, uploads_in, write_list
 from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, members_of, strike_off
 from nbproof_lms.settling import but_settled
 
-__all__ = ["read_due", "run_roster"]
+__all__ = ["lines_of_due_dates", "read_due", "run_roster"]
 
 
 def _show(root: Path) -> int:
@@ -52,7 +52,7 @@ def _show(root: Path) -> int:
     people = people_of(root)
     found, seen = but_settled(root, came, attend(root, people, came.keys(), lessons))
     console = console_for_output()
-    if not people and not found.useless and not seen:
+    if not people and not found.useless:
         print(
             f"nobody is in the class yet. Next: {course_command('roster import FILE', root)}, or `roster add NAME`, or `collect`"
         )
@@ -62,7 +62,7 @@ def _show(root: Path) -> int:
     console.print(_table(people.values(), _cells(came | useless, seen, late)))
     says_late = "; (l) late, as the LMS says" if late else ""
     say(console, f"- nothing, ! nothing that can be graded{says_late}")
-    for line in (*lines_of(replace(found, missing={}), root), *_lines_of_due_dates(root)):
+    for line in (*lines_of(replace(found, missing={}), root), *lines_of_due_dates(root)):
         say(console, printable(line))
     if (root / ROSTER).exists():
         say(console, f"roster:    {(root / ROSTER).resolve()}")
@@ -131,37 +131,45 @@ _NEWS = {"name": "another name", "email": "another address", "also": "a number o
 """What a member has got, by the column of the roster."""
 _GOES = (
     "out of submitted/, autograded/, feedback/, the gradebook with all marks, comments and extensions given by hand, "
-    f"{ROSTER}, and the lists in collected/, where their files stay. handback/ goes whole: the pages of others are packed again"
+    f"{ROSTER}, and the lists in collected/, where their files stay. handback/ and report/ go whole: `feedback` and "
+    "`report` make them again; what you wrote elsewhere (--out) stays"
 )
 """What is lost with a learner: nothing brings it back."""
+_GOES_OF_ONE = (
+    "{} goes out of submitted/, autograded/, feedback/ and the gradebook, with all marks, comments and an extension given by "
+    "hand. What came in uploads stays in collected/; handback/ and report/ go whole"
+)
 
 
-def _remove(root: Path, learners: Sequence[str], yes: bool) -> int:
-    """Say what will go, ask, remove. 1 if the answer was no. Raises CourseError."""
+def _remove(root: Path, learners: Sequence[str], lesson: str, yes: bool) -> int:
+    """Say what will go, ask, remove: of one assignment, if a ``lesson`` is named. 1 if the answer was no. Raises CourseError."""
     with only_run(root):
+        if lesson:
+            lessons_with_source(root, [lesson])
         # What cannot be brought back is never taken from somebody who is meant by a name, without a question.
         learners = find_learners(root, learners, "roster remove", by_id=yes)
         people = people_of(root)
         told = ", ".join(people.get(learner, Person(learner)).contact for learner in learners)
-        print(f"{told}: {_GOES}")
+        print(f"{told}: {_GOES_OF_ONE.format(lesson) if lesson else _GOES}")
         if not yes and not _agreed():
             print("nothing was removed")
             return 1
-        _take_out(root, learners)
+        _take_out(root, learners, lesson)
     print(f"removed: {told}")
     print(f"next: {course_command('report', root)} writes report/ without them")
     return 0
 
 
-def _folders(root: Path, learner: str) -> list[Path]:
-    """A learner's own folders, or links in their place; none if the name leads somewhere else."""
+def _folders(root: Path, learner: str, lesson: str) -> list[Path]:
+    """A learner's own folders, of a ``lesson`` if one is named, or links in their place; none if a name leads elsewhere."""
     if learner in {"", ".", ".."} or Path(learner).name != learner or "\0" in learner:
         return []
-    found = (places(root).base(step) / learner for step in ("submitted", "autograded", "feedback"))
-    return [path for path in found if os.path.lexists(path)]
+    found = (places(root).base(step) / learner / lesson for step in ("submitted", "autograded", "feedback"))
+    # A link in the place of a learner's folder leads to what is not theirs.
+    return [path for path in found if os.path.lexists(path) and not (lesson and path.parent.is_symlink())]
 
 
-def _take_out(root: Path, learners: Collection[str]) -> None:
+def _take_out(root: Path, learners: Collection[str], lesson: str) -> None:
     """Remove these learners. The journals go before the gradebook: a run that comes after a cut brings nobody back.
 
     What came in uploads stays byte for byte, but lists no longer say whose it was. Raises CourseError.
@@ -170,27 +178,31 @@ def _take_out(root: Path, learners: Collection[str]) -> None:
     then = "mend that, then run the same command again"
     with disk_trouble(CourseError, "not everything could be removed", root.resolve(), then):
         for learner in sorted(gone):
-            for path in _folders(root, learner):
+            for path in _folders(root, learner, lesson):
                 _delete(path)
-        if (root / "handback").exists():
-            shutil.rmtree(root / "handback")
-        for upload in uploads_in(root):
+        for made in filter(Path.exists, (root / "handback", root / "report")):
+            shutil.rmtree(made)
+        for upload in uploads_in(root) if not lesson else ():
             if gone & {line.learner for line in upload.lines}:
                 lines = (_nobodys(line) if line.learner in gone else line for line in upload.lines)
                 write_list(root, replace(upload, lines=tuple(lines)))
-        forget(root, gone)
-        # Late, so that the same command finds them again after a cut.
-        strike_off(root, gone)
-    _out_of_gradebook(root, gone)
+        if not lesson:
+            forget(root, gone)
+            # Late, so that the same command finds them again after a cut.
+            strike_off(root, gone)
+    _out_of_gradebook(root, gone, lesson)
 
 
-def _out_of_gradebook(root: Path, gone: Collection[str]) -> None:
+def _out_of_gradebook(root: Path, gone: Collection[str], lesson: str) -> None:
     with opened_gradebook(root) as book:
         if book is not None:
-            from nbgrader.api import Student
+            from nbgrader.api import MissingEntry, Student
 
             for learner in sorted(gone):
-                if book.db.get(Student, learner) is not None:
+                if lesson:
+                    with contextlib.suppress(MissingEntry):
+                        book.remove_submission(lesson, learner)
+                elif book.db.get(Student, learner) is not None:
                     book.remove_student(learner)
 
 
@@ -232,14 +244,15 @@ def _change_due_dates(arguments: Namespace) -> int:
             f"next: {course_command(f'grade {lesson}', root)}: penalties follow, and what is graded does not run again"
         )
         print(f"      {course_command('feedback', root)}: pages say it")
-        return 0
-    release = nbgrader_command(f"generate_assignment {lesson} --force")
-    then = course_command(f"bundle {lesson}", root) if (root / "lessons").is_dir() else release
-    print(f"next: {then}: what learners get, if they do not have it yet")
+    elif arguments.what == "due":
+        # A zip of several lessons may have been handed out: it stays.
+        zipped = course_command(f"bundle {lesson} --out {lesson}.zip", root)
+        then = zipped if (root / "lessons").is_dir() else nbgrader_command(f"generate_assignment {lesson} --force")
+        print(f"next: {then}: what learners get, if they do not have it yet")
     return 0
 
 
-def _lines_of_due_dates(root: Path) -> list[str]:
+def lines_of_due_dates(root: Path) -> list[str]:
     """For a terminal: a line for each lesson that has a due date, and for each extension."""
     with opened_gradebook(root) as book:
         if book is None:
@@ -325,5 +338,5 @@ def run_roster(arguments: Namespace) -> int:
     if arguments.what == "import":
         return _import(root, arguments.file)
     if arguments.what == "remove":
-        return _remove(root, arguments.learners, arguments.yes)
+        return _remove(root, arguments.learners, arguments.lesson, arguments.yes)
     return _show(root)

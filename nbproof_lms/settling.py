@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from nbproof.key import Key
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import files_below
 from nbproof.report.records import read_class
-from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.run.intake import by_id, is_called, lessons_with_source, take_in
 from nbproof.run.journal import is_noted, note_settled, only_run, settled_in
 from nbproof.text import printable
 from nbproof_lms.attendance import Attendance, Useless, find_learners, known_of, people_of, useless
@@ -89,12 +89,6 @@ def _of_uploads(root: Path) -> Iterator[_Trouble]:
             )
 
 
-def _meant(root: Path, name: str, every: Collection[str]) -> str:
-    """What it is noted by: as a person has said it, or with the id of a learner who was called by name."""
-    learner, slash, lesson = name.partition("/")
-    return name if name in every else find_learners(root, [learner], "settle")[0] + slash + lesson
-
-
 _BECOMES = {
     "zero": "seen: what has no mark counts 0",
     "open": "seen, and left open",
@@ -109,12 +103,13 @@ def run_settle(arguments: Namespace) -> int:
     with only_run(root):
         noted, people = settled_in(root), people_of(root)
         every = {one.name: one for one in (*_of_uploads(root), *_of_class(root))}
-        asked = {_meant(root, name, every) for name in arguments.names}
-        if unknown := asked - every.keys() - {one.learner for one in every.values()}:
-            fact = f"nothing that waits for you is called {min(unknown)!r}"
+        names = [name for one in every.values() for name in (one.name, one.learner)]
+        asked = [by_id(name, names, lambda said: find_learners(root, [said], "settle")[0]) for name in arguments.names]
+        if unknown := [name for name in asked if not any(is_called(one, name) for one in names)]:
+            fact = f"nothing that waits for you is called {unknown[0]!r}"
             raise UsageError(fact, str(root.resolve()), f"{course_command('settle', root)} lists what does")
         for one in every.values():
-            if asked and asked.isdisjoint((one.name, one.learner)):
+            if asked and not any(is_called(name, said) for said in asked for name in (one.name, one.learner)):
                 continue
             before = "settled" if is_noted(noted, one.name, one.digest) else "waits for you"
             whose = people.get(one.learner, Person(one.learner)).contact

@@ -9,28 +9,33 @@ import ast
 import re
 import shlex
 import shutil
+import subprocess
 import tomllib
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nbproof.authoring.hinting import refuse_bad_hints
+from nbproof.authoring.hinting import check_hints, refuse_bad_hints
 from nbproof.authoring.lesson import read_lesson
-from nbproof.authoring.statements import amiss
+from nbproof.authoring.statements import amiss, over_budget, unbroken
 from nbproof.cli.main import main
-from nbproof.command import this_program
+from nbproof.command import this_python
+from nbproof.course_file import used
+from nbproof.display.help import read_hints
 from nbproof.errors import CourseError
+from nbproof.run.journal import only_run
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import RIGHT
-from tests import some_by_day
+from tests import some_by_day, typed
 from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 
 ROOT = Path(__file__).parent.parent
 TABLE = Path(__file__).with_suffix(".toml").with_name("next_steps.toml")
-UNTRIED = 89
+UNTRIED = 25
 """So many are neither tried nor said to be untriable. This number may only fall."""
 AS_PRINTED = ("next_command", "next: ")
 """What a test's text holds that takes the step from what was printed or raised."""
@@ -166,83 +171,151 @@ def _replace(path: Path, before: str, after: str) -> None:
     path.write_text(text.replace(before, after, 1), encoding="utf-8")
 
 
-def _looked_at(lesson: Path) -> CourseError | None:
-    """What stops a build of it."""
+def _looked_at(lesson: Path) -> Iterator[CourseError]:
+    """What stops a build of it, and what a check finds that runs nothing."""
     try:
-        for found in amiss(read_lesson(lesson)):
-            return CourseError(found.fact, found.place, found.next_command)
+        read = read_lesson(lesson)
+        yield from amiss(read)
         refuse_bad_hints(lesson.parent)
+        yield from check_hints(read)
+        for exercise in read.exercises:
+            yield from unbroken(read, exercise)
+            yield from over_budget(read, exercise, {"words": 9})
     except CourseError as error:
-        return error
-    return None
+        yield error
 
 
 @pytest.mark.parametrize("key", _table()["lessons"])
-def test_a_lesson_that_is_mended_as_it_is_told_can_be_read(key: str, tmp_path: Path) -> None:
-    """In this file ``before`` becomes ``broken``, and that, as the step ``says``, ``mended``."""
+def test_a_lesson_that_is_mended_as_it_is_told_can_be_read(
+    key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this file ``before`` becomes ``broken``, and that, as the step ``says``, ``mended``. ``file`` may be one more."""
     row = _table()["lessons"][key]
     lesson = write_lesson(tmp_path, "00_tiny", [Sketch()])
+    monkeypatch.setattr("nbproof.authoring.hinting.all_hints", lambda: read_hints(lesson.parent)[0])
+    monkeypatch.setattr("nbproof.authoring.hinting.exercise_hints", lambda: read_hints(lesson.parent)[1])
     (lesson / "lesson.py").write_text((lesson / "lesson.py").read_text() + WRITTEN)
+    assert list(_looked_at(lesson)) == []
     path = lesson / row["file"]
     _replace(path, row["before"], row["broken"])
-    error = _looked_at(lesson)
-    assert error is not None and _is_of(key, error.fact) and row["says"] in error.next_command, error
+    found = [one for one in _looked_at(lesson) if _is_of(key, one.fact)]
+    assert found and row["says"] in found[0].next_command, [*_looked_at(lesson)]
     _replace(path, row["broken"], row["mended"])
-    assert _looked_at(lesson) is None
+    path.unlink() if not path.read_text() else None
+    assert list(_looked_at(lesson)) == []
 
 
 def _write(root: Path, files: dict[str, str]) -> None:
-    """Each with its text; a name that ends with ``/`` is a folder, and ``-`` stands for nothing."""
+    """Each with its text; ``<`` in front: what lies there. A name that ends with ``/`` is a folder; ``-`` stands for nothing."""
     for name, text in files.items():
         path = root / name
-        if path.is_dir():
+        if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         path.unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         if name.endswith("/"):
-            path.mkdir(parents=True)
+            path.mkdir()
+        elif text.startswith("<") and (root / text[1:]).exists():
+            (shutil.copytree if (root / text[1:]).is_dir() else shutil.copy)(root / text[1:], path)
         elif text != "-":
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(text.encode("latin-1"))
 
 
 def _commands(step: str) -> list[list[str]]:
     """The commands of the tool that a step holds, as they are printed."""
-    return [shlex.split(re.split("; |, | lists |: ", part)[0]) for part in step.split(this_program())[1:]]
+    programs = re.split(rf"{re.escape(this_python())} -m \w+", step)[1:]
+    return [shlex.split(re.split(r"; |, | lists | writes |: | && | \(|\n", part)[0]) for part in programs]
+
+
+def _call(words: list[str], apart: bool, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """Its exit code, and what it says. ``apart``: in a process of its own, which looks for the course that it works for."""
+    if apart:
+        done = typed(Path(), *words)
+        return done.returncode, done.stdout + done.stderr
+    capsys.readouterr()
+    code = main(words)
+    return code, "".join(capsys.readouterr())
+
+
+def _step(key: str, said: str) -> str:
+    """What the place with this key tells to do next."""
+    told = re.findall(r"((?:.*\n)*?.*?)\b(next: .*(?:\n {2,}.*)*)", said)
+    steps = [
+        step
+        for before, step in told
+        if _is_of(key, step if ": next: " in key else re.split("(?m)error: |^! ", before)[-1])
+    ]
+    assert steps, said
+    return steps[0].removeprefix("next: ")
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
-@pytest.mark.parametrize("key", some_by_day(_table()["calls"], 4))
+@pytest.mark.parametrize("key", some_by_day(_table()["calls"], 6))
 def test_a_call_goes_well_after_what_it_said_is_done(
     key: str, room: Rehearsal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With these ``files`` the ``call`` fails; then files are ``mended``, or ``instead`` is called, as the step ``says``.
 
     It ``does`` something before, or runs the commands as they are printed. ada's work is there, ``uploaded`` or ``graded``.
+    ``changed``: in these files the first text becomes the second, and, to mend it, the third.
     """
     row = _table()["calls"][key]
     monkeypatch.chdir(room.root)
+    monkeypatch.setenv("NBPROOF_COURSE", used[0])
+    monkeypatch.setattr("nbproof.course_file.used", [*used])  # a command may look for the course that it works for
+    monkeypatch.setenv("COURSE_PROGRESS", str(room.root / "progress.db"))
     monkeypatch.setattr("nbproof.display.lab.start_server", lambda *asked: 0)
-    came = room.hand_in("ada", RIGHT)
+    root, came = room.root, room.hand_in("ada", RIGHT)
+    if row.get("authored"):
+        root = root / "own"
+        assert main(["new", "own"]) == 0
+        monkeypatch.chdir(root)
     if row.get("uploaded"):
         shutil.move(came, room.root / "ada.ipynb")
         shutil.rmtree(room.root / "submitted")
     if row.get("graded"):
         room.grade()
-    _write(room.root, row.get("files", {}))
+    apart = row.get("apart", False)
     for before in row.get("first", []):
         assert main(shlex.split(before)) == 0
-    capsys.readouterr()
-    assert main(shlex.split(row["call"])) in (1, 2)
-    told = capsys.readouterr().err
-    fact, step = told.partition("error: ")[2], told.partition("  next: ")[2].splitlines()[0]
-    assert _is_of(key, fact) and row.get("says", "") in step, told
-    if not {"mended", "instead", "does"} & row.keys():
+    _write(root, row.get("files", {}))
+    for name, (before, broken, _) in row.get("changed", {}).items():
+        _replace(root / name, before, broken)
+    for before in row.get("then", []):
+        assert main(shlex.split(before)) == 0
+    with monkeypatch.context() as patch, only_run(root) if row.get("held") else nullcontext():
+        if "path" in row:
+            patch.setenv("PYTHONPATH", str(Path(row["path"]).resolve()))
+        code, said = _call(shlex.split(row["call"]), apart, capsys)
+    step = _step(key, said)
+    assert code in ((0, 1) if ": next: " in key else (1, 2)) and row.get("says", "") in step, said
+    _write(root, row.get("mended", {}))
+    for name, (_, broken, mended) in row.get("changed", {}).items():
+        _replace(root / name, broken, mended)
+    commands = [shlex.split(words) for words in row.get("does", [])]
+    if not {"mended", "instead", "does", "changed"} & row.keys() or row.get("run"):
         commands = _commands(step)
-        assert commands and all(main(words) == 0 for words in commands), step
-    _write(room.root, row.get("mended", {}))
-    assert all(main(shlex.split(words)) == 0 for words in row.get("does", []))
-    capsys.readouterr()
-    again = main(shlex.split(row.get("instead", row["call"])))
-    told = capsys.readouterr().err
-    assert again == 0 and "error: " not in told, told
+        assert commands, step
+    for words in commands:
+        code, said = _call(words, apart, capsys)
+        assert code == 0, said
+    code, said = _call(shlex.split(row.get("instead", row["call"])), apart, capsys)
+    assert code == row.get("ends", 0) and "error: " not in said, said
+
+
+def test_an_upload_that_may_not_be_read_is_taken_after_the_command(
+    room: Rehearsal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = room.hand_in("ada", RIGHT).rename(room.root / "ada.ipynb")
+    shutil.rmtree(room.root / "submitted")
+    path.chmod(0)
+    monkeypatch.chdir(room.root)
+    monkeypatch.setattr(
+        "os.access", lambda place, mode: bool(Path(place).stat().st_mode & 0o400)
+    )  # root reads anything
+    code, said = _call(["collect", "ada.ipynb", "--learner", "ada"], False, capsys)
+    assert code == 2 and "the upload cannot be read: permission denied" in said
+    (command,) = re.findall("next: (chmod -R .*)", said)
+    subprocess.run(command, shell=True, check=True)
+    assert _call(["collect", "ada.ipynb", "--learner", "ada"], False, capsys)[0] == 0

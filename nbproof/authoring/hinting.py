@@ -90,16 +90,21 @@ def refuse_bad_hints(texts: Path) -> None:
 
 
 def unused_hints(texts: Path) -> Iterator[LessonError]:
-    """Misconceptions in ``lessons/`` that no check can find: nothing names them, perhaps since an exercise was removed."""
+    """Misconceptions in a lesson's own file that no check can find: nothing names them, perhaps since an exercise was removed.
+
+    Those of ``lessons/hints.toml`` are for exercises that are still to be written, too.
+    """
     folders = (texts, the_course().folder, Path(diagnosis.__file__).parent)
     files = [path for folder in folders for path in (*folder.rglob("*.py"), *folder.glob("course.toml"))]
     named = re.findall(r"\w+", "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in files))
     for key in sorted(read_hints(texts)[0].keys() - {*named}):
-        yield LessonError(
-            f"nothing names the hint {key!r}, so nobody sees it",
-            place_of(texts, key),
-            "delete it; or name it in `mistakes`, `blame` or `errors` of a check",
-        )
+        place = place_of(texts, key)
+        if not place.startswith(f"{texts / HINTS}:"):
+            yield LessonError(
+                f"nothing names the hint {key!r}, so nobody sees it",
+                place,
+                "delete it; or name it in `mistakes`, `blame` or `errors` of a check",
+            )
 
 
 def _bare(text: str) -> str:

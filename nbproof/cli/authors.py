@@ -219,8 +219,8 @@ def _adopt(arguments: argparse.Namespace) -> int:
     print(f"made lessons/{made.slug}: {counted(len(made.exercises), 'exercise')}: {', '.join(made.exercises)}")
     for remark in made.remarks:
         print(f"  note: {remark}")
-    print("next: write two wrong answers or more in each wrong.py, then, in the course's folder:")
-    print(f"  {course_command('build')} && {course_command(f'check {made.slug}')}")
+    print("next: write two wrong answers or more in each wrong.py, then:")
+    print(f"  {course_command('build', made.root)} && {course_command(f'check {made.slug}', made.root)}")
     return 0
 
 

@@ -5,6 +5,7 @@ totals, where everything lies.
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -25,9 +26,10 @@ from nbproof.grouping import grouped
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
+from nbproof.places import places
 from nbproof.report.statistics import late_lines
 from nbproof.terminal import say
-from nbproof.text import counted, duration, some_of
+from nbproof.text import counted, duration, printable, some_of
 from nbproof.values.results import Status
 from nbproof_lms import Collected
 from nbproof_lms.attendance import Attendance, lines_of
@@ -104,13 +106,23 @@ def _totals(told: Told) -> Iterator[str]:
     if totals["recovered"]:
         recovered = counted(totals["recovered"], "submission")
         yield f"(r) another copy, a damaged file, or an answer in another cell: {recovered}; feedback and --json say more"
-    for line in late_lines(by_assignment(marks).values()):
+    scores = by_assignment(marks).values()
+    for line in late_lines(scores):
         yield f"(l) {line}"
+    yield from _earlier_copies(told, scores)
     if totals["waiting_for_marks"]:
         yield f"waiting for your marks: {counted(totals['waiting_for_marks'], 'written answer')}: {place}"
     again = [mark.key.name for mark in marks.values() if _is_another_now(mark)]
     if again:
         yield f"you marked what is another now; your marks stand, look again: {some_of(again, 8)}: {place}"
+
+
+def _earlier_copies(told: Told, scores: Collection[Mark]) -> Iterator[str]:
+    late = {mark.key for mark in scores if mark.penalty}
+    for place in sorted(told.root.glob("collected/*/replaced/*/*")):
+        if (place.parent.name, place.name.partition("~")[0]) in late:
+            step = shlex.join(["grade", "--from", str(place), "--learner", place.parent.name])
+            yield printable(f"    if this copy was in time, have it count: {course_command(step, told.root)}")
 
 
 def _is_another_now(mark: Mark) -> bool:
@@ -120,7 +132,9 @@ def _is_another_now(mark: Mark) -> bool:
 
 def print_problems(console: Console, told: Told) -> None:
     """What could not be graded or written, and which marks could be forged: a line each."""
-    lines = [line for mark in told.graded.marks.values() for line in _problems_of(mark, told)]
+    asked = [mark for mark in told.graded.marks.values() if mark.key not in told.seen]
+    lines = [line for mark in asked if mark.problem for line in _problem_of(mark, told)]
+    lines += _missing_lines(asked, told)
     if lines or told.attendance.useless:
         lines.append(f"  seen, and nothing more to come: {course_command('settle LEARNER/LESSON', told.root)}")
     if told.seen:
@@ -132,20 +146,52 @@ def print_problems(console: Console, told: Told) -> None:
         say(console, line)
 
 
-def _problems_of(mark: Mark, told: Told) -> Iterator[str]:
-    """For whoever teaches: whose it is, where to write to them, and what to send. Nothing of what was settled."""
-    if mark.key in told.seen:
-        return
+def _place(mark: Mark, told: Told) -> str:
+    """For whoever teaches: whose it is, and where to write to them."""
     who = told.attendance.contact(mark.learner)
-    place = f"submitted/{mark.learner}/{mark.lesson}" + f": {who}" * (who != mark.learner)
-    if mark.problem:
-        yield f"! not graded: {place}: {mark.problem}"
-        if told.feedback and not mark.verdict.grader_failed:
-            yield f"    send them their page, which says what to hand in: {page_path(told.root, *mark.key)}"
+    return f"submitted/{mark.learner}/{mark.lesson}" + f": {who}" * (who != mark.learner)
+
+
+def _problem_of(mark: Mark, told: Told) -> Iterator[str]:
+    """With what to send."""
+    yield f"! not graded: {_place(mark, told)}: {mark.problem}"
+    if copy := _in_place_of_a_link(told.root, mark.key):
+        yield f"    did you make the link, as for a pair? Put a copy there: {copy}"
+    elif told.feedback and not mark.verdict.grader_failed:
+        yield f"    send them their page, which says what to hand in: {page_path(told.root, *mark.key)}"
+
+
+_ALIKE = 5
+"""Submissions in which the same is missing for the same reason, from which on they are one line."""
+
+
+def _missing_lines(marks: Iterable[Mark], told: Told) -> Iterator[str]:
+    missing = grouped((one, mark) for mark in marks for one in _missing(mark))
+    for (what, lesson, exercises, reason), several in missing.items():
+        if len(several) < _ALIKE:
+            yield from (f"! {what}: {_place(one, told)}: {exercises}: {reason}" for one in several)
+        else:
+            yield f"! {what}: {lesson}: {exercises}: in {len(several)} submissions: {reason}"
+            names = shlex.join(["settle", *(one.key.name for one in several)])
+            yield f"    seen, all of them: {course_command(names, told.root)}"
+
+
+def _missing(mark: Mark) -> Iterator[tuple[str, str, str, str]]:
+    """What is the matter, lesson, exercises and reason."""
     uncertain = {one.id for one in mark.verdict.exercises if one.status is Status.UNCERTAIN}
     for reason, exercises in grouped((reason, exercise) for exercise, reason in mark.missing.items()).items():
-        what = Status.UNCERTAIN if uncertain & {*exercises} else "missing"
-        yield f"! {what}: {place}: {', '.join(exercises)}: {reason}"
+        yield Status.UNCERTAIN if uncertain & {*exercises} else "missing", mark.lesson, ", ".join(exercises), reason
+
+
+def _in_place_of_a_link(root: Path, key: Key) -> str:
+    """What puts a copy where the first link to a notebook is; empty if there is none."""
+    notebook = places(root).notebook("submitted", *key)
+    copies = (
+        f"rm {shlex.quote(str(path))} && {shlex.join(['cp', '-rL', str(path.resolve()), str(path)])}"
+        for path in (notebook.parent.parent, notebook.parent, notebook)
+        if path.is_symlink() and path.exists()
+    )
+    return next(copies, "")
 
 
 def failed_page_lines(told: Told) -> list[str]:
@@ -156,10 +202,10 @@ def failed_page_lines(told: Told) -> list[str]:
 def summary_line(told: Told) -> str:
     """One line for the whole run."""
     counts = Counter(mark.how for mark in told.graded.marks.values())
-    # What came and waits, or cannot be read, is not graded either.
-    counts["not graded"] += len(told.attendance.useless)
     parts = [f"{name} {counts[name]}" for name in ("graded", "unchanged")]
     parts += [f"not graded {counts['not graded']}"] if counts["not graded"] else []
+    # These are no submissions that a run begins with: it has not counted them there.
+    parts += [f"nothing that can be graded {len(told.attendance.useless)}"] if told.attendance.useless else []
     parts.append(duration(told.seconds) if told.seconds >= 60 else f"{told.seconds:.1f} s")
     parts += [f"seed {told.graded.seed}"] if told.graded.graded else []
     return ", ".join(parts)

@@ -30,11 +30,13 @@ from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import GradedClass
+from nbproof.gradebook.reader import read_marks
 from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config, places
+from nbproof.report.records import withdrawn
 from nbproof.run.intake import Intake, lessons_with_source, select, take_in
 from nbproof.run.journal import Watch, only_run
 from nbproof.run.options import not_obeyed
@@ -180,6 +182,8 @@ class _Desk:
         found = Attendance(people=people_of(self.root))
         if not self.request.only:
             found = attend(self.root, found.people, {one.key for one in intake.submissions}, lessons)
+            marks = read_marks(self.root, {assignment_of(one) for one in lessons}).values()
+            found = replace(found, withdrawn=tuple(withdrawn(self.root, marks)))
         asked, seen = but_settled(self.root, graded.marks, found)
         return asked, frozenset(seen)
 

@@ -12,7 +12,7 @@ from typing import IO, Any
 from nbproof.command import course_command
 from nbproof.gradebook.marks import ClassResults, by_assignment
 from nbproof.key import Key
-from nbproof.report.records import read_class
+from nbproof.report.records import read_class, withdrawn
 from nbproof.report.report import make_report
 from nbproof.report.statistics import late_lines, missing_lines
 from nbproof.run.batch import follow_marks
@@ -49,7 +49,7 @@ def report(request: Namespace) -> int:
     if request.json:
         print((folder / "report.json").read_text(encoding="utf-8"))
     else:
-        _print_report(results, told, folder / "index.html", seen)
+        _print_report(request.course, results, told, folder / "index.html", seen)
     complete = not (refused or results.unreadable)
     for name, file in made.items():
         path = folder / f"{name}.csv"
@@ -61,7 +61,11 @@ def report(request: Namespace) -> int:
 
 
 def _print_report(
-    results: ClassResults, tables: Mapping[str, Sequence[Mapping[str, Any]]], page: Path, seen: Collection[Key]
+    root: Path,
+    results: ClassResults,
+    tables: Mapping[str, Sequence[Mapping[str, Any]]],
+    page: Path,
+    seen: Collection[Key],
 ) -> None:
     """A plain summary on standard output. ``tables``: what stands on the page. ``seen``: what was settled, and is not told."""
     console = console_for_output()
@@ -69,11 +73,13 @@ def _print_report(
     needy = [row for row in tables["needs_help"] if row["first"]]
     first = ["talk first to"] * bool(needy)
     first += [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in needy]
+    scores = by_assignment(results.marks).values()
     missing = {row["lesson"]: row["missing"] for row in tables["lessons"]}
     waiting = [one for one in results.ungraded() if one.key not in seen]
     lines = (
         *missing_lines(missing, called.__getitem__),
-        *late_lines(by_assignment(results.marks).values()),
+        *late_lines(scores),
+        *withdrawn(root, scores),
         *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in waiting),
         *first,
         *(f"note: {note}" for note in results.notes),

@@ -10,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from nbproof.command import course_command, this_python
+from nbproof.command import course_command, nbgrader_command, this_python
 from nbproof.course_file import the_course
 from nbproof.errors import UsageError, disk_trouble, refuse_unknown
 
@@ -39,11 +39,11 @@ def released_lessons(root: Path) -> list[str]:
     place = the_course().released_in(root)
     found = sorted(path.stem for path in place.glob("*/*.ipynb") if path.stem == path.parent.name)
     if not found:
-        cure = (
-            course_command("build")
-            if (root / "lessons").is_dir()
-            else "cd into the course's folder, or add --course FOLDER"
-        )
+        cure = course_command("build")
+        if not (root / "lessons").is_dir():
+            sources = [nbgrader_command(f"generate_assignment {path.name}") for path in sorted(root.glob("source/*/"))]
+            elsewhere = "cd into the course's folder, or add --course FOLDER"
+            cure = f"{sources[0]}, in the course's folder" if sources else elsewhere
         raise UsageError("no released lessons here", str((root / "release").resolve()), cure)
     return found
 

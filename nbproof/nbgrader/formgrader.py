@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from functools import cache
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,9 @@ from traitlets import default
 from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, kind_of, name_of
 from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.display.lab import start_server
+from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.typeset import with_formulas
+from nbproof.key import Key
 from nbproof.marking.blueprint import OWN
 from nbproof.places import course_config, places
 
@@ -135,26 +137,37 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
     def from_notebook_node(
         self, nb: nbformat.NotebookNode, resources: Any | None = None, **kwargs: Any
     ) -> tuple[str, dict[str, Any]]:
-        """The page of the submission that ``resources`` names; beside it, what `nbgrader release_feedback` wants."""
+        """The page of the submission that ``resources`` names; beside it, what `nbgrader release_feedback` wants, and the
+        pages of what could not be graded of the assignment: nbgrader knows nothing of these, and has taken them away."""
         from nbproof.feedback.page import page_of
-        from nbproof.feedback.page_writer import page_path
-        from nbproof.feedback.pages import task_of
+        from nbproof.feedback.pages import task_of, write_feedback
         from nbproof.gradebook.graded_notebook import hand_on
-        from nbproof.key import Key
+        from nbproof.run.journal import journal_of, problems_of
 
         _, resources = super().from_notebook_node(nb, resources, **kwargs)
         told = resources["nbgrader"]
-        key = Key(str(told["student"]), str(told["assignment"]))
         root = Path(getattr(getattr(self.parent, "coursedir", None), "root", "") or os.getcwd())
-        marks = _marks(str(root), key.lesson, id(self)).get(key)
-        page_path(root, *key).parent.mkdir(parents=True, exist_ok=True)
+        key = Key(str(told["student"]), str(told["assignment"]))
+        problems = {
+            other: one.problem
+            for other, one in problems_of(root).items()
+            if (other.learner, other.assignment) == (key.learner, key.lesson)
+        }
+        one_of_several = Key(key.learner, f"{key.lesson}/{told['notebook']}")
+        if journal_of(root, *one_of_several).exists():
+            key = one_of_several
+        task = task_of(root, key, _marks(root, key.lesson, self).get(key), problems.pop(key, ""))
+        places(root).folder("feedback", *key).mkdir(parents=True, exist_ok=True)
+        write_feedback(root, (), problems=problems)
         hand_on(root, *key, "feedback")
-        return page_of(root, task_of(root, key, marks)), resources
+        return page_of(root, task), resources
 
 
-@cache
-def _marks(root: str, lesson: str, exporter: int) -> Any:
+@lru_cache(maxsize=16)
+def _marks(root: Path, lesson: str, exporter: Exporter) -> dict[Key, Mark]:
     """The whole class's marks, read once for each exporter, that is for each press of the button."""
     from nbproof.gradebook.reader import read_marks
+    from nbproof.run.batch import follow_marks
 
-    return read_marks(Path(root), [lesson])
+    follow_marks(root)
+    return read_marks(root, [lesson])

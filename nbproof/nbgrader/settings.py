@@ -30,6 +30,8 @@ def use_engine(c: Config, file: str = "") -> None:
 
     # Feedback, by nbgrader or by formgrader's button, is the page that the command `feedback` writes.
     c.GenerateFeedback.exporter_class = "nbproof.nbgrader.formgrader.FeedbackPage"
+    # Grading has written a page already, and nbgrader keeps what is there, with the marks of that moment.
+    c.GenerateFeedback.force = True
 
     # formgrader shows what is asked, answered and found, with the mark scheme below each written answer.
     c.HTMLExporter.preprocessors = ["nbproof.nbgrader.formgrader.ReadingView"]

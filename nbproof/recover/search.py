@@ -55,6 +55,11 @@ _NOT_CERTAIN = (
     "What is needed is a notebook with the code in the TODO cell."
 )
 
+_ABSENT = (
+    "The notebook holds nothing of it: it may have been made before this was added to the lesson. The instructor has the "
+    "lesson as it is now."
+)
+
 
 def found_in(handout: Handout, data: bytes, files: Mapping[str, str] | None = None) -> Answers:
     """What is found in the bytes of one submission, and in the scripts beside it. Raises Damaged."""
@@ -227,6 +232,7 @@ class _Search:
         elif gone:
             told = f"{why}, and no other cell holds an answer to it. The notebook with the cell in it is needed."
             broken = "The file breaks off before this TODO cell. The whole notebook is needed."
+            told = _ABSENT if self._is_absent(name) else told
             self.found.lost[name] = told if all(cell.whole for cell in self.cells) else broken
         for other in self.asked:
             own, at = self.named[other], self.index[other]
@@ -234,6 +240,11 @@ class _Search:
             # Where both ask for one name, what stands below takes the place of what stands above.
             if theirs and self.asked[name].bound & self.asked[other].bound:
                 self._wait(other, theirs, f"The TODO cell holds code for `{name}` as well.")
+
+    def _is_absent(self, name: str) -> bool:
+        """Whether its text and its checks are gone as well, as in a version of the lesson that does not ask for it yet."""
+        above = self.index[name] - 1
+        return not self._checks_of(name) and (above not in self.places or bool(self.handout.cells[above].name))
 
     def _may_answer(self, name: str, piece: _Piece) -> bool:
         """By what it binds. What belongs to an exercise that has an answer says nothing about the names of that one."""
@@ -308,8 +319,8 @@ class _Search:
             touched = [text for text in texts if bare(text) not in ("", bare(stub))]
             self.found.answers[name] = next(iter(touched or texts), stub)
             if not texts:
-                told = "The cell for the written answer is missing. The notebook with the cell in it is needed."
-                self.found.lost[name] = told
+                gone = "The cell for the written answer is missing. The notebook with the cell in it is needed."
+                self.found.lost[name] = _ABSENT if self._is_absent(name) else gone
             # What another question was called before may be this one: its cell is missing then.
             here = {at: text for at, text in elsewhere.items() if not texts or at not in withdrawn}
             self._bring(name, stub, here)

@@ -7,6 +7,7 @@ submission's problem. Nothing is written.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -17,15 +18,17 @@ from nbproof.display.outline import title_of
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, marks
 from nbproof.gradebook.reader import DueDates, due_dates_in, lessons_in, marks_in, opened_gradebook, people_in
+from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import HandIn
+from nbproof.report.statistics import some
 from nbproof.run.intake import lessons_with_source, take_in, unread_times
 from nbproof.run.journal import journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc
 
-__all__ = ["Known", "everybody", "read_class"]
+__all__ = ["Known", "everybody", "read_class", "withdrawn"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,17 @@ def read_class(
         tuple(one for key, one in damaged.items() if key not in refused),
         book.more_time,
     )
+
+
+def withdrawn(root: Path, marks: Iterable[Mark]) -> list[str]:
+    """Of each assignment who has a mark for what was taken out of submitted/, and what takes one away; a line each."""
+    gone = [one for one in marks if not os.path.lexists(places(root).folder("submitted", *one.key))]
+    return [
+        f"a mark, and nothing in submitted/ any more: {name}: {some([f'{one.learner} ({one.score:g})' for one in ones])}; "
+        "it stays, in files for an LMS as well, until you take it away: "
+        + course_command(shlex.join(["roster", "remove", ones[0].learner, "--lesson", name]), root)
+        for name, ones in grouped((one.key.assignment, one) for one in sorted(gone, key=lambda one: one.key)).items()
+    ]
 
 
 def _lessons(found: Mapping[Key, Mark], known: Iterable[ClassLesson]) -> tuple[ClassLesson, ...]:

@@ -148,6 +148,8 @@ class _ClassRun:
     """In short; of what cannot be graded, or written down, why."""
     _fresh: set[Key] = field(default_factory=set)
     """What this run marked."""
+    _returned: list[str] = field(default_factory=list)
+    """What was graded, and the gradebook did not have."""
     _recounted: Counter[str] = field(default_factory=Counter)
     """Lesson -> submissions whose verdicts are kept, while the lesson's points or texts are others."""
     _left_out: list[str] = field(default_factory=list)
@@ -169,9 +171,12 @@ class _ClassRun:
         self._in_progress = InProgress(self.root)
         jobs = self._plan(intake, force)
         follow = "points or texts changed, marks and graded notebooks follow"
+        leave = f"{course_command('roster remove LEARNER', self.root)} takes a learner out of it for good"
         reasons = (
             *self.changed,
             *told(jobs),
+            *[f"the gradebook lacked what was graded, and has it again: {some_of(self._returned, 8)}; {leave}"]
+            * bool(self._returned),
             *(f"{one}: {follow} ({count}); nothing ran again" for one, count in self._recounted.items()),
         )
         failed: dict[str, str] = {}
@@ -237,6 +242,7 @@ class _ClassRun:
             assert kept is not None
             is_behind = kept.shown != lesson.registered
             have = held.get(key)
+            self._returned += [key.name] * (have is None)
             if is_behind or not (have and have.agrees_with(kept) and self.writer.is_stamped(have, *key, one.path)):
                 # Points or texts are others, or the run that marked it was cut off before the gradebook had it all.
                 self._recounted.update([key.lesson] * is_behind)

@@ -31,7 +31,7 @@ from nbproof.places import places
 from nbproof.recover.notebook_bytes import Damaged, HandIn, files_below, read_file
 from nbproof.text import printable, some_of
 
-__all__ = ["Folder", "Guess", "LessonBook"]
+__all__ = ["Folder", "Guess", "LessonBook", "known_lessons"]
 
 _LARGEST = 32 << 20
 """Bytes of a file that are looked at."""
@@ -57,6 +57,17 @@ class Guess:
     untouched: bool = False
 
 
+def known_lessons(root: Path) -> list[str]:
+    """The lessons that have an instructor's notebook. Raises UsageError if there is none."""
+    here = places(root)
+    if known := here.lessons():
+        return known
+    put = "put what learners are handed, or the instructor's version, there; or add --course FOLDER, for another course"
+    then = course_command("build") if (root / "lessons").is_dir() else put
+    fact = f"{here.base('source')} holds no ASSIGNMENT/NOTEBOOK.ipynb with cells of nbgrader's"
+    raise UsageError("there is nothing to grade against", fact, then)
+
+
 @dataclass(frozen=True)
 class LessonBook:
     """What each lesson's notebook holds that no other does."""
@@ -67,18 +78,12 @@ class LessonBook:
     def _paths(self) -> dict[str, Path]:
         """By lesson: the released notebook, or the instructor's where there is none."""
         here = places(self.root)
-        pairs = ((name, here.notebook("release", ".", name)) for name in here.lessons())
+        pairs = ((name, here.notebook("release", ".", name)) for name in known_lessons(self.root))
         return {name: path if path.exists() else here.source(name) for name, path in pairs}
 
     @cached_property
     def lessons(self) -> dict[str, frozenset[bytes]]:
         """By name: its exercises' ids. Raises UsageError if there is nothing to compare with."""
-        if not self._paths:
-            raise UsageError(
-                "there is no lesson to collect for",
-                str(places(self.root).base("release").resolve()),
-                f"cd into the course's folder, or add --course DIR; if it is this one: {course_command('build')}",
-            )
         found = {name: _ids(path) for name, path in self._paths.items()}
         all_ids = [one for ids in found.values() for one in ids]
         shared = {one for one in all_ids if all_ids.count(one) > 1}

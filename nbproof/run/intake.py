@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from nbproof.command import course_command
 from nbproof.errors import UsageError, refuse_unknown
 from nbproof.files import digest_of
 from nbproof.gradebook.receipts import TIME, time_in
@@ -19,14 +18,16 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.results import Verdict
 from nbproof.places import Places, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn
-from nbproof.run.hand_ins import Folder, LessonBook
+from nbproof.run.hand_ins import Folder, LessonBook, known_lessons
 from nbproof.run.journal import journal_of
 from nbproof.text import counted, in_one_line, printable, some_of
 
 __all__ = [
     "Intake",
     "anything_new",
+    "by_id",
     "handed_in_digest",
+    "is_called",
     "lessons_with_source",
     "select",
     "take_in",
@@ -51,12 +52,7 @@ class Intake:
 def lessons_with_source(root: Path, names: list[str]) -> list[str]:
     """The lessons that can be graded: those named, by themselves or by their assignment, or all that have a notebook."""
     here = places(root)
-    known = here.lessons()
-    if not known:
-        built = (root / "lessons").is_dir()
-        then = course_command("build") if built else "put what learners are handed, or the instructor's version, there"
-        fact = f"{here.base('source')} holds no ASSIGNMENT/NOTEBOOK.ipynb with cells of nbgrader's"
-        raise UsageError("there is nothing to grade against", fact, then)
+    known = known_lessons(root)
     refuse_unknown(names, "lesson", dict.fromkeys([*known, *map(assignment_of, known)]), here.base("source"))
     return [one for one in known if not names or {one, assignment_of(one)} & set(names)]
 
@@ -170,30 +166,35 @@ def select(intake: Intake, only: Sequence[str], id_of: Callable[[str], str] = st
     """
     if not only:
         return intake
-    patterns = [_by_id(intake, pattern, id_of) for pattern in only]
+    names = [one.key.name for one in intake.submissions]
+    patterns = [by_id(pattern, names, id_of) for pattern in only]
     for pattern in patterns:
-        if not any(_fits(one, pattern) for one in intake.submissions):
+        if not any(is_called(name, pattern) for name in names):
             learners = sorted({one.key.learner for one in intake.submissions})
             raise UsageError(
                 f"nothing that was handed in is called {pattern!r}",
                 f"--only {pattern}",
                 f"choose from the learners in submitted/: {some_of(learners, 8)}",
             )
-    kept = tuple(one for one in intake.submissions if any(_fits(one, pattern) for pattern in patterns))
+    kept = tuple(one for one in intake.submissions if any(is_called(one.key.name, pattern) for pattern in patterns))
     return replace(intake, submissions=kept)
 
 
-def _by_id(intake: Intake, pattern: str, id_of: Callable[[str], str]) -> str:
-    if any(_fits(one, pattern) for one in intake.submissions):
+def by_id(pattern: str, names: Iterable[str], id_of: Callable[[str], str]) -> str:
+    """What a person has said, if it is one of these names; else with the id of the learner who is called so."""
+    if any(is_called(name, pattern) for name in names):
         return pattern
     learner, slash, lesson = pattern.partition("/")
     return f"{id_of(learner)}{slash}{lesson}"
 
 
-def _fits(one: HandIn, pattern: str) -> bool:
-    """Whether a name means a submission. A name is first taken as it is: learners may be called ``[x]``."""
-    names = (one.key.name, f"{one.key.learner}/{one.key.assignment}") if "/" in pattern else (one.key.learner,)
-    return pattern in names or any(fnmatchcase(name, pattern) for name in names)
+def is_called(name: str, pattern: str) -> bool:
+    """Whether ``ada``, ``ada/ps1`` or ``ada/ps1/problem1``, with ``*`` and ``?``, means the submission of this name. A name
+    is first taken as it is: learners may be called ``[x]``.
+    """
+    learner, _, lesson = name.partition("/")
+    names = (name, f"{learner}/{assignment_of(lesson)}") if "/" in pattern else (learner,)
+    return pattern in names or any(fnmatchcase(one, pattern) for one in names)
 
 
 def handed_in_digest(one: HandIn, secret: str, limits: GradingLimits) -> str:

@@ -54,9 +54,10 @@ def test_a_learner_gets_more_time_before_anything_was_handed_in(
 ) -> None:
     assert roster("due", LESSON, "2026-11-20") == 0
     assert roster("extend", "ada", LESSON, "2026-11-30") == 0
-    assert (
-        "ada: " + LESSON + " is due 2026-11-30 23:59 UTC; for the class 2026-11-20 23:59 UTC" in capsys.readouterr().out
-    )
+    told = capsys.readouterr().out
+    assert f"ada: {LESSON} is due 2026-11-30 23:59 UTC; for the class 2026-11-20 23:59 UTC" in told
+    # No zip tells of an extension; one that was handed out is not replaced.
+    assert told.count("next: ") == 1 and f"bundle {LESSON} --out {LESSON}.zip" in told
     assert _due_of(course, "ada") == datetime(2026, 11, 30, 23, 59, 59)
     assert roster() == 0
     told = capsys.readouterr().out

@@ -57,10 +57,19 @@ def test_a_learner_who_is_removed_leaves_no_trace(two: Path, capsys: pytest.Capt
     bobs = {path: data for path, data in everything(two).items() if "bob" in path and "collected" not in path}
     uploads = {path: data for path, data in everything(two / "collected").items() if not path.endswith("list.json")}
     (two / "handback").mkdir()
+    (two / "report" / LESSON).mkdir(parents=True)
+    (two / "report" / LESSON / "moodle.csv").write_text("ada,4")
     assert _roster(two, "remove", "ada", "--yes") == 0
-    assert not (two / "handback").exists()
+    assert not (two / "handback").exists() and not (two / "report").exists()
     told = capsys.readouterr().out
-    for what in ("submitted/", "feedback/", "all marks", "roster.csv", "lists in collected/", "handback/ goes whole"):
+    for what in (
+        "submitted/",
+        "feedback/",
+        "all marks",
+        "roster.csv",
+        "lists in collected/",
+        "handback/ and report/ go whole",
+    ):
         assert what in told
     left = everything(two)
     assert {path: data for path, data in left.items() if "bob" in path and "collected" not in path} == bobs

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -79,6 +82,48 @@ def test_a_file_that_comes_in_each_download_is_settled_once(tmp_path: Path, caps
 
 
 @pytest.mark.slow
+def test_marks_without_a_hand_in_links_and_late_copies_are_named_with_a_command_that_helps(
+    course: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """ada's folder is taken out, and ben's; cyd is removed by nbgrader alone; dee's folder is a link; eve hands in twice."""
+    with (course / "nbgrader_config.py").open("a") as file:
+        file.write("\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
+    room, up = Rehearsal(course, LESSON), tmp_path_factory.mktemp("up")
+    for learner in ("ada", "ben", "cyd"):
+        data = room.hand_in(learner, RIGHT).read_bytes()
+    (up / "names.csv").write_text("learner,name,canvas\neve,Eve Eve,11\nfay,Fay Fay,12\n")
+    for name, end in {"eveeve_11_5": b"", "eveeve_LATE_11_7": b" "}.items():
+        (up / f"{len(end)}.zip").write_bytes(zipped({f"{name}_x.ipynb": data + end, "fayfay_12_6_x.ipynb": data}))
+    collect = f"collect {up}/{{}}.zip --lesson {LESSON} --names {up}/names.csv"
+    assert _run(capsys, course, collect.format(0))[0] == 0
+    assert _run(capsys, course, f"roster due {LESSON} 2026-01-02")[0] == 0
+    assert _run(capsys, course, "grade --no-feedback")[0] == 0
+    for learner in ("ada", "ben"):
+        shutil.rmtree(course / "submitted" / learner)
+    with room.gradebook() as book:
+        book.remove_student("cyd")
+    (course / "submitted/dee").symlink_to("cyd")
+    assert _run(capsys, course, collect.format(1))[0] == 0
+    code, told = _run(capsys, course, "grade")
+    assert code == 1 and room.book() == {"ada": 4, "ben": 4, "cyd": 4, "eve": 4, "fay": 4}
+    assert f"and has it again: cyd/{LESSON}; " in told
+    assert f"a mark, and nothing in submitted/ any more: {LESSON}: ada (4), ben (4); " in told
+    assert "hand in" not in told.partition("dee is a symbolic link")[2].partition("settle")[0]
+    line = "a mark, and nothing in submitted/ any more"
+    assert line in _run(capsys, course, "report")[1]
+    steps = [
+        told.partition(before)[2].partition("\n")[0] for before in ("take it away: ", "have it count: ", "there: rm ")
+    ]
+    away, earlier, copy = steps
+    subprocess.run(f"rm {copy}", shell=True, check=True)
+    for words in (away.replace(" ada ", " ada ben --yes "), earlier):
+        assert main(shlex.split(words.partition(" -m course ")[2])) == 0, words
+    capsys.readouterr()
+    told = _run(capsys, course, "grade")[1]
+    assert line not in told and "(l)" not in told and room.book() == {"cyd": 4, "dee": 4, "eve": 4, "fay": 4}
+    assert line not in _run(capsys, course, "report")[1]
+
+
 def test_what_never_was_in_submitted_is_settled_in_roster_and_grade_files(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,3 +141,28 @@ def test_what_never_was_in_submitted_is_settled_in_roster_and_grade_files(
         filled = (course / "report" / LESSON / "canvas.csv").read_text().splitlines()
         assert filled[2:] == ["A,1,ada,4", f"B,2,bob,{mark}"], how
         assert ("! nothing that can be graded: bob" in _run(capsys, course, "roster")[1]) is asks
+
+
+@pytest.mark.slow
+def test_an_exercise_that_was_added_is_one_line_for_the_class_and_settled_at_once(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Five hold the version without the third exercise; zoe's PDF is no submission of theirs. Wildcards are those of --only."""
+    room = Rehearsal(course, LESSON)
+    for learner in ("ada", "bob", "cyd", "dee", "eve"):
+        path = room.hand_in(learner, RIGHT)
+        old = json.loads(path.read_text())
+        old["cells"] = [one for one in old["cells"] if "third" not in str(one["metadata"].get("nbgrader"))]
+        path.write_text(json.dumps(old))
+    code, told = _run(capsys, course, "grade")
+    line = (
+        f"! missing: {LESSON}: third: in 5 submissions: The notebook holds nothing of it: it may have been made before"
+    )
+    assert code == 1 and line in told and told.count("! missing") == 1
+    assert "The instructor has the lesson as it is now" in room.page("ada")
+    step = told.partition("seen, all of them: ")[2].partition("\n")[0].partition(" -m course ")[2]
+    assert main(shlex.split(step)) == 0
+    assert _run(capsys, course, "grade")[0] == 0
+    for words, count in ((f"*/{LESSON}", 5), (f"?d?/{LESSON} bob", 2), ("e*", 1)):
+        assert _run(capsys, course, f"settle {words} --undo")[1].count("asked about again") == count
+    assert "nothing that waits for you" in _run(capsys, course, "settle ada/02_other")[1]

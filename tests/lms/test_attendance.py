@@ -106,7 +106,7 @@ def test_grades_json_and_lines_name_them(course: Path) -> None:
     scores = (scored("br", "01_first", penalty=0.5, late=Lateness(1, True)), scored("jd", "01_first"))
     found = attend(course, people_of(course), {one.key for one in scores}, ["01_first"])
     class_ = Told(class_of(scores), 1.0, attendance=found, root=course)
-    assert is_incomplete(class_) and "not graded 2" in summary_line(class_)
+    assert is_incomplete(class_) and "nothing that can be graded 2" in summary_line(class_)
     assert not is_incomplete(replace(class_, attendance=replace(found, useless=())))
     told = class_as_json(class_, 0)
     assert told["nothing_handed_in"] == {"01_first": ["zz"]}

@@ -15,10 +15,13 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from nbgrader.converters import GenerateFeedback
 from rich.console import Console
 
 from nbproof.cli.class_table import Told, print_class
 from nbproof.errors import CourseError, UsageError
+from nbproof.feedback.pages import write_feedback
 from nbproof.gradebook.marks import GradedClass, by_assignment
 from nbproof.key import Key
 from nbproof.places import course_config, places
@@ -453,3 +456,38 @@ def test_an_upload_is_collected_notebook_by_notebook(numbers: Path, tmp_path: Pa
     again = hand_in(there / "problem2.ipynb", tmp_path / "again" / "problem2.ipynb", {"cubes": "cubes = len"})
     collect(numbers, [again], learner="ada")
     assert "cubes = len" in (there / "problem2.ipynb").read_text() and (there / "problem1.ipynb").is_file()
+
+
+def test_nbgraders_own_command_writes_todays_marks_and_keeps_why_a_neighbour_is_not_graded(
+    numbers: Path, pool: PoolMaker
+) -> None:
+    """By ``use_engine`` alone: nobody says ``--force``. A late penalty follows the mark that was given."""
+    asked = "from nbproof.nbgrader.settings import use_engine\nuse_engine(c)\n"
+    (numbers / "nbgrader_config.py").write_text(CONFIG.replace("c.Include", "# ") + asked)
+    shutil.rmtree(numbers / "solutions/ps2")
+    for name in ("problem1", "problem2"):
+        path = ours(numbers, "ada", "ps1", name, why="# Three times.")
+    path.with_name("problem1.ipynb").write_text("{")
+    path.with_name("timestamp.txt").write_text("2026-01-02 00:00:00 UTC")
+    graded(numbers, pool)
+    with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
+        opened.update_or_create_assignment("ps1", duedate="2026-01-01 00:00:00 UTC")
+    told = graded(numbers, pool)
+    write_feedback(numbers, told.marks, problems={one.key: one.problem for one in told.ungraded()})
+    pages = {name: numbers / f"feedback/ada/ps1/{name}.html" for name in ("problem1", "problem2")}
+    before = {name: page.read_text() for name, page in pages.items()}
+    with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
+        opened.find_grade("why", "problem2", "ps1", "ada").manual_score = 1.5
+        opened.find_comment("why", "problem2", "ps1", "ada").manual_comment = "Well said."
+        opened.db.commit()
+    api = NbGraderAPI(config=course_config(numbers))
+    api.coursedir.assignment_id = "ps1"
+
+    GenerateFeedback(coursedir=api.coursedir, parent=api).start()
+
+    page = pages["problem2"].read_text()
+    assert "Well said." in page and "Well said." not in before["problem2"]
+    assert "1.5 of 2" in page
+    assert pages["problem1"].read_text() == before["problem1"]
+    assert api.generate_feedback("ps1", "ada")["success"]
+    assert (pages["problem1"].read_text(), pages["problem2"].read_text()) == (before["problem1"], page)
