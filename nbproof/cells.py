@@ -82,7 +82,7 @@ def text_of(cell: Mapping[str, Any]) -> str:
     """A cell's text, which notebooks on the disk have in lines; empty if it has none, or none of any sense."""
     source = cell.get("source")
     if isinstance(source, list):
-        source = "".join(part for part in source if isinstance(part, str))
+        source = "".join([part for part in source if isinstance(part, str)])
     return source if isinstance(source, str) else ""
 
 

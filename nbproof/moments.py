@@ -21,10 +21,32 @@ def moment_in(text: str, end_of_day: bool = False, home: str = "UTC") -> datetim
     ``end_of_day``: a date alone means the last second of that day, and 23:59 the end of that minute.
     ``home``: the time zone that short names are taken from, such as CEST. They mean other times in other zones.
     """
+    plain, zone = _without_zone(text)
+    try:
+        one = _time_in(plain, end_of_day, home)
+        found: datetime = (one if one.tzinfo else one.replace(tzinfo=zone)).astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(str(error)) from None
+    # Python's calendar ends with the year 9999; time zones must not lead beyond it.
+    if not 1970 < found.year < 9000:
+        raise ValueError(f"the year {found.year}")
+    return found
+
+
+def _without_zone(text: str) -> tuple[str, tzinfo]:
+    """What stands before a zone's whole name, such as Europe/Berlin, and that zone; UTC where there is no such name."""
     named = _ZONE.search(text)
-    zone = tz.gettz(named[1]) if named else UTC
+    plain, name = (text[: named.start()].strip(), named[1]) if named else (text.strip(), "UTC")
+    zone = tz.gettz(name)
     if zone is None:
-        raise ValueError(f"no time zone is called {named and named[1]}")
+        raise ValueError(f"no time zone is called {name}")
+    if (plain.isdigit() and len(plain) not in (8, 14)) or re.search(r"\d *[A-Z]{3,5}[+-]\d", plain):
+        raise ValueError("programs read such times in several ways")
+    return plain, zone
+
+
+def _time_in(plain: str, end_of_day: bool, home: str) -> datetime:
+    """The one time that a text means, with the zone that it states by an offset or a short name."""
     short: str | None = None
 
     def zone_of(name: str | None, offset: int | None) -> tzinfo | None:
@@ -34,31 +56,21 @@ def moment_in(text: str, end_of_day: bool = False, home: str = "UTC") -> datetim
         short = name
         return tz.gettz(home) if name else None
 
-    plain = (text[: named.start()] if named else text).strip()
-    if (plain.isdigit() and len(plain) not in (8, 14)) or re.search(r"\d *[A-Z]{3,5}[+-]\d", plain):
-        raise ValueError("programs read such times in several ways")
-    try:
-        read = _readings(plain, zone_of)
-        late = parser.parse(plain, default=datetime(2000, 1, 1, 1), tzinfos=zone_of, yearfirst=True)
-        if len(read) > 1:
-            several = sorted({f"{one:%Y-%m-%d}" for one in read})[:4]
-            raise ValueError("it has no whole date, or can be read as several: " + ", ".join(several))
-        (one,) = read
-        if short and one.tzname() != short:
-            raise ValueError(f"no time is called {short} then in the time zone {home}")
-        if late.hour != one.hour:
-            if not end_of_day:
-                raise ValueError("it has no time of day")
-            one = one.replace(hour=23, minute=59)
-        if end_of_day and (one.hour, one.minute, one.second) == (23, 59, 0):
-            one = one.replace(second=59)
-        found: datetime = (one if one.tzinfo else one.replace(tzinfo=zone)).astimezone(UTC)
-    except OverflowError as error:
-        raise ValueError(str(error)) from None
-    # Python's calendar ends with the year 9999; time zones must not lead beyond it.
-    if not 1970 < found.year < 9000:
-        raise ValueError(f"the year {found.year}")
-    return found
+    read = _readings(plain, zone_of)
+    late = parser.parse(plain, default=datetime(2000, 1, 1, 1), tzinfos=zone_of, yearfirst=True)
+    if len(read) > 1:
+        several = sorted({f"{one:%Y-%m-%d}" for one in read})[:4]
+        raise ValueError("it has no whole date, or can be read as several: " + ", ".join(several))
+    (one,) = read
+    if short and one.tzname() != short:
+        raise ValueError(f"no time is called {short} then in the time zone {home}")
+    if late.hour != one.hour:
+        if not end_of_day:
+            raise ValueError("it has no time of day")
+        one = one.replace(hour=23, minute=59)
+    if end_of_day and (one.hour, one.minute, one.second) == (23, 59, 0):
+        one = one.replace(second=59)
+    return one
 
 
 def _readings(text: str, zone_of: Callable[[str | None, int | None], tzinfo | None]) -> set[datetime]:

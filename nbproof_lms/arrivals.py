@@ -82,6 +82,13 @@ class Item:
         """What it is to the lesson that it counts for."""
         return self.kind if self.guess.lesson == self.line.lesson else Kind.UNKNOWN
 
+    @property
+    def holds(self) -> str:
+        """What its content is of, in words."""
+        if self.guess.others:
+            return f"it holds parts of {' and '.join(self.guess.others)}"
+        return f"it holds {self.guess.lesson}" if self.guess.lesson else "its content is of no lesson"
+
 
 @dataclass(frozen=True)
 class Arrived:

@@ -22,7 +22,7 @@ from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import RunState
 from nbproof.text import printable, some_of
 from nbproof_lms.names import bare_words
-from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, digest_in, lines_in, uploads_in
+from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, digest_in, lines_in, meant_in
 from nbproof_lms.roster import Member, Roster, members_of
 
 __all__ = [
@@ -239,9 +239,7 @@ def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
     """The last of what learners handed in for a lesson of which ``handed_in`` (learner, lesson) has nothing from them."""
     found: dict[Key, Useless] = {}
     there = {learner for learner, _ in handed_in}
-    all_lines = ((line, upload.handed_in_for) for upload in uploads_in(root) for line in upload.lines)
-    for line, asked in all_lines:
-        key = Key(line.learner, line.lesson or asked)
+    for line, key in meant_in(root):
         if not line.learner or line.status in NEEDS_NOBODY or key in handed_in:
             continue
         # Without a lesson waits what came with a notebook that waits.

@@ -127,7 +127,7 @@ def _taken(item: Item, held: Line | None, by_hand: bool) -> Item:
     remarks = {
         f"replaces the copy{before or ' that was there'}": held is not None,
         "late": item.line.late,
-        "its content is of no lesson: is it damaged?": item.rank is Kind.UNKNOWN,
+        f"{item.holds}: is it damaged?": item.rank is Kind.UNKNOWN,
         "only Jupyter's own copy came": item.rank is Kind.CHECKPOINT,
         "nothing was filled in": item.guess.untouched,
     }

@@ -12,9 +12,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from nbproof.errors import UsageError, disk_trouble, refuse_unknown
+from nbproof.errors import UsageError, disk_trouble
+from nbproof.key import assignment_of
 from nbproof.places import places
 from nbproof.run.hand_ins import Guess, LessonBook
+from nbproof.run.intake import lessons_with_source
 from nbproof.run.journal import is_noted, settled_in
 from nbproof_lms.arrivals import Arrived, Item, Kind, Step, is_archive, is_junk, take_in
 from nbproof_lms.choosing import attach, choose
@@ -43,14 +45,16 @@ def collect(
 ) -> Collected:
     """Collect folders, archives and notebooks into ``submitted/`` of the course in ``root``.
 
-    ``lesson``: the assignment that the upload belongs to; without it content decides. ``names``: a CSV (``roster``),
+    ``lesson``: the lesson or assignment that it was handed in for; content decides between an assignment's notebooks, and
+    between all lessons where none is named. ``names``: a CSV (``roster``),
     whose learners are put on the roster that is kept, as for this upload. ``learner``: whose all of it is.
     Two at a time would judge by what the other is about to replace: a caller holds the course's lock (``only_run``).
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
     book = LessonBook(root)
     asked = _uploads(root, [Path(path) for path in paths])
-    refuse_unknown([] if lesson is None else [lesson], "lesson", book.lessons, places(root).base("release"))
+    among = [] if lesson is None else lessons_with_source(root, [lesson])
+    asked_for = among[0] if len(among) == 1 else lesson or ""
     told = () if names is None else import_roster(root, names).notes
     roster = kept_roster(root)
     whose = _named(root, learner, roster) if learner is not None else ""
@@ -59,9 +63,9 @@ def collect(
     with trouble, _waiting_room(root) as room:
         arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
         desk = Desk(root)
-        items = _filed(arrived, book, desk, roster, lesson or "", whose)
+        items = _filed(arrived, book, desk, roster, among, whose)
         items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
-        collected = _kept(root, arrived, items, lesson or "")
+        collected = _kept(root, arrived, items, asked_for)
     return replace(_but_settled(root, collected), notes=(*collected.notes, *told))
 
 
@@ -89,10 +93,11 @@ def _named(root: Path, learner: str, roster: Roster | None) -> str:
 
 
 def _filed(
-    uploads: Sequence[Arrived], book: LessonBook, desk: Desk, roster: Roster | None, lesson: str, learner: str
+    uploads: Sequence[Arrived], book: LessonBook, desk: Desk, roster: Roster | None, among: Sequence[str], learner: str
 ) -> list[Item]:
-    """Every file, with its owner, its time and its lesson. ``lesson``, ``learner``: as a person has said of all that came."""
+    """Every file, with its owner, its time and its lesson. ``among``, ``learner``: as a person has said of all that came."""
     items: list[Item] = []
+    lesson = among[0] if len(among) == 1 else ""
     for at, upload in enumerate(uploads):
         own = [_looked_at(replace(item, upload=at), book) for item in upload.items]
         counted = (item for item in own if item.safe and not is_junk(item.parts))
@@ -115,7 +120,7 @@ def _filed(
         told = [_owned(item, found.get(item.parts, Whose()), learner, desk, dated) for item in own]
         desk.note(replace(item.line, lesson=lesson or item.guess.lesson) for item in told)
         items += told
-    return [_of_lesson(item, lesson) if item.is_answer else item for item in items]
+    return [_of_lesson(item, among) if item.is_answer else item for item in items]
 
 
 def _owned(item: Item, whose: Whose, learner: str, desk: Desk, dated: bool) -> Item:
@@ -162,23 +167,24 @@ def _looked_at(item: Item, book: LessonBook) -> Item:
 def _kind(parts: Sequence[str], name: str, guess: Guess) -> Kind:
     if ".ipynb_checkpoints" in parts or name.endswith("-checkpoint.ipynb"):
         return Kind.CHECKPOINT
-    if ".ipynb" in name or (guess.notebook and guess.lesson):
+    if ".ipynb" in name or (guess.notebook and (guess.lesson or guess.others)):
         return Kind.NOTEBOOK
     return Kind.SCRIPT if guess.lesson else Kind.DATA
 
 
-def _of_lesson(item: Item, asked: str) -> Item:
-    """The lesson that a notebook counts for, or why it counts for none."""
-    holds, also = item.guess.lesson, item.guess.others
+def _of_lesson(item: Item, among: Sequence[str]) -> Item:
+    """The lesson that a notebook counts for, or why it counts for none. ``among``: those that it may have been handed in for."""
+    holds = item.guess.lesson
     if not item.line.learner:
         return item.ended("no learner known", item.line.why, lesson=holds)
-    if holds and asked and holds != asked:
-        return item.ended("no lesson known", f"it holds {holds}, handed in for {asked}")
-    lesson = asked or holds
-    if holds or (lesson and item.kind is Kind.NOTEBOOK):
-        return replace(item, line=replace(item.line, lesson=lesson))
-    several = f"it holds parts of {' and '.join(also)}" if also else "its content is of no lesson"
-    return item.ended("no lesson known", f"{several}; --lesson LESSON hands it in all the same")
+    found = (holds,) if holds else item.guess.others or among
+    fits = [one for one in found if not among or one in among]
+    if among and not fits:
+        asked = among[0] if len(among) == 1 else assignment_of(among[0])
+        return item.ended("no lesson known", f"{item.holds}, handed in for {asked}")
+    if len(fits) == 1 and (holds or item.kind is Kind.NOTEBOOK):
+        return replace(item, line=replace(item.line, lesson=fits[0]))
+    return item.ended("no lesson known", f"{item.holds}; --lesson LESSON hands it in all the same")
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ __all__ = ["COMMANDS", "READING", "reading_of"]
 
 
 READING = (
-    option("--lesson", help="the lesson that it was handed in for (default: told by its content)"),
+    option("--lesson", help="the lesson or assignment that it was handed in for (default: told by its content)"),
     option(
         "--names",
         type=Path,

@@ -35,7 +35,7 @@ from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable, some_of
 from nbproof_lms.arrivals import safe_name
 from nbproof_lms.attendance import known_of
-from nbproof_lms.outcome import Line, digest_in, uploads_in
+from nbproof_lms.outcome import Line, digest_in, meant_in
 from nbproof_lms.system import LmsEntry, System, find_system, systems
 
 __all__ = ["hand_back_pages"]
@@ -76,9 +76,8 @@ def _addresses(root: Path, system: System) -> dict[Key, str]:
     found: dict[Key, tuple[tuple[bool, int], str, str]] = {}
     came, others = set[Key](), set[Key]()
     held = cache(partial(digest_in, root))
-    for line, asked in ((line, upload.handed_in_for) for upload in uploads_in(root) for line in upload.lines):
-        # Whoever handed in a picture there, and sent the notebook later, is known there all the same.
-        key = Key(line.learner, line.lesson or asked)
+    # Whoever handed in a picture there, and sent the notebook later, is known there all the same.
+    for line, key in meant_in(root):
         if line.lesson and line.status != "data file":
             (came if line.sha256 == held(*key) else others).add(key)
         entry = _entry(line, system)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.files import replace_file
-from nbproof.key import Key
+from nbproof.key import Key, assignment_of
 from nbproof.places import places
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Line",
     "digest_in",
     "lines_in",
+    "meant_in",
     "uploads_in",
     "write_list",
 ]
@@ -112,7 +113,7 @@ class KeptUpload:
     """One thing that was collected, and what became of each file of it.
 
     ``upload``: what it was called. ``folder``: name of the folder in collected/ that keeps it. ``handed_in_for``: the
-    lesson that a person named; empty if none.
+    lesson that a person named, or the assignment of several; empty if none.
     """
 
     upload: str
@@ -194,6 +195,15 @@ def lines_in(root: Path) -> Iterator[Line]:
     """Every file that ever came."""
     for upload in uploads_in(root):
         yield from upload.lines
+
+
+def meant_in(root: Path) -> Iterator[tuple[Line, Key]]:
+    """Every file that ever came, with whose it is, and for which lesson it was: of an assignment's notebooks it may be any."""
+    known = places(root).lessons()
+    for upload in uploads_in(root):
+        asked = [one for one in known if assignment_of(one) == upload.handed_in_for] or [upload.handed_in_for]
+        for line in upload.lines:
+            yield from ((line, Key(line.learner, one)) for one in ([line.lesson] if line.lesson else asked))
 
 
 def digest_in(root: Path, learner: str, lesson: str) -> str:

@@ -20,7 +20,7 @@ from functools import cached_property
 from pathlib import Path
 
 from nbproof.csv_text import csv_of, unquoted
-from nbproof.errors import UsageError, disk_trouble
+from nbproof.errors import CourseError, UsageError, disk_trouble
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import Person
 from nbproof.grouping import grouped
@@ -167,7 +167,10 @@ def _first_name_first(name: str) -> str:
 
 
 def read_names(path: Path, option: str = "--names") -> Roster:
-    """Read a CSV of names, which ``option`` has named. Raises UsageError if it cannot be used."""
+    """Read a CSV of names, which ``option`` has named.
+
+    Raises UsageError if it cannot be used, and CourseError if an id in it stands for two people.
+    """
     sheet = read_sheet(path, "the names", option)
     rows = [[unquoted(cell.strip()) for cell in row] for row in sheet.rows]
     heads = heads_of(rows)
@@ -180,6 +183,7 @@ def read_names(path: Path, option: str = "--names") -> Roster:
         )
     members: dict[str, Member] = {}
     notes: list[str] = []
+    clashes: list[str] = []
     for line, row in enumerate(rows[1:], 2):
         cells = dict(zip(heads, row, strict=False))
         if plain(cells.get("student", "-")) in {"points possible", "student, test", ""}:
@@ -190,8 +194,21 @@ def read_names(path: Path, option: str = "--names") -> Roster:
         if why := why_no_learner(learner):
             notes.append(f"{path.name}, line {line}: {learner[:40]!r} cannot be a learner's id: {why}")
         else:
-            members.setdefault(learner, _member(learner, cells))
+            one = _member(learner, cells)
+            first = members.setdefault(learner, one)
+            # One person of two names, who married for example, has one address.
+            is_other = one.name and bare_words(one.name) != bare_words(first.name)
+            if is_other and not (one.email and plain(one.email) == plain(first.email)):
+                clashes.append(f"line {line}: {one.person.contact}, and above it {first.person.contact}")
+    if clashes:
+        raise CourseError(
+            f"an id stands for two people, so nothing is taken: {some_of(clashes, 8)}",
+            str(path),
+            "give each of them an id of their own there, or leave one line of one person; then run the same command again",
+        )
     notes += [f"{path.name}: {note}" for note in _what_is_read(rows, heads, columns)]
+    nameless = [one.learner for one in members.values() if not one.name]
+    notes += [f"{path.name}: no name stands beside {some_of(nameless, 8)}"] * (0 < len(nameless) < len(members))
     if not members:
         raise UsageError(
             "the names hold no learner",

@@ -130,14 +130,14 @@ def _import(root: Path, file: Path) -> int:
 _NEWS = {"name": "another name", "email": "another address", "also": "a number or one more name"}
 """What a member has got, by the column of the roster."""
 _GOES = (
-    "out of submitted/, autograded/, feedback/, the gradebook with all marks, comments and extensions given by hand, "
-    f"{ROSTER}, and the lists in collected/, where their files stay. handback/ and report/ go whole: `feedback` and "
+    "out of submitted/, autograded/, feedback/, collected/graded/, the gradebook with all marks, comments and extensions given "
+    f"by hand, {ROSTER}, and the lists in collected/, where their files stay. handback/ and report/ go whole: `feedback` and "
     "`report` make them again; what you wrote elsewhere (--out) stays"
 )
 """What is lost with a learner: nothing brings it back."""
 _GOES_OF_ONE = (
-    "{} goes out of submitted/, autograded/, feedback/ and the gradebook, with all marks, comments and an extension given by "
-    "hand. What came in uploads stays in collected/; handback/ and report/ go whole"
+    "{} goes out of submitted/, autograded/, feedback/, collected/graded/ and the gradebook, with all marks, comments and an "
+    "extension given by hand. What came in uploads stays in collected/; handback/ and report/ go whole"
 )
 
 
@@ -164,7 +164,8 @@ def _folders(root: Path, learner: str, lesson: str) -> list[Path]:
     """A learner's own folders, of a ``lesson`` if one is named, or links in their place; none if a name leads elsewhere."""
     if learner in {"", ".", ".."} or Path(learner).name != learner or "\0" in learner:
         return []
-    found = (places(root).base(step) / learner / lesson for step in ("submitted", "autograded", "feedback"))
+    homes = [*map(places(root).base, ("submitted", "autograded", "feedback")), root / "collected" / "graded"]
+    found = (home / learner / lesson for home in homes)
     # A link in the place of a learner's folder leads to what is not theirs.
     return [path for path in found if os.path.lexists(path) and not (lesson and path.parent.is_symlink())]
 

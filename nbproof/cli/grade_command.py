@@ -29,7 +29,7 @@ from nbproof.cli.head_start import graded_is_the_demo
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.marks import GradedClass
+from nbproof.gradebook.marks import GradedClass, by_assignment
 from nbproof.gradebook.reader import read_marks
 from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.interrupt import EXIT_CODE
@@ -182,8 +182,8 @@ class _Desk:
         found = Attendance(people=people_of(self.root))
         if not self.request.only:
             found = attend(self.root, found.people, {one.key for one in intake.submissions}, lessons)
-            marks = read_marks(self.root, {assignment_of(one) for one in lessons}).values()
-            found = replace(found, withdrawn=tuple(withdrawn(self.root, marks)))
+            marks = {**read_marks(self.root, {assignment_of(one) for one in lessons}), **by_assignment(graded.marks)}
+            found = replace(found, withdrawn=tuple(withdrawn(self.root, marks.values())))
         asked, seen = but_settled(self.root, graded.marks, found)
         return asked, frozenset(seen)
 
@@ -282,7 +282,7 @@ def _first_lines(root: Path) -> list[str]:
 def _unfit(graded: GradedClass, root: Path) -> list[str]:
     """A line for each lesson that cannot be graded, gives marks away, or loses marks to its own reference answers."""
     told = [f"passed over {name}, nothing of it can be graded: {why}" for name, why in graded.refused.items()]
-    told += [*graded.left_out, *(f"{name}: {what}" for name, what in graded.given_away.items())]
+    told += [*graded.remarks, *(f"{name}: {what}" for name, what in graded.given_away.items())]
     if graded.anyway:
         return told + [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
     return told + [

@@ -13,7 +13,7 @@ from pathlib import Path
 from nbproof.display.panel import text_of
 from nbproof.display.words import words
 from nbproof.errors import UsageError
-from nbproof.key import Key
+from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.results import Verdict
@@ -61,11 +61,10 @@ def _unchecked(file: Path, why: str) -> UsageError:
 
 
 def _lesson_of(root: Path, file: Path, lessons: list[str]) -> str:
-    """The lesson that a notebook belongs to, or of which most is in it."""
+    """The lesson that a notebook belongs to, or of those that it may be the one with its name, or of which most is in it."""
     guess = LessonBook(root).guess(file)
-    for lesson in (guess.lesson, *guess.others):
-        if lesson:
-            return lesson
+    if found := [one for one in (guess.lesson, *guess.others) if one]:
+        return max(found, key=lambda one: file.resolve().match(f"{assignment_of(one)}/{notebook_of(one)}.ipynb"))
     raise UsageError(
         "this notebook belongs to no lesson of the course: none of its cells is a TODO cell",
         str(file),

@@ -169,12 +169,12 @@ _NBGRADERS_TIME = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})? (UTC|
 """A time as nbgrader's exchange writes it, in a zone that means the same everywhere: nbgrader reads it as we do."""
 
 
-def hand_on(root: Path, learner: str, lesson: str, part: str, config: Config | None = None) -> tuple[str, ...]:
+def hand_on(root: Path, learner: str, lesson: str, part: str, config: Config | None = None) -> dict[str, bool]:
     """Put both files of a submission beside its graded notebook or its feedback, as far as there are any. Raises OSError.
 
     ``part``: ``autograded`` or ``feedback``. Beside the graded notebook comes what nbgrader copies there, too: the learner's
-    files, and in the place of those the instructor's. Returns the names of the learner's that are left out, as a browser may
-    run them.
+    files, and in the place of those the instructor's. Returns the names of the learner's that are left out, and of each whether
+    the instructor's is there, which holds something else, or a browser may run it.
 
     ``config``: nbgrader's, if it is not just as the course's file has it.
 
@@ -187,10 +187,10 @@ def hand_on(root: Path, learner: str, lesson: str, part: str, config: Config | N
     secret = next(filter(None, known), "") or secrets.token_hex(64)
     time = _time_for_nbgrader(handed_in.parent / TIME, here.zone)
     if not made[part].is_dir():
-        return ()
+        return {}
     _write(made[part] / SECRET, secret.encode())
     _write(made[part] / TIME, time or b"" if part == "feedback" else time)
-    return _lay_beside(made[part], here.source(lesson), handed_in, lesson, config) if part == "autograded" else ()
+    return _lay_beside(made[part], here.source(lesson), handed_in, lesson, config) if part == "autograded" else {}
 
 
 def _time_for_nbgrader(path: Path, zone: str) -> bytes | None:
@@ -202,7 +202,7 @@ def _time_for_nbgrader(path: Path, zone: str) -> bytes | None:
     return b"" if os.path.lexists(path) else None
 
 
-def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config: Config) -> tuple[str, ...]:
+def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config: Config) -> dict[str, bool]:
     """What lies beside the instructor's notebook and beside the learner's, into this folder, as :func:`hand_on` says."""
     ours = files_beside(source, config)
     most = GradingLimits(config=config).for_lesson(lesson).attachment_mb << 20
@@ -220,7 +220,8 @@ def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config
             _write(folder / name, data)
     for name, data in ours.items():
         _write(folder / name, data)
-    return tuple(sorted(runs - ours.keys()))
+    replaced = [name for name, data in theirs.items() if ours.get(name, data) != data]
+    return dict.fromkeys(sorted(runs - ours.keys()), False) | dict.fromkeys(replaced, True)
 
 
 def _write(path: Path, data: bytes | None) -> None:

@@ -90,6 +90,8 @@ class Mark:
     """Whether this run marked it; of what no run is asked about, True."""
     behind: bool = False
     """Whether what was handed in last is not graded yet."""
+    earlier: float = 0.0
+    """Marks that the gradebook still has of an earlier hand-in, where the last one cannot be graded."""
     absent: bool = False
     """Whether it was not handed in, and counts 0, for another notebook of its assignment was."""
 
@@ -185,7 +187,7 @@ def marks(
     for key, verdict in sorted(verdicts.items()):
         mark = held.get(key)
         if mark is None or verdict.problem:
-            mark = _as_found(verdict)
+            mark = replace(_as_found(verdict), earlier=mark.score if mark else 0.0)
         known = replace(mark.late, said=key in late)
         points = mark.max_score or (most or {}).get(verdict.lesson, 0.0)
         made[key] = replace(
@@ -221,6 +223,7 @@ def _added_up(key: Key, several: list[Mark]) -> Mark:
         max_score=sum(one.max_score for one in several),
         cells=cells,
         penalty=sum(one.penalty for one in several),
+        earlier=sum(one.earlier for one in several),
         fresh=any(one.fresh for one in several),
         behind=any(one.behind for one in several),
     )
@@ -351,7 +354,7 @@ class GradedClass(ClassResults):
     """Whether those were graded even so."""
     given_away: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> for which cells a notebook that nobody has touched earns marks."""
-    left_out: tuple[str, ...] = ()
-    """Which files of learners are not beside their graded notebooks, and why: a line, if there are any."""
+    remarks: tuple[str, ...] = ()
+    """Which files of learners are not beside their graded notebooks, and why; whose marks fell with a new hand-in."""
     refused: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> why nothing of it can be graded here, whoever asks."""

@@ -113,7 +113,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
 
         for note in graded.notes:
             self.log.error("%s", note)
-        for line in (*graded.left_out, *said_aloud(graded.plain_tests)):
+        for line in (*graded.remarks, *said_aloud(graded.plain_tests)):
             self.log.warning("%s", line)
         for lesson, what in graded.given_away.items():
             self.log.warning("%s: %s", lesson, what)

@@ -367,5 +367,5 @@ def _needed_by_tests(handout: Handout, name: str) -> frozenset[str]:
 def is_commented_out(asked: Asked, stub: str, text: str) -> bool:
     """Whether all code of a TODO cell is the stub's, or stands in comments, and those bind what is asked for."""
     given = {bare(line) for line in stub.splitlines()}
-    new = [line for line in text.splitlines() if bare(line) not in given]
+    new = [line for line in dict.fromkeys(text.splitlines()) if bare(line) not in given]
     return all(line.lstrip().startswith("#") for line in new) and bool(asked.blank & may_bind("\n".join(new)))

@@ -87,13 +87,15 @@ def read_class(
 
 
 def withdrawn(root: Path, marks: Iterable[Mark]) -> list[str]:
-    """Of each assignment who has a mark for what was taken out of submitted/, and what takes one away; a line each."""
-    gone = [one for one in marks if not os.path.lexists(places(root).folder("submitted", *one.key))]
+    """Of each assignment who has a mark for what was taken out of submitted/, or for what came before that which cannot be
+    graded, and what takes one away; a line each."""
+    asked = [one for one in marks if one.earlier or not os.path.lexists(places(root).folder("submitted", *one.key))]
     return [
-        f"a mark, and nothing in submitted/ any more: {name}: {some([f'{one.learner} ({one.score:g})' for one in ones])}; "
-        "it stays, in files for an LMS as well, until you take it away: "
+        f"a mark, and nothing in submitted/ that can be graded: {name}: "
+        f"{some([f'{one.learner} ({one.earlier or one.score:g})' for one in ones])}; "
+        "it stays in the gradebook, and in files for an LMS if the folder is gone, until you take it away: "
         + course_command(shlex.join(["roster", "remove", ones[0].learner, "--lesson", name]), root)
-        for name, ones in grouped((one.key.assignment, one) for one in sorted(gone, key=lambda one: one.key)).items()
+        for name, ones in grouped((one.key.assignment, one) for one in sorted(asked, key=lambda one: one.key)).items()
     ]
 
 

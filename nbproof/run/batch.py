@@ -11,8 +11,8 @@ from __future__ import annotations
 import contextlib
 import json
 import shlex
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -48,6 +48,7 @@ from nbproof.run.journal import (
     RunState,
     Watch,
     journalled_verdict,
+    keep_earlier,
     note_problems,
     only_run,
     write_verdict,
@@ -152,8 +153,10 @@ class _ClassRun:
     """What was graded, and the gradebook did not have."""
     _recounted: Counter[str] = field(default_factory=Counter)
     """Lesson -> submissions whose verdicts are kept, while the lesson's points or texts are others."""
-    _left_out: list[str] = field(default_factory=list)
-    """Files of learners that a browser may run."""
+    _beside: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """What is to be said of files that lie beside notebooks -> of whose, or of which."""
+    _earlier: dict[Key, Path] = field(default_factory=dict)
+    """Where the answers are kept that counted before those which this run marked."""
     _marked: dict[Key, str] = field(default_factory=dict)
     """Digest of the bytes that were marked, which may have been handed in anew while the run went on."""
 
@@ -191,20 +194,34 @@ class _ClassRun:
                 self.writer.write_absent(key)
         unsettled = self.penalties.assign(self._held(names), self.lessons)
         self.state.complete()
-        names_left_out = some_of([*dict.fromkeys(self._left_out)], 5)
+        marks = self._marks()
         return GradedClass(
-            self._marks(),
+            marks,
             lessons=tuple(ClassLesson(name, name, most) for name, most in lessons_in(self.writer).items()),
             notes=(*unread_times(self.root, intake), *unsettled),
             seed=self.state.seed,
             gradebook=masked(self.writer.db_url),
             reasons=reasons,
             plain_tests={name: len(one.plain) for name, one in blueprints.items() if one.plain},
-            left_out=(f"not put into autograded/, as a browser may run it: {names_left_out}",) * bool(names_left_out),
+            remarks=(
+                *self._fallen(marks),
+                *(f"{told}: {some_of([*dict.fromkeys(names)], 8)}" for told, names in self._beside.items()),
+            ),
             unfit=failed,
             given_away=self.references.given_away,
             anyway=self.anyway,
         )
+
+    def _fallen(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
+        """Whose marks are fewer than those of an earlier hand-in, and what has that one count again; a line each."""
+        for key, kept in self._earlier.items():
+            before, now = self._stood.get(key, marks[key]), marks[key]
+            if now.score < before.score and not now.problem:
+                step = shlex.join(["grade", "--from", str(kept), "--learner", key.learner, "--lesson", key.lesson])
+                yield (
+                    f"fewer marks with a new hand-in: {printable(key.name)}: {before.score:g} → {now.score:g}. "
+                    f"If the earlier one should count: {course_command(step, self.root)}"
+                )
 
     def _mark_all(
         self, jobs: Sequence[HandIn], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
@@ -225,7 +242,7 @@ class _ClassRun:
 
     def _plan(self, intake: Intake, force: bool) -> list[HandIn]:
         """What has to be marked. What need not is noted, and written down where the gradebook does not have it all."""
-        held = self._held({one.key.lesson for one in intake.submissions})
+        self._stood = held = self._held({one.key.lesson for one in intake.submissions})
         jobs = []
         for one in intake.submissions:
             key = one.key
@@ -300,6 +317,8 @@ class _ClassRun:
             earlier = journalled_verdict(self.root, *key)
             verdict = replace(verdict, handed_in=self._marked.get(key, job.digest))
             self._fresh.add(key)
+            if earlier is not None and earlier.handed_in not in ("", verdict.handed_in):
+                self._earlier[key] = keep_earlier(self.root, earlier, self.lessons[key.lesson].blueprint)
             self._write_down(verdict, job.path, earlier.answers if earlier else {})
         self._in_progress.done(key)
         self.watch.marked(key.name, verdict)
@@ -315,12 +334,18 @@ class _ClassRun:
             # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
             text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
             write_verdict(self.root, verdict, text.encode(errors="replace"))
-            left_out = hand_on(self.root, *key, "autograded", lesson.config)
+            beside = hand_on(self.root, *key, "autograded", lesson.config)
         except OSError as error:
             if not is_one_files(error):
                 raise
             return self._refuse(key, f"graded, but {error.filename} cannot be written: {error.strerror}")
-        self._left_out += [printable(f"{key.learner}/{key.assignment}/{name}") for name in left_out]
+        for name, is_ours in beside.items():
+            if is_ours:
+                told = f"{key.assignment}/{name}: the lesson's own counts, and not what these handed in"
+                self._beside[told].append(printable(key.learner))
+            else:
+                told = "not put into autograded/, as a browser may run it"
+                self._beside[told].append(printable(f"{key.learner}/{key.assignment}/{name}"))
         self._verdicts[key] = verdict.in_short()
         try:
             self.writer.write(verdict, lesson.blueprint, path, earlier)

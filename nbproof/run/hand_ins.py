@@ -1,7 +1,8 @@
 """Which lesson a file belongs to, and which notebook of a learner's folder counts for which: the cells tell, or else the name.
 
-By its cells: by the ids of exercises in it that only one lesson has. Nothing is parsed that could be hostile, so a truncated
-notebook or one that was saved as a page is recognised as well. Nothing runs, and whatever is passed over is named.
+By its cells: by the ids of exercises in it that only one lesson has. That needs no whole notebook, so a truncated one or one that
+was saved as a page is recognised as well. Where several lessons have all its ids, the texts decide that were handed out with one
+of them. Nothing runs, and whatever is passed over is named.
 
 The rules are those of ``collect``: content comes before names, and what was handed out and came back with nothing filled in
 replaces no work. But nothing dates a file of a folder. So, of several copies of a lesson, the one counts that holds all that the
@@ -47,8 +48,8 @@ _MARK = re.compile(rb'"grade_id\\*":\s*\\*"([A-Za-z0-9_-]+)')
 class Guess:
     """What a file's content says. ``lesson`` is empty if it says nothing, or not clearly.
 
-    ``others``: other lessons of which much is in it, too. ``notebook``: it begins like one: JSON with cells, whole or cut
-    off. ``untouched``: each cell in it is as it was handed out.
+    ``others``: where several lessons fit, or much of several is in it: these. ``notebook``: it begins like one: JSON with
+    cells, whole or cut off. ``untouched``: each cell in it is as it was handed out.
     """
 
     lesson: str = ""
@@ -82,12 +83,20 @@ class LessonBook:
         return {name: path if path.exists() else here.source(name) for name, path in pairs}
 
     @cached_property
+    def _exercises(self) -> dict[str, frozenset[bytes]]:
+        """By lesson: its exercises' ids."""
+        return {name: _ids(path) for name, path in sorted(self._paths.items())}
+
+    @cached_property
+    def _released(self) -> dict[str, Counter[str]]:
+        """By lesson: what stands in its cells."""
+        return {name: _texts(path.read_bytes()) for name, path in self._paths.items()}
+
+    @cached_property
     def lessons(self) -> dict[str, frozenset[bytes]]:
-        """By name: its exercises' ids. Raises UsageError if there is nothing to compare with."""
-        found = {name: _ids(path) for name, path in self._paths.items()}
-        all_ids = [one for ids in found.values() for one in ids]
-        shared = {one for one in all_ids if all_ids.count(one) > 1}
-        return {name: ids - shared for name, ids in sorted(found.items())}
+        """By name: the ids that no other lesson has. Raises UsageError if there is nothing to compare with."""
+        count = Counter(one for ids in self._exercises.values() for one in ids)
+        return {name: frozenset(one for one in ids if count[one] == 1) for name, ids in self._exercises.items()}
 
     def guess(self, path: Path) -> Guess:
         """The lesson of the file at ``path``."""
@@ -104,6 +113,8 @@ class LessonBook:
         marked = set(_MARK.findall(data))
         words = marked or set(_ID.findall(data))
         counts = {name: len(ids & words) for name, ids in self.lessons.items()}
+        if marked and not any(counts.values()):
+            counts |= dict.fromkeys(self._alike(data, marked), 1)
         best = max(counts, key=lambda name: counts[name])
         # A text may speak of exercises, as a readme does, and answer none of them.
         enough = 1 if marked else max(2, len(self.lessons[best]) / 2)
@@ -114,9 +125,26 @@ class LessonBook:
             return Guess("", (best, *others), notebook)
         return Guess(best, (), notebook, untouched=not self.answers(data, best))
 
+    def _alike(self, data: bytes, marked: set[bytes]) -> Sequence[str]:
+        """The lessons that share these ids, as far as neither texts nor all ids together tell which of them it is."""
+        ids = {name: mine & marked for name, mine in self._exercises.items() if mine & marked}
+        own = {*_texts(data)}
+        found = self._nearest(own, [*ids])
+        there = frozenset[bytes]().union(*ids.values())
+        # What cannot be parsed is one text here, and may have lost cells.
+        whole = [name for name in found if self._exercises[name] == there] if len(own) > 1 else []
+        return whole or found
+
+    def _nearest(self, own: set[str], names: Sequence[str]) -> Sequence[str]:
+        """Those of which most texts are in a notebook; what all of them have says nothing."""
+        shared = Counter(text for name in names for text in self._released[name])
+        counts = {name: sum(shared[one] < len(names) for one in own & self._released[name].keys()) for name in names}
+        near = [name for name in names if counts[name] * 2 > max(counts.values())]
+        return self._nearest(own, near) if near and len(near) < len(names) else names
+
     def answers(self, data: bytes, lesson: str) -> Counter[str]:
         """What stands in the cells of a learner's notebook, and was not handed out with this lesson, and how often."""
-        released = _texts(self._paths[lesson].read_bytes())
+        released = self._released[lesson]
         return Counter({text: count for text, count in _texts(data).items() if text not in released})
 
 
@@ -226,7 +254,11 @@ class Folder:
         if self._whose:
             if self._whose.get(exact, lesson) not in self.lessons:
                 return [exact]
-            free = [path for path, guess in self._guesses.items() if not (self._whose[path] or guess.others)]
+            free = [
+                path
+                for path, guess in self._guesses.items()
+                if not self._whose[path] and (not guess.others or lesson in guess.others)
+            ]
             return free if alone and len(free) == 1 else []
         became = [path for path in self._files if path.name.lower().endswith(_BECAME)]
         for fits in (became, self._saved()):

@@ -11,8 +11,9 @@ from __future__ import annotations
 import contextlib
 import json
 import secrets
+import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ from filelock import FileLock, Timeout
 
 from nbproof.files import digest_of, read_dict, replace_file
 from nbproof.gradebook.marks import Mark
-from nbproof.key import Key
+from nbproof.key import Key, notebook_of
+from nbproof.marking.blueprint import Blueprint, fill_in
 from nbproof.marking.results import Verdict
 from nbproof.places import places
+from nbproof.recover.answers import Answers
 from nbproof.sandbox.exceptions import GradingError
 
 __all__ = [
@@ -34,6 +37,7 @@ __all__ = [
     "is_noted",
     "journal_of",
     "journalled_verdict",
+    "keep_earlier",
     "keep_version",
     "note_problems",
     "note_settled",
@@ -172,6 +176,24 @@ def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
     return verdict if (verdict.learner, verdict.lesson) == (learner, lesson) else None
 
 
+def keep_earlier(root: Path, earlier: Verdict, blueprint: Blueprint) -> Path:
+    """Keep the answers that counted until now, because others came, and the files beside them. Returns the folder.
+
+    Raises OSError for the notebook.
+    """
+    key = Key(earlier.learner, earlier.lesson)
+    kept = root / "collected" / "graded" / key.learner / key.assignment / digest_of(earlier.handed_in.encode())[:8]
+    but = shutil.ignore_patterns(".*", "*.ipynb")
+    with contextlib.suppress(OSError):  # a path that is too long there
+        shutil.copytree(places(root).folder("autograded", *key), kept, symlinks=True, ignore=but, dirs_exist_ok=True)
+    # The lesson may have fewer cells by now.
+    last = len(blueprint.notebook.cells) - 1
+    own = tuple(replace(one, after=min(one.after, last), place=None) for one in earlier.own)
+    notebook = fill_in(blueprint, Answers(earlier.answers, own=own))
+    replace_file(kept / f"{notebook_of(key.lesson)}.ipynb", json.dumps(notebook))
+    return kept
+
+
 def note_problems(root: Path, marks: Iterable[Mark]) -> None:
     """Keep the problems of these, and forget those that are no longer there. Raises OSError."""
     kept = problems_of(root) | {one.key: one.verdict for one in marks}
@@ -179,7 +201,14 @@ def note_problems(root: Path, marks: Iterable[Mark]) -> None:
 
 
 def forget(root: Path, learners: Collection[str]) -> None:
-    """Forget the problems of these learners, and what is settled of theirs. Raises OSError."""
+    """Forget the problems of these learners, what is settled of theirs, and all else that names them. Raises OSError."""
+    state = RunState(root)
+    if state.named.keys() & {*learners}:
+        state.named = {learner: one for learner, one in state.named.items() if learner not in learners}
+        state.save()
+    marking = root / ".course" / "marking.json"
+    marked = read_dict(marking).items()
+    _write(marking, {name: one for name, one in marked if name.partition("/")[0] not in learners})
     note_settled(root, {name: one for name, one in settled_in(root).items() if one["learner"] not in learners})
     _write_problems(root, {key: one for key, one in problems_of(root).items() if key.learner not in learners})
 

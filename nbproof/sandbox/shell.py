@@ -9,9 +9,9 @@ import ast
 import base64
 import contextlib
 import io
-import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,7 +22,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-__all__ = ["Shell", "Stream", "new_shell", "outputs", "stand_in"]
+__all__ = ["Shell", "Stream", "new_shell", "outputs", "plain_python", "stand_in"]
 
 
 class _Outputs:
@@ -157,13 +157,14 @@ class Shell(InteractiveShell):  # type: ignore[misc]
 
     system_piped = system_raw = system
 
+    def transform_cell(self, raw_cell: str) -> str:
+        """A cell as Python. IPython looks at each line several times: at blank lines without end for seconds."""
+        return plain_python(raw_cell) or str(super().transform_cell(raw_cell))
+
     def run_in_loop(self, source: str, history: bool) -> Any:
         """The result of a cell that runs as in a kernel: within an event loop, which is there for the cells below as well."""
         try:
-            # What IPython makes of a cell takes a second where that is long, and is made once more to run it.
-            awaits = bool(_AWAITS.search(source)) and self.should_run_async(
-                source, transformed_cell=self.transform_cell(source)
-            )
+            awaits = self.should_run_async(source, transformed_cell=self.transform_cell(source))
         except Exception:  # it is told when the cell runs
             awaits = False
         if awaits:
@@ -194,10 +195,19 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         return result.result
 
 
-_AWAITS = re.compile("await|async")
-
 _RUN_CODE = frozenset({"time", "timeit", "prun", "run", "debug", "memit", "mprun", "lprun"})
 """Magics that run a learner's code: its errors are the learner's."""
+
+
+def plain_python(cell: str) -> str:
+    """A cell that is Python as it stands, ended by a line break; empty for all others."""
+    with warnings.catch_warnings(), contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        warnings.simplefilter("ignore")
+        ast.parse(cell)
+        # Such a prompt, pasted with what stood behind it, would be an annotation.
+        if not cell.lstrip().startswith("In ["):
+            return cell + "\n" * (not cell.endswith("\n"))
+    return ""
 
 
 def new_shell() -> Shell:

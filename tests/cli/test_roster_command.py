@@ -10,7 +10,8 @@ import pytest
 from nbgrader.api import Gradebook
 
 from nbproof.cli.main import main
-from nbproof.run.journal import note_problems, problems_of
+from nbproof.key import Key
+from nbproof.run.journal import InProgress, RunState, note_problems, problems_of
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
 from nbproof_lms import collect
@@ -41,6 +42,11 @@ def two(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (course / "roster.csv").write_text("learner,name,email\nada,Ada A,\nbob,Bob B,b@u.edu\n")
 
     note_problems(course, [refused("ada", LESSON, "it is a picture")])
+    state = RunState(course)
+    state.named = {"ada": {"email": "a@u.edu"}, "bob": {"email": "b@u.edu"}}
+    state.save()
+    for learner in ("ada", "bob"):
+        InProgress(course).note(Key(learner, LESSON), "", set_aside=True)
     return course
 
 
@@ -79,6 +85,8 @@ def test_a_learner_who_is_removed_leaves_no_trace(two: Path, capsys: pytest.Capt
         assert len(book.assignment_submissions(LESSON)) == 1
     assert "ada" not in (two / "roster.csv").read_text()
     assert problems_of(two) == {}
+    assert not [path.name for path in (two / ".course").glob("*.json") if "ada" in path.read_text()]
+    assert all("bob" in (two / ".course" / name).read_text() for name in ("run.json", "marking.json"))
     assert _roster(two, "remove", "ada", "--yes") == 2, "nobody knows them any more"
     capsys.readouterr()
     kept = everything(two / "collected")
@@ -144,6 +152,30 @@ def test_the_roster_is_filled_by_names_imports_and_one_by_one(
     (tmp_path / "up.zip").write_bytes(zipped({"zedzoe_77_9_x.ipynb": work, "bbob_78_8_x.ipynb": work}))
     collect(two, [tmp_path / "up.zip"])
     assert (two / "submitted/zz").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("row", "line", "code"),
+    [
+        ("102,Cyd Orr,cyd@u.edu", "line 4: 102 Cyd Orr <cyd@u.edu>, and above it 102 Ben Bell <ben@u.edu>", 1),
+        ("102,Cyd Orr,", "line 4: 102 Cyd Orr, and above it 102 Ben Bell <ben@u.edu>", 1),
+        ("102,Ben Bell-Orr,ben@u.edu", "2 added", 0),
+        ("102,BELL Ben,b@u.edu", "2 added", 0),
+        ("105,,", "no name stands beside 105", 0),
+    ],
+)
+def test_a_row_of_a_table_that_is_not_taken_as_it_stands_is_named(
+    row: str, line: str, code: int, course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "class.csv"
+    table.write_text(f"learner,name,email\n101,Ada King,ada@u.edu\n102,Ben Bell,ben@u.edu\n{row}\n")
+    assert _roster(course, "import", str(table)) == code
+    told = capsys.readouterr()
+    assert line in told.out + told.err
+    if code:
+        assert not (course / "roster.csv").exists() and "next: give each of them an id of their own there" in told.err
+        table.write_text(table.read_text().replace("102,Cyd", "103,Cyd"))
+        assert _roster(course, "import", str(table)) == 0 and "3 added" in capsys.readouterr().out
 
 
 def test_what_a_run_could_not_grade_is_no_yes(room: Rehearsal, capsys: pytest.CaptureFixture[str]) -> None:

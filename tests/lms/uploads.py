@@ -17,11 +17,15 @@ LESSONS = {
 }
 """Lesson -> exercise -> first line of its stub."""
 
+_F, _MORE = {"f": "def f(x):"}, {"w": "def why(x):", "v": "def what(x):"}
+WEEKS = {"ps1/problem1": _F | _MORE, "ps1/problem2": _F, "ps2/problem1": _F | _MORE, "ps2/problem2": _F}
+"""The same, of notebooks that share their exercises' names."""
+
 
 def notebook(lesson: str, answer: str | None = None, *, only: str | None = None, ids: bool = True) -> bytes:
     """A notebook of a lesson as a learner hands it in; without ``answer`` as it was handed out."""
     cells: list[dict[str, Any]] = [_cell("markdown", f"# What {lesson} is about, in one sentence of its own\n", {})]
-    for name, head in LESSONS[lesson].items():
+    for name, head in (LESSONS | WEEKS)[lesson].items():
         if only is not None and name != only:
             continue
         body = "    pass  # TODO: your code" if answer is None else f"    return {answer!r}"

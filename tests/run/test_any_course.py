@@ -214,7 +214,11 @@ def test_what_an_assignment_holds_says_source_alone_and_what_is_taken_out_comes_
     for name, cells in {"part1": SQUARES, "part2": CUBES}.items():
         path = written(source / f"{name}.ipynb", cells)
         hand_in(path, tmp_path / "release" / "ps1" / path.name, dict.fromkeys(("squares", "cubes"), "pass"))
-        hand_in(path, tmp_path / "submitted" / "ada" / "ps1" / path.name)
+        hand_in(
+            path,
+            tmp_path / "submitted" / "ada" / "ps1" / path.name,
+            {"squares": "def squares(n):\n    return [0, 1, 4][:n]"},
+        )
         # Of the part that stays nothing.
         hand_in(path, tmp_path / "submitted" / "ben" / "ps1" / path.name, {"squares": "pass"})
 

@@ -191,7 +191,10 @@ def test_what_nbgrader_copies_lies_beside_the_graded_notebook(tmp_path: Path) ->
     (theirs / "link.csv").symlink_to("/etc/hostname")
     (made / "mine.py").unlink()
     (theirs / "mine.py").write_text("theirs")
-    assert hand_on(tmp_path, "ada", "ps1", "autograded") == ("a.html", "c.xhtml", "d.xml", "data/B.SVG", "e.js")
+    assert hand_on(tmp_path, "ada", "ps1", "autograded") == {
+        **dict.fromkeys(("a.html", "c.xhtml", "d.xml", "data/B.SVG", "e.js"), False),
+        "helper.py": True,
+    }
     found = {str(path.relative_to(made)): path.read_text() for path in made.rglob("*") if path.is_file()}
     assert len(found.pop("submission_secret.txt")) == 128 and "timestamp.txt" not in found
     beside = {"helper.py": "ps1", "mine.py": "theirs", "a.csv": "ps1", "both.csv": "ps1"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from nbproof.cli.main import main
 from nbproof.course_file import CourseFile, the_course
 from nbproof.run import digests
 from nbproof.run.pool import PoolMaker
@@ -144,7 +146,7 @@ def test_data_files_are_part_of_a_submission(room: Rehearsal) -> None:
         (path.parent / name).parent.mkdir(exist_ok=True)
         (path.parent / name).write_text("42")
     again = room.grade()
-    assert again.left_out == (f"not put into autograded/, as a browser may run it: ada/{LESSON}/plot.html",)
+    assert again.remarks == (f"not put into autograded/, as a browser may run it: ada/{LESSON}/plot.html",)
     assert (made / "numbers.txt").read_text() == (made / "data" / "more.txt").read_text() == "42"
     (path.parent / "numbers.txt").rename(path.parent / "renamed.txt")
     shutil.rmtree(path.parent / "data")
@@ -155,7 +157,39 @@ def test_data_files_are_part_of_a_submission(room: Rehearsal) -> None:
         "submission_secret.txt",
         "renamed.txt",
     }
-    assert (room.grade().graded, room.grade().left_out) == ((), ())
+    assert (room.grade().graded, room.grade().remarks) == ((), ())
+    (room.source().parent / "renamed.txt").write_text("43")
+    (path.parent / "plot.html").unlink()
+    room.hand_in("ben", RIGHT).with_name("renamed.txt").write_text("44")
+    told = f"{LESSON}/renamed.txt: the lesson's own counts, and not what these handed in: ada, ben"
+    assert room.grade().remarks == (told,)
+    (path.parent / "renamed.txt").write_text("43")
+    assert room.grade().remarks == ()
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["as handed out", "fewer answers, and a cell of their own before"])
+def test_a_mark_that_falls_with_a_new_hand_in_is_named_and_what_counted_is_kept(own: bool, room: Rehearsal) -> None:
+    path = room.hand_in("ada", RIGHT)
+    path.with_name("data.csv").write_text("1")
+    if own:
+        notebook = json.loads(path.read_text())
+        notebook["cells"].append({"cell_type": "code", "source": "mine = 3", "metadata": {}, "outputs": []})
+        path.write_text(json.dumps(notebook))
+    room.hand_in("ben", {})
+    room.grade()
+    path.with_name("data.csv").unlink()
+    room.hand_in("ada", {"first": RIGHT["first"]} if own else {})
+    room.hand_in("ben", RIGHT)
+    (told,) = room.grade().remarks
+    assert told.startswith(f"fewer marks with a new hand-in: ada/{LESSON}: 4 → {2 if own else 0}. ")
+    kept = Path(told.partition("--from ")[2].split()[0])
+    assert (kept / "data.csv").read_text() == "1"
+    assert ("mine = 3" in (kept / path.name).read_text()) is own
+    # What the line says.
+    assert main(shlex.split(told.partition(" -m course ")[2])) == 0
+    assert room.book() == {"ada": 4, "ben": 4} and (path.parent / "data.csv").is_file()
+    assert main(["roster", "remove", "ada", "--yes", "--course", str(room.root)]) == 0
+    assert not kept.exists()
 
 
 @pytest.mark.parametrize(
