@@ -625,9 +625,9 @@ fatal = adapt(steps)
 # medium · 12 min
 #
 # Write `blame(steps, x)`. `steps` is a dict of names and functions: the first is called with `x`, which requires a gradient,
-# each next one with the result before it. Run them, then backward from the sum of the result, and leave no hook on `x`. Return the
-# name of the step that made the first bad gradient, NaN or infinite: what came back to it was finite, what it sent on was not. If
-# there is none, return `None`.
+# each next with the result before it; one may return its input. Run them, then backward from the sum, and leave no hook on `x`.
+# Return the name of the step that made the first bad gradient, NaN or infinite: what came back to it was finite, what it sent on
+# was not. If there is none, return `None`.
 #
 # ```python
 # chain = {"triple": lambda t: 3 * t, "root": torch.sqrt, "half": lambda t: t / 2}
@@ -640,11 +640,11 @@ def blame(steps: dict, x: torch.Tensor):
     """Return the name of the step that made the first bad gradient of a chain, or None."""
     # TODO: a hook on what goes into each step; run the chain and backward; who was the first?
     ### BEGIN SOLUTION
-    guilty, handles = [], []
+    bad, handles = set(), []
 
     def look(name, grad):
         if not grad.isfinite().all():
-            guilty.append(name)
+            bad.add(name)
 
     for name, step in steps.items():
         handles.append(x.register_hook(partial(look, name)))
@@ -652,7 +652,7 @@ def blame(steps: dict, x: torch.Tensor):
     x.sum().backward()
     for handle in handles:
         handle.remove()
-    return guilty[0] if guilty else None
+    return next((name for name in reversed(steps) if name in bad), None)
     ### END SOLUTION
 
 
