@@ -533,7 +533,8 @@ print("none any more: ", layer.weight.grad.tolist())
 #
 # One huge gradient can ruin a model. *Clipping* limits it:
 #
-# - **By value:** each element is clamped to a range. A hook on each parameter can do that.
+# - **By value:** each element is clamped to a range. A hook on each parameter can do that. A *frozen* parameter, whose
+#   `requires_grad` is False, has no gradient: `register_hook` refuses it.
 # - **By norm:** if the norm of *all* gradients together is too large, all are scaled by one factor, which keeps their direction.
 #   A tensor hook knows only its own tensor, so this runs after backward: `nn.utils.clip_grad_norm_`.
 #
@@ -553,8 +554,8 @@ except (AttributeError, NameError) as error:
 # medium · 8 min
 #
 # Write `grad_clipper(model, floor, cap)`. From then on each backward pass, also that of `torch.autograd.grad`, clamps the gradient of every
-# parameter of `model` to the range from `floor` to `cap`, before it is added to `.grad`. Another model may have limits of its
-# own. The function returns the model.
+# parameter of `model` to the range from `floor` to `cap`, before it is added to `.grad`, and leaves frozen parameters alone. Another
+# model may have limits of its own. The function returns the model.
 #
 # ```python
 # net = grad_clipper(nn.Linear(2, 1), -0.5, 1.0)
@@ -568,7 +569,8 @@ def grad_clipper(model: nn.Module, floor: float, cap: float) -> nn.Module:
     # TODO: one hook for each parameter; return the model.
     ### BEGIN SOLUTION
     for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
+        if parameter.requires_grad:
+            parameter.register_hook(lambda grad: grad.clamp(floor, cap))
     return model
     ### END SOLUTION
 # %% nbgrader={"grade": true, "grade_id": "test_grad_clipper", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
