@@ -848,9 +848,9 @@ except (AssertionError, RuntimeError) as error:
 #
 # medium · 12 min · further
 #
-# Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass adds one number to it: the norm
-# of all gradients of this pass together, as if they were one long vector. Parameters that are frozen, or that a pass does not
-# reach, count for nothing.
+# Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass adds one number to it, or a tensor
+# without dimensions: the norm of all gradients of this pass together, as if they were one long vector. Parameters that are
+# frozen, or that a pass does not reach, count for nothing.
 #
 # ```python
 # net = nn.Linear(2, 1)
@@ -868,7 +868,7 @@ def watch_norm(model: nn.Module) -> list:
 
     def add_norm(grads):
         squares = [(grad**2).sum() for grad in grads if grad is not None]
-        norms.append(sum(squares) ** 0.5)
+        norms.append(sum(squares).item() ** 0.5)
 
     trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
     torch.autograd.graph.register_multi_grad_hook(trainable, add_norm)
