@@ -27,6 +27,7 @@ __all__ = [
     "Checkpointed",
     "Output",
     "Repeated",
+    "Turned",
     "Training",
     "WithSpare",
     "chains",
@@ -73,6 +74,17 @@ class Repeated(nn.Module):
 
     def forward(self, x: torch.Tensor) -> Any:
         return self.layer(self.layer(x))
+
+
+class Turned(nn.Module):
+    """Of its layers the second one runs first."""
+
+    def __init__(self, layer: nn.Module, first: nn.Module) -> None:
+        super().__init__()
+        self.layer, self.first = layer, first
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.layer(self.first(x))
 
 
 class WithSpare(nn.Module):
@@ -202,6 +214,7 @@ KINDS = {
     "nested": ("nn.Sequential({}, {})", "nn.Sequential({})"),
     "residual": ("Added({})",),
     "repeated": ("Repeated({})",),
+    "turned": ("Turned({}, {})",),
     "beside": ("WithSpare({}, {})",),
     "checkpointed": ("Checkpointed({})",),
     "reentrant": ("Checkpointed({}, use_reentrant=True)",),

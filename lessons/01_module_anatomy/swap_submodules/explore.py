@@ -1,7 +1,7 @@
 from torch import nn
 
 from course.drawn import nets, tensors
-from nbproof.authoring.explorer import Exploration
+from nbproof.authoring.explorer import Beyond, Exploration
 
 
 def places(model):
@@ -9,10 +9,10 @@ def places(model):
 
 
 class AnyModel(Exploration):
-    """A Tanh stands at each place of a ReLU, in its mode, and all else is as it was, whatever the model."""
+    """A Tanh stands at each place of a ReLU, in its mode, and all else is as it was, whatever the model around it."""
 
     draws = {
-        "model": nets("same", "nested", "residual", "repeated", "beside", "boxed", "keyword", "in_place", "shared_layer", "part_eval", "eval", "hooked", whole=("nn.Sequential({})", "{layer}")),
+        "model": nets("same", "nested", "residual", "repeated", "turned", "beside", "boxed", "keyword", "in_place", "shared_layer", "part_eval", "eval", "hooked", whole=("nn.Sequential({})", "{layer}")),
         "x": tensors(((1, 2), (2,))),
     }
 
@@ -22,6 +22,8 @@ class AnyModel(Exploration):
 
     def truth(self, case):
         model = case.drawn("model")
+        if isinstance(model, nn.ReLU):
+            raise Beyond  # it has no place within the model
         wanted = {name: ["Tanh" if kind == "ReLU" else kind, mode] for name, (kind, mode) in places(model).items()}
         for one in model.modules():
             if isinstance(one, nn.ReLU):

@@ -9,7 +9,7 @@ class AnyModel(Exploration):
     """What each pass adds to `.grad` of every parameter lies in the range, whatever the model."""
 
     draws = {
-        "model": nets("same", "nested", "residual", "repeated", "beside", "checkpointed", "norm", "frozen", "old_grad", "shared_layer", "shared_weight", "double", "bfloat16", "hooked", "eval"),
+        "model": nets("same", "nested", "residual", "repeated", "turned", "beside", "checkpointed", "norm", "frozen", "old_grad", "shared_layer", "shared_weight", "double", "bfloat16", "hooked", "eval"),
         "x": tensors(((1, 2), (3, 2), (2,)), requires_grad=None),
         "floor": st.sampled_from((-0.5, -2.0, 0.0)),
         "cap": st.sampled_from((0.25, 1.0, 0.0)),

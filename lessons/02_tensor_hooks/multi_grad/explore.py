@@ -17,7 +17,7 @@ class AnyModel(Exploration):
     """Each backward pass adds the norm of all its gradients, a number or a tensor, whatever the model."""
 
     draws = {
-        "model": nets("same", "nested", "residual", "repeated", "beside", "checkpointed", "norm", "frozen", "old_grad", "shared_layer", "shared_weight", "double", "hooked", "eval"),
+        "model": nets("same", "nested", "residual", "repeated", "turned", "beside", "checkpointed", "norm", "frozen", "old_grad", "shared_layer", "shared_weight", "double", "hooked", "eval"),
         "x": tensors(((1, 2), (3, 2)), requires_grad=None),
         "passes": st.integers(0, 3),
     }

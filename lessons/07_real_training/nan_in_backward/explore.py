@@ -41,7 +41,7 @@ class AnyModel(Exploration):
     """It names the operation that made the first bad gradient and the innermost module that it stands in, whatever the model."""
 
     draws = {
-        "model": nets("bad", "same", "nested", "residual", "repeated", "beside", "boxed", "keyword", "norm", "frozen", "zero", "shared_layer", "eval", "hooked", "checkpointed"),
+        "model": nets("bad", "same", "nested", "residual", "repeated", "turned", "beside", "boxed", "keyword", "norm", "frozen", "zero", "shared_layer", "eval", "hooked", "checkpointed"),
         "x": tensors(((1, 2), (3, 2), (2,)), requires_grad=True),
         "loss_of": st.sampled_from(LOSSES).map(lambda text: Plan(f"_ = {text}")),
     }

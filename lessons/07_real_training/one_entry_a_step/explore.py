@@ -13,7 +13,7 @@ class AnyModel(Exploration):
     """Each call of the model adds one entry a layer, whatever the model, and whatever is computed again."""
 
     draws = {
-        "net": nets("same", "nested", "residual", "repeated", "checkpointed", "boxed", "keyword", "frozen", "shared_layer", "eval", "hooked"),
+        "net": nets("same", "nested", "residual", "repeated", "turned", "checkpointed", "boxed", "keyword", "frozen", "shared_layer", "eval", "hooked"),
         "train": trainings(checkpointed=True),
     }
 
