@@ -918,8 +918,8 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 # medium · 12 min · further
 #
 # Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor of zeros for each parameter that requires a
-# gradient, under its name in `model.named_parameters()`. From then on each backward pass adds its gradients to these sums.
-# After backward `.grad` is None for these parameters; frozen ones are left alone.
+# gradient, under its name in `model.named_parameters()`. From then on each backward pass adds its gradients to these sums, and
+# nothing that was in `.grad` before. After backward `.grad` is None for these parameters; frozen ones are left alone.
 #
 # ```python
 # layer = nn.Linear(1, 1, dtype=torch.bfloat16)
@@ -943,6 +943,7 @@ def accumulate_in_float32(model: nn.Module) -> dict:
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
             sums[name] = torch.zeros_like(parameter, dtype=torch.float32)
+            parameter.grad = None
             parameter.register_post_accumulate_grad_hook(partial(move, sums[name]))
     ### END SOLUTION
     return sums

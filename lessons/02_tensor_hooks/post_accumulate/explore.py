@@ -16,7 +16,7 @@ class AnyModel(Exploration):
     """It sums what each pass brings, in float32, and leaves no `.grad`, whatever the model."""
 
     draws = {
-        "model": nets("same", "nested", "residual", "repeated", "turned", "beside", "checkpointed", "norm", "frozen", "old_grad", "shared_layer", "shared_weight", "double", "bfloat16", "hooked", "eval"),
+        "model": nets("same", "nested", "residual", "repeated", "turned", "beside", "checkpointed", "norm", "frozen", "old_grad", "shared_layer", "shared_weight", "bfloat16", "hooked", "eval"),
         "x": tensors(((1, 2), (3, 2))),
         "passes": st.integers(1, 3),
     }
