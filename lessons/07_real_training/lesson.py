@@ -26,6 +26,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from torch.nn import Parameter
+from torch.utils.module_tracker import ModuleTracker
 
 from course import hint, progress, solution
 
@@ -234,12 +235,22 @@ except torch.utils.checkpoint.CheckpointError as error:
 # %% [markdown]
 # The hook's `pow` saved a tensor for backward in the first forward, and not in the second. So look at `output.detach()`.
 #
+# What tells a hook which forward it is in? Not the calls of the model around it: the blocks of a Transformer are checkpointed one
+# by one, and if you watch such a block, backward calls all of it again. `ModuleTracker().is_bw` tells whether backward is running.
+
+# %%
+block = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+block.register_forward_pre_hook(lambda module, args: print("the block is called; in backward:", ModuleTracker().is_bw))
+checkpoint(block, x, use_reentrant=False).sum().backward()
+
+# %% [markdown]
 # ### Exercise: One entry a step
 # medium · 12 min
 #
-# Write `recorder(model, layers)`, for `with`. Each call of `model` within the block adds one entry for each layer: the mean of the
-# squares of its output, as a Python number. What a checkpoint computes again in backward adds nothing. `with` hands out a dict
-# of lists, from the names in `layers` to their entries. After the block, no hook is left.
+# Write `recorder(model, layers)`, for `with`. Each call of `model` within the block runs each of these layers once, and adds an entry
+# for it: the mean of the squares of its output, as a Python number. What a checkpoint computes again in backward, a layer or all
+# of `model`, adds nothing. `with` hands out a dict of lists, from the names in `layers` to their entries. After the block, no
+# hook is left.
 #
 # ```python
 # with recorder(net, ["0", "2"]) as history:
@@ -254,14 +265,12 @@ def recorder(model, layers):
     """Within the block, each call of the model adds one entry a layer, however often a checkpoint runs the layer."""
     ### BEGIN SOLUTION
     history = {name: [] for name in layers}
-    calls = []
 
     def keep(name, module, args, output):
-        if len(history[name]) < len(calls):
+        if not ModuleTracker().is_bw:
             history[name].append(output.detach().pow(2).mean().item())
 
     with ExitStack() as hooks:
-        hooks.enter_context(model.register_forward_pre_hook(lambda module, args: calls.append(1)))
         for name in layers:
             hooks.enter_context(model.get_submodule(name).register_forward_hook(partial(keep, name)))
         yield history
@@ -529,12 +538,12 @@ print("merged, in eval mode:", tuple(encoder.eval()(tokens).shape))
 # ### BEGIN SOLUTION
 # Nothing was wrong with the model. The scaler multiplies the loss by a large number, 65,536 at first, so all gradients during backward
 # are as many times larger: 40,000 is a norm of about 0.6. It divides them right before the step; a pre-hook of the optimizer's step sees
-# what the optimizer sees. A checkpoint runs its layers again in backward, with their hooks, so those layers count twice a step. Calls
-# of the whole model tell the number of steps: count by hooks on the model, and let layers add one entry a call.
+# what the optimizer sees. A checkpoint runs its layers again in backward, with their hooks, so those layers count twice a step. A hook
+# should count nothing while backward is running (`ModuleTracker().is_bw`), or hang on the whole model, which is called once a step here.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: norms are scaled during backward and divided before the step, **and** a checkpoint's second forward calls the hooks again.
-#   Names a place for each: the optimizer's step pre-hook, or after `unscale_`; the model's own calls.
+#   Names a place for each: the optimizer's step pre-hook, or after `unscale_`; while backward is not running, or the model's own calls.
 # - 1 point: only one of the two numbers explained, with its place; or both without places.
 # - Common wrong explanations, 0 points for that part: gradients explode; two backward passes add up their gradients; the hooks were
 #   registered twice; the checkpoint doubles the batch.
@@ -898,7 +907,7 @@ except AttributeError as error:
 # | before you trust a hook | because |
 # | --- | --- |
 # | **Was it called?** Count, and raise if not. | Compiled code, fast paths, attention's `out_proj` and `module.forward(x)` call no hook. |
-# | **How often a step?** Tie entries to calls of the whole model. | A checkpoint runs its part again in backward, with all hooks, and BatchNorm counts twice. |
+# | **How often a step?** Write nothing while backward runs: `ModuleTracker().is_bw`. | A checkpoint runs its part again in backward, with all hooks, and BatchNorm counts twice. |
 # | **Does it only look?** Begin with `detach()`. | What autograd records of your hook, a checkpoint has to find again. |
 # | **Whose numbers?** Clip and log gradients right before the step. | A scaler makes them 65,536 times larger, and with a fused optimizer even then. |
 # | **Does the step come at all?** | After an overflow the scaler leaves it out; no hook of the optimizer runs, unless it is a fused one. |
