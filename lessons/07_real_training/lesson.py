@@ -29,6 +29,7 @@ from torch.nn import Parameter
 from torch.utils.module_tracker import ModuleTracker
 
 from course import hint, progress, solution
+from course.patient import tensors_in
 
 torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 
@@ -595,6 +596,7 @@ y.sum().backward()
 
 # %% [markdown]
 # A node does not know in which module it was made. Forward hooks can tell: what is new in the graph when a module ends was made in it.
+# (`tensors_in`, from lesson 06, finds all tensors in a tuple, list, dict or dataclass; and some inputs come by keyword.)
 
 # %% nbgrader={"grade": false, "grade_id": "setup_made_by", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
@@ -603,23 +605,23 @@ def made_by(model):
     names, running = {}, [""]
 
     def note(values, name):  # what nobody has noted yet
-        waiting = [value.grad_fn for value in values if torch.is_tensor(value)]
+        waiting = [tensor.grad_fn for tensor in tensors_in(values)]
         while waiting:
             node = waiting.pop()
             if node is not None and node not in names:
                 names[node] = name
                 waiting += [one for one, _ in node.next_functions]
 
-    def begin(name, module, args):
-        note(args, running[-1])
+    def begin(name, module, args, kwargs):
+        note([args, kwargs], running[-1])
         running.append(name)
 
     def end(module, args, output):
-        note([output], running.pop())
+        note(output, running.pop())
 
     with ExitStack() as hooks:
         for name, module in model.named_modules():
-            hooks.enter_context(module.register_forward_pre_hook(partial(begin, name)))
+            hooks.enter_context(module.register_forward_pre_hook(partial(begin, name), with_kwargs=True))
             hooks.enter_context(module.register_forward_hook(end))
         yield names
 
@@ -635,8 +637,8 @@ print({node.name(): name for node, name in made_in.items()})
 # hard · 15 min · further
 #
 # Write `nan_in_backward(model, x, loss_of)`. It computes `loss_of(model(x))`, goes backward from there, and returns a pair: the name of
-# the first operation that made a gradient that is not finite, and the name of the module in which it was made, as `made_by` notes
-# it. For an operation of the loss, the second name is `''`. If all gradients are finite, it returns `None`.
+# the first operation that made a gradient that is not finite, and the name of the innermost module in which it was made, which `made_by`
+# notes. For an operation of the loss, the second name is `''`. If all gradients are finite, it returns `None`.
 #
 # ```python
 # nan_in_backward(net, x, lambda output: output.sum())  # ('SqrtBackward0', 'unit')
