@@ -37,8 +37,8 @@ class AnyNet(Exploration):
         for _ in range(case.drawn("passes")):
             added = []  # what is added to an output has its gradient
 
-            def run(x, forward=type(layer_of(net)).forward, added=added):
-                output = forward(layer_of(net), x)
+            def run(x, added=added):
+                output = nn.Linear.forward(layer_of(net), x)
                 if not output.requires_grad:
                     return output
                 added.append(torch.zeros_like(output, requires_grad=True))

@@ -1,5 +1,4 @@
 import torch
-from torch import nn
 
 from course.drawn import fit, nets, tensors
 from nbproof.authoring.explorer import Exploration

@@ -1,4 +1,3 @@
-import torch
 from hypothesis import strategies as st
 
 from course.drawn import fit, nets, tensors
