@@ -50,7 +50,7 @@ def digits() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def digit_batches(steps: int = 100) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Batches of 128 digits each, always the same ones. Whoever made batch 60 forgot to divide its pixels by 255."""
+    """Batches of 128 digits each, always the same ones. Somebody forgot to divide the pixels of batch 60 by 255."""
     pictures, labels = digits()
     generator = torch.Generator().manual_seed(0)
     for step in range(steps):
@@ -94,7 +94,7 @@ def lines(task: str, digits: torch.Tensor) -> torch.Tensor:
 
 
 def train_to_write(gpt: torch.nn.Module, steps: int = 150) -> None:
-    """Train on digits drawn at random, half of which are to be copied, half reversed. Prints how the loss falls."""
+    """Train on random lines of digits. The model has to copy half of the lines and reverse the others. Prints the loss."""
     optimizer = torch.optim.Adam(gpt.parameters(), lr=0.01)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.01, total_steps=steps)
     for step in range(1, steps + 1):

@@ -22,7 +22,7 @@ class Model(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.W = Parameter(torch.tensor([5.0]))
+        self.W = Parameter(torch.tensor([5.0], dtype=torch.float32))
 
     def forward(self, x1: torch.Tensor, x2: torch.Tensor) -> torch.Tensor:
         output = x1 * x2
@@ -46,7 +46,7 @@ class TestNet(nn.Module):
         return self.fc(x)
 
 
-TestNet.__test__ = False  # type: ignore[attr-defined]  # pytest collects classes whose names start with Test
+TestNet.__test__ = False  # type: ignore[attr-defined]  # pytest would collect a class with a name that starts with Test
 
 
 class Residual(nn.Module):

@@ -69,7 +69,7 @@ def train(net: nn.Module, scans: torch.Tensor, answers: torch.Tensor, batches: I
 
 
 def tensors_in(output: Any) -> list[torch.Tensor]:
-    """All tensors in a module's output, at whatever depth of tuples, lists, dicts and dataclasses, in their order."""
+    """All tensors in a module's output, in their order. Tuples, lists, dicts and dataclasses are searched to any depth."""
     parts = vars(output) if is_dataclass(output) else output
     if isinstance(parts, dict):
         parts = tuple(parts.values())

@@ -23,7 +23,7 @@ __all__ = [
 def other_forward(module: nn.Module, forward: Callable[..., Any]) -> Iterator[nn.Module]:
     """Give one module another ``forward(self, ...)`` for a while, so that a formula typed from the old one fails.
 
-    Hooks stay as they are: PyTorch runs them around whatever ``forward`` is.
+    Hooks stay as they are: PyTorch runs them around the new ``forward`` as well.
     """
     before = module.__dict__.get("forward")
     module.forward = types.MethodType(forward, module)

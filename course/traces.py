@@ -52,7 +52,7 @@ _FREE: Callable[[int], None] = torch.UntypedStorage._free_weak_ref
 
 
 is_a = isinstance
-"""The interpreter's own ``isinstance``, whatever a notebook has put in its place since."""
+"""The interpreter's own ``isinstance``. A notebook may have put another function in its place since."""
 
 
 def what_runs(model: nn.Module, case: Case, run: Callable[[], object], moment: str = "afterwards") -> int:
@@ -127,7 +127,7 @@ class _Trace:
 
 
 def _has_another_forward(module: nn.Module) -> bool:
-    """Whether the object hides the forward of its class; whoever puts that back there hides nothing."""
+    """Whether the object hides the forward of its class. An object that holds that same forward hides nothing."""
     own = module.__dict__.get("forward")
     return own is not None and getattr(own, "__func__", own) is not type(module).forward
 
@@ -152,7 +152,7 @@ def _parts(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
 
 
 class _Asked(dict[int, bool]):
-    """Stands in for the dict in which PyTorch looks up, for each hook that it runs, whether it wants keywords."""
+    """Stands in for the dict that tells PyTorch, for each hook that it runs, whether the hook wants keywords."""
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ class Function_A(nn.Module):
     def __init__(self, name: str = "duck", shape: tuple[int, ...] = (1,)) -> None:
         super().__init__()
         self.name = name
-        self.W = Parameter(torch.rand(shape) + 0.5)
+        self.W = Parameter(torch.rand(shape, dtype=torch.float32) + 0.5)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + self.W
@@ -38,7 +38,7 @@ class Function_B(nn.Module):
     def __init__(self, name: str = "goose", shape: tuple[int, ...] = (1,)) -> None:
         super().__init__()
         self.name = name
-        self.W = Parameter(torch.rand(shape) + 0.5)
+        self.W = Parameter(torch.rand(shape, dtype=torch.float32) + 0.5)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x - self.W
@@ -50,7 +50,7 @@ class Function_C(nn.Module):
     def __init__(self, name: str = "heron", shape: tuple[int, ...] = (1,)) -> None:
         super().__init__()
         self.name = name
-        self.W = Parameter(torch.rand(shape) + 0.5)
+        self.W = Parameter(torch.rand(shape, dtype=torch.float32) + 0.5)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x * self.W
@@ -62,7 +62,7 @@ class Function_D(nn.Module):
     def __init__(self, name: str = "swan", shape: tuple[int, ...] = (1,)) -> None:
         super().__init__()
         self.name = name
-        self.W = Parameter(torch.rand(shape) + 0.5)
+        self.W = Parameter(torch.rand(shape, dtype=torch.float32) + 0.5)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x / self.W

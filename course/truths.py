@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 ANYTHING = Matches(lambda got: None, "anything")
-"""In a truth: a field that nothing is asked about, there for ``mistakes`` to tell one misconception from another."""
+"""In a truth: a field that no check judges. It helps ``mistakes`` to tell one misconception from another."""
 
 
 def other_than(value: object) -> Matches:
@@ -39,7 +39,7 @@ def other_than(value: object) -> Matches:
 
 
 def such_that(test: Callable[[Any], bool]) -> Matches:
-    """In ``mistakes``: any evidence that ``test`` says yes to. Where ``test`` raises, it does not."""
+    """In ``mistakes``: any evidence that ``test`` says yes to. If ``test`` raises, that is a no."""
     return Matches(lambda got: None if test(got) else "something else", "such a value")
 
 
@@ -55,7 +55,7 @@ def as_before(number: int) -> Matches:
 
 
 def same_both_times(case: Case, one: str, two: str) -> Matches:
-    """In a truth: two numbers of what ran, whatever it was, at two moments, if it was the same both times."""
+    """In a truth: two numbers tell what ran at two moments. They are right if the same ran both times, no matter what."""
     apart = case.integer(f"trace {two}", 1, PRIME) - case.integer(f"trace {one}", 1, PRIME)
     possible = {apart * pow(FACTOR, traces, PRIME) % PRIME for traces in range(1, 2000)}
 

@@ -53,7 +53,7 @@ class CellKind(StrEnum):
     SETUP = "setup"
     """Read-only code: what answers and tests rely on."""
     ANSWER = "answer"
-    """A TODO cell, whose test cells mark it."""
+    """A TODO cell: test cells mark it."""
     MANUAL = "manual"
     """A TODO cell with points of its own: a person marks it."""
     TEST = "test"
@@ -269,7 +269,7 @@ def titles_in(cells: Iterable[Mapping[str, Any]], names: Collection[str]) -> dic
 
 
 def headings_in(text: str) -> list[str]:
-    """The headings of a markdown cell, as plain text in which only `code` is marked."""
+    """The headings of a markdown cell, as plain text with marks only for `code`."""
     found = (first or second for first, second in _HEADING.findall(_FENCED.sub("", text)))
     return [told for one in found if (told := _plain(one))]
 

@@ -2,7 +2,7 @@
 
 It lies in the course's folder, or, if the course has a package of its own that its lessons import, in that package. A process
 works for one course, and so does every process that it starts. A course's package says so when it is imported
-(:func:`use_course`); whoever starts from a folder looks for it there (:func:`find_course`).
+(:func:`use_course`); a command that starts from a folder looks for it there (:func:`find_course`).
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class CourseFile:
     name: str = ""
     """The same for files: what learners get is called so, and where their progress is kept."""
     leaves: tuple[str, ...] = ()
-    """Libraries whose values count as values, besides Python's own: ``torch``, ``numpy``, ``pandas`` (nbproof/values/leaf.py)."""
+    """Libraries with values of their own, besides Python's: ``torch``, ``numpy``, ``pandas`` (nbproof/values/leaf.py)."""
     warm: tuple[str, ...] = ()
     """Modules that lessons import, so that they are there before a process is forked for a submission. One that is not
     installed is passed over; ``course.pictures.*`` means all that are in a package."""
     picture: str = ""
-    """The module whose ``difference_html(got, wanted)`` and ``draw_place(place)`` show what was brought beside what was
+    """The module with ``difference_html(got, wanted)`` and ``draw_place(place)``, which show what was brought beside what was
     wanted; empty if a course has no such pictures."""
 
     wheel: str = ""
@@ -57,17 +57,18 @@ class CourseFile:
     """Modules that only truths use: what computes a wanted value is never where a learner's code runs."""
 
     errors: tuple[Mapping[str, str], ...] = ()
-    """Which ``hint`` an error of a learner's code calls for: the first whose pattern ``text`` fits the beginning of its text, and
-    whose ``line`` (of the learner's code) and ``inside`` (the library's function that raised it) fit, if it has them."""
+    """Which ``hint`` an error of a learner's code calls for: that of the first entry that fits. Its pattern ``text`` fits the
+    beginning of the error's text. If it has patterns ``line`` (of the learner's code) and ``inside`` (the library's function
+    that raised it), these fit as well."""
     nothing_came: str = ""
     """The hint for an empty list that should hold something; empty if that can mean anything."""
 
     language: str = "nbproof.display.words"
-    """The module whose ``WORDS`` say to learners what checks found; English, if a course names none."""
+    """The module with the ``WORDS`` that tell learners what checks found; English, if a course names none."""
 
     @property
     def root(self) -> Path:
-        """The course's folder, in which its lessons lie."""
+        """The course's folder, which holds its lessons."""
         return self.folder.parent if self.package else self.folder
 
     @property
@@ -95,7 +96,7 @@ class CourseFile:
 
     @property
     def withheld(self) -> tuple[Path, ...]:
-        """Files of the course that no process sees in which a learner's code runs: they know what is wanted, and why."""
+        """Files of the course that no process with a learner's code sees: they know what is wanted, and why."""
         # Compiled modules lie in __pycache__, under names that depend on the interpreter.
         return (self.handed_out, *map(self.file_of, self.truths), self.folder / "__pycache__")
 
@@ -160,11 +161,11 @@ class CourseFile:
 _INHERITED = "NBPROOF_COURSE"
 """The environment variable that tells a process which course the one that started it works for: where its course.toml lies."""
 used = [os.environ.get(_INHERITED, "")]
-"""The same, kept here too, for what a learner's code makes of the environment is not asked."""
+"""The course's folder, kept here as well: a learner's code may change the environment, so that is not asked again."""
 
 
 def use_course(file: str) -> None:
-    """Work for the course whose ``course.toml`` lies beside this file. Reads nothing before it is asked."""
+    """Work for the course that has its ``course.toml`` beside this file. Reads nothing before it is asked."""
     used[0] = os.environ[_INHERITED] = str(Path(file).resolve().parent)
 
 

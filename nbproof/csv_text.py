@@ -1,4 +1,4 @@
-"""CSV that a spreadsheet opens, whatever learners have called themselves: nothing in it becomes a formula."""
+"""CSV that is safe to open in a spreadsheet: a learner may have any name, but nothing in the file becomes a formula."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 __all__ = ["csv_of", "safe_cell", "unquoted"]
 
 _CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - {ord(sign) for sign in "\t\r\n"})
-"""What a terminal would obey if the file is shown in one, none of which belongs into a table."""
+"""Signs that a terminal would obey if the file is shown in one. None of them belongs into a table."""
 
 # Wide forms of the four signs as well: East Asian versions take them. Spaces do not protect.
 _FORMULA = re.compile(r"'*[ \ufeff\u200b\u00a0]*[=+\-@\t\r\n＝＋－＠]")
@@ -35,7 +35,7 @@ def safe_cell(value: object) -> object:
 
 
 def unquoted(text: str) -> str:
-    """The text of which :func:`safe_cell` made this one, whatever that was."""
+    """The text that :func:`safe_cell` was given, from the text that it returned."""
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 

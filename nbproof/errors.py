@@ -22,7 +22,7 @@ class CourseError(Exception):
     """``fact``: what is wrong. ``place``: where. ``next_command``: what to do now."""
 
     exit_code = 1
-    """Of the command that ends with it."""
+    """The exit code of a command that ends with this error."""
 
     def __init__(self, fact: str, place: str = "", next_command: str = "") -> None:
         self.fact, self.place, self.next_command = fact, place, next_command
@@ -46,9 +46,9 @@ class UsageError(CourseError):
 
 @contextlib.contextmanager
 def disk_trouble(kind: type[CourseError], fact: str, place: Path, next_command: str) -> Iterator[None]:
-    """What the disk refuses in this block comes out as an error of this kind, whose fact ends with what the disk says.
+    """If the disk refuses something in this block, raise an error of this kind. Its fact ends with what the disk says.
 
-    ``place``: what is read or written; of a folder the file in it that the disk names is told instead.
+    ``place``: what is read or written. If it is a folder, the error tells the file that the disk names instead.
     """
     try:
         yield
@@ -58,7 +58,7 @@ def disk_trouble(kind: type[CourseError], fact: str, place: Path, next_command: 
 
 
 def refuse_unknown(names: Iterable[str], what: str, known: Collection[str], place: Path) -> None:
-    """Raise UsageError for the first of these names that is not known; ``what``: of which kind they are."""
+    """Raise UsageError for the first of these names that is not known; ``what``: the kind of thing that they name."""
     for name in names:
         if name not in known:
             raise UsageError(f"no {what} is called {name!r}", str(place), f"choose from: {', '.join(known)}")

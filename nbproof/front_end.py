@@ -36,7 +36,7 @@ MONO = "font-family:var(--jp-code-font-family,monospace);font-size:.95em;overflo
 
 
 def prose(text: str) -> str:
-    """Escaped text in which `backticks` mark code."""
+    """The text as HTML: escaped, and with code where `backticks` mark it."""
     parts = enumerate(code_parts(escape(text)))
     return "".join(f'<code style="{MONO}">{part}</code>' if at % 2 else part for at, part in parts)
 
@@ -53,7 +53,7 @@ def sign(mark: str, colour: str) -> str:
 
 def shell() -> Any:
     """IPython's shell if a front end can draw what is displayed, else None."""
-    # Whoever has no IPython loaded has no front end; importing it for this would cost a tenth of a second.
+    # A process that has not loaded IPython has no front end; importing it for this would cost a tenth of a second.
     ipython = sys.modules.get("IPython")
     found = ipython.get_ipython() if ipython else None
     return found if found is not None and found.has_trait("kernel") else None
@@ -89,7 +89,7 @@ _sealed = False
 
 
 def seal() -> None:
-    """From now on this is a process in which submissions are graded: neither checks nor help are here."""
+    """From now on this process grades submissions: neither checks nor help are here."""
     global _sealed
     _sealed = True
 

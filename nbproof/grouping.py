@@ -13,7 +13,7 @@ V = TypeVar("V")
 
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> defaultdict[K, list[V]]:
-    """The second parts of all pairs whose first part is the same, in their order; nothing under any other key."""
+    """First part -> the second parts of all pairs with it, in their order; nothing under any other key."""
     found = defaultdict[K, list[V]](list)
     for key, value in pairs:
         found[key].append(value)

@@ -39,15 +39,15 @@ __all__ = [
 CHECKS, HINTS, OUTLINE = "checks.py", "hints.toml", "outline.json"
 
 HIDDEN = "# --- Hidden checks: graders run them, learners do not get them. ---"
-"""The line between what learners get and what they do not. In the hidden region of a notebook what stands above it fetches the
-names of the visible text, for those who run the notebook as it is."""
+"""The line between what learners get and what they do not. In the hidden region of a notebook the lines above it fetch
+the names of the visible text, for people who run the notebook as it is."""
 
 _MARKER = re.compile(r"# ?%%(?P<name>.*)")
 _NAME = re.compile(r"[A-Za-z0-9_]+")
 
 
 def key_of(exercise: str, part: str = "") -> str:
-    """Of an exercise's checks, or of one part's."""
+    """The key of an exercise's checks, or of the checks of one part."""
     return f"{exercise}/{part}" if part else exercise
 
 
@@ -80,14 +80,14 @@ def digest_of_visible(lesson: str) -> str:
 
 @dataclass(frozen=True)
 class NamedCell:
-    """A cell ``# %% name``, or a file that has none, whose name is empty."""
+    """A cell ``# %% name``. A file without such a line is one cell, with an empty name."""
 
     name: str
     source: str
     """Without blank lines at its end, and without a newline there."""
     path: Path
     line: int
-    """Of the file, in which its text begins."""
+    """The line of the file where its text begins."""
 
     @property
     def place(self) -> str:

@@ -1,7 +1,7 @@
 """Ctrl-C, at any moment: one sentence and exit code 130, never a traceback, neither here nor in a process started here.
 
 The first one ends what is going on, which clears up after itself. A second one must not cut that off, and a third one
-leaves at once. What is started within :func:`for_this_process_only` hears of none of them: whoever started it ends it.
+leaves at once. What is started within :func:`for_this_process_only` hears of none of them: the code that started it ends it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which submission: whose, and of which lesson."""
+"""Which submission: the learner's id, and the lesson."""
 
 from __future__ import annotations
 

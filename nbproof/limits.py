@@ -72,7 +72,7 @@ class GradingLimits(Configurable):  # type: ignore[misc]
             ) from None
 
     def widest(self) -> GradingLimits:
-        """The most memory and the most processes that any lesson allows, for whoever makes room for all."""
+        """The most memory and the most processes that any lesson allows: a run makes room for so much."""
         each = [self, *map(self.for_lesson, self.of_lesson)]
         return GradingLimits(memory_mb=max(one.memory_mb for one in each), processes=max(one.processes for one in each))
 

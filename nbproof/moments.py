@@ -24,9 +24,12 @@ def moment_in(text: str, end_of_day: bool = False, home: str = "UTC") -> datetim
     plain, zone = _without_zone(text)
     try:
         one = _time_in(plain, end_of_day, home)
-        found: datetime = (one if one.tzinfo else one.replace(tzinfo=zone)).astimezone(UTC)
+        told = one if one.tzinfo else one.replace(tzinfo=zone)
+        found: datetime = told.astimezone(UTC)
     except OverflowError as error:
         raise ValueError(str(error)) from None
+    if not tz.datetime_exists(told) or (one.tzinfo is None and tz.datetime_ambiguous(told)):
+        raise ValueError("the clocks are changed in that hour: no time is called so, or two are; say it in UTC")
     # Python's calendar ends with the year 9999; time zones must not lead beyond it.
     if not 1970 < found.year < 9000:
         raise ValueError(f"the year {found.year}")
@@ -74,7 +77,7 @@ def _time_in(plain: str, end_of_day: bool, home: str) -> datetime:
 
 
 def _readings(text: str, zone_of: Callable[[str | None, int | None], tzinfo | None]) -> set[datetime]:
-    """What a text means in each order of day, month and year: one time, if it has them all and they can be told apart."""
+    """The times that a text means, in each order of day, month and year. It is one time if the text leaves no choice."""
     iso = re.match(r"(\d{4}-\d\d?-\d\d?|\d{8})(?!\d)", text)
     orders = [(False, True)] if iso else list(product((False, True), repeat=2))
     return {

@@ -67,7 +67,7 @@ def course_config(root: Path) -> Config:
 
     # nbgrader adds rows in an order that SQLAlchemy 2 remarks on; the rows are right.
     warnings.filterwarnings("ignore", category=SAWarning, module="nbgrader")
-    # So are old notebooks, whose cells have no ids, and what they are changed to.
+    # So are old notebooks, with cells that have no ids, and what they are changed to.
     warnings.filterwarnings("ignore", message="Cell is missing an id field|Non-unique cell id")
     # What nbgrader says there is said in an error of ours.
     logging.getLogger("traitlets").setLevel(logging.CRITICAL)
@@ -78,7 +78,7 @@ def course_config(root: Path) -> Config:
 
 
 def _refuse_another_address(home: Path) -> None:
-    """Raise UsageError for a folder whose gradebook nbgrader would look for elsewhere."""
+    """Raise UsageError if nbgrader would look for the folder's gradebook elsewhere."""
     from sqlalchemy.engine import make_url
 
     place = str(home / "gradebook.db")
@@ -99,7 +99,7 @@ def config_of(root: Path) -> Config:
     for path in _files(home):
         try:
             config.merge(_FILES[path.name](path.name, path=str(path.parent)).load_config())
-        except Exception as error:  # whatever an instructor's own code raises
+        except Exception as error:  # an instructor's own code can raise any kind
             fact = f"{path.name} cannot be read: {type(error).__name__}: {error}"
             raise UsageError(fact, str(path), "mend that line") from None
     config.CourseDirectory.root = str(home)
@@ -128,7 +128,7 @@ def _stamp(root: Path) -> tuple[tuple[str, int, int], ...]:
 
 
 def _files(root: Path) -> list[Path]:
-    """The last one counts most."""
+    """The files with settings. What a later file sets replaces what an earlier one has set."""
     folders = [*map(Path, reversed(jupyter_config_path())), root]
     return [path for folder in folders for name in _FILES if (path := folder / name).is_file()]
 
@@ -157,7 +157,7 @@ class Places:
         return self.root / above.format(nbgrader_step=self.steps[_STEPS.index(step)])
 
     def folder(self, step: str, learner: str, lesson: str) -> Path:
-        """Where an assignment lies at a step: of a learner's, or the instructor's, whose name is ``.``."""
+        """Where an assignment lies at a step. ``learner`` is ``.`` for the instructor's own."""
         parts = {"student_id": learner, "assignment_id": assignment_of(lesson)}
         return self.root / self.structure.format(nbgrader_step=self.steps[_STEPS.index(step)], **parts)
 
@@ -180,7 +180,7 @@ class Places:
         return (self.root / "lessons").is_dir()
 
     def lessons(self) -> list[str]:
-        """All that can be graded: each notebook with a cell of nbgrader's, in source/, or else in release/."""
+        """The lessons that can be graded: each notebook with a cell of nbgrader's, in source/, or else in release/."""
         found: dict[str, list[str]] = {}
         for step in ("source",) if self._is_built else ("release", "source"):
             # What the instructor has taken out of source/ is no part of an assignment any more.

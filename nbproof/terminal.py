@@ -68,7 +68,7 @@ def progress(what: str, quiet: bool = False) -> Iterator[Callable[[int, int, str
 
 def tell(*lines: str) -> None:
     """Lines on standard error, at once."""
-    # Whoever reads the other end may have gone; the work goes on.
+    # The reader at the other end may have gone; the work goes on.
     with suppress(OSError, ValueError):
         for line in lines:
             print(line, file=sys.stderr, flush=True)

@@ -99,7 +99,7 @@ def _damage() -> Iterator[None]:
 
 
 class _File(io.BufferedReader):
-    """A zip, of which no more than ``most`` bytes are read at one go: so zipfile reads the table of contents, wherever it is."""
+    """A zip that refuses to be read by more than ``most`` bytes at one go: zipfile reads the table of contents at one go."""
 
     def __init__(self, path: Path, most: int) -> None:
         super().__init__(io.FileIO(path))

@@ -139,7 +139,7 @@ class _Arrivals:
     _copies: int = 0
 
     def take(self, path: Path) -> None:
-        """A file, or whatever lies in a folder; follows no link but ``path`` itself."""
+        """Take in a file, or all that lies in a folder. Follows no link but ``path`` itself."""
         alone = not path.is_dir()
         files = [path] if alone else [one for one in sorted(path.rglob("*")) if one.is_symlink() or not one.is_dir()]
         for done, file in enumerate(files, 1):

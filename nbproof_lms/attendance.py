@@ -1,14 +1,16 @@
-"""Who of the class handed in what: who nothing, who only what cannot be graded, who late; whose last copy nobody knows."""
+"""Who of the class handed in what: nothing, only what cannot be graded, something late, or copies with no known last one."""
 
 from __future__ import annotations
 
 import shlex
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from itertools import chain, product
 from pathlib import Path
+from typing import Any
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
@@ -16,7 +18,7 @@ from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import opened_gradebook, people_in
 from nbproof.key import Key, assignment_of
 from nbproof.places import places
-from nbproof.report.records import Known, everybody
+from nbproof.report.records import Known, everybody, joined
 from nbproof.report.statistics import missing_lines
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import RunState
@@ -48,7 +50,7 @@ _LONGEST = 128
 
 @dataclass(frozen=True)
 class Useless:
-    """What somebody handed in, of which nothing could be graded. ``lesson`` is empty if nothing says for which it was."""
+    """What somebody handed in and nobody can grade. ``lesson`` is empty if nothing says which lesson it was for."""
 
     learner: str
     lesson: str
@@ -59,7 +61,7 @@ class Useless:
 
     @property
     def key(self) -> Key:
-        """Whose, and of which lesson."""
+        """The learner and the lesson."""
         return Key(self.learner, self.lesson)
 
     def __str__(self) -> str:
@@ -72,8 +74,9 @@ class Useless:
 class Attendance:
     """The class against what it handed in. Assignments that nobody handed in are not asked about.
 
-    ``missing``: lesson -> who handed in nothing for it, perhaps nobody. ``undecided``: copies of which
-    nothing says which is the last, as paths in the course's folder: the one that is graded meanwhile first, if a list knows it.
+    ``missing``: lesson -> who handed in nothing for it, perhaps nobody. ``undecided``: copies,
+    where nothing says which is the last, as paths in the course's folder: the one that is graded meanwhile first, if a list
+    knows it.
     ``people``: everybody, by id. ``withdrawn``: lines of marks for what does not lie in submitted/ any more.
     """
 
@@ -84,7 +87,7 @@ class Attendance:
     withdrawn: tuple[str, ...] = ()
 
     def contact(self, learner: str) -> str:
-        """An id, whose it is, and where to write to them."""
+        """An id, the learner's name, and where to write to them."""
         return self.people.get(learner, Person(learner)).contact
 
 
@@ -128,10 +131,11 @@ def _unclear(root: Path, name: str, place: str, near: Collection[Person]) -> Usa
     return UsageError(f"{name!r} is no learner's id{told}", place, then)
 
 
-def _as_roster(root: Path, people: Iterable[Person]) -> Roster:
+def _as_roster(root: Path, people: Collection[Person]) -> Roster:
     """The roster, with everybody on it who is known besides."""
     also = {one.learner: one.also for one in members_of(root)}
-    return Roster(tuple(Member(one.id, one.name, one.email, also.get(one.id, ())) for one in people))
+    names = {one.id: (*one.also, *chain.from_iterable(also.get(name, ()) for name in one.ids)) for one in people}
+    return Roster(tuple(Member(one.id, one.name, one.email, names[one.id]) for one in people))
 
 
 def _is_near(person: Person, name: str) -> bool:
@@ -151,11 +155,11 @@ def name_in_gradebook(root: Path) -> None:
         if book is None:
             return
         known = {one.id: one for one in people_in(book)}
-        for member in [one for one in _on_roster(root) if one.id in known]:
+        for member in [one for one in _on_roster(root)(known) if one.id in known]:
             held, before = known[member.id], state.named.get(member.id, {})
-            others = replace(held, **{name: "" for name, told in before.items() if getattr(held, name) == told})
-            (one,) = everybody([member], [others], ())
-            told = _as_student(one)
+            set_before: dict[str, Any] = {name: "" for name, told in before.items() if getattr(held, name) == told}
+            others = replace(held, **set_before)
+            told = _as_student(joined(others, member))
             if told != _as_student(held):
                 book.update_or_create_student(member.id, **told)
             state.named[member.id] = {
@@ -166,14 +170,14 @@ def name_in_gradebook(root: Path) -> None:
 
 def _as_student(one: Person) -> dict[str, str | None]:
     """The columns of nbgrader's table. It has none for a whole name: that stands as the last name, beside an empty first one,
-    because formgrader shows a name of which both parts are there."""
+    because formgrader shows a name only if both parts are there."""
     last = (one.last_name or one.full_name)[:_LONGEST]
     first = one.first_name[:_LONGEST] or ("" if last else None)
     return {"first_name": first, "last_name": last or None, "email": one.email[:_LONGEST] or None}
 
 
-def _on_roster(root: Path) -> tuple[Person, ...]:
-    return tuple(one.person for one in members_of(root))
+def _on_roster(root: Path) -> Callable[[Collection[str]], list[Person]]:
+    return Roster(members_of(root)).people
 
 
 def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key], lessons: Sequence[str]) -> Attendance:
@@ -181,9 +185,10 @@ def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key],
     others = tuple(one for one in useless(root, handed_in) if one.lesson in {"", *lessons})
     told = {*handed_in, *(one.key for one in others)}
     everyone = sorted({*people, *(one.learner for one in others)})
+    ids = {who: people.get(who, Person(who)).ids for who in everyone}
     came = {assignment_of(lesson) for _, lesson in told}
     missing = {
-        lesson: tuple(who for who in everyone if not {(who, lesson), (who, "")} & told)
+        lesson: tuple(who for who in everyone if told.isdisjoint(product(ids[who], (lesson, ""))))
         for lesson in lessons
         if assignment_of(lesson) in came
     }
@@ -192,7 +197,7 @@ def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key],
 
 
 def lines_of(attendance: Attendance, root: Path) -> list[str]:
-    """For a terminal: of each assignment who handed in nothing; learners of whom nothing counts, or perhaps another copy."""
+    """For a terminal: who handed in nothing for an assignment, who nothing that can be graded, and who a copy that waits."""
     called = attendance.contact
     lines = [*missing_lines(attendance.missing, called), *attendance.withdrawn]
     for one in attendance.useless:
@@ -236,7 +241,7 @@ def late_by_word(root: Path) -> frozenset[Key]:
 
 
 def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
-    """The last of what learners handed in for a lesson of which ``handed_in`` (learner, lesson) has nothing from them."""
+    """For each learner and lesson that ``handed_in`` lacks: the last file that the learner handed in for that lesson."""
     found: dict[Key, Useless] = {}
     there = {learner for learner, _ in handed_in}
     for line, key in meant_in(root):
@@ -252,7 +257,7 @@ def useless(root: Path, handed_in: Collection[Key]) -> tuple[Useless, ...]:
 
 
 def undecided(root: Path, keys: Collection[Key]) -> dict[Key, tuple[str, ...]]:
-    """Of these (learner, lesson): where a copy that is not in ``submitted/`` may be the last, until a person names one."""
+    """(learner, lesson) -> its copies, if one that is not in ``submitted/`` may be the last, until a person names one."""
     waiting: dict[Key, dict[str, str]] = defaultdict(dict)
     known: dict[tuple[Key, str], str] = {}
     for line in lines_in(root):

@@ -101,7 +101,7 @@ def _distinct(copies: dict[int, Item], by_hand: bool) -> tuple[dict[int, Item], 
 
 
 def _last(copies: dict[int, Item], by_hand: bool) -> list[int]:
-    """Those of the best of what came of which none is known to be later."""
+    """The best copies, without those that another of the best is known to be later than."""
     came = [at for at in copies if at != _HELD]
     if by_hand and len(came) == 1:
         return came
@@ -139,11 +139,11 @@ _NOT_BESIDE = (
     "the notebook lies in submitted/, or another file beside it has this name: put the right one there yourself"
 )
 _DEEPEST = 8
-"""Folders in which a data file may lie beside its notebook."""
+"""How many folders deep a data file may lie, seen from its notebook."""
 
 
 def attach(items: Sequence[Item], desk: Desk) -> list[Item]:
-    """What becomes of whatever has no end yet: data."""
+    """The items, with what becomes of those that have no end yet: these are data files."""
     notebooks = grouped((_from(item), item) for item in items if item.line.status in STANDS | {"waits"})
     ended = (item for item in items if item.line.status == "earlier copy" and item.kind is Kind.NOTEBOOK)
     earlier = {*map(_from, ended)} - notebooks.keys()
@@ -169,7 +169,7 @@ def _from(item: Item) -> tuple[int, str]:
 
 
 def _notebook_of(item: Item, mine: Sequence[Item]) -> Item | None:
-    """The notebook in whose folder it lies; else the only one that came."""
+    """The notebook of a data file: the one in the same folder, or in the nearest one above; else the only one that came."""
     near = [one for one in mine if item.parts[: len(one.parts) - 1] == one.parts[:-1]]
     deepest = max((len(one.parts) for one in near), default=0)
     found = [one for one in near if len(one.parts) == deepest] or mine
@@ -199,7 +199,7 @@ def _beside(item: Item, notebook: Item, names: dict[str, bool], desk: Desk) -> I
 
 
 def _name_beside(item: Item, notebook: Item) -> str:
-    """Its path from the notebook's folder, if it lies in a folder there; else what it is called."""
+    """Where a data file goes beside its notebook: its path from the notebook's folder if it lies deeper, else its name."""
     around, parts = notebook.parts[:-1], item.parts
     inside = parts[: len(around)] == around and len(around) + 1 < len(parts)
     return "/".join(safe_name(part) for part in (parts[len(around) :] if inside else (item.called,))[-_DEEPEST:])

@@ -36,7 +36,7 @@ _NEXT = {
 def print_collected(collected: Collected, root: Path, console: Console | None = None) -> None:
     """What became of each file that learners handed in, and why; what needs a person stands last.
 
-    Those of which there is nothing to say are counted only.
+    A file with nothing to say of it is counted only.
     """
     console = console or console_for_output()
     rows = [line for line in collected.lines if line.status != "junk"]
@@ -108,9 +108,9 @@ def cures(collected: Collected, root: Path) -> list[str]:
 
 
 def _whose(lines: Sequence[Line], root: Path) -> Iterator[str]:
-    """What says whose a file is, if nothing did."""
+    """How a person can say which learner a file is from, if nothing did."""
     if unsaid := [line for line in lines if line.kept]:
         exports = {systems()[line.system].export for line in lines if line.account}
         numbers = "".join(f", by the numbers of that download ({export})" for export in sorted(exports) if export)
         one = course_command(f"collect {shlex.quote(str(root / unsaid[0].place))} --learner NAME", root)
-        yield f"no learner known: --names CSV says whose they are{numbers}; or one by one: {one}"
+        yield f"no learner known: --names CSV says who handed them in{numbers}; or one by one: {one}"

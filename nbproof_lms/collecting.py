@@ -1,4 +1,4 @@
-"""Collect uploads: keep what came, tell whose and of which lesson each file is, and put the copy that counts into
+"""Collect uploads: keep what came, tell the learner and the lesson of each file, and put the copy that counts into
 submitted/."""
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nbproof.errors import UsageError, disk_trouble
+from nbproof.gradebook.receipts import TIME, time_in
 from nbproof.key import assignment_of
 from nbproof.places import places
 from nbproof.run.hand_ins import Guess, LessonBook
 from nbproof.run.intake import lessons_with_source
 from nbproof.run.journal import is_noted, settled_in
+from nbproof.text import in_one_line
 from nbproof_lms.arrivals import Arrived, Item, Kind, Step, is_archive, is_junk, take_in
 from nbproof_lms.choosing import attach, choose
 from nbproof_lms.names import why_no_learner
@@ -46,8 +48,8 @@ def collect(
     """Collect folders, archives and notebooks into ``submitted/`` of the course in ``root``.
 
     ``lesson``: the lesson or assignment that it was handed in for; content decides between an assignment's notebooks, and
-    between all lessons where none is named. ``names``: a CSV (``roster``),
-    whose learners are put on the roster that is kept, as for this upload. ``learner``: whose all of it is.
+    between all lessons where none is named. ``names``: a CSV (``roster``). Its learners are used for this upload, and put on
+    the roster that is kept. ``learner``: all of it is from this one.
     Two at a time would judge by what the other is about to replace: a caller holds the course's lock (``only_run``).
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
@@ -63,7 +65,8 @@ def collect(
     with trouble, _waiting_room(root) as room:
         arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
         desk = Desk(root)
-        items = _filed(arrived, book, desk, roster, among, whose)
+        filed = _filed(arrived, book, desk, roster, among, whose)
+        items = [_as_it_counted(root, asked[item.upload][0], item) for item in filed]
         items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
         collected = _kept(root, arrived, items, asked_for)
     return replace(_but_settled(root, collected), notes=(*collected.notes, *told))
@@ -81,7 +84,7 @@ def _but_settled(root: Path, collected: Collected) -> Collected:
 
 
 def _named(root: Path, learner: str, roster: Roster | None) -> str:
-    """The id of the learner whom a person named; it may be a new one where there is no roster. Raises UsageError."""
+    """The id of the learner that a person named; it may be a new one where there is no roster. Raises UsageError."""
     if roster is not None:
         from nbproof_lms.attendance import find_learners  # it needs nbgrader, which is slow to import
 
@@ -95,7 +98,7 @@ def _named(root: Path, learner: str, roster: Roster | None) -> str:
 def _filed(
     uploads: Sequence[Arrived], book: LessonBook, desk: Desk, roster: Roster | None, among: Sequence[str], learner: str
 ) -> list[Item]:
-    """Every file, with its owner, its time and its lesson. ``among``, ``learner``: as a person has said of all that came."""
+    """Every file, with its owner, its time and its lesson. ``among``, ``learner``: what a person has said of all files."""
     items: list[Item] = []
     lesson = among[0] if len(among) == 1 else ""
     for at, upload in enumerate(uploads):
@@ -114,7 +117,7 @@ def _filed(
                 lesson,
             )
         )
-        # An archive in which all is of one hour was packed then: Moodle since 2022 notes when each entry was downloaded.
+        # If all entries of an archive are of one hour, it was packed then: Moodle since 2022 notes when each was downloaded.
         times = {item.time for item in own if item.time is not None}
         dated = bool(times) and max(times) - min(times) > _DOWNLOADING
         told = [_owned(item, found.get(item.parts, Whose()), learner, desk, dated) for item in own]
@@ -125,8 +128,8 @@ def _filed(
 
 def _owned(item: Item, whose: Whose, learner: str, desk: Desk, dated: bool) -> Item:
     """A file with its owner, and when it was handed in, as far as its LMS says so; ``dated``: whether times of entries may."""
-    if whose.made:
-        return item.ended("junk")
+    if whose.status:
+        return item.ended(whose.status)
     if item.line.status == "junk" or not item.safe:
         return item
     if learner:
@@ -143,6 +146,7 @@ def _owned(item: Item, whose: Whose, learner: str, desk: Desk, dated: bool) -> I
         why=item.line.why or whose.why,
         time=time if time and time <= datetime.now(UTC) + _FAR else None,
         late=entry.late,
+        said="" if entry.unsure else entry.said,
         number=entry.number,
         account=f"{whose.system}:{entry.account}" if entry.account else "",
         system=whose.system,
@@ -150,8 +154,26 @@ def _owned(item: Item, whose: Whose, learner: str, desk: Desk, dated: bool) -> I
     return replace(item, line=line, called=whose.file)
 
 
+def _as_it_counted(root: Path, path: Path, item: Item) -> Item:
+    """With the time that lies beside it if it is a copy that a run has put aside; in other uploads it may be the learner's own.
+
+    ``path``: of the upload.
+    """
+    home = root.resolve() / "collected"
+    folder = (path if path.is_dir() else path.parent).resolve().joinpath(*item.parts[:-1])
+    # graded/LEARNER/ASSIGNMENT/DIGEST or UPLOAD/replaced/LEARNER/ASSIGNMENT
+    inside = folder.parts[len(home.parts) :]
+    if not folder.is_relative_to(home) or ("graded" not in inside[:1] and "replaced" not in inside[1:2]):
+        return item
+    try:
+        time = time_in(home.joinpath(*inside[:4], TIME), places(root).zone)
+    except ValueError as error:
+        return replace(item, line=replace(item.line, said=in_one_line(error)))
+    return replace(item, line=replace(item.line, time=time))
+
+
 def _looked_at(item: Item, book: LessonBook) -> Item:
-    """What kind of file it is, and of which lesson its content is."""
+    """What kind of file it is, and which lesson its content belongs to."""
     name = item.parts[-1].casefold()
     # When something was handed in says an LMS, and no timestamp.txt. The files of an archive are listed by themselves.
     if is_junk(item.parts) or (item.problem is None and (item.archive or name.endswith("timestamp.txt"))):
@@ -202,12 +224,13 @@ def _waiting_room(root: Path) -> Iterator[Path]:
 
 def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[Item], asked: str) -> Collected:
     """Give the uploads their folders and lists, and put into submitted/ what counts."""
-    known = {upload.fingerprint: upload.folder for upload in uploads_in(root)}
+    known = {upload.fingerprint: upload for upload in uploads_in(root)}
     uploads, notes = [], []
     for at, upload in enumerate(arrived):
         lines = [item.line for item in items if item.upload == at]
         changed = any(line.status == "taken" or line.beside for line in lines)
-        folder, here = known.get(upload.fingerprint, ""), upload.folder
+        before = known.get(upload.fingerprint, KeptUpload("", "", ""))
+        folder, here = before.folder, upload.folder
         if folder:
             notes.append(f"{upload.name}: the same upload came before, as collected/{folder}")
             notes[-1] += "" if changed else "; nothing changed"
@@ -215,7 +238,7 @@ def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[Item], asked: 
             folder = _next_folder(root, upload.name)
             here = Path(shutil.move(upload.folder, root / "collected" / folder))
         placed = tuple(replace(one, folder=folder) for one in lines)
-        kept = KeptUpload(upload.name, upload.fingerprint, folder, asked, placed)
+        kept = KeptUpload(upload.name, upload.fingerprint, folder, asked or before.handed_in_for, placed)
         uploads.append(kept)
         if changed or here != upload.folder:
             # Facts first: what follows may be cut off, and a second run then knows what came.

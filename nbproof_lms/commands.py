@@ -22,7 +22,9 @@ READING = (
         "Moodle's participants",
     ),
     option(
-        "--learner", metavar="NAME", help="all of it is this learner's (id or name), and counts, whatever the names say"
+        "--learner",
+        metavar="NAME",
+        help="all of it is this learner's (id or name), and counts, also if names say other things",
     ),
 )
 """How an upload is read, for `collect` and for `grade --from`."""

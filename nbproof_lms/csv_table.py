@@ -1,5 +1,5 @@
-"""Somebody else's table: a CSV in whatever encoding, with whatever between its cells, written again as it came; and which of its
-columns is which, by what stands above it, in the languages that Moodle has most."""
+"""Somebody else's table: a CSV in any encoding, with any separator, that is written again as it came. The words above a column
+say what the column is, in the languages that Moodle has most."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbproof.errors import UsageError, disk_trouble
+from nbproof.text import some_of
 from nbproof_lms.names import bare
 
 __all__ = [
@@ -20,27 +21,44 @@ __all__ = [
     "IDENTIFIER",
     "LAST",
     "LEARNER",
+    "LETTERS",
     "MAXIMUM",
+    "PERCENTAGE",
+    "SCALE",
     "Sheet",
+    "decimal_sign",
     "heads_of",
     "is_filled",
-    "is_percentage",
     "item_of",
     "number_in",
     "read_sheet",
+    "shows",
 ]
 
 
 _LARGEST = 32 << 20
 
 
+# "1,000" and "1.000" may be one or a thousand, so they are no number here.
+_NUMBER = re.compile(
+    r"(?![1-9]\d{0,2}[.,]\d{3}\Z)(?P<whole>\d+|\d{1,3}(?P<group>[.,\s'’])\d{3}(?:(?P=group)\d{3})*)"
+    r"(?:(?!(?P=group))(?P<sign>[.,])(?P<part>\d+))?"
+)
+
+
 def number_in(text: str) -> float | None:
-    """A number of points in a cell; None if there is none."""
-    try:
-        value = float(text.strip().replace(",", "."))
-    except ValueError:
+    """A number of points in a cell, thousands grouped in any way; None if there is none."""
+    found = _NUMBER.fullmatch(text.strip())
+    if not found:
         return None
-    return value if 0 < value < 1e6 else None
+    value = float(re.sub(r"\D", "", found["whole"]) + "." + (found["part"] or "0"))
+    return value if value < 1e6 else None
+
+
+def decimal_sign(text: str) -> str:
+    """What stands before the decimals of a number in a cell; empty if nothing does, or the cell holds no number."""
+    found = _NUMBER.fullmatch(text.strip())
+    return found["sign"] or "" if found else ""
 
 
 @dataclass(frozen=True)
@@ -57,6 +75,15 @@ class Sheet:
     def head(self) -> list[str]:
         """The names of the columns."""
         return self.rows[0]
+
+    @property
+    def doubts(self) -> list[str]:
+        """What the encoding leaves open: no file says that it is Windows' Latin-1, so that is a guess."""
+        cells = (cell for row in (*self.rows[1:], self.head) for cell in row if not cell.isascii())
+        example = next(cells, "") if self.encoding == "cp1252" else ""
+        told = f"{self.path.name} is no UTF-8, and was read as Windows' Western European, such as {example!r}"
+        then = "If that is not how it is written, save it as CSV (UTF-8), and run the same command again"
+        return [f"{told}. {then}"] if example else []
 
     def columns(self, *names: str) -> tuple[int, ...]:
         """Those of the columns that are there, in the order of the names; letter case and punctuation aside."""
@@ -79,15 +106,29 @@ def read_sheet(path: Path, what: str, option: str) -> Sheet:
     text, encoding = _decoded(data)
     if len(data) > _LARGEST or "\0" in text or data.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
         raise UsageError(f"{what} stand in a file that is no CSV", str(path), again)
-    delimiter = max(",;\t|", key=text.lstrip().partition("\n")[0].count)
+    text, delimiter = _delimited(text)
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if "".join(row).strip()]
     except csv.Error as error:
         raise UsageError(f"{what} cannot be read as CSV: {error}", str(path), again) from None
     if len(rows) < 2:
         raise UsageError(f"the file of {what} {'' if rows else 'is empty: it '}holds no learner", str(path), again)
-    rows = [[*row, *[""] * (len(rows[0]) - len(row))] for row in rows]
+    if shifted := [delimiter.join(row)[:60] for row in rows if "".join(row[len(rows[0]) :]).strip()]:
+        raise UsageError(
+            f"a line has more cells than the first line has names, so nothing is taken: {some_of(shifted, 8)}",
+            str(path),
+            f'put quotation marks around a cell with {delimiter!r} in it, such as "King{delimiter} Ada"; then {option} FILE',
+        )
+    rows = [[*row, *[""] * len(rows[0])][: len(rows[0])] for row in rows]
     return Sheet(path, rows, encoding, delimiter, "\r\n" if "\r\n" in text else "\n")
+
+
+def _delimited(text: str) -> tuple[str, str]:
+    """The table itself, and what stands between its cells: Excel may say it in a line of its own before all others."""
+    told = re.match(r'"?sep=(.)"?\r?\n', text, re.IGNORECASE)
+    if told:
+        return text[told.end() :], told[1]
+    return text, max(",;\t|", key=text.lstrip().partition("\n")[0].count)
 
 
 def _decoded(data: bytes) -> tuple[str, str]:
@@ -104,7 +145,7 @@ def _decoded(data: bytes) -> tuple[str, str]:
 
 
 FIRST, LAST, IDENTIFIER = "first name", "last name", "identifier"
-GRADE, MAXIMUM = "grade", "maximum grade"
+GRADE, MAXIMUM, SCALE = "grade", "maximum grade", "scale"
 
 LEARNER = (
     "learner",
@@ -122,7 +163,7 @@ LEARNER = (
     "name",
     "full name",
 )
-"""Columns whose value becomes the learner's id, the best first."""
+"""Columns that can give the learner's id, the best first."""
 
 _WORDS = {
     FIRST: """
@@ -175,6 +216,10 @@ _WORDS = {
         maksimal karakter; suurin arvosana; en yüksek not; qualificació màxima; максимальная оценка; максимальна оцінка;
         最大評点; 最高成绩
     """,
+    SCALE: """
+        skala; bewertungsskala; barème; escala; scala; schaal; škála; stupnica; asteikko; ölçek; шкала; κλίμακα; 評価尺度; 量表;
+        等级
+    """,
     IDENTIFIER: "identifikator; teilnehmer/in; identifiant; identificador; identificativo; identificatie; identyfikator",
 }
 """What Moodle's languages call a column."""
@@ -189,10 +234,11 @@ _ITEM = re.compile(
     re.IGNORECASE,
 )
 """What an export of the gradebook writes before an assignment's name."""
-_PERCENTAGE = ("percentage", "prozent", "prozentsatz", "pourcentage", "porcentaje", "percentuale", "porcentagem", "%")
+PERCENTAGE = ("percentage", "prozent", "prozentsatz", "pourcentage", "porcentaje", "percentuale", "porcentagem", "%")
+LETTERS = ("letter", "buchstabe", "lettre", "letra", "lettera")
 _SHOWN_AS = re.compile(
-    r"\s*\((?:\d+|real|letter|punkte|reell|brut|brute|réel|réelle|lettre|letra|lettera|reale|reëel|echt|"
-    + "|".join(_PERCENTAGE)
+    r"\s*\((?:\d+|real|punkte|reell|brut|brute|réel|réelle|reale|reëel|echt|"
+    + "|".join((*PERCENTAGE, *LETTERS))
     + r")\)\s*$",
     re.IGNORECASE,
 )
@@ -204,9 +250,9 @@ def item_of(cell: str) -> str:
     return _ITEM.sub("", _SHOWN_AS.sub("", cell.strip()))
 
 
-def is_percentage(cell: str) -> bool:
-    """Whether a column of Moodle's gradebook says so of its grades."""
-    return cell.strip().casefold().endswith(tuple(f"({word})" for word in _PERCENTAGE))
+def shows(cell: str, words: Iterable[str]) -> bool:
+    """Whether a column of Moodle's gradebook says that it shows grades so. ``words``: ``PERCENTAGE`` or ``LETTERS``."""
+    return cell.strip().casefold().endswith(tuple(f"({word})" for word in words))
 
 
 def head_of(cell: str) -> str:
@@ -246,6 +292,6 @@ def _named(cell: str) -> str:
 
 
 def is_filled(rows: Sequence[Sequence[str]], column: int) -> bool:
-    """Whether most rows say something in this column, and not the same twice."""
+    """Whether at least half of the rows say something in this column, and more than half of what they say differs."""
     said = [cell for row in rows[1:] if (cell := row[column].strip())]
     return bool(said) and len(said) * 2 >= len(rows) - 1 and len(set(said)) * 2 > len(said)

@@ -29,13 +29,14 @@ from nbproof.files import read_dict, replace_file, written_whole
 from nbproof.gradebook.marks import Person
 from nbproof.key import Key
 from nbproof.places import places
-from nbproof.report.records import read_class
+from nbproof.report.records import outdated, read_class
 from nbproof.run.journal import only_run, problems_of
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable, some_of
 from nbproof_lms.arrivals import safe_name
 from nbproof_lms.attendance import known_of
 from nbproof_lms.outcome import Line, digest_in, meant_in
+from nbproof_lms.roster import Roster, members_of
 from nbproof_lms.system import LmsEntry, System, find_system, systems
 
 __all__ = ["hand_back_pages"]
@@ -55,28 +56,32 @@ def hand_back_pages(request: Namespace) -> int:
             feedback = write_feedback(root, graded, step, problems=problems)
         results = read_class(root, request.lesson, told=known_of(root))
         failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
-        wanted = [key for key in keys if key not in failed]
+        held = [key for key in keys if key in results.marks and results.marks[key].behind]
+        wanted = [key for key in keys if key not in {*failed, *held}]
         done = _hand_back(root, request.target, wanted, results.people, force=request.force)
     lines = [
         f"! not written: feedback/{learner}{'/' if lesson else ''}{lesson}: {reason}: mend that, then this command again"
         for learner, lesson, reason in feedback.failed
     ]
     console = console_for_output()
-    for line in (*lines, *_packed(done, results.people), *_lost(done)):
+    told = outdated(results.marks[key] for key in held)
+    for line in (*lines, *told, *_packed(done, results.people), *_lost(done)):
         say(console, printable(line))
-    return 1 if failed or done.nowhere else 0
+    return 1 if failed or told or done.nowhere else 0
 
 
 def _addresses(root: Path, system: System) -> dict[Key, str]:
-    """(learner, lesson) -> what the name of their page begins with, of everybody whom collected/ knows by an LMS's number.
+    """(learner, lesson) -> how the name of their page begins, for all learners with a number of this LMS in collected/.
 
     What came with the copy in submitted/ counts, the last of it: Canvas numbers every attempt anew. Where that copy came in
-    another way, the address of another copy may be somebody else's. A number that two learners would have is nobody's.
+    another way, the address of another copy may be somebody else's, unless the roster has this number of the learner's. A
+    number that two learners would have is nobody's.
     """
-    found: dict[Key, tuple[tuple[bool, int], str, str]] = {}
+    found: dict[Key, tuple[tuple[bool, bool, int], str, str]] = {}
+    roster = Roster(members_of(root))
     came, others = set[Key](), set[Key]()
     held = cache(partial(digest_in, root))
-    # Whoever handed in a picture there, and sent the notebook later, is known there all the same.
+    # A learner who handed in a picture there, and sent the notebook later, is known there all the same.
     for line, key in meant_in(root):
         if line.lesson and line.status != "data file":
             (came if line.sha256 == held(*key) else others).add(key)
@@ -84,18 +89,19 @@ def _addresses(root: Path, system: System) -> dict[Key, str]:
         start = system.feedback_start(entry) if entry is not None and all(key) else ""
         if entry is None or not start:
             continue
-        when = (line.sha256 == held(*key), entry.number)
+        is_sure = roster.numbered(system.on_roster(entry.account)) == {line.learner}
+        when = (is_sure, line.sha256 == held(*key), entry.number)
         if key not in found or found[key][0] <= when:
             found[key] = (when, entry.account, start)
     taken = Counter((lesson, account) for (_, lesson), (_, account, _) in found.items())
-    unsure = {key for key in came & others if key in found and not found[key][0][0]}
+    unsure = {key for key in came & others if key in found and not any(found[key][0][:2])}
     return {
         key: start for key, (_, account, start) in found.items() if taken[key[1], account] == 1 and key not in unsure
     }
 
 
 def _entry(line: Line, system: System) -> LmsEntry | None:
-    """What the LMS called the file. Whose number it is was settled when it was collected; the outermost name with it counts."""
+    """What the LMS called the file. `collect` has settled who has that number; the outermost name with the number counts."""
     read = (system.read(part) for part in line.name.split("/") if part)
     return next((one for one in read if one is not None and f"{system.name}:{one.account}" == line.account), None)
 
@@ -108,9 +114,9 @@ _VARIES = re.compile('<meta name="course-feedback" content="[^"]*">|<footer><p>G
 class HandedBack:
     """What a hand-back did.
 
-    ``parcels``: each file to upload, or to mail from, and whose pages are in it. ``unchanged``: pages that were handed back
-    before, and say the same now. ``nowhere``: whose pages nothing says where the LMS takes them. ``elsewhere``: another LMS,
-    and whose pages it takes.
+    ``parcels``: each file to upload, or to mail from, and the pages in it. ``unchanged``: how many pages were handed back
+    before, and say the same now. ``nowhere``: pages that cannot go back, because nothing says where the LMS takes them.
+    ``elsewhere``: another LMS, and the pages that it takes. A page is told by its learner and lesson.
     """
 
     target: str
@@ -163,7 +169,7 @@ def _digest(page: bytes) -> str:
 
 
 def _noted(root: Path, target: str, pages: Mapping[Key, bytes]) -> Collection[Key]:
-    """Whose pages were packed goes into the record. One by one: what is cut off is handed back once more, and never forgotten."""
+    """Write into the record which pages were packed. A page after a cut is handed back once more, and never forgotten."""
     record = _read_record(root)
     record[target] = record.get(target, {}) | {"/".join(key): _digest(page) for key, page in pages.items()}
     replace_file(root / "handback" / _NAME, json.dumps(record, indent=1, sort_keys=True))
@@ -242,13 +248,13 @@ def _packed(done: HandedBack, people: Sequence[Person]) -> Iterator[str]:
 
 
 def _lost(done: HandedBack) -> Iterator[str]:
-    """Whose pages another LMS takes, and of whom nothing says where their pages go."""
+    """Lines on the pages that another LMS takes, and on those that cannot go back anywhere."""
     for option, keys in done.elsewhere.items():
         pages = f"{counted(len(keys), 'page')} of {_people(learner for learner, _ in keys)}"
         yield f"note: {find_system(option).name} takes {pages}: {course_command(f'feedback --for {option}')}"
     for lesson in sorted({lesson for _, lesson in done.nowhere}):
         name, mine = find_system(done.target).name, _people(who for who, other in done.nowhere if other == lesson)
-        yield f"! not in a zip: {lesson} of {mine}: nothing in collected/ holds the numbers by which {name} knows them"
+        yield f"! not in a zip: {lesson} of {mine}: nothing says for certain which numbers {name} has for them"
     if done.nowhere:
         yield "  next: download the submissions there, then (what is unchanged stays as it is):"
         yield f"        {course_command('collect DOWNLOAD --lesson LESSON --names CSV')}"

@@ -37,12 +37,13 @@ STATUSES = {
     "earlier copy": "another copy counts",
     "waits": "nothing says which copy is the last: it waits for you",
     "no lesson known": "its content is of no lesson, or of another one",
-    "no learner known": "nothing says whose it is, or several things do",
+    "no learner known": "nothing says who handed it in, or several things do",
     "no notebook": "the learner handed in no notebook with it",
     "unsafe path": "its name leads out of the upload",
     "not read": "it cannot be opened or unpacked, or would be too large",
     "removed": "the learner was removed from the class",
     "settled": "you have seen it, and `settle` has noted that",
+    "test student": "the LMS's own student for tests has handed it in, and no learner",
     "junk": "made by a system, not by a learner",
 }
 """What may become of a file, and what that means."""
@@ -53,14 +54,15 @@ STANDS = frozenset({"taken", "already there"})
 PLACED = STANDS | {"data file"}
 """What lies in submitted/ afterwards."""
 
-NEEDS_NOBODY = PLACED | {"earlier copy", "removed", "settled", "junk"}
+NEEDS_NOBODY = PLACED | {"earlier copy", "removed", "settled", "test student", "junk"}
 
 
 @dataclass(frozen=True)
 class Line:
     """One file that came, and what became of it. ``why`` is one sentence; ``look`` says that a person should look at it.
 
-    ``time``: when it was handed in, UTC, if an LMS says it. ``late``: whether the LMS calls it late. ``kept``: where the
+    ``time``: when it was handed in, UTC, if an LMS says it. ``late``: whether the LMS calls it late. ``said``: the LMS's
+    time, where it cannot be read. ``kept``: where the
     byte-exact copy lies, relative to the upload's folder in collected/; empty if only the archive holds it. ``number``: the
     LMS's number of what was handed in, which grows; 0 if there is none. ``changed``: the file's last change, on a disk or by
     the innermost archive that tells, in seconds since 1970, or 0: it puts a learner's copies in order, and dates nothing.
@@ -76,6 +78,7 @@ class Line:
     lesson: str = ""
     time: datetime | None = None
     late: bool = False
+    said: str = ""
     look: bool = False
     sha256: str = ""
     kept: str = ""
@@ -89,8 +92,13 @@ class Line:
 
     @property
     def key(self) -> Key:
-        """Whose, and of which lesson."""
+        """The learner and the lesson."""
         return Key(self.learner, self.lesson)
+
+    @property
+    def file(self) -> tuple[str, str, str]:
+        """What is the same wherever the learner's file comes again, in another upload as well."""
+        return self.learner, self.name, self.sha256
 
     @property
     def place(self) -> str:
@@ -158,7 +166,7 @@ class Collected:
 
 
 def uploads_in(root: Path) -> Iterator[KeptUpload]:
-    """Every upload, in the order in which they came; one whose list cannot be read is passed over."""
+    """Every upload, in the order of arrival. An upload with a list that cannot be read is passed over."""
     for path in sorted((root / "collected").glob("*/list.json")):
         folder = path.parent.name
         try:
@@ -198,12 +206,15 @@ def lines_in(root: Path) -> Iterator[Line]:
 
 
 def meant_in(root: Path) -> Iterator[tuple[Line, Key]]:
-    """Every file that ever came, with whose it is, and for which lesson it was: of an assignment's notebooks it may be any."""
+    """Every file that ever came, with its learner and lesson. If only its assignment is known: for each notebook of it. Where an
+    upload says no lesson, another one may, in which the same file came."""
     known = places(root).lessons()
-    for upload in uploads_in(root):
-        asked = [one for one in known if assignment_of(one) == upload.handed_in_for] or [upload.handed_in_for]
-        for line in upload.lines:
-            yield from ((line, Key(line.learner, one)) for one in ([line.lesson] if line.lesson else asked))
+    came = [(line, line.lesson or upload.handed_in_for) for upload in uploads_in(root) for line in upload.lines]
+    said = {line.file: asked for line, asked in came if asked}
+    for line, asked in came:
+        meant = asked or said.get(line.file, "")
+        lessons = [one for one in known if meant in (one, assignment_of(one))] or [meant]
+        yield from ((line, Key(line.learner, one)) for one in lessons)
 
 
 def digest_in(root: Path, learner: str, lesson: str) -> str:

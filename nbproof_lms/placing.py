@@ -9,8 +9,8 @@ import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC
-from functools import cached_property
+from datetime import UTC, datetime
+from functools import cached_property, partial
 from itertools import chain, count
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from nbproof.places import places
 from nbproof_lms.outcome import Line, digest_in, lines_in
 from nbproof_lms.system import Numbers, systems
 
-__all__ = ["Desk", "place", "same_bytes"]
+__all__ = ["Desk", "place", "same_bytes", "time_told"]
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Desk:
         return grouped((line.key, line) for line in self._lines)
 
     def note(self, lines: Iterable[Line]) -> None:
-        """What an upload, earlier or of this call, says of whose each number is, for the next one."""
+        """Keep which learner has which number, as an upload says, earlier or of this call, for the next one."""
         for line in lines:
             name, _, number = line.account.partition(":")
             system = systems().get(name)
@@ -69,10 +69,10 @@ class Desk:
         told = (one for one in reversed(self._lines) if one.system and one.sha256 == line.sha256)
         same = (one for one in told if one.learner in {"", line.learner} and one.lesson in {"", line.lesson})
         before = next(same, line)
-        return replace(line, time=before.time, late=before.late)
+        return replace(line, time=before.time, late=before.late, said=before.said)
 
     def why_not(self, learner: str, lesson: str) -> str:
-        """Why nothing may be put there, in words: somebody made a link or a file of it."""
+        """Why nothing may be put there, in words: somebody put a link or a file in the folder's place."""
         folder = places(self.root).folder("submitted", learner, lesson)
         for there in (folder.parent, folder):
             if there.is_symlink() or (there.exists() and not there.is_dir()):
@@ -85,9 +85,7 @@ class Desk:
         if not digest:
             return None
         path = self.notebook(key)
-        time = None
-        with contextlib.suppress(ValueError):
-            time = time_in(path.with_name(TIME), places(self.root).zone)
+        time = time_told(path.with_name(TIME), places(self.root).zone)
         known = [one for one in self._of[key] if one.sha256 == digest]
         line = known[-1] if known else Line(learner=key[0], lesson=key[1], sha256=digest, changed=path.stat().st_mtime)
         return replace(line, time=line.time or time)
@@ -97,37 +95,54 @@ class Desk:
         return places(self.root).notebook("submitted", *key)
 
 
+def time_told(path: Path, zone: str) -> datetime | None:
+    """What a timestamp says; None for nothing, and for what cannot be read for certain."""
+    with contextlib.suppress(ValueError):
+        return time_in(path, zone)
+    return None
+
+
 def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None:
-    """Put into submitted/ what counts of an upload, whose copies lie ``here``; what was there moves to ``replaced``."""
+    """Put into submitted/ what counts of an upload. Its copies lie ``here``; what was in submitted/ moves to ``replaced``."""
     data = grouped((line.key, line) for line in lines if line.beside)
     for line in lines:
         if line.status == "taken":
-            _put(line, data[line.key], here, places(root).folder("submitted", *line.key), replaced / line.learner)
+            target = places(root).folder("submitted", *line.key)
+            _put(line, data[line.key], here, target, replaced / line.learner, places(root).zone)
 
 
-def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: Path) -> None:
+def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: Path, zone: str) -> None:
     """A notebook and its data files in the place of what was there."""
     fresh = target.with_name(f".{target.name}.coming")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     try:
-        if "/" in line.lesson and target.is_dir():
-            # Of an assignment of several notebooks the others stay as they are.
-            shutil.copytree(target, fresh, symlinks=True, dirs_exist_ok=True)
         notebook = fresh / f"{notebook_of(line.lesson)}.ipynb"
         shutil.copyfile(here / line.kept, notebook)
         for one in data:
             (fresh / one.beside).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(here / one.kept, fresh / one.beside)
         # What was handed in is as late as the last file of it, also with the other notebooks of an assignment.
-        if times := list(filter(None, [one.time for one in (line, *data)])):
-            stamps = [time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f UTC") for time in times]
-            stamps += [path.read_text("utf-8", "replace") for path in fresh.glob(TIME)]
-            (fresh / TIME).write_text(max(stamps), encoding="utf-8")
+        if unread := next((one.said for one in (line, *data) if one.said), ""):
+            # The run asks about a time that it cannot read.
+            (fresh / TIME).write_text(unread, encoding="utf-8")
+        elif times := [one.time.astimezone(UTC) for one in (line, *data) if one.time]:
             os.utime(notebook, (max(times).timestamp(),) * 2)
+            times += filter(None, [time_told(target / TIME, zone)] * ("/" in line.lesson))
+            (fresh / TIME).write_text(f"{max(times):%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8")
+        if "/" in line.lesson and target.is_dir():
+            # Of an assignment of several notebooks the others stay as they are. Nothing is written where a link leads.
+            shutil.copytree(target, fresh, symlinks=True, dirs_exist_ok=True, ignore=partial(_has_come, target, fresh))
         _swap(fresh, target, replaced)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _has_come(target: Path, fresh: Path, folder: str, names: Sequence[str]) -> set[str]:
+    """Of these names in a folder of ``target``: the files and links that ``fresh`` has something in place of."""
+    new = fresh / Path(folder).relative_to(target)
+    there = (Path(folder, name) for name in names if (new / name).exists())
+    return {path.name for path in there if path.is_symlink() or not path.is_dir()}
 
 
 def _swap(fresh: Path, target: Path, replaced: Path) -> None:

@@ -5,8 +5,8 @@ its gradebook, and Moodle's list of participants or grading worksheet, in any of
 person is a name of theirs: the same person may come in another system's export.
 
 The roster that is kept is one as well: ``roster.csv`` in the course's folder, which people can read and change.
-Whoever comes in another table is the same person if an id is the same: a learner's id, an address, a number of matriculation.
-A name makes nobody the same; whoever bears somebody else's is named, and a person says so.
+A person in another table is the same person if an id is the same: a learner's id, an address, a number of matriculation.
+A name makes nobody the same: a newcomer with somebody else's name is told, and the instructor says whether they are one.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from nbproof.command import course_command
 from nbproof.csv_text import csv_of, unquoted
 from nbproof.errors import CourseError, UsageError, disk_trouble
 from nbproof.files import replace_file
@@ -47,7 +48,7 @@ _SEPARATOR = "|"
 
 _NUMBER = re.compile(r"(participant )?(\d+)", re.IGNORECASE)
 _NUMBERS = {"lms user id", "canvas id", "moodle id", "user id"}
-"""Columns that hold the number by which an LMS calls the learner in file names."""
+"""Columns that hold the number that stands for the learner in an LMS's file names."""
 _SAID = {"name", "full name", "student", FIRST, LAST, "email address", "also", "learner"}
 """Columns that hold no other name."""
 _TITLES = {"jr", "sr", "ii", "iii", "iv", "phd", "md", "msc", "bsc", "mba", "esq"}
@@ -107,26 +108,26 @@ class Roster:
     members: tuple[Member, ...] = ()
     notes: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def learners(self) -> tuple[str, ...]:
         """Their ids, in the order of the file."""
         return tuple(member.learner for member in self.members)
 
     @cached_property
     def _names(self) -> Mapping[str, set[str]]:
-        """Every name as it is, and whose."""
+        """Every name as it is, and its learners."""
         found: dict[str, set[str]] = defaultdict(set)
         for member in self.members:
             for name in member.names:
                 found[plain(name)].add(member.learner)
                 found[plain(_first_name_first(name))].add(member.learner)
         # A learner's own id is nobody else's; annamaria may be Maria Anna, or Anna Maria.
-        own = {plain(learner): {learner} for learner in self.learners}
-        return {**found, **own, "": set()}
+        own = grouped((plain(learner), learner) for learner in self.learners)
+        return {**found, **{name: {*learners} for name, learners in own.items()}, "": set()}
 
     @cached_property
     def _bare_names(self) -> Mapping[str, set[str]]:
-        """Every name without signs and spaces, and whose: also with its last words in front, as LMSs sort people."""
+        """Every name without signs and spaces, and its learners; also with the last words in front, as LMSs sort people."""
         found: dict[str, set[str]] = defaultdict(set)
         for name, learners in self._names.items():
             found[bare(name)] |= learners
@@ -143,7 +144,7 @@ class Roster:
 
     @cached_property
     def with_number(self) -> set[str]:
-        """The learners of whom it holds the number that an LMS has of them in all lessons."""
+        """The learners with a number on this roster that an LMS uses for them in all lessons."""
         return set().union(*(learners for number, learners in self._numbers.items() if number.isdecimal()))
 
     def numbered(self, number: str) -> frozenset[str]:
@@ -151,13 +152,32 @@ class Roster:
         return frozenset(self._numbers.get(number, ()))
 
     def called(self, name: str) -> frozenset[str]:
-        """The learners whom an LMS may call so, which leaves out signs, accents and spaces, or turns a name round."""
+        """The learners that an LMS may call so: it leaves out signs, accents and spaces, or turns a name round."""
         return self.named(name) or frozenset(self._bare_names.get(bare(name), ()))
 
     def named(self, name: str) -> frozenset[str]:
         """The learners who are called so; letter case, underscores for spaces, and ``Doe, Jane`` do not matter."""
+        if name in self.learners:
+            return frozenset({name})  # AB1 is not ab1, if both are there
         turned = _first_name_first(name.replace("_", " "))
         return frozenset(self._names.get(plain(name)) or self._names.get(plain(turned)) or ())
+
+    def owner(self, name: str) -> str:
+        """The learner who alone has this name, number or folder; empty if nobody has, or several."""
+        found = self.named(name) or self.numbered(name)
+        return min(found) if len(found) == 1 else ""
+
+    def people(self, ids: Iterable[str]) -> list[Person]:
+        """Everybody, under each of these ids that is theirs; under their own where none is."""
+        theirs = grouped((self.owner(one), one) for one in ids)
+        found = []
+        for member in self.members:
+            here = theirs[member.learner]
+            names = {member.learner, *here, *(one.removeprefix("id ") for one in member.also if not one.isdecimal())}
+            own = {one for one in names if self.owner(one) == member.learner}
+            own |= {f"number {one}" for one in member.numbers if len(self.numbered(one)) == 1}
+            found += [replace(member.person, id=one, also=frozenset(own - {one})) for one in here or [member.learner]]
+        return found
 
 
 def _first_name_first(name: str) -> str:
@@ -178,15 +198,17 @@ def read_names(path: Path, option: str = "--names") -> Roster:
     if not columns and not {FIRST, LAST} <= set(heads):
         raise UsageError(
             "no column of the names says which learner it is",
-            f"{path}, whose first line is {', '.join(rows[0])[:120]!r}",
+            f"{path}, with the first line {', '.join(rows[0])[:120]!r}",
             "name one column 'learner'; every other column holds names that stand for that learner",
         )
     members: dict[str, Member] = {}
-    notes: list[str] = []
+    notes = sheet.doubts
     clashes: list[str] = []
     for line, row in enumerate(rows[1:], 2):
         cells = dict(zip(heads, row, strict=False))
-        if plain(cells.get("student", "-")) in {"points possible", "student, test", ""}:
+        if _is_canvas_own(cells):
+            is_test = bare_words(_full_name(cells)) == ("student", "test")
+            notes += [f"{path.name}, line {line}: Canvas's own student for tests is left out"] * is_test
             continue
         said = filter(None, map(cells.get, columns))
         # Without any id first and last name together are one.
@@ -230,10 +252,20 @@ def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: 
 
 
 def _id_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[str]:
-    """The column whose value becomes the learner's id, and those that do where it is empty."""
-    if {"id", FIRST, LAST} <= set(heads):
+    """The column that gives the learner's id, and the columns that give it where that one is empty."""
+    if {"id", FIRST, LAST} <= set(heads) and not _is_canvas(heads):
         return ("id",)  # as nbgrader's own list of students
     return [name for name in LEARNER if name in heads and is_filled(rows, heads.index(name))]
+
+
+def _is_canvas(heads: Collection[str]) -> bool:
+    """Whether it is Canvas's export, with the names in one column or in two."""
+    return "student" in heads or {"sis login id", FIRST} <= set(heads)
+
+
+def _is_canvas_own(cells: Mapping[str, str]) -> bool:
+    """Whether it is a line of that export that is no learner's."""
+    return _is_canvas(cells) and bare_words(_full_name(cells)) in {("points", "possible"), ("student", "test"), ()}
 
 
 def _full_name(cells: Mapping[str, str]) -> str:
@@ -252,18 +284,17 @@ def _member(learner: str, cells: Mapping[str, str]) -> Member:
     also = dict.fromkeys(
         one for one in others if bare(one.removeprefix("id ").removeprefix("name ")) not in said or one.isdecimal()
     )
-    also.pop(learner, None)
     return Member(learner, name, email, tuple(also))
 
 
 def _other_name(head: str, cell: str, heads: Collection[str]) -> str:
-    """What a cell says that else stands for the learner of its row, as the column ``also`` writes it; empty if nothing."""
+    """Another name of the learner, if a cell of the learner's row holds one, as the column ``also`` writes it; else empty."""
     if not cell or head in _SAID:
         return ""
     number = re.sub(r"^.*?(\d*)$", r"\1", cell)
     if head == IDENTIFIER:
         return f"participant {int(number)}" if number else ""
-    if head in _NUMBERS or (head == "id" and "student" in heads) or (head == "number" and cell.isdecimal()):
+    if head in _NUMBERS or (head == "id" and _is_canvas(heads)) or (head == "number" and cell.isdecimal()):
         return number
     if head in LEARNER:
         return f"id {cell}" if cell.isdecimal() else cell
@@ -357,15 +388,51 @@ def _together(one: Member, other: Member) -> Member:
     own = f"id {other.learner}" if other.learner.isdecimal() else other.learner
     # An address that is no longer the one to write to is a name of theirs still.
     also = dict.fromkeys((own, *one.also, *other.also, one.email))
-    found = tuple(text for text in also if plain(text.removeprefix("id ")) not in known)
+    found = tuple(text for text in also if text.isdecimal() or plain(text.removeprefix("id ")) not in known)
     return replace(one, name=name, email=email, also=found)
 
 
 def import_roster(root: Path, table: Path, option: str = "--names") -> Enrolment:
     """Put everybody of a table on the roster, which ``option`` has named. Raises UsageError."""
-    came = read_names(table, option)
+    came, before = read_names(table, option), members_of(root)
+    _refuse_others(before, came.members, table)
     done = enrol(root, came.members)
-    return replace(done, notes=(*came.notes, *done.notes))
+    left = sorted({one.learner for one in before}.difference(done.ids.values()))
+    told = (
+        f"{table.name} does not have {some_of(left, 8)}, who stay on the roster; `roster remove` takes off who has left"
+    )
+    return replace(done, notes=(*came.notes, *done.notes, *[told] * bool(left)))
+
+
+def _refuse_others(before: Sequence[Member], came: Sequence[Member], table: Path) -> None:
+    """Raise CourseError if somebody comes under a learner's id who is another, by all else that is known of the two.
+
+    A login that somebody has given up becomes another's; marks and work would be, too.
+    """
+    ids = set().union(*(one.ids for one in came))
+    now = {one.learner: one for one in came}
+    clashes = [
+        f"{old.person.contact} is on the roster, and {now[old.learner].person.contact} comes"
+        for old in before
+        if old.learner in now and _is_another(old, now[old.learner], ids)
+    ]
+    if clashes:
+        add = course_command("roster add ID --name NAME --email ADDRESS")
+        raise CourseError(
+            f"an id may stand for another person than before, so nothing is taken: {some_of(clashes, 8)}",
+            str(table),
+            "if they are two, give who comes an id of their own there; if they are one, say so first: "
+            f"{add}; then run the same command again",
+        )
+
+
+def _is_another(old: Member, one: Member, came: Collection[str]) -> bool:
+    """Whether two with one id share no other, and have two names, or others who ``came`` have the old one's ids."""
+    mine, theirs = ({*each.ids} - {plain(old.learner)} for each in (one, old))
+    is_renamed = "" not in (one.name, old.name) and bare_words(one.name) != bare_words(old.name)
+    if not theirs or not mine.isdisjoint(theirs):
+        return False
+    return (is_renamed and bool(mine)) or not theirs.isdisjoint(came)
 
 
 def strike_off(root: Path, learners: Collection[str]) -> None:

@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nbproof.command import course_command, nbgrader_command
-from nbproof.errors import CourseError, UsageError, disk_trouble
+from nbproof.errors import CourseError, UsageError, disk_trouble, refuse_unknown
 from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
@@ -144,8 +144,9 @@ _GOES_OF_ONE = (
 def _remove(root: Path, learners: Sequence[str], lesson: str, yes: bool) -> int:
     """Say what will go, ask, remove: of one assignment, if a ``lesson`` is named. 1 if the answer was no. Raises CourseError."""
     with only_run(root):
-        if lesson:
-            lessons_with_source(root, [lesson])
+        # One notebook of several is not removed alone: the gradebook has marks of all of them together.
+        known = dict.fromkeys(map(assignment_of, lessons_with_source(root, [])))
+        refuse_unknown([lesson] * bool(lesson), "assignment", known, places(root).base("source"))
         # What cannot be brought back is never taken from somebody who is meant by a name, without a question.
         learners = find_learners(root, learners, "roster remove", by_id=yes)
         people = people_of(root)
@@ -154,9 +155,9 @@ def _remove(root: Path, learners: Sequence[str], lesson: str, yes: bool) -> int:
         if not yes and not _agreed():
             print("nothing was removed")
             return 1
-        _take_out(root, learners, lesson)
+        others = {name for one in learners if one in people for name in people[one].also}
+        _take_out(root, learners, lesson, {*learners, *others.difference(people)})
     print(f"removed: {told}")
-    print(f"next: {course_command('report', root)} writes report/ without them")
     return 0
 
 
@@ -170,10 +171,12 @@ def _folders(root: Path, learner: str, lesson: str) -> list[Path]:
     return [path for path in found if os.path.lexists(path) and not (lesson and path.parent.is_symlink())]
 
 
-def _take_out(root: Path, learners: Collection[str], lesson: str) -> None:
-    """Remove these learners. The journals go before the gradebook: a run that comes after a cut brings nobody back.
+def _take_out(root: Path, learners: Collection[str], lesson: str, struck: Collection[str]) -> None:
+    """Remove these learners, and take ``struck`` off the roster.
 
-    What came in uploads stays byte for byte, but lists no longer say whose it was. Raises CourseError.
+    The journals go before the gradebook: a run that comes after a cut brings nobody back.
+
+    What came in uploads stays byte for byte, but lists no longer say who handed it in. Raises CourseError.
     """
     gone = set(learners)
     then = "mend that, then run the same command again"
@@ -190,7 +193,7 @@ def _take_out(root: Path, learners: Collection[str], lesson: str) -> None:
         if not lesson:
             forget(root, gone)
             # Late, so that the same command finds them again after a cut.
-            strike_off(root, gone)
+            strike_off(root, struck)
     _out_of_gradebook(root, gone, lesson)
 
 

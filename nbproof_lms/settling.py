@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 from nbproof.command import course_command
@@ -23,13 +24,13 @@ from nbproof.run.intake import by_id, is_called, lessons_with_source, take_in
 from nbproof.run.journal import is_noted, note_settled, only_run, settled_in
 from nbproof.text import printable
 from nbproof_lms.attendance import Attendance, Useless, find_learners, known_of, people_of, useless
-from nbproof_lms.outcome import lines_in
+from nbproof_lms.outcome import STANDS, meant_in
 
 __all__ = ["but_settled", "run_settle", "seen_in"]
 
 
 def seen_in(root: Path, keys: Iterable[Key], others: Iterable[Useless]) -> dict[Key, bool]:
-    """What of these a person has settled, and is still the same; whether it was left open.
+    """Those of these keys that a person has settled and that are still the same -> whether they were left open.
 
     ``others``: what does not lie in submitted/, because nothing of it can be graded.
     """
@@ -40,7 +41,8 @@ def seen_in(root: Path, keys: Iterable[Key], others: Iterable[Useless]) -> dict[
 
 
 def but_settled(root: Path, keys: Iterable[Key], found: Attendance) -> tuple[Attendance, dict[Key, bool]]:
-    """The class without what of it a person has settled; and that, with what of these keys is."""
+    """The class without the useless files that a person has settled; and all that is settled, of these keys as well, with
+    whether it was left open."""
     seen = seen_in(root, keys, found.useless)
     return replace(found, useless=tuple(one for one in found.useless if one.key not in seen)), seen
 
@@ -59,34 +61,47 @@ def _digest(root: Path, key: Key) -> str:
 
 @dataclass(frozen=True)
 class _Trouble:
-    """``name``: what it is noted by: learner and lesson, or a path in an upload."""
+    """``name``: what it is noted by: learner and lesson, or a path in an upload. ``key``: of what may be told under both names.
+    ``place``: of the copy, relative to the course's folder. ``over``: the learner has handed in what can be graded since.
+    """
 
     name: str
     digest: str
-    learner: str
+    key: Key
     said: str
+    place: str = ""
+    over: bool = False
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What a person may call it."""
+        return self.name, self.key.learner
 
 
 def _of_class(root: Path) -> Iterator[_Trouble]:
-    """Of whose work something cannot be graded."""
+    """The work of the class that cannot be graded, or not as a whole."""
     lessons = lessons_with_source(root, [])
     handed_in = {one.key for one in take_in(root, lessons).submissions}
     marks = read_class(root, [], told=known_of(root)).marks if handed_in else {}
     for key in sorted(handed_in & marks.keys()):
         said = "; ".join(filter(None, dict.fromkeys((marks[key].problem, *marks[key].missing.values()))))
         if said and not marks[key].behind:
-            yield _Trouble(key.name, _digest(root, key), key.learner, said)
+            yield _Trouble(key.name, _digest(root, key), key, said)
     for one in useless(root, handed_in):
-        yield _Trouble(one.key.name, one.sha256, one.learner, str(one))
+        yield _Trouble(one.key.name, one.sha256, one.key, str(one))
 
 
 def _of_uploads(root: Path) -> Iterator[_Trouble]:
     """Files about which `collect` asks a person, and that no other command settles."""
-    for line in lines_in(root):
+    came = list(meant_in(root))
+    good = [(line, key) for line, key in came if line.status in STANDS]
+    placed = {one: line.folder for line, key in good for one in (key, Key(key.learner, ""))}
+    for line, key in came:
         if line.needs_person and line.status != "waits":
-            yield _Trouble(
-                line.name, line.sha256, line.learner or "nobody", ": ".join(filter(None, (line.status, line.why)))
-            )
+            # Of two files that nobody is known to have handed in, each may be another learner's.
+            whose = key if line.learner else Key("nobody", line.name)
+            said = ": ".join(filter(None, (line.status, line.why)))
+            yield _Trouble(line.name, line.sha256, whose, said, line.place, line.folder < placed.get(key, ""))
 
 
 _BECOMES = {
@@ -96,26 +111,35 @@ _BECOMES = {
 }
 
 
+def _meant(root: Path, every: Sequence[_Trouble], said: Sequence[str]) -> list[_Trouble]:
+    """What a person means by these names, under each name that it has; all of it without any. Raises UsageError."""
+    # As `collect` prints it, and as a shell in the course's folder completes it.
+    paths = {os.path.abspath(root / one.place): one.name for one in every if one.place}
+    told = [paths.get(os.path.abspath(name), name) for name in said]
+    names = [name for one in every for name in one.names]
+    asked = [by_id(name, names, lambda said: find_learners(root, [said], "settle")[0]) for name in told]
+    if unknown := [name for name in asked if not any(is_called(one, name) for one in names)]:
+        fact = f"nothing that waits for you is called {unknown[0]!r}"
+        raise UsageError(fact, str(root.resolve()), f"{course_command('settle', root)} lists what does")
+    meant = {(one.key, one.digest) for one in every if any(is_called(*pair) for pair in product(one.names, asked))}
+    return [one for one in every if not said or (one.key, one.digest) in meant]
+
+
 def run_settle(arguments: Namespace) -> int:
     """Say what is settled, and note it; without names say what there is. 0. Raises UsageError if a name fits nothing."""
     root: Path = arguments.course
     becomes = _BECOMES[arguments.how] if arguments.names else ""
     with only_run(root):
         noted, people = settled_in(root), people_of(root)
-        every = {one.name: one for one in (*_of_uploads(root), *_of_class(root))}
-        names = [name for one in every.values() for name in (one.name, one.learner)]
-        asked = [by_id(name, names, lambda said: find_learners(root, [said], "settle")[0]) for name in arguments.names]
-        if unknown := [name for name in asked if not any(is_called(one, name) for one in names)]:
-            fact = f"nothing that waits for you is called {unknown[0]!r}"
-            raise UsageError(fact, str(root.resolve()), f"{course_command('settle', root)} lists what does")
-        for one in every.values():
-            if asked and not any(is_called(name, said) for said in asked for name in (one.name, one.learner)):
-                continue
+        meant = _meant(root, [*_of_uploads(root), *_of_class(root)], arguments.names)
+        for one in {one.name: one for one in meant}.values():
             before = "settled" if is_noted(noted, one.name, one.digest) else "waits for you"
-            whose = people.get(one.learner, Person(one.learner)).contact
+            if one.over and not becomes and before != "settled":
+                continue
+            whose = people.get(one.key.learner, Person(one.key.learner)).contact
             print(printable(f"{one.name}  ({whose})  {becomes or before}: {one.said}"))
-            if asked:
+            if becomes:
                 digest = one.digest * (arguments.how != "undo")
-                noted[one.name] = {"digest": digest, "learner": one.learner, "open": arguments.how == "open"}
+                noted[one.name] = {"digest": digest, "learner": one.key.learner, "open": arguments.how == "open"}
         note_settled(root, noted)
     return 0

@@ -1,12 +1,12 @@
 """What the tool has to know of a learning-management system, and where the systems are found that it knows.
 
-Each module in ``systems/`` tells of one: a class, made once as ``SYSTEM``. Whatever it leaves out it does not offer.
+Each module in ``systems/`` tells of one: a class, made once as ``SYSTEM``. What the class leaves out is not offered.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
@@ -24,8 +24,9 @@ class LmsEntry:
 
     ``name``: who handed it in, as the LMS writes it; ``account``: its number of the learner; ``file``: what the learner
     called the file, empty for a folder. ``when``, and ``late``, if it says when it came, or only that it was late;
+    ``said``: a time as the LMS writes it, where that cannot be read;
     ``number``: of two entries of one learner the later has the higher one. ``others``: numbers in what seems to be the
-    learner's part of the name, of which one may be the account instead. ``unsure``: why it is nobody's for all that, as where
+    learner's part of the name; one of them may be the account instead. ``unsure``: why it is nobody's for all that, as where
     a learner may have written what the LMS seems to say.
     """
 
@@ -37,6 +38,7 @@ class LmsEntry:
     number: int = 0
     others: tuple[str, ...] = ()
     unsure: str = ""
+    said: str = ""
 
 
 Numbers = dict[tuple[str, str], set[tuple[str, str]]]
@@ -45,13 +47,14 @@ Numbers = dict[tuple[str, str], set[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class GradeTable:
-    """Which columns of an export are what; columns are numbered from 0, and so are rows, of which the head is the first.
+    """Which columns of an export are what. Columns are numbered from 0, and so are rows: row 0 is the head.
 
-    ``first_row``: the first of a learner. ``ids``: columns of identifiers, the surest first; ``names``: of the full name, or
-    first and last. ``lessons``: columns that may be a lesson's, and what they are called; ``only``: the one column for
-    grades, where the whole table is about one lesson. ``maxima``: the most that the LMS takes in a column, where it says so.
-    ``excused``: what a cell says of whom a teacher has excused. ``keep``: columns that are written beside the grades; None:
-    all.
+    ``first_row``: the first of a learner. ``ids``: columns of identifiers, the surest first; ``numbers``: those of them with the
+    LMS's own number of the learner; ``names``: of the full name, or first and last. ``lessons``: columns that may be a lesson's,
+    and what they are called; ``only``: the one column for grades, where the whole table is about one lesson. ``maxima``: what
+    the LMS says of the most that it takes in a column, where it says anything.
+    ``excused``: what a cell says if a teacher has excused the learner. ``locked``: rows that take no grade.
+    ``keep``: columns that are written beside the grades; None: all.
     """
 
     first_row: int
@@ -59,8 +62,10 @@ class GradeTable:
     names: tuple[int, ...]
     lessons: Mapping[int, str] = field(default_factory=dict)
     only: int | None = None
-    maxima: Mapping[int, float] = field(default_factory=dict)
+    maxima: Mapping[int, Collection[str]] = field(default_factory=dict)
     excused: str = ""
+    numbers: tuple[int, ...] = ()
+    locked: frozenset[int] = frozenset()
     keep: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()
 
@@ -71,7 +76,8 @@ class System:
     ``patterns``: how the names look that it gives; what a learner may choose before the LMS's own words is matched lazily
     (``{1,80}?``). ``own_files``: how what it puts beside the entries of its download is called. ``dates_entries``: whether
     the times of entries in its zip are those of handing in. ``lasting_numbers``: whether its number of a learner is the same
-    in every download; ``roster_number``: how the roster writes it, such as ``{}``, if a table tells it. ``export``,
+    in every download; ``roster_number``: how the roster writes it, such as ``{}``, if a table tells it.
+    ``test_student``: how it calls its own student for tests. ``export``,
     ``upload``: where to click for the table that it wants grades in, and to hand back a zip of pages; empty if it takes none.
     ``upload_remark``: what else a person has to know of that.
     """
@@ -82,6 +88,7 @@ class System:
     dates_entries = False
     lasting_numbers = False
     roster_number = ""
+    test_student = ""
     export = ""
     upload = ""
     upload_remark = ""
@@ -90,6 +97,11 @@ class System:
     def option(self) -> str:
         """What the command line calls it."""
         return self.name.casefold()
+
+    def on_roster(self, number: str) -> str:
+        """How the roster writes a number of this LMS; empty if it holds none."""
+        form = self.roster_number
+        return form.format(int(number)) if form and number.isdecimal() else ""
 
     def read(self, part: str) -> LmsEntry | None:
         """What the name of a file, folder or archive says; None if this LMS has not given it."""
@@ -109,7 +121,7 @@ class System:
         return None
 
     def feedback_start(self, entry: LmsEntry) -> str:
-        """What the name of a page must begin with that goes back to whoever handed this in; empty if nothing can."""
+        """How a page's name must begin so that the page goes back to the learner of this entry; empty if none can."""
         return ""
 
 

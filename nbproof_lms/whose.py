@@ -1,8 +1,8 @@
-"""Whose each file of an upload is: three rules, each for all of it, at one depth. What they do not cover is listed.
+"""Which learner each file of an upload is from: three rules, each for all of it, at one depth. Other files are listed.
 
 1. Around everything may lie folders that are called as the upload is, as a lesson, or by a word of ``_AROUND``.
-2. If one LMS, and no other, can have given the names of all entries that hold an answer, it says whose each entry is. With a
-   roster its number, else its name, has to be one learner's there; without one, whoever it names is a learner.
+2. If one LMS, and no other, can have given the names of all entries that hold an answer, it says who handed in each of them.
+   With a roster its number, else its name, has to be one learner's there; without one, everybody that it names is a learner.
 3. Else, where folders hold notebooks, a folder is the learner's on the roster who is called so. Without a roster each is one.
 
 A learner chooses the name of a file: it counts only as a person has put it, whole, into the roster. Nothing in an entry names
@@ -29,12 +29,12 @@ _DEEPEST = 8
 _AROUND = {"submissions", "submitted", "downloads"}
 _ENDING = re.compile(r"(?:\.(?:ipynb|zip|tar|tgz|gz|json|txt))*$", re.IGNORECASE)
 _ALONE = (
-    "all would be one person's, and may have come by mail, under any name: --learner says whose it is; where it is a class's, "
-    "collect the folder whose entries are the learners'"
+    "all would be one person's, and may have come by mail, under any name: --learner says who handed it in; if it is a class's, "
+    "collect the folder that holds the learners' entries"
 )
 _NOBODYS = (
-    "no folder says whose it is: put it into one that is called as the learner, or its whole name into a column of --names, or "
-    "--learner says it"
+    "no folder says who handed it in: put it into one that is called as the learner, or its whole name into a column of "
+    "--names, or --learner says it"
 )
 
 Parts = tuple[str, ...]
@@ -44,7 +44,7 @@ Parts = tuple[str, ...]
 class Whose:
     """The learner of a file; without one, ``why`` says why.
 
-    ``entry``: what the LMS says of it. ``file``: what the learner called it. ``made``: the LMS made it, and no learner.
+    ``entry``: what the LMS says of it. ``file``: what the learner called it. ``status``: as in STATUSES, of what is no learner's.
     """
 
     learner: str = ""
@@ -52,17 +52,17 @@ class Whose:
     entry: LmsEntry | None = None
     system: str = ""
     file: str = ""
-    made: bool = False
+    status: str = ""
 
 
 @dataclass(frozen=True)
 class Upload:
     """All that is known of one upload before anything is decided.
 
-    ``places``: where each file lies in it, and the lesson that its content is of; without what a system made, and whatever has a
-    name that leads out of the upload. ``systems``: who may have made it. ``archives``: those of the files that are folders
-    here, because they were unpacked. ``known``: who handed in before. ``numbers``: whose each number is, as earlier uploads
-    said. ``lesson``: what all of it was handed in for, as a person said.
+    ``places``: where each file lies in it, and the lesson that its content belongs to; without what a system made, and without
+    files with a name that leads out of the upload. ``systems``: the LMSs that may have made it. ``archives``: those of the files
+    that are folders here, because they were unpacked. ``known``: who handed in before. ``numbers``: who has each number, as
+    earlier uploads said. ``lesson``: what all of it was handed in for, as a person said.
     """
 
     name: str
@@ -93,7 +93,7 @@ class Upload:
 
     @cached_property
     def works(self) -> set[Parts]:
-        """Where notebooks and other answers lie: these show whose upload it is. Everything, if there are none."""
+        """Where notebooks and other answers lie: these show who handed in the upload. Everything, if there are none."""
         # An LMS may put a file beside the entries that tells of what learners called theirs.
         made = re.compile("|".join(system.own_files.pattern for system in self.systems))
         told = {parts for parts, lesson in self.places if lesson and not made.fullmatch(parts[-1])}
@@ -139,7 +139,7 @@ class Upload:
         return grouped((plain(one), one) for one in self.known)
 
     def new(self, names: Mapping[Parts, str]) -> dict[Parts, Whose]:
-        """Whom these names are of where there is no roster: each is a learner, unless two are nearly the same."""
+        """The learners of these names where there is no roster: each is one, unless two are nearly the same."""
         spelled = grouped({(bare(name), unicodedata.normalize("NFC", name)) for name in (*names.values(), *self.known)})
         found = {}
         for head, name in names.items():
@@ -163,7 +163,7 @@ def owners(upload: Upload) -> dict[Parts, Whose]:
     systems = [system for system in upload.systems if all(system.read(head[-1]) for head in heads)]
     why = ""
     if upload.who(upload.stem) or any(system.read(upload.name) for system in upload.systems):
-        why = f"{upload.name!r} is called as one person's own: --learner says whose it is"
+        why = f"{upload.name!r} is called as one person's own: --learner says who handed it in"
     elif len(systems) > 1:
         told = " and ".join(system.name for system in systems)
         why = f"{told} may each have given the names here, and say different things by them"
@@ -177,7 +177,7 @@ def owners(upload: Upload) -> dict[Parts, Whose]:
 def _owner(parts: Parts, depth: int, found: Mapping[Parts, Whose], system: System) -> Whose:
     """``system``: who may have put something beside the entries."""
     if system.own_files.fullmatch("/".join(parts[depth:])):
-        return Whose(made=True)
+        return Whose(status="junk")
     one = found.get(parts[: depth + 1], Whose(why=_NOBODYS))
     if one.entry is not None and one.entry.file and len(parts) == depth + 1:
         return replace(one, file=one.entry.file)
@@ -192,17 +192,17 @@ class _Numbered:
         read = ((head, system.read(head[-1])) for head in upload.entries)
         self._entries = {head: entry for head, entry in read if entry is not None}
         self._sure: set[Parts] = set()
-        """Whose number the roster has."""
+        """The entries with a number that the roster has."""
 
     def found(self) -> dict[Parts, Whose]:
-        """Whom each entry is of."""
+        """Who handed in each entry, or why nobody is known."""
         if self._upload.roster is None:
             found = self._upload.new({head: entry.name for head, entry in self._entries.items()})
         else:
             found = {head: self._on(self._upload.roster, head) for head in self._entries}
         numbers = {self._entries[head].account or one.learner for head, one in found.items() if one.learner}
         if len(numbers) == 1:
-            return {head: Whose(why=one.why or _ALONE) for head, one in found.items()}
+            return {head: replace(one, learner="", why=one.why or _ALONE) for head, one in found.items()}
         for doubts in (self._unsure, self._anothers, self._twice):
             found |= {head: Whose(why=why) for head, why in doubts(found) if found[head].learner}
         system = self._system.name
@@ -211,8 +211,10 @@ class _Numbered:
     def _on(self, roster: Roster, head: Parts) -> Whose:
         """Who on the roster has the number, or else the name."""
         entry = self._entries[head]
-        by_number, by_name = roster.numbered(self._on_roster(entry.account)), roster.called(entry.name)
+        by_number, by_name = roster.numbered(self._system.on_roster(entry.account)), roster.called(entry.name)
         found = by_number & by_name or by_number | by_name
+        if not found and entry.name == self._system.test_student:
+            return Whose(status="test student")
         if not found:
             return Whose(why=f"the roster has no learner {entry.name!r}")
         if len(found) > 1:
@@ -224,18 +226,13 @@ class _Numbered:
             return Whose(why=f"the roster has another number of {learner!r} than {self._system.name}'s {entry.account}")
         return Whose(learner)
 
-    def _on_roster(self, number: str) -> str:
-        """How the roster writes a number of this LMS; empty if it holds none."""
-        form = self._system.roster_number
-        return form.format(int(number)) if form and number.isdecimal() else ""
-
     def _unsure(self, found: Mapping[Parts, Whose]) -> Iterator[tuple[Parts, str]]:
         """Names that can be read in another way."""
         roster = self._upload.roster or Roster()
         # Where the roster has everybody's number, what is nobody's is no number.
         is_told = bool(roster.members) and roster.with_number >= {*roster.learners}
         for head, entry in self._entries.items():
-            numbers = [one for one in entry.others if not is_told or roster.numbered(self._on_roster(one))]
+            numbers = [one for one in entry.others if not is_told or roster.numbered(self._system.on_roster(one))]
             if numbers:
                 told = " or ".join((entry.account, *numbers))
                 yield head, f"{self._system.name}'s number may be {told}: --names with everybody's number may tell"
@@ -294,7 +291,7 @@ def _arranged(upload: Upload, heads: set[Parts]) -> dict[Parts, Whose]:
 
 
 def _named(upload: Upload, head: Parts) -> Whose:
-    """Whom a name means on the roster; where there is none, why it is nobody's, or nothing."""
+    """The learner that a name means on the roster, or why it means none. Without a roster: why it is nobody's, or nothing."""
     name = head[-1]
     if system := next((one.name for one in upload.systems if one.read(name)), ""):
         return Whose(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nbproof.course_file import used
 from nbproof.testing.small import LESSON, RIGHT
 
 if TYPE_CHECKING:
@@ -57,6 +58,9 @@ def diary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     path = tmp_path_factory.getbasetemp() / f"diary-{next(_numbers)}" / "progress.db"
     path.parent.mkdir()
     monkeypatch.setenv("COURSE_PROGRESS", str(path))
+    # A command that a test has called for another course leaves the next tests to this one.
+    monkeypatch.setattr("nbproof.course_file.used", [*used])
+    monkeypatch.setenv("NBPROOF_COURSE", used[0])
     return path
 
 

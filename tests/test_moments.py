@@ -37,6 +37,7 @@ def test_a_moment_in_any_form(text: str) -> None:
         "03/04/2026 10:00", "04.03.26 10:00", "Mar 4 10:00", "2026-03-04", "10:00", "2026-03-04 10:00 CEST", "1772618400",
         "2026-03-04 10:00 EST", "2026-03-04 10:00 GMT+3", "2026-03-04 10:00:00 Nowhere/Land", "yesterday",
         "9999-12-31 23:59:59 -2300", "0001-01-01 00:00 +2300", "2026-02-30 10:00", "\ufffd",
+        "2026-10-25 02:30 Europe/Berlin", "2026-03-29 02:30 Europe/Berlin", "2026-11-01 01:30:00 America/New_York",
     ],
 )  # fmt: skip
 def test_what_may_mean_several_moments_or_none_is_not_guessed(text: str) -> None:

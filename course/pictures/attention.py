@@ -25,8 +25,9 @@ def draw_attention(
 ) -> Picture:
     """Draw the attention of some heads, a row of pictures a line that was read. Dark is where a token takes much.
 
-    ``attention`` maps a name for the line to ``{head: tensor}``, each (T, T), dimensions of size 1 before aside: row by
-    row what a token takes of which other. ``words`` maps it to the T words of the line. ``last`` draws the last rows only.
+    ``attention`` maps a name for the line to ``{head: tensor}``. Each tensor is (T, T); dimensions of size 1 may come before.
+    Its row is a token, and the numbers in that row say how much the token takes of each token. ``words`` maps the same name to
+    the T words of the line. ``last`` draws the last rows only.
     """
     drawn = {name: heads for name, heads in attention.items() if heads}
     if not drawn:

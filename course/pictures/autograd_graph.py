@@ -45,8 +45,8 @@ def draw_autograd_graph(
     ``.grad``: of leaves, and of named tensors that retain it. Few elements are written out, of more the norm. Nothing is
     computed, so no hook runs.
 
-    ``changed`` are tensors whose gradient a hook exchanges: coloured is what a changed gradient reaches, which is
-    everything behind them.
+    ``changed`` are tensors that have their gradient exchanged by a hook. Everything behind them is coloured: a changed
+    gradient reaches it.
 
     Raises ValueError where ``output`` has no graph.
     """

@@ -2,7 +2,7 @@
 
 A :class:`Picture` is a matplotlib figure with an ``alt`` text. matplotlib.pyplot does not know of it: nothing has to
 be closed, no front end shows it a second time, and its memory is free with the last name for it. It has a paper of
-its own, whatever style the learner has set: a light one, and a dark one for the same picture where the page is dark.
+its own, and no style that the learner sets changes it: a light one, and a dark one for the same picture on a dark page.
 """
 
 from __future__ import annotations

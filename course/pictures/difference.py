@@ -189,7 +189,7 @@ def _write_numbers(picture: Picture, label: str, values: torch.Tensor, bad: torc
         text = _cell_text(element)
         if label == "difference":
             text = f"+{text}".replace("+-", "-").replace("+NaN", "≠") if wrong else ""
-        # Clear of the frame, whose line is thick where something is wrong.
+        # Clear of the frame: its line is thick where something is wrong.
         size = min(8.5, 0.85 * wide * 72 / (0.602 * len(text or " ")))
         style = {"ha": "center", "family": MONO, "weight": "bold" if wrong else "normal"}
         picture.write(x + wide / 2, y + _CELL / 2 - 0.005, text, fontsize=size, **style)
@@ -202,7 +202,7 @@ def _shade(
     plain, colours = real(values), "YlGnBu"
     pool: Any = adaptive_avg_pool2d
     if label == "difference":
-        # Whatever differs shows, however little.
+        # Each difference shows, also a small one.
         plain = plain.abs()
         plain = torch.where(bad, (plain / (span(plain)[1] or 1.0)).mul(0.75).add(0.25), 0.0)
         ends, colours, pool = (0.0, 1.0), "Reds", adaptive_max_pool2d

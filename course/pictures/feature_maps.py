@@ -72,7 +72,7 @@ def draw_digits(
 ) -> Picture:
     """Draw grey pictures, (N, 1, H, W), ten a row or up to four large ones, with ``captions[n]`` below ``n``.
 
-    A caption may hold line breaks. Pictures whose number is in ``marked`` get a thick red frame.
+    A caption may hold line breaks. ``marked`` holds numbers of pictures: these get a thick red frame.
     """
     words = [" ".join(caption.split()) + " (marked)" * (n in marked) for n, caption in enumerate(captions)]
     side, letters = (_LARGE, 25) if len(pictures) <= 4 else (_SMALL, 12)

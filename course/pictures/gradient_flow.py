@@ -58,7 +58,7 @@ def draw_gradient_flow(model: nn.Module | Mapping[str, torch.Tensor | None], tit
         return empty_picture(title, "There are no parameters.")
     names, note = [*values], ""
     if len(names) > MAX_ROWS:
-        note = f"{len(names)} parameters, of which the first and the last {MAX_ROWS // 2} are drawn"
+        note = f"{len(names)} parameters: the first and the last {MAX_ROWS // 2} are drawn"
         names = [*names[: MAX_ROWS // 2], *names[-MAX_ROWS // 2 :]]
     rows = [_row(str(name), values[name]) for name in names]
     if all(row.odd.startswith("None") for row in rows):

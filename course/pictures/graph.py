@@ -117,7 +117,7 @@ class Graph:
 
     @property
     def tall(self) -> float:
-        """Of all rows."""
+        """The height of all rows together."""
         return self.height + self.pitch * (len(self.rows) - 1)
 
     @property

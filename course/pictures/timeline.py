@@ -40,7 +40,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Event:
-    """One hook call: on which module (dotted name, '' is the root), and of which kind, one of :data:`KINDS`."""
+    """One call of a hook: the dotted name of its module ('' is the root), and the kind of hook, one of :data:`KINDS`."""
 
     name: str
     kind: str
@@ -67,7 +67,7 @@ def record_hooks(model: nn.Module, *inputs: Any, weights: bool = False, **keywor
     """The events of one ``model(*inputs, **keywords)`` and one backward of its summed output, of a copy.
 
     The hooks are the recording's own; those of the model's owner do not run. With ``weights`` a gradient that comes to a
-    parameter is an event as well. Raises whatever the model raises: with in-place operations, what torch says of them.
+    parameter is an event as well. Errors of the model pass through, also those that torch raises for in-place operations.
     """
     events: list[Event] = []
 
@@ -109,7 +109,7 @@ def draw_hook_timeline(
 
     One lane a module, the outer ones on top; a line reaches from a module's first hook to its last. With ``weights`` a
     star in a module's lane says when the gradient of one of its parameters comes. Nothing of the model, its gradients, its
-    buffers or the inputs is changed. The model's own hooks do not run. Raises whatever the model raises.
+    buffers or the inputs is changed. The model's own hooks do not run. Errors of the model pass through.
     """
     events = record_hooks(model, *inputs, weights=weights, **keywords)
     heading = title or f"Hooks of one forward and one backward of {type(model).__name__}"

@@ -10,7 +10,7 @@ __all__ = ["cut", "deepest", "level_of", "listed", "number", "ranged", "real", "
 
 
 def number(value: float, digits: int = 3) -> str:
-    """So many digits, as short as they can be: ``0.0123``, ``4.5e-6``, ``NaN``, ``inf``."""
+    """The number with so many digits, as short as it can be: ``0.0123``, ``4.5e-6``, ``NaN``, ``inf``."""
     text = f"{value:.{digits}g}".replace("nan", "NaN")
     return text.replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
 
@@ -25,12 +25,12 @@ def size_in_bytes(size: float) -> str:
 
 
 def level_of(name: str) -> int:
-    """How deep a module lies, by its dotted name; the root, whose name is empty, at 0."""
+    """How deep a module lies, by its dotted name. The root has an empty name and lies at 0."""
     return name.count(".") + bool(name)
 
 
 def deepest(levels: Iterable[int], most: int) -> int:
-    """The deepest of these levels down to which there are no more than ``most`` things, if that is below the first one."""
+    """The deepest level that can be drawn: down to it there are no more than ``most`` things. It is at least 1."""
     ordered = sorted(levels)
     return max(1, [*ordered, ordered[-1] + 1][min(most, len(ordered))] - 1)
 
@@ -58,7 +58,7 @@ def told(value: object) -> str:
 
 
 def real(values: torch.Tensor) -> torch.Tensor:
-    """As numbers that can be drawn: float32, of complex ones the size."""
+    """The values as float32, which can be drawn. Of a complex number it is the absolute value."""
     values = values.detach().cpu()
     return (values.abs() if values.is_complex() else values).float()
 

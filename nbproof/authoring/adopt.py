@@ -89,7 +89,7 @@ def adopt(notebook: Path, name: str = "") -> Adopted:
 def _read(notebook: Path) -> Any:
     try:
         return nbformat.read(notebook, as_version=4)
-    except Exception as error:  # a file that is no notebook raises whatever its parts do
+    except Exception as error:  # a file that is no notebook can raise any kind
         why = getattr(error, "strerror", None) or error
         raise UsageError(
             f"it cannot be read as a notebook: {why}", str(notebook.absolute()), "name a notebook of source/"

@@ -52,10 +52,10 @@ _METADATA: dict[str, Any] = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-"""Of every derived notebook."""
+"""The metadata of every derived notebook."""
 
 _FOLDED: dict[str, Any] = {"jupyter": {"source_hidden": True}, "cellView": "form"}
-"""Of a cell whose code no learner has to meet, in JupyterLab and in Colab: where all is installed the notice says nothing."""
+"""Hides a cell's code in JupyterLab and in Colab: no learner has to read it. If all is installed, the notice says nothing."""
 
 
 def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: bool = False) -> nbformat.NotebookNode:
@@ -115,8 +115,7 @@ def _nbgrader(cell: Cell, folded: bool) -> dict[str, Any]:
 def build(root: Path, names: list[str] | None = None, say: Callable[[str], None] = print) -> list[Path]:
     """Derive source and release of the named lessons, or of all. Returns the files that changed.
 
-    Raises LessonError, before anything is written, for a lesson that cannot be read, and for one of whose exercises nothing is
-    said above.
+    Raises LessonError, before anything is written, for a lesson that cannot be read, or has an exercise with no text above it.
     """
     folders = [folder.name for folder in find_lessons(root, names)]
     lessons = [lesson for lesson in read_lessons(root) if lesson.slug in folders]
@@ -134,7 +133,7 @@ def derive(
 ) -> list[Path]:
     """Write source/ and release/ of these lessons below ``into``, by the configuration of ``root``; returns what changed.
 
-    Raises LessonError for a lesson of which nbgrader makes no release.
+    Raises LessonError if nbgrader makes no release of a lesson.
     """
     limits = GradingLimits.read(course_config(root), [path.parent.name for path in root.glob("lessons/*/lesson.py")])
     stand_where_lessons_go(root)
@@ -186,7 +185,7 @@ def _release(root: Path, lesson: Lesson, source: Path, scratch: Path) -> nbforma
     released = nbformat.read(scratch / "release" / lesson.slug / f"{lesson.slug}.ipynb", as_version=4)
     own, seen = {cell["id"] for cell in nbformat.read(source, as_version=4).cells}, set[str]()
     for cell in released.cells:
-        if cell.get("id") not in own:  # of a header or a footer, whose cells may have none
+        if cell.get("id") not in own:  # of a header or a footer: their cells may have none
             cell["id"] = _cell_id("", cell.source, seen)
         if cell.cell_type == "code":
             cell["outputs"], cell["execution_count"] = [], None

@@ -44,21 +44,21 @@ FOR_LEARNERS = ("checks", "display", "values")
 """Rooms of the tool that learners need. The others hold no answer, but nobody can learn from them either."""
 
 NEEDED_BESIDE = ("cli/__init__.py", "cli/main.py")
-"""The commands `lab` and `progress`."""
+"""Learners also get these, for the commands `lab` and `progress`."""
 
 AT_HOME = ("psutil", "jupytext", "charset-normalizer", "json-repair", "nbproof")
 """Requirements of graders and authors only. Of the tool, learners get their part with the lessons."""
 
 IF_THERE = ("LICENSE", "constraints.txt", "install.py")
-"""Of the course's folder; and of ``pyproject.toml`` what installs the package."""
+"""Files of the course's folder that go into the zip if they are there. A part of ``pyproject.toml`` goes as well."""
 
 _TELLING = 24
-"""Characters from which on a line of some answer tells anything: ``return value`` stands in English sentences, too."""
+"""A line of an answer with fewer characters tells nothing: ``return value`` stands in English sentences, too."""
 
 _PICTURE = "docs/pictures/wrong_answer.png"
 
 _WHEN = (2026, 1, 1, 0, 0, 0)
-"""Of every file in a zip."""
+"""The date of every file in a zip."""
 _TOOL = Path(__file__).resolve().parent.parent
 
 
@@ -113,7 +113,7 @@ def _is_fresh(root: Path, slug: str) -> bool:
 
 
 def _mark_of(cell: dict[str, Any]) -> str:
-    """By what a cell is known again: the name that nbgrader gives it, or its id."""
+    """How a cell is recognized: by the name that nbgrader gives it, or else by its id."""
     return str(grading_of(cell).get("grade_id") or cell.get("id"))
 
 
@@ -174,9 +174,9 @@ _PIN = re.compile(r"^[A-Za-z].*==.*$", re.MULTILINE)
 
 
 def write_wheels(root: Path, out: Path) -> list[Path]:
-    """Write the tool's wheel, the course's, the zip for graders and for whoever studies alone, and pins; where they lie.
+    """Write the tool's wheel, the course's, the zip for graders and for people who study alone, and pins. Returns the places.
 
-    The course's wheel holds the notebooks that learners get: an environment in which submissions are graded can be read by them.
+    The course's wheel holds only the notebooks that learners get: a submission can read the environment that grades it.
     Raises UsageError if ``root`` is no clone, CourseError if that wheel would hold what learners must not see.
     """
     course = the_course()
@@ -242,7 +242,7 @@ def is_for_learners(name: str) -> bool:
 
 
 def _requirements(text: str) -> str:
-    """What learners install: without what is for graders, and without what the file says to whoever keeps it."""
+    """What learners install: without what is for graders, and without the comments, which are for people who edit the file."""
     kept = [line for line in text.splitlines() if re.split(r"[=<>~!@\[ ]", line)[0] not in AT_HOME and line[:1] != "#"]
     return "\n".join(["# What the lessons run on. `pip install -r requirements.txt` installs it.", *kept]) + "\n"
 
@@ -285,7 +285,7 @@ def _start_page(root: Path, outlined: Sequence[OutlinedLesson], due: Mapping[str
 
 
 def _points(released: Path) -> float:
-    """Of the whole lesson, as feedback and gradebook count them: exercises and written answers."""
+    """The points of the whole lesson, as feedback and gradebook count them: exercises and written answers."""
     cells = json.loads(released.read_text(encoding="utf-8"))["cells"]
     marks = map(grading_of, cells)
     return float(sum(mark["points"] for mark in marks if mark.get("grade")))
@@ -363,7 +363,7 @@ def _digest(data: bytes) -> str:
 
 
 def _zipped(files: Iterable[tuple[str, bytes]]) -> bytes:
-    """A zip of these files, in this order, whose bytes follow from theirs alone."""
+    """A zip of these files, in this order. Its bytes depend on nothing else."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, data in files:

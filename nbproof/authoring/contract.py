@@ -50,11 +50,11 @@ class Record:
     named: int = 0
     """Mutants that get a hint of their own."""
     seen: int = 0
-    """Mutants that visible checks find, of which asserts are none: others get a green panel where hidden checks are withheld."""
+    """Mutants that visible checks find; asserts do not count. Others get a green panel where hidden checks are withheld."""
     guarded: int = 0
     """Test cells with a hidden check that nothing learners have can answer."""
     exempt: float = 0.0
-    """Points of the others, whose wanted value is the same for everybody."""
+    """Points of the other test cells: what they want is the same for everybody."""
     demands: Demands = field(default_factory=Demands)
     """What the statement demands, and what of it a mutant breaks."""
     seconds: float = 0.0
@@ -89,8 +89,8 @@ def check_contract(
 ) -> list[Record]:
     """Run every candidate of these exercises; the records hold what was found.
 
-    ``step`` is told of progress, ``told`` of each exercise whose candidates have all been tried. After ``limit`` seconds a
-    candidate is cut off. ``mutant_seeds``: the runs of each mutant, for whoever runs them with other seeds elsewhere.
+    ``step`` is told of progress, and ``told`` of each exercise after all its candidates have been tried. After ``limit``
+    seconds a candidate is cut off. ``mutant_seeds``: each mutant runs once with each of these seeds.
     """
     jobs = [(number, candidate) for number, (_, exercise) in enumerate(pairs) for candidate in exercise.candidates]
     trials = [_trial(*pairs[number], candidate, limit, mutant_seeds) for number, candidate in jobs]
@@ -213,8 +213,8 @@ def _judge_visible(record: Record, killers: Mapping[str, set[str]]) -> None:
     if hidden and asked < least * len(killers):
         missed = sorted(name for name, who in killers.items() if not who & hidden)
         record.broken(
-            f"{asked} of {len(killers)} mutants fail a hidden check, at least {least:.0%} should: whoever forges visible "
-            "evidence is found by these alone: " + ", ".join(missed),
+            f"{asked} of {len(killers)} mutants fail a hidden check, at least {least:.0%} should, because "
+            "nothing else finds a learner who forges visible evidence: " + ", ".join(missed),
             cure=f"let the hidden checks in {exercise.id}/{CHECKS} see more of what an answer does, on the same scenario",
         )
     unseen = sorted(name for name, who in killers.items() if set() < who <= hidden)

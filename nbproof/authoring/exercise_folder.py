@@ -5,7 +5,7 @@
 ``right.py``   accepted answers, ``wrong.py`` mutants: a cell each, ``# %% name``
 =============  ===========================================================================================
 
-An exercise whose points are split has a test cell for each part, and a cell ``# %% part`` for each in ``checks.py``.
+An exercise with split points has a test cell for each part, and a cell ``# %% part`` for each in ``checks.py``.
 
 Answers stand there as somebody might hand them in: a cell is the whole text of the TODO cell. The first line of a wrong one
 names its misconception, and the hint that its learner should get::

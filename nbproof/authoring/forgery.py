@@ -105,7 +105,7 @@ def _is_forged(hidden: type[Check], half: type[Check], shown: Sequence[type[Chec
 
 
 def _said(task: type[Check], half: type[Check], seed: int) -> Iterator[object]:
-    """What a visible check wants on this case, and what its mistakes bring: as it is, and with the settings of a probe."""
+    """What a visible check wants on this case, and what its mistakes bring: with its own settings, and those of ``half``."""
     kinds = [task]
     with suppress(TypeError):  # their bases do not go together
         kinds.append(type(task.__name__, (half, task), {"truth": task.truth, "mistakes": task.mistakes}))

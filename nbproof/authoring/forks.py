@@ -34,7 +34,7 @@ from nbproof.values.leaf import refuse_missing_leaves
 __all__ = ["fork_server", "run_trials", "settle"]
 
 _SHARES = 8
-"""For each worker, at least: so that the work is shared out evenly to its end, however few trials there are."""
+"""At least so many shares of the trials for each worker: the workers end at about the same time, also with few trials."""
 
 Numbered = tuple[int, Trial]
 
@@ -95,7 +95,7 @@ class _Group:
         theirs.close()
 
     def received(self) -> Iterator[tuple[int, Tried]]:
-        """What has come: an outcome, or the end of the process, which ends all that is left."""
+        """What has come: an outcome, or the end of the process, and with it of all its trials that are left."""
         try:
             outcome = self.pipe.recv()
         except (EOFError, OSError):
@@ -120,7 +120,7 @@ def _serve(trials: list[Numbered], pipe: Connection, scratch: Path) -> None:
     place, said = scratch / str(number), scratch / f"{number}.stderr"
     os.dup2(os.open(said, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 2)  # also of what C++ writes
     settle(place, first.files)
-    signal.alarm(ceil(first.limit))  # ends a process whose setup never ends
+    signal.alarm(ceil(first.limit))  # ends the process if its setup never ends
     errors = prepare(first)
     signal.alarm(0)
     # Collecting garbage in a trial would visit, and thereby copy, all that is shared.

@@ -94,8 +94,13 @@ def unused_hints(texts: Path) -> Iterator[LessonError]:
 
     Those of ``lessons/hints.toml`` are for exercises that are still to be written, too.
     """
-    folders = (texts, the_course().folder, Path(diagnosis.__file__).parent)
-    files = [path for folder in folders for path in (*folder.rglob("*.py"), *folder.glob("course.toml"))]
+    # In the course's folder itself there may be an environment, with thousands of files.
+    own = the_course().folder
+    folders = (texts, Path(diagnosis.__file__).parent, *[own] * bool(the_course().package))
+    files = [path for folder in folders for path in folder.rglob("*.py")] + [
+        *own.glob("course.toml"),
+        *own.glob("*.py"),
+    ]
     named = re.findall(r"\w+", "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in files))
     for key in sorted(read_hints(texts)[0].keys() - {*named}):
         place = place_of(texts, key)

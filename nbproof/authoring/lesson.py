@@ -85,7 +85,7 @@ class Cell:
     points: float = 0.0
     metadata: tuple[tuple[str, Any], ...] = ()
     call: str = ""
-    """The two lines of a test cell whose checks stand in its exercise's folder; ``source`` has these in their place."""
+    """The two lines of a test cell, if its checks stand in its exercise's folder; ``source`` has the checks in their place."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Lesson:
 
     @property
     def written(self) -> tuple[Cell, ...]:
-        """The cells whose answers a person marks."""
+        """The cells with answers that a person marks."""
         return tuple(cell for cell in self.cells if cell.kind is CellKind.WRITTEN)
 
     def exercise(self, name: str) -> Exercise:
@@ -218,7 +218,7 @@ def _cell(raw: Any, place: str) -> Cell:
     points = marks.get("points") if marks.get("grade") else 0
     if marks.get("grade") and (not isinstance(points, (int, float)) or points <= 0):
         raise LessonError(f"{grade_id} has no points", place, 'add "points": 1 to its nbgrader metadata')
-    if kind is CellKind.SHOW:  # whoever gives it a name means it to be locked
+    if kind is CellKind.SHOW:  # an author who gives it a name means it to be locked
         kind = CellKind.SETUP
     cell = Cell(kind, raw.source, place, grade_id, float(points), metadata)
     _refuse_bad_form(cell, raw.cell_type == "markdown")

@@ -1,6 +1,6 @@
-"""Make a course that works at once, or an exercise that holds at once, to be changed step by step into one's own.
+"""Make a course that works at once, or an exercise that keeps the author contract at once. Authors change it step by step.
 
-What is made is copied from the files in ``templates/``. Nothing that is there is ever overwritten.
+All is copied from the files in ``templates/``. A file that is there is never overwritten.
 """
 
 from __future__ import annotations
@@ -71,7 +71,10 @@ def new_exercise(root: Path, lesson: str, name: str) -> list[Path]:
 
 
 def _title(given: str, name: str) -> str:
-    """The title that was given, or one made of the name. It stands in quotation marks of both kinds, in TOML and in hints."""
+    """The given title, or one made of the name. It will stand in quotation marks of both kinds, in TOML and in hints.
+
+    Raises UsageError for a title that these quotation marks cannot hold.
+    """
     if set(given) & set("\"'\\\n"):
         raise UsageError("a title with quotation marks, a backslash or more than one line", given, "leave them out")
     return given or name.replace("_", " ").capitalize()

@@ -3,7 +3,7 @@
 Secret is every line of a reference solution, a hidden test, a mark scheme, an accepted answer or a mutant that does
 not stand where learners may read it as well. Lines are compared with their white space evened out; shorter ones than
 :data:`SHORTEST` characters are everybody's. What a learner has written is theirs: it is passed as ``own``. Imports
-nothing heavy: whatever writes pages for learners needs it.
+nothing heavy: all code that writes pages for learners needs it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WHOLE = 24
 
 
 class Secrets:
-    """The secret lines of a course; finds them in any text, whatever stands before or after them on a line."""
+    """The secret lines of a course. It finds them in any text, also as a part of a longer line."""
 
     def __init__(self, lines: Iterable[tuple[str, str]]) -> None:
         self.origins: dict[str, str] = {}
@@ -55,7 +55,7 @@ class Secrets:
         return len(self.origins)
 
     def only(self, wanted: Callable[[str, str], bool]) -> Secrets:
-        """Those of which this holds: of the line, and of where it comes from."""
+        """The secret lines that ``wanted`` accepts: it gets the line, and where the line comes from."""
         return Secrets((line, origin) for line, origin in self.origins.items() if wanted(line, origin))
 
     def found_in(self, text: str, own: str = "") -> list[str]:
@@ -72,7 +72,7 @@ class Secrets:
         return list(found)
 
     def within(self, plain: str) -> Iterator[str]:
-        """The secret lines that stand within a line, whose white space is evened out."""
+        """The secret lines that stand within a line. The white space of that line is evened out already."""
         for start in {plain[at : at + SHORTEST] for at in range(len(plain) - SHORTEST + 1)} & self._by_start.keys():
             yield from (secret for secret in self._by_start[start] if secret in plain)
 
@@ -93,7 +93,7 @@ def _even(line: str) -> str:
 def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = True) -> Secrets:
     """The secret lines of these lessons (none named: all) from ``source/``, and from ``lessons/`` with ``candidates``.
 
-    Public is what ``source/`` shows outside of its regions: a release cannot vouch for itself.
+    A line is public if ``source/`` shows it outside of its regions. The release does not decide: it may be what leaks.
     """
     folders = sorted(path for path in (root / "source").glob("*") if not lessons or path.name in lessons)
     secret: list[tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""A simulated class: learners whose answers are drawn from the accepted answers and the mutants.
+"""A simulated class: each learner's answers are drawn from the accepted answers and the mutants.
 
 Where nobody has handed in anything it is graded as a course of its own in ``demo/``, so that nothing of it ever meets the real
 one. Every run looks whether it is there: what reads lessons is slow to import, and waits until a class is made up.
@@ -100,7 +100,7 @@ def _draw(exercise: Exercise, learner: Learner, chance: random.Random) -> Candid
 
 
 def as_handed_in(candidate: Candidate) -> str:
-    """The answer's text, without the lines in which a mutant names its misconception and what it breaks."""
+    """The answer's text, without the lines of a mutant that name its misconception and what it breaks."""
     return candidate.bare.strip("\n")
 
 
@@ -110,7 +110,8 @@ def prepare_demo(root: Path) -> Path:
     for name in ("source", "release"):
         shutil.rmtree(demo / name, ignore_errors=True)
         shutil.copytree(root / name, demo / name)
-    shutil.copyfile(root / "nbgrader_config.py", demo / "nbgrader_config.py")
+    for config in root.glob("nbgrader_config.*"):
+        shutil.copyfile(config, demo / config.name)
     if not any(demo.glob("submitted/*/*/*.ipynb")):
         simulate_class(root, [], into=demo)
     return demo

@@ -38,7 +38,7 @@ __all__ = ["Shown", "Site", "chapter_of", "make_site", "notebook_at", "opening_o
 _OURS = ("site.css", "site.svg")
 """What lies beside this module: the style of the pages, and the mark on their tab."""
 _MARK = ".buildinfo"
-"""The file by which Sphinx knows a site that it has made."""
+"""The file that tells Sphinx that it has made the site."""
 _OF_ONES_OWN = re.compile(r"(?:progress|hint|solution)\([^()]*\)")
 """Cells that tell a learner about their own work."""
 _TO_NO_PAGE = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?!\w+:|#|[^)]*\.md)[^)]*\)")
@@ -126,7 +126,7 @@ def notebook_at(path: Path) -> nbformat.NotebookNode:
     """The lesson's notebook. Raises LessonError, with what to do, if it is missing or cannot be read."""
     try:
         return nbformat.read(path, as_version=4)
-    except Exception as error:  # nbformat raises whatever json, jsonschema and its own converters raise
+    except Exception as error:  # nbformat raises what json, jsonschema and its own converters raise
         raise LessonError(
             f"there is no notebook of {path.stem} in {path.parts[-3]}/ that can be read: {type(error).__name__}",
             str(path),
@@ -144,7 +144,7 @@ def _shown(path: Path) -> Shown:
         if kind_of(cell) is CellKind.TEST:
             cell.source = ""  # what checks say is said to learners, of their own answers
     stopped = _run(notebook, path)
-    # What an error says is for whoever mends it, not for readers.
+    # What an error says is for the author who mends it, not for readers.
     outputs = {
         cell.id: [one for one in cell.outputs if one.output_type != "error"]
         for cell in notebook.cells
@@ -228,7 +228,7 @@ def _toctree(caption: str, names: Sequence[str]) -> str:
 def chapter_of(released: nbformat.NotebookNode, shown: Shown) -> nbformat.NotebookNode:
     """The chapter as a notebook that was run: what learners get, with what the shown cells put out.
 
-    Every text comes from ``release/``, in which no solution and no hidden check stands. What an answer or a check puts out is
+    Every text comes from ``release/``, which holds no solution and no hidden check. What an answer or a check puts out is
     left out: that is the reader's to find.
     """
     first, *others = _cells_of(released, shown)
@@ -252,7 +252,7 @@ def opening_of(shown: Shown) -> str:
     said = (
         ":::{admonition} Here you read. In the notebook you do it\n:class: tip\n\n"
         f"`python -m {module_name()} lab {shown.slug}` opens this lesson as a notebook, with a check below each exercise. "
-        "What the cells on this page show was put out by a notebook in which all exercises are solved.\n:::"
+        "What the cells on this page show was put out by a notebook that has all exercises solved.\n:::"
     )
     if shown.stopped is not None:
         said += (

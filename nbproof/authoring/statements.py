@@ -216,7 +216,7 @@ class Demands:
     broken: tuple[str, ...] = ()
     """A mutant quotes a part of each."""
     unbroken: tuple[str, ...] = ()
-    """Of the others those that demand something: no questions, no ways to a hint, and none that wrong.py says demand nothing."""
+    """The other ones that demand something: no questions, no ways to a hint, and none that wrong.py says demand nothing."""
 
     @property
     def count(self) -> int:

@@ -44,7 +44,7 @@ class Trial:
     proves_checks: bool = False
     """Whether to look at the checks themselves. The candidate has to be right."""
     canary: str = ""
-    """What must not pass where this candidate has run, which has to be right."""
+    """A wrong answer that must not pass where this candidate has run. The candidate has to be right."""
     limit: float = 60.0
     """Seconds until the trial is ended."""
     plain: frozenset[str] = frozenset()
@@ -66,7 +66,7 @@ class Tried:
     errors: tuple[str, ...] = ()
     """Exceptions that setup and answer raised, each with the cell's name."""
     flaws: tuple[str, ...] = ()
-    """What is wrong with the checks themselves, whatever the answer."""
+    """What is wrong with the checks themselves, for any answer."""
     guards: tuple[Guard, ...] = ()
     """What the marks of each test cell rest on, if that was looked at."""
     stderr: str = ""
@@ -148,7 +148,7 @@ def _asked(trial: Trial, grade_id: str, source: str, seed: int) -> list[Finding]
     # What was wanted is for the panel; a Matches in it holds a function, which no pipe carries.
     verdicts = [replace(one, compared=None) for one in found]
     if trouble:
-        # Stock nbgrader gives nothing for a test cell that raises, whatever passed before.
+        # Stock nbgrader gives nothing for a test cell that raises, even if checks passed before.
         verdicts.append(Finding(_RAISES, "", False, seed, trouble=ProbeError("", trouble)))
     return verdicts
 
@@ -165,7 +165,7 @@ def _without_hidden_tests(trial: Trial) -> Iterator[str]:
 
 
 def _canary_flaws(trial: Trial) -> Iterator[str]:
-    """Where a canary passes a hidden check beside a right answer: that would tell of every right one that it is rigged."""
+    """Each hidden check that a canary passes beside a right answer: such a check would call every right answer rigged."""
     space = InteractiveShell.instance().user_ns
     for grade_id, source in trial.checks:
         shown = {task.__name__ for _, task in called_in(visible_and_hidden(source)[0], grade_id, space)}

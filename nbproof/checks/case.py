@@ -1,7 +1,7 @@
 """A test case: one seed, and the inputs that follow from it.
 
 A check draws its inputs by name. Probe and truth run apart, perhaps in two processes, and must
-see the same numbers, whatever each draws first: so the name, not the order, decides.
+see the same numbers, even if they draw in another order. So the name, not the order, decides.
 """
 
 from __future__ import annotations

@@ -105,10 +105,10 @@ class Check:
 
 
 def bring(task: Check, namespace: dict[str, Any], case: Case, canary: str = "") -> ProbeResult:
-    """Run the probe of ``task`` on a learner's namespace. Whatever the learner's code raises comes back as trouble.
+    """Run the probe of ``task`` on a learner's namespace. An error that the learner's code raises comes back as trouble.
 
-    ``canary``: the text of a wrong answer, which is asked the same right afterwards, amid all that the learner's code has changed
-    and left on. If what it brings is right, so is whatever anybody answers there.
+    ``canary``: the text of a wrong answer, which is asked the same right afterwards, amid all that the learner's code has
+    changed and left on. If what it brings is right, any answer would be right there.
     """
     nb = Notebook(namespace)
     with undisturbed(namespace, task.poison, case) as output:
@@ -118,7 +118,7 @@ def bring(task: Check, namespace: dict[str, Any], case: Case, canary: str = "") 
             beside = _brought_instead(task, namespace, case, canary) if canary else None
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # also SystemExit, and whatever else a learner's code comes up with
+        except BaseException as error:  # also SystemExit, and any other that a learner's code raises
             trouble = trouble_of(error, probe_file=type(task).probe.__code__.co_filename)
             return ProbeResult(trouble=trouble, printed=readable(output.getvalue()))
     return ProbeResult(evidence, printed=said, canary=beside)
@@ -149,7 +149,7 @@ def judge_here(task: Check, case: Case, brought: ProbeResult) -> Finding:
 
 
 def _found(task: Check, case: Case, brought: ProbeResult) -> Finding:
-    """A failed check, of which nothing is known yet."""
+    """A finding that says only that the check failed: nothing more is known yet."""
     asked = inspect.cleandoc(type(task).__doc__ or "")
     return Finding(type(task).__name__, asked, False, case.seed, printed=brought.printed)
 

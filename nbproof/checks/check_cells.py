@@ -42,7 +42,7 @@ class ProbePart:
 
     @cached_property
     def asks(self) -> frozenset[str]:
-        """The names of a learner's that a probe may look at: whatever its text spells as one."""
+        """The learner's names that a probe may look at: each string in its text that could be a name, and each ``nb.name``."""
         found = set()
         for node in ast.walk(ast.parse(self.source)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():

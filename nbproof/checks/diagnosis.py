@@ -1,6 +1,6 @@
 """From a difference, or an error, to the misconception behind it.
 
-Only what is certain gets a name: an error whose text fits one cause, a wrong value that equals
+Only what is certain gets a name: the text of an error fits one cause, or a wrong value equals
 what a known mistake would have brought. For the rest the first difference has to speak.
 """
 
@@ -25,7 +25,7 @@ ERRORS: tuple[Mapping[str, str], ...] = (
 
 _NUMERIC = (Differs.NONFINITE, Differs.SHAPE, Differs.DTYPE, Differs.VALUE)
 _MOST_ITEMS = 200
-"""Of a list that is looked at for another order."""
+"""The longest list that is compared with the wanted one in another order."""
 
 
 def hint_for_error(
@@ -97,7 +97,7 @@ def _holds_nan(value: Evidence) -> bool:
 
 
 def _brings(evidence: Evidence, brought: object, wanted: object) -> bool:
-    """Whether this is what a mistake brings, in fields of which one at least is wrong.
+    """Whether this is what a mistake brings, and at least one of the mistake's fields is wrong.
 
     On some inputs a mistake brings what is right. Then it explains nothing. A field that is there
     to be looked at (Matches, such as ANYTHING of course.truths) always tells.

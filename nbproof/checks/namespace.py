@@ -1,4 +1,4 @@
-"""The learner's notebook as a probe sees it, and the calm in which a probe runs."""
+"""The learner's notebook as a probe sees it; and :func:`undisturbed`, so that a probe and its surroundings stay apart."""
 
 from __future__ import annotations
 

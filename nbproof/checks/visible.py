@@ -5,7 +5,7 @@
     check("every_other")
 
 Their texts are no part of the notebook (:mod:`nbproof.handed_out`), so that it reads as a lesson everywhere, also in editors
-that fold nothing. A notebook whose check cells hold their checks themselves runs as well.
+that fold nothing. A notebook that holds its checks in its own check cells runs as well.
 """
 
 from __future__ import annotations

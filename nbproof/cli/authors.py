@@ -164,7 +164,7 @@ _NEW = Options(
             action="append",
             default=[],
             choices=("torch", "numpy", "pandas"),
-            help="a library whose values exercises compare, besides Python's own; may be repeated",
+            help="a library with values that exercises compare, besides Python's own; may be repeated",
         ),
     ),
     "It makes one lesson with one exercise, and both work as they stand. Nothing is ever overwritten.",
@@ -219,7 +219,7 @@ def _adopt(arguments: argparse.Namespace) -> int:
     print(f"made lessons/{made.slug}: {counted(len(made.exercises), 'exercise')}: {', '.join(made.exercises)}")
     for remark in made.remarks:
         print(f"  note: {remark}")
-    print("next: write two wrong answers or more in each wrong.py, then:")
+    print("next: write two wrong answers in each wrong.py, or as many as course.toml asks for, then:")
     print(f"  {course_command('build', made.root)} && {course_command(f'check {made.slug}', made.root)}")
     return 0
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,12 @@ from nbproof.errors import CourseError
 from nbproof.feedback.page_writer import page_path
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import ClassResults, GradedClass, Mark, by_assignment, exercise_row, submission_row
+from nbproof.gradebook.receipts import TIME
 from nbproof.grouping import grouped
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
+from nbproof.marking.results import Verdict
 from nbproof.places import places
 from nbproof.report.statistics import late_lines
 from nbproof.terminal import say
@@ -33,6 +35,7 @@ from nbproof.text import counted, duration, printable, some_of
 from nbproof.values.results import Status
 from nbproof_lms import Collected
 from nbproof_lms.attendance import Attendance, lines_of
+from nbproof_lms.placing import time_told
 
 __all__ = [
     "GO_ON",
@@ -49,7 +52,7 @@ __all__ = [
 ]
 
 _MANY = 40
-"""Learners from which on a table of everybody helps nobody."""
+"""Most learners for a table of everybody: a longer table helps nobody."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,11 @@ def is_incomplete(told: Told) -> bool:
 
 def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     """All scores, of many learners if ``everybody`` is asked for; what could not be graded and why; totals and places."""
-    learners = sorted({one.learner for one in told.graded.marks.values()})
+    came = {*told.seen, *(one.key for one in told.attendance.useless)}
+    marks = {key: Mark(Verdict(*key, problem="no notebook")) for key in came if key.lesson} | {**told.graded.marks}
+    learners = sorted({learner for learner, _ in (*came, *marks)})
     if len(learners) <= _MANY or everybody:
-        console.print(_table_of(told.graded, learners))
+        console.print(_table_of(replace(told.graded, marks=marks), learners))
     else:
         say(console, f"{len(learners)} learners: --all prints the scores of all, the report sums them up")
     print_problems(console, told)
@@ -118,9 +123,11 @@ def _totals(told: Told) -> Iterator[str]:
 
 
 def _earlier_copies(told: Told, scores: Collection[Mark]) -> Iterator[str]:
-    late = {mark.key for mark in scores if mark.penalty}
+    late = {mark.key: mark.late.due or datetime.max for mark in scores if mark.penalty}
     for place in sorted(told.root.glob("collected/*/replaced/*/*")):
-        if (place.parent.name, place.name.partition("~")[0]) in late:
+        key = Key(place.parent.name, place.name.partition("~")[0])
+        came = time_told(place / TIME, places(told.root).zone) or datetime.min
+        if key in late and came.replace(microsecond=0, tzinfo=None) <= late[key]:
             step = shlex.join(["grade", "--from", str(place), "--learner", place.parent.name])
             yield printable(f"    if this copy was in time, have it count: {course_command(step, told.root)}")
 
@@ -134,12 +141,15 @@ def print_problems(console: Console, told: Told) -> None:
     """What could not be graded or written, and which marks could be forged: a line each."""
     asked = [mark for mark in told.graded.marks.values() if mark.key not in told.seen]
     lines = [line for mark in asked if mark.problem for line in _problem_of(mark, told)]
-    lines += _missing_lines(asked, told)
-    if lines or told.attendance.useless:
+    missing = grouped((one, mark) for mark in asked for one in _missing(mark))
+    # Those of many that miss the same have a command of their own.
+    by_themselves = any(len(several) < _ALIKE for several in missing.values())
+    lines += [*_missing_lines(missing, told), *lines_of(told.attendance, told.root)]
+    if by_themselves or told.attendance.useless or any(mark.problem for mark in asked):
         lines.append(f"  seen, and nothing more to come: {course_command('settle LEARNER/LESSON', told.root)}")
     if told.seen:
         lines.append(f"settled, and the same since: {len(told.seen)}; {course_command('settle', told.root)} lists them")
-    lines += [*lines_of(told.attendance, told.root), *told.graded.notes]
+    lines += told.graded.notes
     lines += said_aloud(told.graded.plain_tests)
     lines += failed_page_lines(told)
     for line in lines:
@@ -147,7 +157,7 @@ def print_problems(console: Console, told: Told) -> None:
 
 
 def _place(mark: Mark, told: Told) -> str:
-    """For whoever teaches: whose it is, and where to write to them."""
+    """For the instructor: where the submission lies, who handed it in, and where to write to them."""
     who = told.attendance.contact(mark.learner)
     return f"submitted/{mark.learner}/{mark.lesson}" + f": {who}" * (who != mark.learner)
 
@@ -162,11 +172,10 @@ def _problem_of(mark: Mark, told: Told) -> Iterator[str]:
 
 
 _ALIKE = 5
-"""Submissions in which the same is missing for the same reason, from which on they are one line."""
+"""From this many submissions on that miss the same for the same reason, one line tells of all."""
 
 
-def _missing_lines(marks: Iterable[Mark], told: Told) -> Iterator[str]:
-    missing = grouped((one, mark) for mark in marks for one in _missing(mark))
+def _missing_lines(missing: Mapping[tuple[str, str, str, str], Sequence[Mark]], told: Told) -> Iterator[str]:
     for (what, lesson, exercises, reason), several in missing.items():
         if len(several) < _ALIKE:
             yield from (f"! {what}: {_place(one, told)}: {exercises}: {reason}" for one in several)

@@ -23,7 +23,7 @@ __all__ = ["Found", "print_contract", "tell_explored"]
 
 
 class Found:
-    """Tells what was found on an exercise as soon as it was looked at: whoever stops a run keeps what it has found."""
+    """Tells what was found on an exercise as soon as it was looked at: an author who stops a run keeps what it has found."""
 
     done = 0
 

@@ -28,7 +28,7 @@ from nbproof.cli.class_table import (
 from nbproof.cli.head_start import graded_is_the_demo
 from nbproof.command import course_command
 from nbproof.course_file import the_course
-from nbproof.errors import CourseError, UsageError
+from nbproof.errors import CourseError, UsageError, disk_trouble
 from nbproof.gradebook.marks import GradedClass, by_assignment
 from nbproof.gradebook.reader import read_marks
 from nbproof.gradebook.storage_errors import trouble_with_disk
@@ -57,7 +57,7 @@ __all__ = ["grade", "watching"]
 def grade(request: Namespace, launched: Launched | None = None) -> int:
     """0 if all is graded, 1 if something could not be, 130 if it was interrupted.
 
-    ``request``: a call of the command. ``launched``: the warm interpreter, if it is on its way; whoever started it ends it.
+    ``request``: a call of the command. ``launched``: the warm interpreter, if it is on its way; the caller ends it.
     Raises CourseError if nothing, or not all, could be tried.
     """
     start = time.perf_counter()
@@ -119,18 +119,16 @@ class _Desk:
         from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo
 
         demo = self.root / DEMO
-        if demo.is_symlink() or (demo.exists() and not demo.is_dir()):
-            raise UsageError(
-                "the simulated class has no place: this is not a folder",
-                str(demo.absolute()),
-                "move it away, then run the same command again",
-            )
-        try:
+        then = (
+            "move away what lies in the way, free some space, or let your user write there; if nothing is built yet: "
+            f"{course_command('build')}; then run the same command again"
+        )
+        with disk_trouble(UsageError, "the simulated class cannot be made", demo, then):
+            if demo.is_symlink():
+                raise OSError(0, "it is a link", str(demo))
             demo.mkdir(exist_ok=True)
             with only_run(demo):
                 self.root = prepare_demo(self.root)
-        except OSError as error:
-            raise trouble_with_disk(error, self.root) or error from None
         self.say(
             f"submitted/ is empty: grading a simulated class of {len(LEARNERS)} learners in a folder of its own, {DEMO}/"
         )

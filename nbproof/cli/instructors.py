@@ -50,7 +50,7 @@ _GRADE = Options(
             help="demand this level (default: the best there is; docs/engine.md, 'Isolation')",
         ),
         option("--unsafe", action="store_true", help="go on without isolation if the machine offers none"),
-        option("--anyway", action="store_true", help="also grade lessons whose reference answers lose marks here"),
+        option("--anyway", action="store_true", help="also grade a lesson if its reference answers lose marks here"),
     ),
     "Exit code 0: everything that was handed in is graded, or settled; 1: something could not be, and is listed; 2: a wrong "
     "call; 130: interrupted. A run that was interrupted, or killed, goes on when it is started again.",
@@ -104,7 +104,7 @@ _FEEDBACK = Options(
         ),
     ),
     "Grading writes feedback too. This is for afterwards: when people have given marks and comments in formgrader. "
-    "Only pages of which something changed are written. Exit code 1: a page could not be written, or nothing says "
+    "Only pages with a change are written. Exit code 1: a page could not be written, or nothing says "
     "where it is to be handed back, and it is listed; pages that another LMS takes are no trouble.",
 )
 
@@ -114,13 +114,15 @@ def _feedback(arguments: argparse.Namespace) -> int:
 
     with progress("feedback"):
         from nbproof.run.batch import follow_marks
-        from nbproof_lms.attendance import find_learners
+        from nbproof_lms.attendance import find_learners, late_by_word
         from nbproof_lms.handback import hand_back_pages
 
-        follow_marks(arguments.course)
+        hindered = follow_marks(arguments.course, late_by_word(arguments.course))
         arguments.names = find_learners(arguments.course, arguments.names, "feedback")
+    for error in hindered:
+        print("\n".join(error.lines()), file=sys.stderr)
     if arguments.target:
-        return hand_back_pages(arguments)
+        return hand_back_pages(arguments) or len(hindered)
     start = time.perf_counter()
     with progress("feedback") as step:
         from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
@@ -131,7 +133,7 @@ def _feedback(arguments: argparse.Namespace) -> int:
         problems = {key: one.problem for key, one in problems_of(arguments.course).items() if key in set(pairs)}
         feedback = write_feedback(arguments.course, pairs, step, problems=problems, force=arguments.force)
     print_feedback(feedback, places(arguments.course).base("feedback"), time.perf_counter() - start)
-    return 1 if feedback.failed else 0
+    return 1 if feedback.failed or hindered else 0
 
 
 _FORMGRADER = Options(
@@ -166,8 +168,8 @@ _REPORT = Options(
             "--column",
             action="append",
             default=[],
-            metavar="LESSON=NAME",
-            help="which column of the export is a lesson's, where its name does not tell; may be repeated",
+            metavar="LESSON=COLUMN",
+            help="which column of the export is a lesson's, where its name does not tell: name, or number as #6; repeatable",
         ),
         option(
             "--zero",

@@ -15,7 +15,7 @@ from nbproof.interrupt import EXIT_CODE, told_to_stop
 __all__ = ["course_parser", "main"]
 
 _CLOSED = 141
-"""What a shell says of a program that wrote to a pipe which nobody reads any more."""
+"""The exit code that a shell gives a program that wrote to a pipe after its reader had gone."""
 
 
 def main(argv: list[str] | None = None, without: UsageError | None = None) -> int:
@@ -44,7 +44,7 @@ def main(argv: list[str] | None = None, without: UsageError | None = None) -> in
         print("\n".join(error.lines()), file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
-        # Whoever read, such as `head`, has enough. What Python itself writes at its end must find a place, too.
+        # The reader, such as `head`, has enough. What Python itself writes at its end must find a place, too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _CLOSED
     except (Exception, SystemExit):

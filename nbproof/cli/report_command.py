@@ -12,7 +12,7 @@ from typing import IO, Any
 from nbproof.command import course_command
 from nbproof.gradebook.marks import ClassResults, by_assignment
 from nbproof.key import Key
-from nbproof.report.records import read_class, withdrawn
+from nbproof.report.records import outdated, read_class, withdrawn
 from nbproof.report.report import make_report
 from nbproof.report.statistics import late_lines, missing_lines
 from nbproof.run.batch import follow_marks
@@ -33,8 +33,8 @@ def report(request: Namespace) -> int:
     exports = exports_of(request)
     chosen = columns_of(request.column)
     with progress("reading") as step:
-        follow_marks(request.course)
         known = known_of(request.course)
+        hindered = follow_marks(request.course, known.late)
         results = read_class(request.course, request.names, step, known)
     handed_in = results.marks.keys() - known.problems.keys()
     seen = seen_in(request.course, results.marks, useless(request.course, handed_in))
@@ -50,12 +50,15 @@ def report(request: Namespace) -> int:
         print((folder / "report.json").read_text(encoding="utf-8"))
     else:
         _print_report(request.course, results, told, folder / "index.html", seen)
-    complete = not (refused or results.unreadable)
+    outrun = outdated(results.marks.values())
+    if outrun:
+        say(console_for_output(stderr=request.json), "\n".join(outrun))
+    complete = not (refused or results.unreadable or hindered or (exports and outrun))
     for name, file in made.items():
         path = folder / f"{name}.csv"
         out = sys.stderr if request.json else sys.stdout
         complete &= _tell_file(name, file, path, known_elsewhere(name, made), out)
-    for error in (*results.unreadable, *refused):
+    for error in (*hindered, *results.unreadable, *refused):
         print("\n".join(error.lines()), file=sys.stderr)
     return 0 if complete else 1
 
@@ -75,7 +78,7 @@ def _print_report(
     first += [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in needy]
     scores = by_assignment(results.marks).values()
     missing = {row["lesson"]: row["missing"] for row in tables["lessons"]}
-    waiting = [one for one in results.ungraded() if one.key not in seen]
+    waiting = [one for one in results.ungraded() if not (one.behind or one.key in seen)]
     lines = (
         *missing_lines(missing, called.__getitem__),
         *late_lines(scores),
@@ -102,7 +105,7 @@ def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str]
     lines += [f"  ! {printable(who)}: has a grade, and {several}" for who in file.unclear]
     if unknown or file.unclear:
         add = course_command("roster add ID --name '...' --email ...")
-        lines.append("  next: nothing, of whoever has left the class there. Of others:")
+        lines.append("  next: nothing for learners who have left the class there. For others:")
         lines.append(f"        {add}, with name or address as the export has them, then run the same report again;")
         lines.append("        or, if the class is in two LMSs: name the other's export as well")
     print("\n".join(lines), file=out)

@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
+from nbproof.command import course_command
 from nbproof.display.panel import text_of
 from nbproof.display.words import words
 from nbproof.errors import UsageError
@@ -40,7 +41,7 @@ def check_notebook(root: Path, file: Path, lessons: list[str], *, seed: int | No
     try:
         hand_in = HandIn(Key("you", lesson), file).read(limits)
     except Damaged as damage:
-        raise _unchecked(file, str(damage)) from None
+        raise _unchecked(file, lesson, str(damage)) from None
     blueprint = read_blueprint(places(root).source(lesson), config, lesson)
     # Neither can be imported where there is no Linux.
     from nbproof.marking.marker import Marker
@@ -50,21 +51,22 @@ def check_notebook(root: Path, file: Path, lessons: list[str], *, seed: int | No
         marker = Marker(engine, {lesson: blueprint}, seed if seed is not None else secrets.randbelow(10**9) + 1)
         verdict = marker.mark(hand_in)
     if verdict.problem:
-        raise _unchecked(file, verdict.problem)
+        raise _unchecked(file, lesson, verdict.problem, verdict.grader_failed)
     return verdict
 
 
-def _unchecked(file: Path, why: str) -> UsageError:
-    return UsageError(
-        f"this cannot be checked: {why}", str(file), "save the notebook in JupyterLab, then check it again"
-    )
+def _unchecked(file: Path, lesson: str, why: str, grader_failed: bool = False) -> UsageError:
+    fresh = f"mend that, or move it away, and {course_command(f'lab {lesson}')} makes a fresh one; then check it again"
+    then = "send this message to the people who made the course" if grader_failed else fresh
+    return UsageError(f"this cannot be checked: {why}", str(file), then)
 
 
 def _lesson_of(root: Path, file: Path, lessons: list[str]) -> str:
-    """The lesson that a notebook belongs to, or of those that it may be the one with its name, or of which most is in it."""
+    """The lesson that a notebook belongs to. Of several that fit, the one with the notebook's name, or else the best."""
     guess = LessonBook(root).guess(file)
     if found := [one for one in (guess.lesson, *guess.others) if one]:
-        return max(found, key=lambda one: file.resolve().match(f"{assignment_of(one)}/{notebook_of(one)}.ipynb"))
+        called = file.resolve().parts[-2:]
+        return max(found, key=lambda one: called == (assignment_of(one), f"{notebook_of(one)}.ipynb"))
     raise UsageError(
         "this notebook belongs to no lesson of the course: none of its cells is a TODO cell",
         str(file),

@@ -9,7 +9,7 @@ A hint leads to the idea. It never holds a line of a solution. Hints are written
     [rebinds_output]
     name = "rebinding the name instead of returning a value"
     question = "Who sees the new value of `output` after your function has ended?"
-    idea = "A name inside a function is local. Whoever calls it gets what it returns."
+    idea = "A name inside a function is local. The caller gets what the function returns."
     read = "Lesson 03, 'What a function may return'"
 
 and ``[way_in.<exercise>]`` for a learner who does not know how to begin: question, idea, read.

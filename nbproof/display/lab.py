@@ -78,7 +78,7 @@ def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
 
 
 def _for_learners(root: Path) -> Path:
-    """A folder with settings for this start of JupyterLab alone: whoever teaches with this environment keeps the panels."""
+    """A folder with settings for this start of JupyterLab alone: teachers who use this environment keep the panels."""
     folder = root.resolve() / ".course" / "learner"
     hidden = {f"@jupyter/nbgrader:{name}": True for name in OF_TEACHERS}
     settings = {"page_config": {"disabledExtensions": hidden}, "default_setting_overrides": SETTINGS}

@@ -41,9 +41,9 @@ class OutlinedExercise:
     minutes: int
     points: float
     cells: tuple[tuple[str, ...], ...]
-    """Of each test cell, the names of the checks that learners have."""
+    """For each test cell the names of the checks that learners have."""
     hidden: tuple[int, ...]
-    """Of each test cell, how many checks learners do not have."""
+    """For each test cell, how many checks learners do not have."""
     stub: str
     """:func:`fingerprint` of the TODO cell as it is handed out."""
 

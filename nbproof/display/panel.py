@@ -59,8 +59,8 @@ def html_of(
 ) -> str:
     """The panel: one line a check, and for the first wrong one what was got, wanted, where, and its misconception.
 
-    ``ask``: whether there is a notebook in which the learner can ask for the first step of help, if there is any; without
-    one the step stands in the panel. ``picture``: a piece of HTML to go below what is wrong. ``instead``: what is said if the
+    ``ask``: whether the learner has a notebook to ask for the first step of help, if there is a hint. Without a notebook
+    that step stands in the panel. ``picture``: a piece of HTML to go below what is wrong. ``instead``: what is said if the
     first wrong one was not asked, or if that is not what matters.
     """
     wrong = first_wrong(findings)

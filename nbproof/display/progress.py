@@ -2,7 +2,7 @@
 
 It is kept in one small file on the learner's own disk, and never sent anywhere. The file is an SQLite database, so that two
 notebooks may write at one time; it lies where the system keeps a user's data, or where the environment variable
-COURSE_PROGRESS says. Whatever is wrong with it (a full disk, a folder that is read-only) costs a learner the overview and
+COURSE_PROGRESS says. If anything is wrong with it (a full disk, a folder that is read-only), a learner loses the overview and
 nothing else.
 """
 

@@ -19,15 +19,15 @@ class Session:
     collected: list[Finding] | None = None
     """Where findings gather, instead of being shown; None if they are shown."""
     seed: int = 0
-    """Of whoever collects; 0 if nobody has said."""
+    """The seed that the collector of findings has set; 0 if none has."""
     variables: dict[str, Any] | None = None
     """The learner's, if they are not those of the cell that calls."""
     exercise: str = ""
     """What the check cell that ran last is about."""
     last: Finding | None = None
-    """The first check of it that failed, or the last one."""
+    """The first check of that cell that failed, or else its last check."""
     withheld: int = 0
-    """How many more run when it is graded."""
+    """How many more checks run when that exercise is graded."""
     solved: bool = True
     """Whether the exercise's other check cells have passed."""
     steps: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Session:
         """Note the outcome of a check cell."""
         self.exercise, self.last, self.withheld, self.solved = exercise, finding, withheld, solved
         if finding.passed:
-            # Whoever comes back to an exercise later starts at its first step again.
+            # A learner who comes back to an exercise later starts at its first step again.
             self.steps = {key: count for key, count in self.steps.items() if key[0] != exercise}
 
 

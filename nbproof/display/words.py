@@ -1,4 +1,4 @@
-"""Whatever a learner reads in a notebook: panel, help and progress, in English sentences. Nothing reads them again.
+"""All that a learner reads in a notebook: panel, help and progress, in English sentences. No code reads them again.
 
 Another language is one more module: ``WORDS = Language({...})`` with the texts of :data:`TEXTS` in that language, and
 ``course.toml`` names it, ``language = "my_course.german"``. What it leaves out is said in English; where its grammar wants
@@ -277,7 +277,7 @@ class Language:
         return self.text(key, name=trouble.name, what=self.one(trouble.message))
 
     def hidden_trouble(self, trouble: ProbeError) -> str:
-        """An error in a hidden check, of which only its form is known."""
+        """An error in a hidden check. Only its form is told."""
         if trouble.kind == UNANSWERED:
             return self.text("hidden stands", stands=self.stands(trouble))
         kind = trouble.kind or self.text("another error")

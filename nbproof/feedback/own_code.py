@@ -38,7 +38,7 @@ _LIBRARY = re.compile(r"…?(?:/[^\s/'\"<>()]{1,100}){0,20}/(?=(?:site-packages|
 
 
 def harmless(text: object, most: int = 2_000) -> str:
-    """A learner's text, or what their code brought about, fit to be shown: at most ``most`` characters and a little."""
+    """A learner's text, or a text that their code made, fit to be shown: at most ``most`` characters and a little."""
     return visible(shortened(text if isinstance(text, str) else str(text), most))
 
 
@@ -75,7 +75,7 @@ def shortened(text: str, most: int) -> str:
 
 @cache
 def _own_folders() -> tuple[str, ...]:
-    """Those in which the grader's Python, its packages and its course lie."""
+    """The folders that hold the grader's Python, its packages and its course, and its home; the longest path first."""
     ours = {str(Path(__file__).resolve().parents[2]), str(the_course().root)}
     places = {sys.prefix, sys.base_prefix, sys.exec_prefix, os.getcwd(), *ours, os.path.expanduser("~")}
     return tuple(sorted((place for place in places if len(place) > 5), key=len, reverse=True))
@@ -137,7 +137,7 @@ class Made:
 
 
 def made_in(outputs: Sequence[Mapping[str, Any]], clean: Callable[[str], str]) -> tuple[Made, ...]:
-    """All of it, in its order; texts that follow each other are one. ``clean``: makes a text fit to be shown.
+    """All that a cell made, in its order; texts that follow each other become one. ``clean`` makes a text fit to be shown.
 
     A worker's outputs were made harmless when they came (nbproof/sandbox/outputs.py): a picture is a plain PNG.
     """

@@ -74,7 +74,7 @@ _PIXELS = 96
 
 @dataclass(frozen=True)
 class Addressee:
-    """Whose page it is: the verdict, what people gave, and what must not be shown unless they wrote it."""
+    """The learner of a page: the verdict, what people gave, and what must not be shown unless the learner wrote it."""
 
     verdict: Verdict
     marks: Mark
@@ -112,7 +112,7 @@ class Card:
     """Those of the learner's own that a person reads there, with what they made."""
 
     def __init__(self, learner: Addressee, name: str, points: Mapping[str, float], most: float, status: Status) -> None:
-        """``points``: what tests gave to each cell. ``status``: *uncertain* of whatever only a person can mark."""
+        """``points``: what tests gave to each cell. ``status``: *uncertain* if only a person can mark it."""
         verdict, comments = learner.verdict, learner.marks.comments
         outlined = exercise_named(name)
         self.learner, self.id, self.max_score, self.status = learner, "" if is_made_up(name) else name, most, status
@@ -127,7 +127,7 @@ class Card:
         marks = [held.get(cell) or CellMark(cell, most, of_tests) for cell, of_tests in points.items()]
         self.score = sum(mark.score for mark in marks)
         self.by_hand = any(mark.given is not None for mark in marks)
-        # Whoever gave points has looked: nothing waits any more.
+        # A person who gave points has looked: nothing waits any more.
         self.waits = status is Status.UNCERTAIN and not self.by_hand
 
     @property
@@ -336,7 +336,7 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
         digest,
         cards=cards,
         clean=learner.clean,
-        typeset=lambda text: Markup(setter.typeset(visible(text))),  # noqa: S704 nothing in it does anything
+        typeset=lambda text, whole=False: Markup(setter.typeset(visible(text), whole)),  # noqa: S704 nothing in it does anything
         say=words(),
         score=max(0.0, sum(card.score for card in cards) - marks.penalty),
         most=sum(card.max_score for card in cards),

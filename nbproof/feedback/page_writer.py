@@ -1,7 +1,7 @@
 """Who writes feedback pages: forks of the warm interpreter if there are any, or else this process.
 
-A fork of the warm interpreter has imported all that draws pictures. It runs no learner's code and is not sealed: it writes where
-whoever grades writes.
+A fork of the warm interpreter has imported all that draws pictures. It runs no learner's code and is not sealed: it writes to
+the same folders as the grader.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _write_page(root: Path, task: Task) -> str:
 
 
 def serve(line: Connection) -> None:
-    """Write one page after another until whoever asks hangs up."""
+    """Write one page after another until the process that asks hangs up."""
     while True:
         try:
             root, task = line.recv()

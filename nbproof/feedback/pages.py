@@ -22,7 +22,8 @@ from nbproof.feedback.page_writer import Task, page_path, written
 from nbproof.gradebook.graded_notebook import hand_on
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import read_marks
-from nbproof.key import Key, assignment_of
+from nbproof.grouping import grouped
+from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.places import places
 from nbproof.run.journal import journal_of
 from nbproof.terminal import console_for_output, say
@@ -74,7 +75,7 @@ def chosen_submissions(
 
 
 def _made(root: Path, step: str, ending: str) -> set[Key]:
-    """The submissions of which a file with this ending was made, also of lessons that are no more."""
+    """The submissions that have a file with this ending at this step, also of lessons that are no more."""
     here = places(root)
     known = set(here.lessons())
     several = {assignment_of(one) for one in known if "/" in one}
@@ -120,10 +121,15 @@ def write_feedback(
         for task, reason in pages:
             reasons[task.key] = reason
             step(len(reasons), len(tasks), "/".join(task.key))
+    notebooks = grouped((assignment_of(one), notebook_of(one)) for one in places(root).lessons())
     for key in keys:
         try:
             # What `nbgrader release_feedback` wants beside each page.
             hand_on(root, *key, "feedback")
+            for page in page_path(root, *key).parent.glob("*.html"):
+                # Of a notebook that the assignment had once.
+                if page.stem not in notebooks.get(assignment_of(key[1]), [page.stem]) and digest_in(page):
+                    page.unlink()
         except OSError as error:
             reasons[key] = reasons.get(key) or str(error.strerror)
     done = sorted(reasons.items())

@@ -13,6 +13,7 @@ feedback a time that is empty, because nobody has said one.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import secrets
@@ -29,9 +30,10 @@ from traitlets.config import Config
 from nbproof.cells import name_of
 from nbproof.display.panel import html_of, text_of
 from nbproof.display.words import words
-from nbproof.files import replace_file
+from nbproof.files import digest_of, replace_file
 from nbproof.gradebook.receipts import SECRET, TIME, secret_in, time_in
 from nbproof.gradebook.typeset import Typesetter
+from nbproof.key import Key, notebook_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import OWN, Blueprint, files_beside, fill_in, is_blank
 from nbproof.marking.plain import plain_outputs
@@ -41,7 +43,7 @@ from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged, files_below, read_file
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
 
-__all__ = ["graded_notebook", "hand_on", "is_coloured", "without_blank_lines"]
+__all__ = ["graded_notebook", "hand_on", "is_coloured", "keep_earlier", "without_blank_lines"]
 
 
 def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.NotebookNode:
@@ -98,7 +100,7 @@ _NOT_RUN = CellRun(
 
 
 def _outputs(exercise: Outcome, part: str, plain: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    """The panel of one test cell, and the error that ends it if it is not whole. ``plain``: what tests of its own have shown."""
+    """The panel of one test cell, and the error that ends it if it is not whole. ``plain``: what its plain tests have shown."""
     whole, points = exercise.is_whole_in(part), exercise.points[part]
     shown = plain_outputs(points, exercise.most[part], plain) if plain is not None else []
     findings = list(exercise.findings_of(part)) or [Finding("", "", True, part=part)]
@@ -237,3 +239,21 @@ def _write(path: Path, data: bytes | None) -> None:
         path.unlink(missing_ok=True)
     else:
         replace_file(path, data)
+
+
+def keep_earlier(root: Path, earlier: Verdict, blueprint: Blueprint) -> Path:
+    """Keep the answers that counted until now, because others came, and the files beside them. Returns the folder.
+
+    Raises OSError for the notebook.
+    """
+    key = Key(earlier.learner, earlier.lesson)
+    kept = root / "collected" / "graded" / key.learner / key.assignment / digest_of(earlier.handed_in.encode())[:8]
+    but = shutil.ignore_patterns(".*", "*.ipynb")
+    with contextlib.suppress(OSError):  # a path that is too long there
+        shutil.copytree(places(root).folder("autograded", *key), kept, symlinks=True, ignore=but, dirs_exist_ok=True)
+    # The lesson may have fewer cells by now.
+    last = len(blueprint.notebook.cells) - 1
+    own = tuple(replace(one, after=min(one.after, last), place=None) for one in earlier.own)
+    notebook = fill_in(blueprint, Answers(earlier.answers, own=own))
+    replace_file(kept / f"{notebook_of(key.lesson)}.ipynb", json.dumps(notebook))
+    return kept

@@ -1,4 +1,4 @@
-"""What is known of a class: one mark for each submission, the people, the lessons. Whatever tells of a class reads this."""
+"""What is known of a class: one mark for each submission, the people, the lessons. All that tells of a class reads this."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class Lateness:
     """Whether an LMS calls it late, and does not say when it came."""
     handed_in: datetime | None = None
     due: datetime | None = None
-    """For this learner."""
+    """The due date of this learner."""
     extended: bool = False
-    """Whether that is later than for the class."""
+    """Whether this learner's due date is later than that of the class."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Mark:
 
     @property
     def learner(self) -> str:
-        """Whose."""
+        """The id of the learner who handed it in."""
         return self.verdict.learner
 
     @property
@@ -141,7 +141,7 @@ class Mark:
 
     @property
     def pending(self) -> bool:
-        """Whether a person is to look at anything."""
+        """Whether there is anything that a person has to look at."""
         return any(cell.listed for cell in self.cells.values())
 
     @property
@@ -156,7 +156,7 @@ class Mark:
 
     @property
     def settled(self) -> frozenset[str]:
-        """Exercises whose marks a person has given, of every test cell."""
+        """Exercises where a person has given the marks of every test cell."""
         given = {name for name, cell in self.cells.items() if cell.given is not None}
         return frozenset(one.id for one in self.verdict.exercises if one.most.keys() <= given)
 
@@ -178,10 +178,10 @@ def marks(
     fresh: Collection[Key] | None = None,
     most: Mapping[str, float] | None = None,
 ) -> dict[Key, Mark]:
-    """The marks of these submissions, ordered by learner and lesson: what was found, with what the gradebook holds of it.
+    """The marks of these submissions, ordered by learner and lesson: each verdict, with what the gradebook holds of it.
 
-    ``late``: what an LMS calls late. ``fresh``: what this run marked (None: all). ``most``: what lessons give, for
-    what is not graded. What was found, and no gradebook holds, has the marks that tests gave.
+    ``late``: submissions that an LMS calls late. ``fresh``: those that this run marked (None: all). ``most``: the points of
+    each lesson, for submissions that are not graded. A verdict that the gradebook does not hold has the marks that tests gave.
     """
     made = {}
     for key, verdict in sorted(verdicts.items()):
@@ -291,6 +291,13 @@ class Person:
     lms_id: str = ""
     full_name: str = ""
     """The name where nobody has said which part of it is the first and which the last; they are empty then."""
+    also: frozenset[str] = field(default=frozenset(), kw_only=True)
+    """Other ids of theirs, on the roster or as a folder; the number of an LMS is written ``number 501``."""
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """All names that their work may lie under."""
+        return self.also | {self.id}
 
     @property
     def name(self) -> str:
@@ -323,6 +330,8 @@ class ClassResults:
     """Verdicts that are damaged."""
     more_time: frozenset[Key] = frozenset()
     """(learner, lesson) of extensions that have not ended: what has not come of these is not missing yet."""
+    without_gradebook: tuple[CourseError, ...] = ()
+    """Why there is nothing of the gradebook in this, if that is so: no marks given by hand, no late penalties."""
 
     @property
     def graded(self) -> tuple[Key, ...]:
@@ -347,14 +356,14 @@ class GradedClass(ClassResults):
     reasons: tuple[str, ...] = ()
     """What was graded again, and why."""
     plain_tests: Mapping[str, int] = field(default_factory=dict)
-    """Of the lessons of which this run marked something: how many test cells run beside the learner's code."""
+    """Lesson -> how many of its test cells run beside the learner's code. Only of lessons that this run marked work of."""
     unfit: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> why its reference answers lose marks here."""
     anyway: bool = False
-    """Whether those were graded even so."""
+    """Whether these lessons were graded in spite of that."""
     given_away: Mapping[str, str] = field(default_factory=dict)
-    """Lesson -> for which cells a notebook that nobody has touched earns marks."""
+    """Lesson -> the cells that give marks to a notebook that nobody has touched."""
     remarks: tuple[str, ...] = ()
-    """Which files of learners are not beside their graded notebooks, and why; whose marks fell with a new hand-in."""
+    """Files of learners that are not beside their graded notebooks, and why; learners with fewer marks for a new hand-in."""
     refused: Mapping[str, str] = field(default_factory=dict)
-    """Lesson -> why nothing of it can be graded here, whoever asks."""
+    """Lesson -> why nothing of it can be graded here, by any command."""

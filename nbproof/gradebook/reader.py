@@ -1,8 +1,9 @@
-"""What the gradebook holds: of submissions marks that tests and people gave, comments and late penalties; of learners names."""
+"""What the gradebook holds: the names of learners, and of submissions the marks, the comments and the late penalties."""
 
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,15 +22,26 @@ from nbgrader.api import (
     TaskCell,
 )
 from nbgrader.apps import NbGraderAPI
-from sqlalchemy.orm import undefer
+from sqlalchemy import func
 
+from nbproof.command import nbgrader_command
 from nbproof.gradebook.marks import CellMark, Lateness, Mark, Person
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config
+from nbproof.text import counted, printable
 
-__all__ = ["DueDates", "due_dates_in", "lessons_in", "marks_in", "opened_gradebook", "people_in", "read_marks"]
+__all__ = [
+    "DueDates",
+    "due_dates_in",
+    "left_behind",
+    "lessons_in",
+    "marks_in",
+    "opened_gradebook",
+    "people_in",
+    "read_marks",
+]
 
 
 @dataclass(frozen=True)
@@ -39,7 +51,7 @@ class DueDates:
     lessons: Mapping[str, datetime] = field(default_factory=dict)
     """For the class; a lesson without a due date is not there."""
     extensions: Mapping[Key, datetime] = field(default_factory=dict)
-    """(learner, lesson) -> when it is due for those who have an extension."""
+    """(learner, lesson) -> the due date, for learners with an extension."""
 
 
 def due_dates_in(book: Any) -> DueDates:
@@ -64,7 +76,7 @@ def opened_gradebook(root: Path) -> Iterator[Any | None]:
 
 
 def people_in(book: Any) -> list[Person]:
-    """Everybody whom a gradebook knows."""
+    """All learners in a gradebook."""
     keys = ("id", "first_name", "last_name", "email", "lms_user_id")
     return [Person(*(str(one.get(key) or "") for key in keys)) for one in book.student_dicts()]
 
@@ -89,11 +101,32 @@ def lessons_in(book: Any) -> dict[str, float]:
     return found
 
 
-def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
-    """Learner -> mark, for all submissions of a lesson, or of an assignment of several, whose cells are then called
-    ``notebook/cell``. Some queries a lesson: nbgrader's objects would ask once a cell.
+def left_behind(book: Any, assignments: Collection[str]) -> Iterator[str]:
+    """A line for each assignment that is none of these any more, and that people gave something to: what, and what helps."""
+    # One without notebooks is not there yet.
+    for one in [one for one in book.assignments if one.notebooks and one.name not in assignments]:
+        marks = marks_in(book, one.name).values()
+        given = {
+            "manual mark": sum(cell.by_person for mark in marks for cell in mark.cells.values()),
+            "comment": sum(len(mark.comments) for mark in marks),
+            "due date": int(one.duedate is not None),
+            "extension": sum(of.extension is not None for of in one.submissions),
+        }
+        if any(given.values()):
+            name = printable(one.name)
+            yield (
+                f"{name} is in the gradebook only, with {', '.join(counted(count, of) for of, count in given.items() if count)}: "
+                f"if its folder has another name now, call it {name} again in source/, release/ and submitted/ (and lessons/, "
+                "if you have that), then grade again. If it is over, take it out of the gradebook, with all its marks, comments "
+                f"and dates: {nbgrader_command(shlex.join(['db', 'assignment', 'remove', one.name, '--force']))}"
+            )
 
-    What being late costs is taken off once an assignment: of its notebooks, off the first.
+
+def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
+    """Learner -> mark, for all submissions of a lesson, or of an assignment. The cells of an assignment with several notebooks
+    are called ``notebook/cell``. It takes some queries a lesson: nbgrader's objects would ask once a cell.
+
+    A penalty for being late is each notebook's own.
 
     An extension makes a submission before anything was handed in: as long as nothing else is known of it, it is left out.
     """
@@ -101,14 +134,18 @@ def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
     assignment = book.find_assignment(assignment_of(lesson))
     names = {one.id: one.name for one in assignment.notebooks}
     notebooks = [one for one, name in names.items() if "/" not in lesson or name == notebook_of(lesson)]
-    first = not notebooks or len(notebooks) == len(names) or names[notebooks[0]] == min(names.values())
     most = sum(float(one.max_score) for one in assignment.notebooks if one.id in notebooks)
     above = {one: f"{names[one]}/" if len(notebooks) > 1 else "" for one in notebooks}
     cells, comments = _cells_in(book, above), _comments_in(book, above)
     dated = assignment.duedate is not None
     submissions = book.db.query(SubmittedAssignment).filter(SubmittedAssignment.assignment_id == assignment.id)
-    found = {}
-    for one in submissions.options(undefer(SubmittedAssignment.late_submission_penalty)):
+    sums = (
+        book.db.query(SubmittedNotebook.assignment_id, func.sum(SubmittedNotebook.late_submission_penalty))
+        .filter(SubmittedNotebook.notebook_id.in_(notebooks))
+        .group_by(SubmittedNotebook.assignment_id)
+    )
+    found, penalties = {}, dict(sums.all())
+    for one in submissions:
         extended = one.extension is not None
         late = Lateness(handed_in=one.timestamp)
         if dated:
@@ -119,7 +156,7 @@ def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
             # In a fixed order: pages know by it whether something has changed.
             dict(sorted(cells[one.id].items())),
             dict(sorted(comments[one.id].items())),
-            float(one.late_submission_penalty or 0.0) * first,
+            penalties.get(one.id) or 0.0,
             late,
         )
         if extended and one.timestamp is None and not _is_marked(found[one.student_id]):

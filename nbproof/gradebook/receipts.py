@@ -38,5 +38,5 @@ def secret_in(path: Path) -> str:
         text = read_file(path, 1_000).decode("ascii")
     except (Damaged, ValueError):
         return ""
-    # The exchange's own are 128 hexadecimal digits. Whatever it is, it counts to the last character.
+    # The exchange's own are 128 hexadecimal digits. Of another one each character counts as well, to the last.
     return text if re.fullmatch(r"[!-~\s]{16,}", text) else ""

@@ -1,4 +1,4 @@
-"""What the gradebook knows of an assignment follows the instructor's notebooks. Whatever people gave stays.
+"""What the gradebook knows of an assignment follows the instructor's notebooks. All that people gave stays.
 
 nbgrader itself adds and removes no cell once somebody has handed in. So its `generate_assignment` fills a gradebook of its
 own in a scratch folder, and what stands in that one goes into the course's, in one transaction: a run that is cut off leaves
@@ -115,7 +115,12 @@ def follow(book: Any, config: Config, assignment: str, folder: Path) -> str:
         change = _Change(book.db, known, place, _removed_before(place))
         change.follow({paths[int(one.name)].stem: one for one in made.find_assignment(_NAME).notebooks})
         note = change.note()
+        if change.lost:
+            change.write()
         book.db.commit()
+        if change.back:
+            change.removed.difference_update(change.back)
+            change.write()
     return note
 
 
@@ -133,7 +138,7 @@ def _registered_alone(config: Config, assignment: str, folder: Path, paths: Sequ
         said = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}" if not outcome["success"] else ""
     except CourseError:
         raise
-    except Exception as error:  # nbgrader's, and whatever an instructor's own preprocessor raises
+    except Exception as error:  # nbgrader's, and any that an instructor's own preprocessor raises
         said = f"{type(error).__name__}: {error}"
     if said:
         raise CourseError(
@@ -161,15 +166,28 @@ def _cells_of(notebook: Any) -> frozenset[str]:
 
 
 def _removed_before(place: Path) -> set[tuple[str, ...]]:
-    """What people gave for cells that are gone: the rows of the file in ``place``, below its heads."""
-    text = place.read_text(encoding="utf-8") if place.exists() else ""
-    rows = [tuple(map(unquoted, row)) for row in csv.reader(io.StringIO(text))]
-    return {*rows} - {(*_WHERE, *_GIVEN)}
+    """What people gave for cells that are gone: the rows of the file in ``place``, below its heads.
+
+    Raises CourseError if a person, or a spreadsheet, has made something else of it.
+    """
+    text = place.read_bytes() if place.exists() else b""
+    try:
+        read = csv.reader(io.StringIO(text.decode("utf-8-sig"), newline=""))
+        rows = {tuple(map(unquoted, row)) for row in read} - {(*_WHERE, *_GIVEN)}
+        for _, _, _, _, score, extra, _ in rows:
+            _ = float(score or 0) + float(extra or 0)
+    except (ValueError, csv.Error) as error:
+        raise CourseError(
+            f"what you gave for cells that are gone cannot be read: {in_one_line(error)}",
+            str(place),
+            "save it as CSV with commas, in UTF-8, numbers as 1.5; or move it away: nothing comes back then; grade again",
+        ) from None
+    return rows
 
 
 @dataclass(frozen=True)
 class _Change:
-    """Of what a gradebook knows of one assignment; nothing of it is committed."""
+    """A change of what a gradebook knows of one assignment; nothing of it is committed."""
 
     db: Any
     assignment: Any
@@ -244,7 +262,7 @@ class _Change:
         return row.notebook.assignment.student_id, self.assignment.name, row.notebook.name, cell
 
     def _give_back(self, row: Any, cell: str) -> None:
-        """What a person gave before the cell was removed; a mark waits to be looked at."""
+        """Put back what a person gave before the cell was removed, and have a person look at it again."""
         for told in [one for one in self.removed if one[:4] == self._where(row, cell)]:
             for name, text in zip(_GIVEN, told[4:], strict=False):
                 if text and hasattr(row, name):
@@ -252,17 +270,21 @@ class _Change:
                     row.needs_manual_grade = True
                     self.back.add(told)
 
+    def write(self) -> None:
+        """What people gave for cells that are gone, to the file: the last of each cell."""
+        newer = {row[:4] for row in self.lost}
+        rows = {row for row in self.removed if row[:4] not in newer} | self.lost
+        self.place.parent.mkdir(exist_ok=True)
+        replace_file(self.place, csv_of([(*_WHERE, *_GIVEN), *sorted(rows)]))
+
     def note(self) -> str:
-        """What a teacher should know; what people gave for cells that are gone goes to the file."""
+        """What a teacher should know."""
         if not self.assignment.submissions or not self.new | self.gone:
             return ""
         told = "; ".join(
             f"{what}: {some_of(sorted(names), 5)}" for what, names in (("new", self.new), ("gone", self.gone)) if names
         )
         where = ""
-        if self.lost or self.back:
-            self.place.parent.mkdir(exist_ok=True)
-            replace_file(self.place, csv_of([(*_WHERE, *_GIVEN), *sorted(self.removed - self.back | self.lost)]))
         lost = f"for what is gone: {self.place}, from which they come back with their cells"
         for rows, became in ((self.lost, lost), (self.back, "are back with their cells: look at them")):
             where += f"; {counted(len(rows), 'mark')} or comments given by hand {became}" * bool(rows)

@@ -62,7 +62,7 @@ def masked(db_url: str) -> str:
 
 @contextlib.contextmanager
 def trouble_with_gradebook(db_url: str) -> Iterator[None]:
-    """Whatever the database raises in this block comes out as a GradingError, and nbgrader logs nothing of it."""
+    """An error of the database in this block comes out as a GradingError, and nbgrader logs nothing of it."""
     logger = logging.getLogger("tornado.application")
     before, logger.disabled = logger.disabled, True
     try:
@@ -79,7 +79,7 @@ def trouble_with_gradebook(db_url: str) -> Iterator[None]:
 
 
 def is_one_submissions(error: Exception) -> bool:
-    """Whether the database refuses what one submission brings, such as a name that is too long, and is well itself."""
+    """Whether only this submission is refused, such as for a name that is too long, and the database itself is well."""
     if isinstance(error, (InterfaceError, OperationalError)):
         return False
     if isinstance(error, DBAPIError):

@@ -44,9 +44,10 @@ class Typesetter:
         self._room, self._maths = _MOST_IN_ALL, _MOST_MATHS
         self._parser = _parser(self._formula, self._picture)
 
-    def typeset(self, text: str) -> str:
-        """The text as one line of HTML, which Markdown leaves alone."""
+    def typeset(self, text: str, whole: bool = False) -> str:
+        """The text as one line of HTML, which Markdown leaves alone. ``whole``: an instructor's comment, however long."""
         kept = _readable(text)
+        kept = kept[:_LONGEST] + _CUT if len(kept) > _LONGEST and not whole else kept
         fits = len(kept) <= min(_MOST_SET, self._room) and kept.count("|") <= _LARGEST_TABLE
         self._room -= len(kept) if fits else 0
         page = self._parser.render(kept) if fits else f'<pre style="white-space:pre-wrap">{escape(kept)}</pre>'
@@ -73,9 +74,8 @@ class Typesetter:
 
 def _readable(text: str) -> str:
     kept = _TURNING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text.encode("utf-8", "backslashreplace").decode())
-    # Whatever else ends a line could end the one line of HTML.
-    kept = "\n".join(kept.replace("\0", "\ufffd").splitlines())
-    return (kept[:_LONGEST] + _CUT if len(kept) > _LONGEST else kept).strip("\n")
+    # Any other line end could end the one line of HTML.
+    return "\n".join(kept.replace("\0", "\ufffd").splitlines()).strip("\n")
 
 
 def _parser(formula: Callable[..., str], picture: Callable[..., str]) -> MarkdownIt:

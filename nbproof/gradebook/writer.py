@@ -71,10 +71,10 @@ class Writer(Gradebook):  # type: ignore[misc]
         return self._handed_in(learner, lesson, submitted, held.late.handed_in) == held.late.handed_in
 
     def _handed_in(self, learner: str, lesson: str, submitted: Path, before: datetime | None) -> datetime | None:
-        """When it was handed in, as ``timestamp.txt`` says. What an LMS calls late, and no more, came at least a second late.
+        """When it was handed in, as ``timestamp.txt`` says. If an LMS says only that it was late, it was a second late.
 
-        ``before``: what the gradebook has, which stays if nothing tells; a time that cannot be read leaves none. Whoever had
-        such a second, and has handed in again since, came when it was due.
+        ``before``: what the gradebook has. It stays if nothing tells the time; a time that cannot be read leaves none. A
+        learner who had such a second, and has handed in again since, came when it was due.
         """
         try:
             told = time_in(_stamp(learner, lesson, submitted), self.zone)
@@ -97,8 +97,17 @@ class Writer(Gradebook):  # type: ignore[misc]
                 one.duedate = one.duedate.replace(second=59)
         self.db.commit()
 
+    def follow_due(self) -> None:
+        """What an LMS calls late, without saying when it came, came a second after today's due date."""
+        for learner, lesson in self.late:
+            with contextlib.suppress(MissingEntry):
+                submission = self.find_submission(assignment_of(lesson), learner)
+                due = submission.assignment.duedate
+                submission.timestamp = due + timedelta(seconds=1) if due is not None else None
+        self.db.commit()
+
     def set_due(self, lesson: str, when: datetime | None) -> None:
-        """Set or take away the class's due date. Whoever has a later one of their own keeps it; other extensions end."""
+        """Set or take away the class's due date. A learner with a later one of their own keeps it; other extensions end."""
         extensions = due_dates_in(self).extensions
         self.update_or_create_assignment(lesson, duedate=when)
         for (learner, name), until in extensions.items():
@@ -141,10 +150,10 @@ class Writer(Gradebook):  # type: ignore[misc]
         try:
             self._write(verdict, blueprint, submitted, earlier or {})
         except BaseException as error:
-            # Whatever comes next must not find half of this in the session.
+            # The next one must not find half of this in the session.
             self.db.rollback()
             if isinstance(error, InvalidEntry) and isinstance(error.__context__, SQLAlchemyError):
-                # nbgrader's word for whatever the database says, a full disk too.
+                # nbgrader raises this for any error of the database, a full disk too.
                 raise error.__context__ from None
             raise
 
@@ -160,7 +169,7 @@ class Writer(Gradebook):  # type: ignore[misc]
         self.db.commit()
 
     def write_absent(self, key: Key) -> None:
-        """A notebook that was not handed in counts 0, and waits for nobody, as nbgrader has it; a person's marks stay."""
+        """A notebook that was not handed in counts 0, and needs no person to mark it, as in nbgrader; a person's marks stay."""
         with contextlib.suppress(MissingEntry):
             found = self.find_submission_notebook(notebook_of(key.lesson), key.assignment, key.learner)
             for grade in found.grades:
@@ -200,7 +209,7 @@ def _set_comment(comment: Comment, name: str, verdict: Verdict, blueprint: Bluep
 
 
 def _stamp(learner: str, lesson: str, submitted: Path) -> Path:
-    """In ``submitted/<learner>/<lesson>``, where the exchange and `collect` write it; whatever lies deeper a learner packed."""
+    """In ``submitted/<learner>/<lesson>``, where the exchange and `collect` write it. A learner packed any deeper one."""
     named = {(learner, assignment_of(lesson)), (assignment_of(lesson), learner)}
     homes = (one for one in reversed(submitted.parents) if (one.parent.name, one.name) in named)
     return next(homes, submitted.parent) / "timestamp.txt"
@@ -234,7 +243,9 @@ class Penalties:
             ) from None
 
     def assign(self, held: Mapping[Key, Mark], lessons: Collection[str]) -> tuple[str, ...]:
-        """Have nbgrader set or take back the penalty of whatever is late, or has one from when it was. ``held``: by assignment.
+        """Have nbgrader set the penalty of each late submission, and take back the penalty of each that is late no more.
+
+        ``held``: the marks by assignment.
 
         Returns a line for each assignment that the plug-in fails for; the others have their penalties.
         """
@@ -242,14 +253,10 @@ class Penalties:
         for (learner, assignment), have in held.items():
             if self._preprocessor is None or (have.late.seconds <= 0 and have.penalty <= 0):
                 continue
-            told: Mapping[str, str] = {
-                "notebook": min(notebook_of(one) for one in lessons if assignment_of(one) == assignment),
-                "assignment": assignment,
-                "student": learner,
-                "db_url": self._db_url,
-            }
+            told = {"assignment": assignment, "student": learner, "db_url": self._db_url}
             try:
-                self._preprocessor.preprocess(nbformat.v4.new_notebook(), {"nbgrader": told})
+                for name in (notebook_of(one) for one in lessons if assignment_of(one) == assignment):
+                    self._preprocessor.preprocess(nbformat.v4.new_notebook(), {"nbgrader": {**told, "notebook": name}})
             except Exception as error:  # an instructor's own code
                 _refuse_trouble(error)
                 failed.setdefault(assignment, f"{_told(error)} (for {printable(learner)})")

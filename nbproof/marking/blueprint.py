@@ -71,9 +71,9 @@ class TestCell:
     source: str
     """With the visible checks that its two lines stand for, and with hidden tests: for the judge's eyes only."""
     probe: ProbePart
-    """With hidden checks: for a process from which nothing is shown any more."""
+    """With hidden checks: for a process that shows nothing any more."""
     shown: ProbePart
-    """Of what learners were handed."""
+    """The same part of the test cell that learners were handed."""
     shown_source: str
     exercise: str
     canary: str = ""
@@ -109,18 +109,19 @@ class Blueprint:
     files: dict[str, bytes] = field(default_factory=dict)
     """The instructor's data files beside the notebook, by relative path."""
     cell_seconds: float | None = None
-    """Of a lesson whose tests are all plain, how long a cell may run, as nbgrader is told, or 0 if it is not; then it is
-    interrupted, and what it defined stands. None: exercises have their time, and what takes longer is ended."""
+    """If all tests of the lesson are plain: how long a cell may run, as nbgrader is told, or 0 if it is not told. A cell that
+    takes longer is interrupted, and what it defined stands. None: each exercise has its time, and is ended after it."""
     former: tuple[Former, ...] = ()
     """What learners were handed with earlier versions."""
 
     @cached_property
     def texts(self) -> dict[str, Question]:
-        """Of what a person marks, the markdown cells that learners write in."""
+        """The markdown cells that learners write in and a person marks."""
         return {name: one for name, one in self.written.items() if one.kind is CellKind.WRITTEN}
 
     def theirs(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
-        """A learner's files, without those whose place the instructor's take, or that would be imported in place of them."""
+        """A learner's files, without two kinds: the instructor has a file of the same name, or the file would be imported in
+        place of an instructor's module."""
         modules = {name.removesuffix(".py") for name in self.files if name.endswith(".py")}
         first = {name: Path(name).parts[0].partition(".")[0] for name in files}
         return {name: data for name, data in files.items() if name not in self.files and first[name] not in modules}
@@ -233,11 +234,11 @@ def _instructors(source: Path, config: Config) -> nbformat.NotebookNode:
         return IncludeHeaderFooter(config=config).preprocess(notebook, {})[0]
     except CourseError:
         raise
-    except Exception as error:  # whatever JSON, nbformat and a file system raise
+    except Exception as error:  # JSON, nbformat and a file system raise many kinds
         raise CourseError(
             f"it cannot be read: {in_one_line(error)}",
             str(source),
-            "open it in JupyterLab: what opens there, and is saved again, can be read; then grade again",
+            "put a copy there that opens in JupyterLab, and save it there; then grade again",
         ) from None
 
 
@@ -301,7 +302,7 @@ _OTTER = ("ASSIGNMENT CONFIG", "BEGIN QUESTION", "otter.Notebook(")
 
 
 def refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> None:
-    """Raise CourseError for a notebook with no cell of nbgrader's, or whose cells are no Python: all would fail."""
+    """Raise CourseError for a notebook that has no cell of nbgrader's, or has cells that are no Python: all would fail."""
     if not any(map(grading_of, notebook.cells)):
         of_otter = any(word in cell.source for word in _OTTER for cell in notebook.cells)
         whose = "it is made for otter, which Gradescope runs as well" if of_otter else "it has nothing to grade by"

@@ -1,4 +1,4 @@
-"""Run a submission's cells in workers, from top to bottom, and ask each check once, whatever is lost on the way.
+"""Run a submission's cells in workers, from top to bottom, and ask each check once, even if workers are lost on the way.
 
 All of it is done twice. First a process runs the cells, and is asked the checks that learners have: its outputs are taken,
 and what it was told every learner knows. Then, when that process has ended, a fresh one runs the cells once more and is
@@ -47,14 +47,14 @@ _MOST_KEPT = 128 << 20
 _GRACE = 2.0
 """Seconds that a cell which was interrupted has to end."""
 _MOMENT = 1.0
-"""Seconds that the statement in which a cell was interrupted has when that cell runs again."""
+"""A cell was interrupted in a statement: the seconds that this statement has when the cell runs again."""
 _PATIENCE = 4
 """How much longer the instructor's setup may take than other cells before it is interrupted: what it imports takes its time on
 a busy machine, and without it every answer is wrong."""
 _LONGEST = 100_000
-"""Characters of an answer that is looked into, by the grader itself."""
+"""The grader itself looks into an answer with at most this many characters."""
 _ROOM = 100_000
-"""Bytes that a plain test cell may print, whatever was printed before."""
+"""Bytes that a plain test cell may print. What other cells printed before does not count."""
 _TROUBLE = [str, str, int, str, str, str, str]
 """The types of what :class:`ProbeError` holds."""
 _NOT_DEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
@@ -73,7 +73,7 @@ def _brought_by(check: str, seed: int, answer: dict[str, Any], payload: bytes, a
         return Brought(check, seed, payload[: answer["size"]], printed=printed, canary=beside)
     if not (isinstance(trouble, list) and [type(one) for one in trouble] == _TROUBLE):
         raise wire.WireError("trouble of no known form")
-    line = min(max(trouble.pop(2), 0), 9_999)  # of a few digits, whatever it is
+    line = min(max(trouble.pop(2), 0), 9_999)  # of a few digits, also if it is made up
     kind, message, *told = (printable(text[:2000]) for text in trouble)
     return Brought(check, seed, b"", ProbeError(kind, message, line, *told), printed)
 
@@ -114,7 +114,7 @@ def _steps(blueprint: Blueprint, rebuilt: Answers, all_of_it: bool) -> dict[_Ste
 
 
 def _read_by_people(rebuilt: Answers) -> set[str]:
-    """Of the learner's own cells, the steps whose outputs a person reads."""
+    """The steps of the learner's own cells that show outputs to a person who marks."""
     return {f"own {number}" for number, one in enumerate(rebuilt.own) if one.code and one.questions}
 
 
@@ -170,7 +170,7 @@ class Execution:
         self._harmful: set[str] = set()
         """Steps that took a process with them while nobody was asked anything: later forks do without."""
         self._stopped_at: dict[str, object] = {}
-        """The line at which a TODO cell was interrupted, as its process says."""
+        """The line where a TODO cell was interrupted, as its process says."""
         self._showing = True
         """Whether no process has been sent a line that learners do not have."""
         self._kept = 0
@@ -191,8 +191,8 @@ class Execution:
     def _misses_something(self) -> bool:
         """Whether a name that was not there stands in a cell that has not run: one that shows something.
 
-        Known before anything hidden has been asked, and before anything is judged: whoever wants another run can have it,
-        and learns nothing by it.
+        Known before anything hidden has been asked, and before anything is judged: a learner can cause another run, but learns
+        nothing by it.
         """
         if self._all_of_it or not self._missing or self.seconds > self.limits.submission_seconds / 3:
             return False
@@ -200,7 +200,7 @@ class Execution:
         return "import *" in shown or bool(self._missing & set(re.findall(r"\w+", shown)))
 
     def run(self) -> None:
-        """Run everything. Whatever the learner's code does ends in a loss that is noted."""
+        """Run everything. If the learner's code takes a worker with it, the loss is noted."""
         self._run_all()
         for name, exercise in self.exercises.items():
             exercise.seconds += self._spent[name]
@@ -275,7 +275,7 @@ class Execution:
         return own or set(answers[-1:])
 
     def _go_on(self, worker: Worker, position: int) -> int:
-        """Run steps from ``position`` until all are done, or one of them takes the worker with it; where to go on."""
+        """Run steps from ``position`` until all are done, or one of them takes the worker with it. Returns where to go on."""
         full = False
         while position < len(self.order):
             kind, name = self.order[position]
@@ -294,7 +294,7 @@ class Execution:
 
     @contextmanager
     def _timed(self, worker: Worker, exercise: Progress | None) -> Iterator[None]:
-        """Whatever an exercise is asked takes of its time."""
+        """The time of this block counts against the exercise's time."""
         spent = self._spent[exercise.id] if exercise is not None else 0.0
         self._allow(worker, self.limits.exercise_seconds - spent)
         worker.interrupted = False
@@ -323,7 +323,7 @@ class Execution:
         return self.exercises[name if kind is CellKind.ANSWER else self.blueprint.tests[name].exercise]
 
     def _after(self, loss: WorkerLost, position: int) -> int:
-        """Whose loss it is, and where the next worker goes on."""
+        """Note which exercise loses by it. Returns the position where the next worker goes on."""
         kind, name = self.order[position]
         exercise = self._exercise_of(kind, name)
         if exercise is not None:
@@ -349,7 +349,7 @@ class Execution:
         return position
 
     def _give_up(self, position: int) -> None:
-        """The submission's time is over: whatever was not reached timed out."""
+        """The submission's time is over: every exercise that was not reached timed out."""
         waiting = self._waiting()
         for kind, name in self.order[position:]:
             exercise = self._exercise_of(kind, name)
@@ -369,7 +369,7 @@ class Execution:
         return test in self.blueprint.plain or has_own or not untouched
 
     def _waiting(self) -> list[str]:
-        """The test cells of which hidden checks have yet to be asked, of exercises that have lost nothing so far."""
+        """The test cells that have hidden checks still to be asked, of exercises that have lost nothing so far."""
         tests = {name: self.blueprint.tests[name] for kind, name in self.order if kind is CellKind.TEST}
         return [
             name

@@ -32,7 +32,7 @@ class Brought:
     trouble: ProbeError | None = None
     printed: str = ""
     canary: bytes = b""
-    """What the same probe brought right afterwards with a wrong answer of the instructor's; empty if there is none."""
+    """What the same probe brought right afterwards, with a wrong answer that the instructor wrote; empty if there is none."""
 
     @property
     def size(self) -> int:
@@ -46,7 +46,7 @@ class Brought:
 
 
 def _truths() -> dict[str, str]:
-    """The modules that only truths use, by name: they are in no tree in which a submission runs, nor in the judge's."""
+    """The modules that only truths use, by name. The process of a submission has no such file, nor has the judge's."""
     course = the_course()
     return {name: course.file_of(name).read_text(encoding="utf-8") for name in course.truths}
 
@@ -139,7 +139,9 @@ class Judge:
                 if last:
                     place = about["test"] if about else self._blueprint.lesson
                     raise EngineFailed(
-                        f"the judge's process ended over a truth ({loss})", place, "grade again"
+                        f"the judge's process ended over a truth ({loss})",
+                        place,
+                        "grade again; if it ends there again, mend the truth of that check",
                     ) from None
 
     def _open(self) -> None:

@@ -2,8 +2,8 @@
 interpreter.
 
 No learner's code runs here, but what it brought is read here: any of it may be made to cost memory or time. So this is
-a process that can be ended at any moment. Whoever asks (:mod:`nbproof.sandbox.judging`) watches its time
-from outside; its memory it bounds itself.
+a process that can be ended at any moment. The process that asks (:mod:`nbproof.sandbox.judging`) watches its time
+from outside; it bounds its memory itself.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from nbproof.values.results import ProbeError, ProbeResult
 __all__ = ["serve"]
 
 _MOST_WORDS = 4_000
-"""Characters of each text of a finding: no sentence is longer, whatever was brought."""
+"""Most characters of each text of a finding: no sentence is longer, even if a learner made it so."""
 
 
 def serve(channel: socket.socket) -> None:
-    """Answer questions until whoever asks hangs up."""
+    """Answer questions until the process that asks hangs up."""
     wire.receive(channel)
     wire.send(channel, {"hello": True})
     court = _Court()
@@ -52,7 +52,7 @@ class _Court:
     """Truths and their mistakes: the same for a whole class, so computed once."""
 
     def answer(self, header: dict[str, Any], payload: bytes) -> dict[str, Any]:
-        """What is said to one question. An error of the instructor's code is told, and ends nothing."""
+        """The answer to one question. An error of the instructor's code is told, and ends nothing."""
         try:
             if header["op"] == "open":
                 return self.open(header)

@@ -1,4 +1,4 @@
-"""Marks one handed-in notebook after another with an engine of this machine, whoever sent them.
+"""Marks one handed-in notebook after another with an engine of this machine. It does not matter who calls.
 
 The notebook is read in a sealed fork that nothing can hurt.
 """
@@ -38,7 +38,7 @@ _MOST_SCRIPTS, _MOST_OF_A_SCRIPT = 20, 30_000
 
 
 def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mapping[str, bytes]) -> Answers:
-    """The answers in the bytes that were handed in. Raises Damaged, whose text says why there are none.
+    """The answers in the bytes that were handed in. Raises Damaged if there are none: its text says why.
 
     ``files``: what lies beside the notebook. What may be an answer there waits for a person.
     """
@@ -61,7 +61,7 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes, files: Mappi
 
 
 def _newer_python(data: bytes) -> str:
-    """``3.14``, if a notebook says that it is of this Python, and it is newer than the one which grades; else empty."""
+    """The Python version that a notebook names, such as ``3.14``, if it is newer than the grader's; else empty."""
     minor = max((int(one) for one in _VERSION.findall(data)), default=0)
     return f"3.{minor}" if minor > sys.version_info.minor else ""
 
@@ -69,7 +69,7 @@ def _newer_python(data: bytes) -> str:
 def mark(
     engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Answers, learner: str, files: dict[str, bytes]
 ) -> Verdict:
-    """The verdict on a rebuilt submission. Whatever the learner's code does ends in a status, not in an exception."""
+    """The verdict on a rebuilt submission. If the learner's code does harm, a status says so: no exception leaves this."""
     files = {**blueprint.files, **blueprint.theirs(files)}
     rebuilt = replace(rebuilt, own=blueprint.with_questions(rebuilt.own))
     judge.sit()
@@ -110,7 +110,7 @@ def mark(
 
 
 def _pictures(rebuilt: Answers) -> dict[str, str]:
-    """Of what was attached, and shown, the plain pictures, as those that code makes."""
+    """The attached pictures that are shown, if they are plain ones, by the rule for pictures that code makes."""
     outputs, found = Outputs(sum(map(len, rebuilt.pictures.values()))), {}
     for name, data in rebuilt.pictures.items():
         made = outputs.clean([{"output_type": "display_data", "data": {"image/png": data}}], 1)

@@ -46,7 +46,7 @@ _HIDDEN_FAILED = "A hidden test failed."
 _NUMBER = re.compile(r"(?:np\.\w+|tensor|Array)\(([-+.\de]+)(?:, .*)?\)")
 """How NumPy 2 and torch write a number, which nbgrader would take for full marks."""
 _LOOKED_AT = 5_000
-"""Characters of stderr in which a pattern of the instructor's is looked for: some take the square of that time."""
+"""How many characters of stderr a pattern of the instructor's searches. Some patterns take time that grows with the square."""
 _SHORTEST = 10
 """Characters of a hidden line that is looked for in outputs."""
 
@@ -263,7 +263,7 @@ def said_aloud(plain: Mapping[str, int]) -> list[str]:
 
 
 def plain_outputs(score: float, points: float, outputs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Outputs of a graded test cell that are as they were to people, and from which nbgrader's rule comes to this score."""
+    """Outputs of a graded test cell: people see them as they were, and nbgrader's rule makes this score of them."""
     made: list[dict[str, Any]] = []
     for output in outputs:
         kind = output["output_type"]

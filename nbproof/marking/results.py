@@ -78,9 +78,9 @@ class Verdict:
     handed_in: str = ""
     """Digest of the bytes that were marked, and of the journals' key; empty until it is journalled."""
     source: str = ""
-    """The same of all that it was reached by. If both are as they were, nothing of it runs again."""
+    """Digest of all else that the verdict rests on. If both digests are as they were, nothing of it runs again."""
     shown: str = ""
-    """The same of all that its graded notebook shows, and its marks count: the lesson's prose and points are in it as well."""
+    """Digest of all that the graded notebook shows and the marks count: the lesson's prose and points are in it as well."""
 
     @property
     def score(self) -> float:

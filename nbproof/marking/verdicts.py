@@ -98,7 +98,7 @@ class Progress:
     plain: dict[str, PlainRun] = field(default_factory=dict)
     """How its plain test cells ended."""
     asked_all: set[str] = field(default_factory=set)
-    """Test cells of which nothing is left to be asked."""
+    """Test cells with nothing left to be asked."""
     beyond: bool = False
     """Whether what it brought could not be judged within the limits."""
     rigged: bool = False
@@ -256,7 +256,7 @@ _ERRORS = frozenset(
 
 
 def known_lines(rebuilt: Answers) -> frozenset[str]:
-    """Every line that was handed in: whoever points at one of them says nothing new."""
+    """Every line that was handed in: a message that points at one of them says nothing new."""
     texts = [*rebuilt.answers.values(), *(one.source for one in rebuilt.own)]
     return frozenset(line.strip() for text in texts for line in text.splitlines() if line.strip())
 

@@ -33,7 +33,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
 
     unsafe = Bool(False, help="run submissions without isolation if the machine offers none").tag(config=True)
     isolation = Unicode("", help="demand this level, full or reduced (default: the best there is)").tag(config=True)
-    anyway = Bool(False, help="also grade a lesson whose reference answers lose marks here").tag(config=True)
+    anyway = Bool(False, help="also grade a lesson if its reference answers lose marks here").tag(config=True)
 
     def __init__(self, config: Config | None = None, **given: object) -> None:
         """Raises NbGraderException, having said why, if not everything is graded."""

@@ -1,8 +1,8 @@
-"""Collecting from nbgrader's exchange, a folder in which every user of a machine may write.
+"""Collecting from nbgrader's exchange, a folder where every user of a machine may write.
 
-nbgrader's own collecting goes by a folder's name, which says whose work it is and when it came, and follows links in it with the
-instructor's rights. Whoever hands in can write any name, and can link to the instructor's notebook. Here the file system
-says whose a folder is and when it was last changed, and nothing is copied but plain files of that user.
+nbgrader's own collecting believes a folder's name, which says the learner and the time, and follows links in the folder with
+the instructor's rights. But a learner can write any name, and can link to the instructor's notebook. Here the file system says
+who owns a folder and when it was last changed, and nothing is copied but plain files of that owner.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class CollectFromOwners(ExchangeCollect):  # type: ignore[misc]
     """What `nbgrader collect`, and formgrader's button, do instead: ``c.ExchangeFactory.collect`` names it."""
 
     def _path_to_record(self, path: str) -> dict[str, Any]:
-        """Whose, which folder, when. What is not of the user that its name tells belongs to nobody."""
+        """The user, the folder and the time. A folder that the user in its name does not own belongs to nobody."""
         nobodys = {"username": _NOBODY, "filename": os.path.basename(path), "timestamp": datetime.min}
         try:
             record: dict[str, Any] = super()._path_to_record(path)

@@ -52,7 +52,7 @@ def open_formgrader(root: Path, extra: list[str]) -> int:
 
 _ASKS = re.compile(r"^### (?:Exercise: |In your own words: )", re.MULTILINE)
 _MARKERS = re.compile(rf"^(?:{BEGIN_SOLUTION}|{END_SOLUTION}|{BEGIN_SCHEME}|{END_SCHEME})\n?", re.MULTILINE)
-# formgrader's style sheet takes the triangle away by which one sees that there is more to open.
+# formgrader's style sheet takes away the triangle that shows that there is more to open.
 _SUMMARY = '<summary style="display:list-item;cursor:pointer">'
 _SCHEME = (
     f"<details>{_SUMMARY}<i>Reference answer and mark scheme: learners never see this</i></summary>"
@@ -84,18 +84,18 @@ class ReadingView(Preprocessor):  # type: ignore[misc]
         cells = [nbformat.v4.new_markdown_cell(_NOTE)]
         for cell in nb.cells:
             cells += _shown(cell, schemes)
-        # A notebook of another make, in which nothing is asked as here, is shown as it is.
+        # A notebook of another make, which asks nothing as ours do, is shown as it is.
         if any(_ASKS.match(cell.source) for cell in cells):
             nb.cells = cells
         return nb, resources
 
     def _schemes(self, lesson: str, notebook: str) -> dict[str, str]:
-        """By grade_id; empty if the instructor's notebook cannot be read: the page is there all the same."""
+        """grade_id -> mark scheme; empty if the instructor's notebook cannot be read: the page is shown all the same."""
         course = CourseDirectory(config=self.config)
         path = Path(course.format_path(course.source_directory, ".", lesson), f"{notebook}.ipynb")
         try:
             cells = nbformat.read(path, as_version=4).cells
-        except Exception:  # nbformat raises whatever json and its schemas raise
+        except Exception:  # nbformat raises what json and its schemas raise
             return {}
         parted = f"---\n\n{BEGIN_SCHEME}"
         return {
@@ -168,6 +168,7 @@ def _marks(root: Path, lesson: str, exporter: Exporter) -> dict[Key, Mark]:
     """The whole class's marks, read once for each exporter, that is for each press of the button."""
     from nbproof.gradebook.reader import read_marks
     from nbproof.run.batch import follow_marks
+    from nbproof_lms.attendance import late_by_word
 
-    follow_marks(root)
+    follow_marks(root, late_by_word(root))
     return read_marks(root, [lesson])

@@ -25,7 +25,7 @@ def use_engine(c: Config, file: str = "") -> None:
     c.Autograde.exporter_class = "nbproof.nbgrader.autograde.Mark"
 
     if sys.platform != "win32":
-        # In nbgrader's exchange everybody may write: the file system says whose a folder is, not its name.
+        # Everybody may write in nbgrader's exchange: the file system says who owns a folder, not its name.
         c.ExchangeFactory.collect = "nbproof.nbgrader.exchange.CollectFromOwners"
 
     # Feedback, by nbgrader or by formgrader's button, is the page that the command `feedback` writes.

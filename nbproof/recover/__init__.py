@@ -1,1 +1,1 @@
-"""From whatever was handed in to the answers in it. Of an answer only the text is taken, and none is run."""
+"""From a hand-in, also a damaged one, to the answers in it. Only the text of an answer is taken, and none is run."""

@@ -1,7 +1,7 @@
-"""What is found in a submission: its answers, how each that was not where it should be was found, and the learner's own cells.
+"""What is found in a submission: its answers, how an answer was found that was not in its place, and the learner's own cells.
 
-These are new cells, and released cells that were changed. Code runs while grading, in its order
-(:mod:`nbproof.marking.execution`); text is there for whoever marks a task, or another answer.
+Own cells are new cells, and released cells that were changed. Code runs while grading, in its order
+(:mod:`nbproof.marking.execution`); text is there for the person who marks a task, or another answer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Answers", "OwnCell", "own_cells"]
 
 
 _MOST_CELLS, _MOST_TEXT = 300, 600_000
-"""Own cells of one submission, and characters of all of them, that are looked at."""
+"""How many own cells of one submission are looked at, and how many characters of all of them together."""
 _MOST_PICTURES = 3_000_000
 """Characters of all attached pictures that people see, in base64."""
 _ATTACHED = re.compile(r"""attachment:([^"'<>()\s]{1,300})""")
@@ -34,7 +34,8 @@ class OwnCell:
     after: int
     """The place, among the released cells, of the one above it; -1 above all of them."""
     place: int | None = None
-    """The released cell whose text it has replaced: one that shows something, or a setup cell. None for a new cell."""
+    """If it is a released cell with a changed text: the place of that cell, which shows something or is a setup cell. None for
+    a new cell."""
     code: bool = True
     """Whether it is code, and runs."""
     questions: tuple[str, ...] = ()

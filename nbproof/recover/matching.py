@@ -1,9 +1,9 @@
 """What was handed out, which released cell of it each cell of a submission is, what a text binds, and what an exercise asks for.
 
 A :class:`Handout` holds nothing that a learner does not have, so it may go to a sealed worker as JSON.
-The rest decides whose answer a text may be. A stub leaves functions, classes and empty values to be filled in, and binds other
-names. Where it binds nothing, its tests say what is asked for. Nobody who only calls something, or binds other names, has
-answered anything by that.
+The rest decides which exercise a text may answer. A stub leaves functions, classes and empty values to be filled in, and binds
+other names. Where it binds nothing, its tests say what is asked for. A text that only calls something, or binds other names,
+answers nothing.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class HandedOut:
     """The notebook format's own id."""
     source: str
     exercise: str = ""
-    """Of a test cell: the exercise that it tests."""
+    """The exercise that a test cell tests; empty for other cells."""
 
     @property
     def is_code(self) -> bool:
@@ -295,8 +295,9 @@ def new_lines(handout: Handout, text: str) -> str:
 
 @lru_cache(maxsize=32)
 def parts_of(handout: Handout) -> tuple[str, ...]:
-    """For each released cell the exercise to whose part of the notebook it belongs, from the text above its TODO cell to the
-    text above the next one; empty above the first.
+    """For each released cell the exercise that it belongs to; empty for cells above the first exercise.
+
+    An exercise's part of the notebook goes from the text above its TODO cell to the text above the next TODO cell.
     """
     found = [""] * len(handout.cells)
     end = len(found)
@@ -336,7 +337,7 @@ class Asked:
     blank: frozenset[str]
     """Functions, classes and empty values: what is to be filled in; if there are none, all that it binds."""
     own: frozenset[str] = frozenset()
-    """Of these, what no other cell of the lesson binds."""
+    """Those of these names that no other cell of the lesson binds."""
 
     def may_be(self, names: frozenset[str], *, here: bool) -> bool:
         """Whether a text that binds these names may be the answer; ``here``: it stands in the exercise's own part."""

@@ -1,8 +1,8 @@
 """What was handed in, read once, and from its bytes to the notebook's cells.
 
 Other encodings, broken JSON and jupytext's scripts are read as well, slowly. All of this happens in a sealed worker
-(:mod:`nbproof.marking.marker`). Whatever else it is, is said, and a person asks for the notebook again. Nothing of a file is ever
-run, and of a cell only its text, its type and its ids are looked at.
+(:mod:`nbproof.marking.marker`). For any other file this says what it is, and a person asks for the notebook again. Nothing of
+a file is ever run, and only the text, the type and the ids of a cell are looked at.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _TOO_LARGE = re.compile(rb'("image/[a-z+]{1,9}": ?")[^"]{%d,}' % (_LARGEST_PICTU
 
 
 def cells_in(data: bytes) -> tuple[list[ExportedCell], str]:
-    """The cells of a file in whatever state, and in words what was wrong with it.
+    """The cells of a file, also of a damaged one, and in words what was wrong with it.
 
     Raises Damaged if there are none; the text says what to do.
     """
@@ -93,7 +93,7 @@ _NARROW = ["gb18030", "big5", "cp949", "cp932", "cp1251"]
 
 
 def _text_of(data: bytes) -> tuple[str, str]:
-    """The text, in whatever encoding, and a note if it is not UTF-8."""
+    """The text, decoded, and a note if the file is not clean UTF-8."""
     wide = 5 * data.rstrip(b"\0").count(b"\0") > len(data)
     text = data.decode("utf-8", "replace")
     # Of UTF-8 some bytes may be spoiled; of another encoding most bytes are no UTF-8.
@@ -163,7 +163,7 @@ def _cells_of_script(text: str) -> list[ExportedCell]:
 
     try:
         notebook = jupytext.reads(text, fmt="md" if re.search(r"extension: \.md\b", text[:3000]) else "py")
-    except Exception as error:  # whatever jupytext and the YAML in the header raise
+    except Exception as error:  # jupytext and the YAML in the header raise many kinds
         raise Damaged(f"it is a script that jupytext cannot read ({type(error).__name__})") from None
     return _cells(notebook.cells)
 
@@ -184,7 +184,7 @@ def _upgraded(value: dict[str, Any]) -> Any:
     with (
         contextlib.suppress(Exception),
         warnings.catch_warnings(),
-    ):  # whatever a text that is no notebook makes it raise
+    ):  # a text that is no notebook makes it raise many kinds
         warnings.simplefilter("ignore")
         text = json.dumps({"nbformat_minor": 0, **value, "nbformat": 3})
         return nbformat.convert(nbformat.reads(text, as_version=nbformat.NO_CONVERT), 4)
@@ -224,10 +224,10 @@ def _cell(cell: Any) -> ExportedCell | None:
 
 
 def _is_untouched(cell: dict[str, Any], text: str) -> bool:
-    """By nbgrader's own rule, ``compute_checksum``, whose module takes long to import. Of cells that learners only read.
+    """Whether a cell that learners only read is as it was handed out: its checksum is right.
 
-    Of answers it tells nothing: tools have summed up cells with answers in them. Who makes such a sum up says that their own text
-    is none of theirs.
+    The rule is that of nbgrader's ``compute_checksum``; the module that holds it takes long to import. A checksum tells nothing
+    of answers: tools have computed it of cells with answers in them. A learner who forges one says that the text is not theirs.
     """
     grading = grading_of(cell)
     graded, points = bool(grading.get("grade")), grading.get("points")
@@ -318,7 +318,7 @@ class HandIn:
     problem: str = ""
     """Why it cannot be graded; empty if it can."""
     digest: str = ""
-    """Of what has to be marked: of its bytes as they were when that was decided."""
+    """If it has to be marked: the digest of its bytes as they were when that was decided."""
     reason: str = ""
     """Why it is marked again, for people; nothing of what was handed in anew."""
     remark: str = ""

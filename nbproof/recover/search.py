@@ -1,8 +1,8 @@
 """Finds the answers in one submission: by an id, or by their place and the names that they define; else a person has to look.
 
 We trust the ids of cells. Without one, code counts as the answer if it alone, in its exercise's part of the notebook, binds
-what is asked for. Whatever else may be an answer is shown to a person as it stands, as comments in the TODO cell, and has no
-marks yet: in other cells, text, comments, files beside the notebook. Whoever left the TODO cell in its place is graded as
+what is asked for. Other text that may be an answer, in other cells, text, comments or files beside the notebook, has no marks
+yet: a person sees it as it stands, as comments in the TODO cell. If a learner left the TODO cell in its place, it is graded as
 *Run All* goes: other cells run where they stand (:class:`nbproof.recover.answers.OwnCell`).
 
 This runs in a sealed worker, and imports little.
@@ -304,7 +304,7 @@ class _Search:
         self.found.answers[name] = "\n".join(f"# {line}".rstrip() for line in text.splitlines())
 
     def _written(self) -> None:
-        """Of a written answer the text of its cell, or whatever a person may have written elsewhere."""
+        """Find each written answer: the text of its cell, or any text elsewhere that the learner may have written."""
         # Comments beside code are about that code.
         apart = {self.index[name] for name in self.named if self._holds_code(name)}
         apart |= {self.index[name] for name in self.handout.written}

@@ -17,31 +17,41 @@ from nbproof.command import course_command
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, marks
-from nbproof.gradebook.reader import DueDates, due_dates_in, lessons_in, marks_in, opened_gradebook, people_in
+from nbproof.gradebook.reader import (
+    DueDates,
+    due_dates_in,
+    left_behind,
+    lessons_in,
+    marks_in,
+    opened_gradebook,
+    people_in,
+)
 from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
+from nbproof.limits import GradingLimits
 from nbproof.marking.results import Verdict
-from nbproof.places import places
+from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import HandIn
 from nbproof.report.statistics import some
-from nbproof.run.intake import lessons_with_source, take_in, unread_times
-from nbproof.run.journal import journal_of, journalled_verdict, problems_of
-from nbproof.text import in_utc
+from nbproof.run.intake import handed_in_digest, lessons_with_source, take_in, unread_times
+from nbproof.run.journal import RunState, journal_of, journalled_verdict, problems_of
+from nbproof.text import in_utc, some_of
 
-__all__ = ["Known", "everybody", "read_class", "withdrawn"]
+__all__ = ["Known", "everybody", "joined", "outdated", "read_class", "withdrawn"]
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a class beside what was graded: who belongs to it, and what came of which nothing could be graded."""
+    """What is known of a class beside what was graded: who belongs to it, and what came that could not be graded."""
 
-    people: tuple[Person, ...] = ()
+    people: Callable[[Collection[str]], Iterable[Person]] = lambda ids: ()
+    """Everybody on the roster, under those of these ids that are theirs."""
     late: frozenset[Key] = frozenset()
     """What is late by the word of an LMS that does not say when it came."""
     problems: Mapping[Key, str] = field(default_factory=dict)
-    """Why nothing of it can be graded; without a lesson, if nothing says for which it was."""
+    """Why nothing of it can be graded. The lesson in its key is empty if nothing says which lesson it was for."""
     waiting: tuple[Key, ...] = ()
-    """Of which another copy may be the last."""
+    """Those that may have a later copy than the one that counts."""
 
 
 def read_class(
@@ -55,17 +65,18 @@ def read_class(
     lessons = lessons_with_source(root, names)
     intake = take_in(root, lessons)
     handed_in = {one.key: one for one in intake.submissions}
-    refused = _refused(root, handed_in, told, lessons)
+    digests = _digests(root, handed_in)
+    refused = _refused(root, handed_in, told, lessons, digests)
     journalled, damaged = _journalled(root, lessons, step)
-    book = _read_gradebook(root, lessons)
+    book = _read_gradebook(root, lessons, {*journalled})
     verdicts = {key: Verdict(*key, problem="not graded yet") for key in handed_in}
     verdicts |= {key: one.verdict for key, one in book.marks.items()} | journalled
-    # What is in submitted/ now, and cannot be graded, counts, whatever was graded there before.
+    # A file that is in submitted/ now and cannot be graded counts, even if an earlier one was graded there.
     found = marks(verdicts | refused, book.marks, told.late)
+    newer = {key for key, one in journalled.items() if one.handed_in not in ("", digests.get(key, one.handed_in))}
     for key in handed_in.keys() - refused.keys():
         graded = key in journalled or key in book.marks
-        behind = not graded or _is_behind(handed_in[key], journal_of(root, *key))
-        found[key] = replace(found[key], behind=behind)
+        found[key] = replace(found[key], behind=not graded or key in newer)
     for key in found.keys() & {*intake.absent} - refused.keys():
         if not any(one.by_person for one in found[key].cells.values()):
             found[key] = replace(found[key], verdict=Verdict(*key), absent=True)
@@ -83,13 +94,16 @@ def read_class(
         (*intake.notes, *unread_times(root, intake), *book.notes, *_notes(root, told, lessons)),
         tuple(one for key, one in damaged.items() if key not in refused),
         book.more_time,
+        book.without_gradebook,
     )
 
 
 def withdrawn(root: Path, marks: Iterable[Mark]) -> list[str]:
     """Of each assignment who has a mark for what was taken out of submitted/, or for what came before that which cannot be
     graded, and what takes one away; a line each."""
-    asked = [one for one in marks if one.earlier or not os.path.lexists(places(root).folder("submitted", *one.key))]
+    # What has a problem, and lies nowhere, never had a mark.
+    gone = [one for one in marks if not (one.problem or os.path.lexists(places(root).folder("submitted", *one.key)))]
+    asked = [*gone, *(one for one in marks if one.earlier)]
     return [
         f"a mark, and nothing in submitted/ that can be graded: {name}: "
         f"{some([f'{one.learner} ({one.earlier or one.score:g})' for one in ones])}; "
@@ -111,10 +125,14 @@ def _title(slug: str) -> str:
     return title_of(slug).replace("`", "")
 
 
-def _refused(root: Path, handed_in: Mapping[Key, HandIn], told: Known, lessons: Collection[str]) -> dict[Key, Verdict]:
-    """Of what cannot be graded, the reason."""
+def _refused(
+    root: Path, handed_in: Mapping[Key, HandIn], told: Known, lessons: Collection[str], digests: Mapping[Key, str]
+) -> dict[Key, Verdict]:
+    """A verdict with the reason, for each submission that cannot be graded."""
     found = {key: Verdict(*key, problem=one.problem) for key, one in handed_in.items() if one.problem}
-    found |= {key: one for key, one in problems_of(root).items() if key in handed_in}
+    # What a run could not grade says nothing of what came since.
+    noted = problems_of(root).items()
+    found |= {key: one for key, one in noted if key in handed_in and one.handed_in in ("", digests.get(key))}
     return found | {key: Verdict(*key, problem=why) for key, why in told.problems.items() if key.lesson in lessons}
 
 
@@ -137,56 +155,81 @@ def _journalled(
     return found, damaged
 
 
-def _is_behind(submission: HandIn, journal: Path) -> bool:
-    """Whether what lies in ``submitted/`` came after what was graded."""
-    try:
-        return submission.path.stat().st_mtime > journal.stat().st_mtime + 1
-    except OSError:
-        return False
+def _digests(root: Path, handed_in: Mapping[Key, HandIn]) -> dict[Key, str]:
+    """Of what lies in ``submitted/`` now, as a run notes them. The times of files tell nothing: a copy of a course has others."""
+    limits = GradingLimits.read(course_config(root), places(root).lessons())
+    secret = RunState(root).key
+    return {
+        key: handed_in_digest(one, secret, limits.for_lesson(key.lesson))
+        for key, one in handed_in.items()
+        if not one.problem
+    }
 
 
-def _read_gradebook(root: Path, lessons: Collection[str]) -> ClassResults:
+def outdated(marks: Iterable[Mark]) -> list[str]:
+    """Lines for a terminal: what of these was handed in and is not graded yet, or was not graded again, and the next step."""
+    names = [one.key.name for one in marks if one.behind]
+    if not names:
+        return []
+    held = "what there is of earlier hand-ins, marks and pages, is held back"
+    return [f"! handed in, and not graded yet: {some_of(names, 8)}: {held}", f"  next: {course_command('grade')}"]
+
+
+def _read_gradebook(root: Path, lessons: Collection[str], graded: Collection[Key]) -> ClassResults:
     missing = "manual marks and late penalties are not in this report"
     try:
         with opened_gradebook(root) as book:
             if book is None:
-                return ClassResults({}, notes=(f"there is no gradebook: {missing}",))
+                return _without_gradebook(root, f"there is no gradebook: {missing}")
             known, dates = lessons_in(book), due_dates_in(book)
             names = [name for name in lessons if name in known]
             held = {Key(who, name): mark for name in names for who, mark in marks_in(book, name).items()}
+            if graded and not held:
+                return _without_gradebook(root, f"the gradebook holds nothing of what was graded: {missing}")
             dues = {name: dates.lessons.get(assignment_of(name)) for name in names}
             described = [
                 ClassLesson(name, _title(name), known[name], in_utc(when) if (when := dues[name]) else "")
                 for name in names
             ]
             people = tuple(people_in(book))
-            return ClassResults(held, people, tuple(described), more_time=_more_time(dates, names))
+            gone = tuple(left_behind(book, {*map(assignment_of, places(root).lessons())}))
+            return ClassResults(held, people, tuple(described), gone, more_time=_more_time(dates, names))
     except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
         fact = f"the gradebook cannot be read ({type(error).__name__}): {missing}"
-        return ClassResults({}, notes=(f"{fact}; {course_command('grade')} says what to do",))
+        return _without_gradebook(root, fact)
+
+
+def _without_gradebook(root: Path, fact: str) -> ClassResults:
+    step = f"{course_command('grade', root)}: it makes one of what was graded, or says what to do; then the same command again"
+    return ClassResults({}, notes=(f"{fact}; {step}",), without_gradebook=(CourseError(fact, str(root), step),))
 
 
 def _more_time(dates: DueDates, lessons: Collection[str]) -> frozenset[Key]:
-    """Whose extension of what has not ended."""
+    """The submissions with an extension that has not ended."""
     now = datetime.now(UTC)
     extended = {key for key, until in dates.extensions.items() if until > now}
     return frozenset(Key(who, name) for who, of in extended for name in lessons if assignment_of(name) == of)
 
 
-def everybody(roster: Iterable[Person], known: Iterable[Person], others: Iterable[str]) -> tuple[Person, ...]:
-    """By id. ``known``: to the gradebook. The roster's name counts, as everywhere; so does its address. Where the two differ in
-    nothing but that the gradebook has first and last name apart, they stay apart.
-    """
+def everybody(
+    roster: Callable[[Collection[str]], Iterable[Person]], known: Iterable[Person], others: Iterable[str]
+) -> tuple[Person, ...]:
+    """By id. ``roster``: as in :class:`Known`. ``known``: to the gradebook."""
     people = {learner: Person(learner) for learner in others}
     people |= {one.id: one for one in known}
-    for member in roster:
-        person = people.get(member.id, member)
-        is_same = sorted(person.name.casefold().split()) == sorted(member.name.casefold().split())
-        if member.last_name or (member.full_name and not (is_same and person.first_name)):
-            names = ("first_name", "last_name", "full_name")
-            person = replace(person, **{name: getattr(member, name) for name in names})
-        people[member.id] = replace(person, email=member.email or person.email)
+    people |= {one.id: joined(people.get(one.id, one), one) for one in roster(tuple(people))}
     return tuple(people[name] for name in sorted(people))
+
+
+def joined(person: Person, member: Person) -> Person:
+    """What the gradebook and the roster know of one person. The roster's name counts, as everywhere; so does its address. Where
+    the two differ in nothing but that the gradebook has first and last name apart, they stay apart.
+    """
+    is_same = sorted(person.name.casefold().split()) == sorted(member.name.casefold().split())
+    if member.last_name or (member.full_name and not (is_same and person.first_name)):
+        names = ("first_name", "last_name", "full_name")
+        person = replace(person, **{name: getattr(member, name) for name in names})
+    return replace(person, email=member.email or person.email, also=member.also)
 
 
 def _notes(root: Path, told: Known, lessons: Collection[str]) -> list[str]:

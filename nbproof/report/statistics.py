@@ -13,7 +13,7 @@ from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Lateness, Mark
 from nbproof.grouping import grouped
-from nbproof.key import Key, assignment_of
+from nbproof.key import assignment_of
 from nbproof.text import duration, printable, some_of
 from nbproof.values.results import FAULTS, Outcome, Status
 
@@ -44,7 +44,7 @@ def lesson_row(results: ClassResults, lesson: ClassLesson) -> Row:
         "max_score": lesson.max_score,
         "due": lesson.due,
         "graded": len(graded),
-        "missing": [person.id for person in results.people if person.id not in there],
+        "missing": [person.id for person in results.people if there.isdisjoint(person.ids)],
         "not_graded": len(there) - len(graded),
         "to_mark": sum(one.pending for one in graded),
         "late": sum(one.is_late for one in graded),
@@ -79,7 +79,7 @@ def _exercise_row(lesson: str, title: str, outcomes: list[Outcome]) -> Row:
 
 
 def titles_of(results: ClassResults, lesson: str) -> dict[str, str]:
-    """Of each exercise of a lesson: its title; its id if nobody knows it."""
+    """Exercise of a lesson -> its title, or its id if it has no title."""
     found: dict[str, str] = {}
     for mark in results.of_lesson(lesson):
         for one in mark.verdict.exercises:
@@ -89,7 +89,8 @@ def titles_of(results: ClassResults, lesson: str) -> dict[str, str]:
 
 
 def misconception_rows(results: ClassResults) -> list[Row]:
-    """All that somebody fell for, most learners first; wrong answers that no check recognises by what is said of them."""
+    """Every misconception that a learner has, those of most learners first. A wrong answer that no check recognises has a
+    row by the words that are said of it."""
     outcomes = ((mark, outcome) for mark in results.marks.values() for outcome in mark.verdict.exercises)
     fell = grouped((hint, (mark, outcome.id)) for mark, outcome in outcomes for hint in _hints_of(outcome))
     found = [_misconception_row(results, hint, cases) for hint, cases in fell.items()]
@@ -156,10 +157,11 @@ def needs_help(results: ClassResults) -> list[Row]:
     """
     handed_in = Counter(one.lesson for one in results.marks.values() if not one.absent)
     usual = [one for one in results.lessons if handed_in[one.slug] * 2 >= len(results.people)]
+    marks = grouped((one.learner, one) for one in results.marks.values())
     found = []
     for person in results.people:
-        mine = [mark for one in results.lessons if (mark := results.marks.get(Key(person.id, one.slug)))]
-        due = [one for one in usual if (person.id, one.slug) not in results.more_time]
+        mine = [mark for name in sorted(person.ids) for mark in marks[name]]
+        due = [one for one in usual if results.more_time.isdisjoint((name, one.slug) for name in person.ids)]
         share = _share(mine, results.lessons, due)
         if share < _FEW:
             reasons = [f"{share:.0%} of the points", *_reasons(mine, due)]
@@ -172,7 +174,7 @@ def needs_help(results: ClassResults) -> list[Row]:
 
 
 def _share(mine: Sequence[Mark], lessons: Sequence[ClassLesson], due: Sequence[ClassLesson]) -> float:
-    """1 for whoever has nothing to earn yet."""
+    """The part of the points that the learner has; 1 if there was nothing to earn yet."""
     counted = {mark.lesson for mark in mine if not mark.problem} | {lesson.slug for lesson in due}
     most = sum(lesson.max_score for lesson in lessons if lesson.slug in counted)
     return sum(mark.score for mark in mine) / most if most else 1.0
@@ -204,7 +206,7 @@ _SHOWN = 20
 
 
 def late_lines(marks: Iterable[Mark]) -> list[str]:
-    """Of each lesson who was late, the latest first, how late, and what that costs."""
+    """A line for each lesson: who was late, the latest first, how late, and what that costs."""
     late = [one for one in marks if one.is_late and not one.problem]
     told = defaultdict[str, list[str]](list)
     for one in sorted(late, key=lambda one: (one.lesson, -one.late.seconds, one.learner)):

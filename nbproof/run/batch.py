@@ -22,9 +22,9 @@ from traitlets.config import Config
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError
-from nbproof.gradebook.graded_notebook import graded_notebook, hand_on
+from nbproof.gradebook.graded_notebook import graded_notebook, hand_on, keep_earlier
 from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, marks
-from nbproof.gradebook.reader import lessons_in, marks_in, read_marks
+from nbproof.gradebook.reader import left_behind, lessons_in, marks_in, read_marks
 from nbproof.gradebook.registry import has_notebooks
 from nbproof.gradebook.storage_errors import (
     is_one_files,
@@ -48,7 +48,6 @@ from nbproof.run.journal import (
     RunState,
     Watch,
     journalled_verdict,
-    keep_earlier,
     note_problems,
     only_run,
     write_verdict,
@@ -116,10 +115,10 @@ def grade_class(
 def _gradable(
     intake: Intake, states: Mapping[str, LessonState], state: RunState, writer: Writer
 ) -> tuple[Intake, dict[str, str], tuple[str, ...]]:
-    """What was handed in for lessons that the gradebook takes; why it does not take the others, by lesson; what it has
-    followed.
+    """Three things: the submissions of lessons that the gradebook takes; lesson -> why it does not take the others; and a line
+    for each change that it has followed.
 
-    Raises CourseError if it takes none.
+    Raises CourseError if it takes no lesson.
     """
     handed_in = {one.key.lesson for one in intake.submissions}
     refused, changed = _unregistered({name: one for name, one in states.items() if name in handed_in}, state, writer)
@@ -142,7 +141,7 @@ class _ClassRun:
     watch: Watch
     references: References
     anyway: bool
-    """Whether lessons are graded whose reference answers lose marks."""
+    """Whether a lesson is graded although its reference answers lose marks."""
     changed: tuple[str, ...] = ()
     """What the gradebook has followed, a line each."""
     _verdicts: dict[Key, Verdict] = field(default_factory=dict)
@@ -152,9 +151,9 @@ class _ClassRun:
     _returned: list[str] = field(default_factory=list)
     """What was graded, and the gradebook did not have."""
     _recounted: Counter[str] = field(default_factory=Counter)
-    """Lesson -> submissions whose verdicts are kept, while the lesson's points or texts are others."""
+    """Lesson -> how many submissions keep their verdicts although the lesson's points or texts have changed."""
     _beside: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    """What is to be said of files that lie beside notebooks -> of whose, or of which."""
+    """What is to be said of files that lie beside notebooks -> the learners, or the files, that it is said of."""
     _earlier: dict[Key, Path] = field(default_factory=dict)
     """Where the answers are kept that counted before those which this run marked."""
     _marked: dict[Key, str] = field(default_factory=dict)
@@ -165,7 +164,7 @@ class _ClassRun:
         try:
             return self._whole(intake, made, force)
         except BaseException:
-            # Whatever ends it: should the gradebook fail now, what ended the run is told all the same.
+            # If the gradebook fails now as well, the error that ended the run is told all the same.
             with contextlib.suppress(Exception):
                 self.watch.stopped(self._marks().values())
             raise
@@ -205,6 +204,8 @@ class _ClassRun:
             plain_tests={name: len(one.plain) for name, one in blueprints.items() if one.plain},
             remarks=(
                 *self._fallen(marks),
+                *self._changed(marks),
+                *left_behind(self.writer, {*map(assignment_of, places(self.root).lessons())}),
                 *(f"{told}: {some_of([*dict.fromkeys(names)], 8)}" for told, names in self._beside.items()),
             ),
             unfit=failed,
@@ -213,15 +214,32 @@ class _ClassRun:
         )
 
     def _fallen(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
-        """Whose marks are fewer than those of an earlier hand-in, and what has that one count again; a line each."""
+        """A line for each submission with fewer marks than an earlier hand-in: the marks, and how that one counts again."""
         for key, kept in self._earlier.items():
             before, now = self._stood.get(key, marks[key]), marks[key]
             if now.score < before.score and not now.problem:
                 step = shlex.join(["grade", "--from", str(kept), "--learner", key.learner, "--lesson", key.lesson])
                 yield (
-                    f"fewer marks with a new hand-in: {printable(key.name)}: {before.score:g} → {now.score:g}. "
+                    f"fewer marks with a new hand-in: {_step(now, before.score, now.score)}. "
                     f"If the earlier one should count: {course_command(step, self.root)}"
                 )
+
+    def _changed(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
+        """A line for those with fewer marks or another late penalty, though they have handed in nothing new."""
+        keys = [key for key in self._stood if key in marks and not (marks[key].problem or key in self._earlier)]
+        same = [(self._stood[key], marks[key]) for key in keys]
+        fewer = [_step(now, one.score, now.score) for one, now in same if now.fresh and now.score < one.score]
+        others = [
+            _step(now, one.penalty, now.penalty) for one, now in same if not now.fresh and now.penalty != one.penalty
+        ]
+        if fewer:
+            yield f"fewer marks for the same work, which was graded again: {some_of(fewer, 8)}"
+        if others:
+            yield (
+                f"late penalties are others, and nothing new came: {some_of(others, 8)}. A due date or an extension has moved: "
+                f"{course_command('roster', self.root)} shows them. Where nbgrader or formgrader moves a due date, extensions "
+                "move with it"
+            )
 
     def _mark_all(
         self, jobs: Sequence[HandIn], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
@@ -247,7 +265,7 @@ class _ClassRun:
         for one in intake.submissions:
             key = one.key
             if one.problem:
-                self._refuse(key, one.problem)
+                self._refuse(key, one.problem, "not read")
                 continue
             kept = self._kept(key)
             digest = handed_in_digest(one, self.state.key, self.limits.for_lesson(key.lesson))
@@ -300,7 +318,7 @@ class _ClassRun:
         return Verdict(*key, self.state.seed, problem=why)
 
     def _read(self, one: HandIn) -> HandIn:
-        """For :data:`nbproof.run.pool.Reader`: noted before it is marked."""
+        """Read a submission, as :data:`nbproof.run.pool.Reader`, and note it before it is marked."""
         self.watch.started(one.key.name)
         self._in_progress.note(one.key, one.digest)
         hand_in = one.read(self.limits.for_lesson(one.key.lesson))
@@ -311,11 +329,11 @@ class _ClassRun:
     def _take(self, job: HandIn, verdict: Verdict) -> None:
         """Journal a verdict, and write it to the gradebook."""
         key = job.key
+        verdict = replace(verdict, handed_in=self._marked.get(key, job.digest))
         if verdict.problem:
             self._verdicts[key] = verdict
         else:
             earlier = journalled_verdict(self.root, *key)
-            verdict = replace(verdict, handed_in=self._marked.get(key, job.digest))
             self._fresh.add(key)
             if earlier is not None and earlier.handed_in not in ("", verdict.handed_in):
                 self._earlier[key] = keep_earlier(self.root, earlier, self.lessons[key.lesson].blueprint)
@@ -355,15 +373,15 @@ class _ClassRun:
             why = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
             self._refuse(key, f"graded, but the gradebook does not take it: {why}")
 
-    def _refuse(self, key: Key, why: str) -> None:
-        self._verdicts[key] = Verdict(*key, problem=why)
+    def _refuse(self, key: Key, why: str, handed_in: str = "") -> None:
+        self._verdicts[key] = Verdict(*key, problem=why, handed_in=handed_in or self._marked.get(key, ""))
 
     def _held(self, names: Collection[str]) -> dict[Key, Mark]:
         """What the gradebook holds of these lessons, or assignments."""
         return {Key(learner, name): one for name in names for learner, one in marks_in(self.writer, name).items()}
 
     def _marks(self) -> dict[Key, Mark]:
-        """Of all that has its verdict."""
+        """The marks of all submissions that have a verdict."""
         held = self._held({lesson for _, lesson in self._verdicts})
         for key, verdict in self._verdicts.items():
             if not verdict.problem and not (key in held and held[key].agrees_with(verdict)):
@@ -371,15 +389,31 @@ class _ClassRun:
         return marks(self._verdicts, held, self.writer.late, self._fresh, lessons_in(self.writer))
 
 
-def follow_marks(root: Path) -> None:
-    """Have late penalties follow marks that people gave since a run. Where that fails, the next run does it, and says why."""
-    with contextlib.suppress(CourseError):
+def _step(mark: Mark, before: float, now: float) -> str:
+    return f"{printable(mark.key.name)}: {before:g} → {now:g}"
+
+
+def follow_marks(root: Path, late: frozenset[Key]) -> tuple[CourseError, ...]:
+    """Have late penalties follow due dates that moved, and marks that people gave, since a run. Returns what is in the way.
+
+    A plug-in that fails for one assignment is named by the next run. ``late``: as in :func:`grade_class`.
+    """
+    try:
         config = course_config(root)
-        penalties = Penalties(root, config, NbGraderAPI(config=config).coursedir.db_url)
+        course = NbGraderAPI(config=config).coursedir
+        penalties = Penalties(root, config, course.db_url)
         lessons = lessons_with_source(root, [])
         names = {assignment_of(one) for one in lessons}
-        with only_run(root):
-            penalties.assign(read_marks(root, names), lessons)
+        with only_run(root), trouble_with_gradebook(course.db_url):
+            held = read_marks(root, names)
+            if held:
+                with Writer(course.db_url, course.course_id, late) as writer:
+                    writer.follow_due()
+                held = read_marks(root, names)
+            penalties.assign(held, lessons)
+    except CourseError as error:
+        return (error,)
+    return ()
 
 
 def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> tuple[str, ...]:
@@ -396,7 +430,7 @@ def register_lessons(states: Mapping[str, LessonState], state: RunState, writer:
 def _unregistered(
     states: Mapping[str, LessonState], state: RunState, writer: Writer
 ) -> tuple[dict[str, CourseError], tuple[str, ...]]:
-    """The same; why some cannot be graded, by lesson: all of an assignment, if nbgrader does not take it."""
+    """Lesson -> why it cannot be graded, for all lessons of an assignment that nbgrader does not take; and lines on changes."""
     changed = [
         name
         for name, one in states.items()

@@ -64,15 +64,15 @@ GRADED_BY = (
 )
 """What a verdict, its graded notebook and its marks depend on: modules of the tool, and whole rooms.
 
-Whatever else a run uses decides where, when and for whom, or only tells of it.
+All else that a run uses decides where, when and for which learner, or only tells of it.
 """
 
 
 @cache
 def grader_digest() -> str:
-    """Changes with the code that verdicts are reached with: that of the tool, the course's modules, leaf types.
+    """Changes with the code that makes verdicts: that of the tool, the course's modules, leaf types.
 
-    When it is first asked, and never again: a process that goes on after `git pull` still runs the old code.
+    It is computed once in a process: a process that goes on after `git pull` still runs the old code.
     """
     one, tool = the_course(), Path(__file__).resolve().parent.parent
     files = [*one.folder.glob("course.toml")]
@@ -182,7 +182,7 @@ def _what_runs(data: bytes) -> bytes:
 
 
 def _asked_by(cell: Mapping[str, Any]) -> list[object]:
-    """Of text only that it is there: learners' own cells have their places among the others."""
+    """What a digest keeps of a cell. Of a text it keeps only that it is there: learners' own cells have their places by it."""
     kind, text = kind_of(cell), text_of(cell)
     if kind in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK):
         return [kind, name_of(cell)]

@@ -2,7 +2,7 @@
 
 By its cells: by the ids of exercises in it that only one lesson has. That needs no whole notebook, so a truncated one or one that
 was saved as a page is recognised as well. Where several lessons have all its ids, the texts decide that were handed out with one
-of them. Nothing runs, and whatever is passed over is named.
+of them. Nothing runs, and each file that is passed over is named.
 
 The rules are those of ``collect``: content comes before names, and what was handed out and came back with nothing filled in
 replaces no work. But nothing dates a file of a folder. So, of several copies of a lesson, the one counts that holds all that the
@@ -20,6 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from unicodedata import normalize
 
@@ -35,10 +36,12 @@ from nbproof.text import printable, some_of
 __all__ = ["Folder", "Guess", "LessonBook", "known_lessons"]
 
 _LARGEST = 32 << 20
-"""Bytes of a file that are looked at."""
+"""How many bytes of a file are looked at."""
 _HEAD = 1 << 20
 _PARSED = 2 << 20
 """Bytes of a notebook that is parsed: JSON can take fifty times its size in memory."""
+_MOST_WORDS, _MOST_MARKS = 1_500_000, 10_000
+"""Most words and ids of a file that are looked at: 32 MB of pictures hold so many words, and no notebook has so many ids."""
 _ID = re.compile(rb"[A-Za-z0-9_-]+")
 _NOTEBOOK = re.compile(rb'[\xef\xbb\xbf\xff\xfe \r\n\t]*\{.*?"(?:cells|cell_type|nbformat)"', re.DOTALL)
 _MARK = re.compile(rb'"grade_id\\*":\s*\\*"([A-Za-z0-9_-]+)')
@@ -77,15 +80,20 @@ class LessonBook:
 
     @cached_property
     def _paths(self) -> dict[str, Path]:
-        """By lesson: the released notebook, or the instructor's where there is none."""
+        """Lesson -> its released notebook, or the instructor's if there is none."""
         here = places(self.root)
         pairs = ((name, here.notebook("release", ".", name)) for name in known_lessons(self.root))
         return {name: path if path.exists() else here.source(name) for name, path in pairs}
 
     @cached_property
     def _exercises(self) -> dict[str, frozenset[bytes]]:
-        """By lesson: its exercises' ids."""
+        """Lesson -> the ids of its exercises."""
         return {name: _ids(path) for name, path in sorted(self._paths.items())}
+
+    @cached_property
+    def _known(self) -> frozenset[bytes]:
+        """The ids of all exercises."""
+        return frozenset().union(*self._exercises.values())
 
     @cached_property
     def _released(self) -> dict[str, Counter[str]]:
@@ -98,6 +106,10 @@ class LessonBook:
         count = Counter(one for ids in self._exercises.values() for one in ids)
         return {name: frozenset(one for one in ids if count[one] == 1) for name, ids in self._exercises.items()}
 
+    def _said_in(self, data: bytes) -> frozenset[bytes]:
+        """The ids of exercises among the words of these bytes."""
+        return self._known.intersection(one[0] for one in islice(_ID.finditer(data), _MOST_WORDS))
+
     def guess(self, path: Path) -> Guess:
         """The lesson of the file at ``path``."""
         data = b""
@@ -107,11 +119,11 @@ class LessonBook:
         return self.guess_of(data)
 
     def guess_of(self, data: bytes) -> Guess:
-        """The lesson of which these bytes are."""
+        """What these bytes tell of the lesson that they belong to."""
         data = data.replace(b"\0", b"")  # without zeros UTF-16 reads as UTF-8 does: ids are plain letters
         notebook = _NOTEBOOK.match(data[:_HEAD]) is not None
-        marked = set(_MARK.findall(data))
-        words = marked or set(_ID.findall(data))
+        marked = {one[1] for one in islice(_MARK.finditer(data), _MOST_MARKS)}
+        words = marked or self._said_in(data)
         counts = {name: len(ids & words) for name, ids in self.lessons.items()}
         if marked and not any(counts.values()):
             counts |= dict.fromkeys(self._alike(data, marked), 1)
@@ -136,20 +148,20 @@ class LessonBook:
         return whole or found
 
     def _nearest(self, own: set[str], names: Sequence[str]) -> Sequence[str]:
-        """Those of which most texts are in a notebook; what all of them have says nothing."""
+        """The lessons that share the most texts with a notebook. A text that all of them have says nothing."""
         shared = Counter(text for name in names for text in self._released[name])
         counts = {name: sum(shared[one] < len(names) for one in own & self._released[name].keys()) for name in names}
         near = [name for name in names if counts[name] * 2 > max(counts.values())]
         return self._nearest(own, near) if near and len(near) < len(names) else names
 
     def answers(self, data: bytes, lesson: str) -> Counter[str]:
-        """What stands in the cells of a learner's notebook, and was not handed out with this lesson, and how often."""
+        """Texts of cells in a learner's notebook that were not handed out with this lesson -> how often each stands there."""
         released = self._released[lesson]
         return Counter({text: count for text, count in _texts(data).items() if text not in released})
 
 
 def _texts(data: bytes) -> Counter[str]:
-    """What stands in the cells of a notebook; of one that cannot be read something that stands in no other."""
+    """The texts of a notebook's cells -> how often each stands there. A notebook that cannot be read gets one text of its own."""
     if not data.strip():
         return Counter()
     try:
@@ -185,11 +197,11 @@ class Folder:
     lessons: Sequence[str]
     book: LessonBook
     passed: dict[str, list[Path]] = field(default_factory=lambda: defaultdict(list))
-    """Why a notebook does not count -> those of which it is true."""
+    """Why notebooks do not count -> these notebooks."""
     needs_look: bool = False
     """Whether one of them holds answers that are not in the one that counts."""
     _contents: dict[Path, bytes] = field(default_factory=dict)
-    """Of the notebooks that are looked into."""
+    """The bytes of the notebooks that are looked into."""
 
     def hand_ins(self) -> list[HandIn]:
         """The file to grade of each lesson, or why there is none, in words. Of several lessons some may not be there."""
@@ -279,16 +291,16 @@ class Folder:
             shown = self.named(sorted(self._files))
             what = f"only {shown}: leave one notebook there" if shown else "the folder holds no notebook"
             raise _Undecided(f"no {exact.name} in it; {what}")
-        unknown = [path for path in self._whose if not (self._whose[path] or path in mine or self._is_withdrawn(path))]
+        unknown = self._unknown() - {*mine}
         # Of what was not read the name stands for what is in it: that is in no other.
         held = {path: self.book.answers(self._contents.get(path, bytes(path)), key.lesson) for path in mine}
         best, why = self._ranked(held, exact)
         others = [path for path in mine if path != best]
         if unknown and not held[best]:
             told = (
-                f"{self.named([best])} is as it was handed out, and nothing says whose answers another notebook holds"
+                f"{self.named([best])} is as it was handed out, and nothing says which lesson another notebook answers"
             )
-            raise _Undecided(f"{told}: {self.named(unknown)}; leave one there")
+            raise _Undecided(f"{told}: {self.named(sorted(unknown))}; leave one there")
         if not others:
             return HandIn(key, best)
         self.passed[why] += others
@@ -306,6 +318,10 @@ class Folder:
         self.needs_look = True
         other = "another notebook there holds other answers: look, and leave one there"
         return exact, f"{exact.name} counts, which has the right name; {other}"
+
+    def _unknown(self) -> set[Path]:
+        """The notebooks that nothing is known of: neither their lesson, nor that they were once part of the assignment."""
+        return {path for path, whose in self._whose.items() if not (whose or self._is_withdrawn(path))}
 
     def _is_withdrawn(self, path: Path) -> bool:
         """Whether a notebook of this name was part of the assignment once: journal.keep_version has it."""

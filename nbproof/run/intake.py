@@ -46,7 +46,7 @@ class Intake:
     passed_over: bool = False
     """Whether something that lies there is no submission, and is told in a note."""
     absent: tuple[Key, ...] = ()
-    """Notebooks that are not there, of assignments of which another one is."""
+    """Notebooks that are not there, although another notebook of the same assignment is."""
 
 
 def lessons_with_source(root: Path, names: list[str]) -> list[str]:
@@ -119,7 +119,7 @@ def _together(found: Sequence[Intake], lessons: Collection[str]) -> Intake:
 
 
 def _in_folder(root: Path, place: Path, keys: Sequence[Key], book: LessonBook) -> Intake:
-    """What counts of the folder of an assignment, and what a person should know of the rest."""
+    """The files that count in the folder of an assignment, and what a person should know of the others."""
     folder, shown = Folder(place, place.parent.name, [key.lesson for key in keys], book), _shown(root, place)
     found = folder.hand_ins()
     notes = [f"passed over {shown}/{folder.named(paths)}: {why}" for why, paths in folder.passed.items()]
@@ -181,7 +181,7 @@ def select(intake: Intake, only: Sequence[str], id_of: Callable[[str], str] = st
 
 
 def by_id(pattern: str, names: Iterable[str], id_of: Callable[[str], str]) -> str:
-    """What a person has said, if it is one of these names; else with the id of the learner who is called so."""
+    """The pattern as a person has said it, if it fits one of these names. Else the learner's id replaces the learner's name."""
     if any(is_called(name, pattern) for name in names):
         return pattern
     learner, slash, lesson = pattern.partition("/")

@@ -11,9 +11,8 @@ from __future__ import annotations
 import contextlib
 import json
 import secrets
-import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,9 @@ from filelock import FileLock, Timeout
 
 from nbproof.files import digest_of, read_dict, replace_file
 from nbproof.gradebook.marks import Mark
-from nbproof.key import Key, notebook_of
-from nbproof.marking.blueprint import Blueprint, fill_in
+from nbproof.key import Key
 from nbproof.marking.results import Verdict
 from nbproof.places import places
-from nbproof.recover.answers import Answers
 from nbproof.sandbox.exceptions import GradingError
 
 __all__ = [
@@ -37,7 +34,6 @@ __all__ = [
     "is_noted",
     "journal_of",
     "journalled_verdict",
-    "keep_earlier",
     "keep_version",
     "note_problems",
     "note_settled",
@@ -62,7 +58,7 @@ class RunState:
         kept = read_dict(self._path)
         self.registered: dict[str, str] = kept.get("registered", {})
         self.references: dict[str, str] = kept.get("references", {})
-        """Lesson, and isolation -> digest of all that its reference answers earned full marks with."""
+        """Lesson and level of isolation -> digest of everything that the lesson's reference answers earned full marks with."""
         self.named: dict[str, dict[str, str | None]] = kept.get("named", {})
         """Learner -> what of the names and addresses in the gradebook came from the roster."""
         # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
@@ -90,7 +86,7 @@ class InProgress:
     """``.course/marking.json``: what a run is marking, for the next run should this one be killed.
 
     A note that is there when a run begins is of a run that nobody ended on purpose: its submission may have ended it. The
-    kernel keeps notes whatever becomes of this process; a power cut is no submission's doing.
+    kernel keeps the notes even if this process is killed. A power cut may lose them, but no submission causes a power cut.
     """
 
     def __init__(self, root: Path) -> None:
@@ -98,7 +94,7 @@ class InProgress:
         self._notes: dict[str, dict[str, Any]] = read_dict(self._path)
 
     def note(self, key: Key, digest: str, *, set_aside: bool = False) -> None:
-        """It is being marked; or, ``set_aside``, it ended the process that tried it alone."""
+        """Note that a submission is being marked; or, with ``set_aside``, that it ended the process that marked it alone."""
         self._notes[key.name] = {"digest": digest, "set_aside": set_aside}
         self._save()
 
@@ -107,7 +103,7 @@ class InProgress:
         return bool(self._notes.get(key.name, {}).get("digest") == digest)
 
     def is_set_aside(self, key: Key, digest: str) -> bool:
-        """Whether it is noted as what has ended a process of its own."""
+        """Whether a note says that just this submission ended the process that marked it alone."""
         return self.is_noted(key, digest) and bool(self._notes[key.name]["set_aside"])
 
     def done(self, key: Key) -> None:
@@ -117,7 +113,7 @@ class InProgress:
             self._save()
 
     def end(self) -> None:
-        """The run ends as runs do, if only by Ctrl-C: whatever was in progress did not end it."""
+        """The run ends as runs do, if only by Ctrl-C: no submission that was in progress ended it."""
         self._notes = {name: note for name, note in self._notes.items() if note["set_aside"]}
         self._save()
 
@@ -161,9 +157,7 @@ def write_verdict(root: Path, verdict: Verdict, notebook: bytes) -> None:
 
 
 def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
-    """What a run has found of a submission; None if it has not, or if that cannot be read: whatever else stands in a file of
-    that name is none.
-    """
+    """The verdict that a run has kept of a submission; None if there is none, or if the file holds anything else."""
     path = journal_of(root, learner, lesson)
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
@@ -174,24 +168,6 @@ def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return verdict if (verdict.learner, verdict.lesson) == (learner, lesson) else None
-
-
-def keep_earlier(root: Path, earlier: Verdict, blueprint: Blueprint) -> Path:
-    """Keep the answers that counted until now, because others came, and the files beside them. Returns the folder.
-
-    Raises OSError for the notebook.
-    """
-    key = Key(earlier.learner, earlier.lesson)
-    kept = root / "collected" / "graded" / key.learner / key.assignment / digest_of(earlier.handed_in.encode())[:8]
-    but = shutil.ignore_patterns(".*", "*.ipynb")
-    with contextlib.suppress(OSError):  # a path that is too long there
-        shutil.copytree(places(root).folder("autograded", *key), kept, symlinks=True, ignore=but, dirs_exist_ok=True)
-    # The lesson may have fewer cells by now.
-    last = len(blueprint.notebook.cells) - 1
-    own = tuple(replace(one, after=min(one.after, last), place=None) for one in earlier.own)
-    notebook = fill_in(blueprint, Answers(earlier.answers, own=own))
-    replace_file(kept / f"{notebook_of(key.lesson)}.ipynb", json.dumps(notebook))
-    return kept
 
 
 def note_problems(root: Path, marks: Iterable[Mark]) -> None:
@@ -214,18 +190,16 @@ def forget(root: Path, learners: Collection[str]) -> None:
 
 
 def _write_problems(root: Path, kept: Mapping[Key, Verdict]) -> None:
-    problems = [
-        {"learner": key.learner, "lesson": key.lesson, "problem": one.problem, "grader_failed": one.grader_failed}
-        for key, one in sorted(kept.items())
-    ]
+    names = ("learner", "lesson", "problem", "grader_failed", "handed_in")
+    problems = [{name: getattr(one, name) for name in names} for _, one in sorted(kept.items())]
     _write(root / ".course" / "problems.json", {"problems": problems})
 
 
 def problems_of(root: Path) -> dict[Key, Verdict]:
-    """What was not graded, and why."""
+    """What was not graded, and why, with the digest of what was handed in."""
     kept = read_dict(root / ".course" / "problems.json").get("problems", [])
-    found = [(Key(one["learner"], one["lesson"]), one["problem"], one["grader_failed"]) for one in kept]
-    return {key: Verdict(*key, problem=why, grader_failed=flaw) for key, why, flaw in found}
+    found = [Verdict(**{"handed_in": "", **one}) for one in kept]
+    return {Key(one.learner, one.lesson): one for one in found}
 
 
 def keep_version(root: Path, lesson: str, notebook: bytes = b"") -> list[Path]:

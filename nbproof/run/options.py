@@ -33,7 +33,7 @@ NOT_OBEYED = {
     "NotebookClient.*": "a cell runs as docs/engine.md says; of these options only timeout is asked",
     "OverwriteCells.missing_cell_notification": "a cell that was deleted is put back without a notice",
 }
-"""Option, as a pattern -> what happens in its place; the first that fits holds. Nothing: it is obeyed."""
+"""Option, as a pattern -> what happens instead of it; the first pattern that fits holds. An empty text: it is obeyed."""
 
 
 def not_obeyed(config: Config) -> Iterator[str]:

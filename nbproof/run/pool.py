@@ -1,5 +1,6 @@
 """Where submissions are marked side by side: an executor of ``concurrent.futures``, here threads of this process, each with a
-sealed worker at a time. What ended the place where it was marked is tried last, alone, and given up if it does so again.
+sealed worker at a time. A submission that ended the place where it was marked is tried last and alone. If it does so again, it
+is given up.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def _second_try(pool: Pool, job: HandIn, read: Reader, seed: int) -> Verdict:
 
 
 def outcome(marks: Callable[[], Verdict]) -> Verdict | Exception:
-    """The verdict, or what ended the place where it was marked; whose doing that was nobody knows."""
+    """The verdict, or the error that ended the place where it was marked. Nobody knows which submission caused that error."""
     try:
         return marks()
     except CourseError as error:

@@ -39,7 +39,7 @@ __all__ = ["REFERENCE", "References", "reference_answers", "shortfall"]
 REFERENCE = "reference answers"
 """In place of a learner's name."""
 _UNTOUCHED = "an untouched notebook"
-"""The same."""
+"""In place of a learner's name, as well."""
 
 _IMPORTS = re.compile(r"^\s*(?:import|from) +(\w+)", re.MULTILINE)
 _SHOWN = 3
@@ -47,7 +47,7 @@ _SHOWN = 3
 
 
 def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
-    """What stands in the code cells that learners fill in, in the instructor's notebook. Nothing if that is the stub."""
+    """The answers in the instructor's notebook: the texts of the code cells that learners fill in, without mere stubs."""
     answers = {}
     for cell in nbformat.read(source, as_version=4).cells:
         name = name_of(cell)
@@ -69,8 +69,8 @@ def _said(outcome: Outcome) -> str:
 def shortfall(blueprint: Blueprint, answers: Mapping[str, str], verdict: Verdict) -> str:
     """Why the reference answers earn less than full marks, in words; empty if they do not.
 
-    An exercise to which the instructor's notebook gives no answer, as nbgrader courses may, is not asked for; nor is one that
-    misses a name which such an exercise would have defined.
+    An exercise that the instructor's notebook does not answer, which nbgrader courses may have, is not asked for. Nor is an
+    exercise that misses a name which an unanswered one would have defined.
     """
     if verdict.problem:
         return verdict.problem
@@ -116,7 +116,7 @@ def _is_seen(found: ModuleSpec) -> bool:
 
 @dataclass(frozen=True)
 class References:
-    """Of the lessons that one run concerns."""
+    """The reference answers of the lessons that one run concerns."""
 
     lessons: Mapping[str, LessonState]
     state: RunState
@@ -160,7 +160,7 @@ class References:
         return failed
 
     def _who(self, lesson: str) -> list[str]:
-        """Whose notebooks tell something of a lesson: what is handed out without answers has no others to prove."""
+        """The made-up learners to grade for a lesson: the reference if it has answers to prove, and the untouched notebook."""
         blueprint = self.lessons[lesson].blueprint
         has_answers = bool(self._answers(lesson)) or not blueprint.stubs
         return [REFERENCE] * has_answers + [_UNTOUCHED] * bool(blueprint.plain)
@@ -177,7 +177,7 @@ class References:
         return HandIn(key, notebook=nbformat.writes(filled).encode(), files=files)
 
     def keep(self, lesson: str, who: str = REFERENCE) -> None:
-        """They have earned full marks, or are told: the next run need not ask."""
+        """Note that the references have earned full marks, or that their fault is told: the next run need not ask."""
         self.state.references[self._name(Key(who, lesson))] = self._digest(lesson)
         self.state.save()
 

@@ -1,7 +1,7 @@
 """The engine: forks a sealed worker for each submission, asks it for evidence, judges at home.
 
 One fork server, a few threads, each driving one worker at a time; truths are shared by a whole class.
-Nothing in here writes to a gradebook: results are handed to whoever called.
+Nothing in here writes to a gradebook: the caller gets the results.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Engine"]
 _START_SECONDS, _END_SECONDS = 120.0, 5.0
 _ROOM_SECONDS, _AGAIN_SECONDS = 60.0, 0.3
 _MOST_RESTARTS = 3
-"""Of the fork server, without a worker in between."""
+"""How often the fork server is started again without a worker in between."""
 
 
 class Engine:
@@ -126,11 +126,11 @@ class Engine:
     def worker(
         self, files: dict[str, bytes], limits: GradingLimits | None = None, role: str = "worker"
     ) -> Iterator[Worker]:
-        """A sealed fork with these files in its scratch folder; killed, with all it started, when the block ends.
+        """A sealed fork with these files in its scratch folder. It is killed, with all that it started, when the block ends.
 
-        ``limits``: those of its lesson; none: those of all. ``role``: what it serves as, ``worker`` or ``judge``.
+        ``limits``: those of its lesson; None: those of all lessons. ``role``: what it serves as, ``worker`` or ``judge``.
 
-        Waits if the machine has no room for another process just now. Raises EngineFailed if it never has, and
+        Waits if the machine has no room for another process just now. Raises EngineFailed if it never has room, and
         if the fork server ends meanwhile; the next call starts another one.
         """
         deadline = time.monotonic() + _ROOM_SECONDS

@@ -1,7 +1,7 @@
 """Evidence as bytes and back: JSON for its form, then the bytes of its arrays, one after another; never pickle.
 
-Arrays travel as dtype, shape and bytes. What comes was sent by a process that ran a learner's code, so everything is
-bounded before it is parsed or copied, and whatever does not fit the form exactly is a WireError.
+Arrays travel as dtype, shape and bytes. The sender is a process that ran a learner's code. So everything is bounded before it
+is parsed or copied, and anything that does not fit the form exactly is a WireError.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_SIZE = 2**40
 
 _FORM = struct.Struct(">I")
 _MAX_FORM = 4 * 1024 * 1024
-"""Bytes of evidence's JSON: values, shapes and texts, of which there are :data:`MAX_TEXT` characters at most."""
+"""Most bytes of evidence's JSON: values, shapes and texts. All its texts together have at most :data:`MAX_TEXT` characters."""
 _MAX_MARKS = 30 * MAX_ITEMS + MAX_TEXT
 """Commas and brackets in it: an array's shape has up to 16, and text may consist of them."""
 
@@ -65,7 +65,7 @@ def encode(evidence: Evidence) -> tuple[Any, bytes]:
 
 
 def packed(evidence: Evidence) -> bytes:
-    """Evidence as bytes, which whoever only hands them on need not look into."""
+    """Evidence as bytes. A process that only hands them on need not look into them."""
     form, blobs = encode(evidence)
     text = json.dumps(form).encode()
     return _FORM.pack(len(text)) + text + blobs
@@ -152,7 +152,7 @@ class _Decoder:
         if math.prod(max(n, 1) for n in shape) > _MAX_SIZE:
             raise WireError("an array of impossible size")
         if type(size) is not int or size != math.prod(shape) * leaf.item_sizes[dtype]:
-            raise WireError("an array whose bytes do not fit its shape")
+            raise WireError("an array with bytes that do not fit its shape")
         data = self.payload[self.position : self.position + size]
         if len(data) != size:
             raise WireError("an array without its bytes")

@@ -82,7 +82,7 @@ def main() -> int:
     try:
         control.send(json.dumps({"ready": True}).encode())
     except OSError:
-        os._exit(0)  # whoever wanted it is gone
+        os._exit(0)  # the grader that started it is gone
     server = ForkServer(control, isolation)
     server.loop()
     server.end_all()
@@ -114,7 +114,7 @@ def _close_all_but(kept: set[int]) -> None:
 
 
 def _keep(control: socket.socket, isolation: Isolation) -> None:
-    """Fork, and return in the child; the parent waits for it, and ends with it and after all that it started."""
+    """Fork, and return in the child. The parent waits for the child, ends all that the child has left behind, and then ends."""
     from nbproof.sandbox import reduced
 
     if isolation is Isolation.REDUCED:
@@ -179,7 +179,7 @@ class ForkServer:
                 self.fork(json.loads(message), descriptors[0])
 
     def asked(self) -> tuple[bytes, list[int]]:
-        """What the engine wants; nothing if it has hung up, be it while something was on its way to it."""
+        """The engine's request and its descriptors; empty if the engine has hung up, even with an answer on its way."""
         try:
             message, descriptors, _, _ = socket.recv_fds(self.control, 65536, 1)
         except ConnectionResetError:

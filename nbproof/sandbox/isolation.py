@@ -24,7 +24,7 @@ class Isolation(Enum):
 
 @dataclass(frozen=True)
 class Chosen:
-    """A level, and the first line of the run, which says it."""
+    """A level of isolation, and the first line of a run, which names the level."""
 
     level: Isolation
     line: str

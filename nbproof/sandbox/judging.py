@@ -62,7 +62,7 @@ class JudgeProcess:
     def ask(self, header: dict[str, Any], payload: bytes = b"", bounded: bool = False) -> dict[str, Any]:
         """The answer. Raises WorkerLost if the process ended over it; the next question gets a new one.
 
-        So it does after an error over evidence: whatever was cut off in the middle must not stay for the next learner.
+        After an error over evidence the process is ended as well: nothing half done may stay in it for the next learner.
         ``bounded``: it is about what a learner brought, and may cost no more than :data:`EVIDENCE_MB` and
         :data:`EVIDENCE_SECONDS`.
         """

@@ -16,7 +16,7 @@ from nbproof.sandbox.syscalls import call
 __all__ = ["NEWEST", "SIGNALS", "abi", "restrict"]
 
 NEWEST = 6
-"""The newest ABI whose rights are used here: later ones add nothing that learners' code could reach."""
+"""The newest ABI that is used here: later ones add no right over anything that learners' code could reach."""
 SIGNALS = 6
 """From this ABI on Landlock looks at signals and abstract sockets."""
 

@@ -1,4 +1,7 @@
-"""Start the fork server early: it imports for seconds, and so does whoever starts it. Imports nothing heavy itself."""
+"""Start the fork server early, so that it and the command that starts it import at the same time, which takes seconds.
+
+This module imports nothing heavy itself.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,8 @@ from nbproof.sandbox.isolation import Isolation
 __all__ = ["CPU_KIND", "Launched", "launch", "refuse_if_exposed", "remove_folder"]
 
 CPU_KIND = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS")
-"""Which of its instructions the CPU is held to: whoever grades, judges and is judged rounds alike."""
+"""Environment variables that hold libraries to some of the CPU's instructions. All processes of a run, the workers and the
+judge as well, get the same ones, so that all round alike."""
 
 
 def refuse_if_exposed(root: Path) -> None:
@@ -36,7 +40,7 @@ def refuse_if_exposed(root: Path) -> None:
             raise NoIsolation(
                 f"the course lies inside {folder}, which learners' code can read",
                 str(home),
-                "move the course elsewhere, or make its Python environment elsewhere, as `make` does in .venv",
+                "take that folder off PYTHONPATH; or move the course, or its Python environment, as `make` does in .venv",
             )
         if any(Path(folder).is_relative_to(one) or one.is_relative_to(folder) for one in private):
             raise NoIsolation(
@@ -57,7 +61,7 @@ class Launched:
     """Lines to forks that write feedback pages. They outlive the engine, and end when these are closed."""
 
     def end(self) -> None:
-        """Hang up, which is the fork server's sign to end, its workers with it; idempotent."""
+        """Hang up. This tells the fork server to end, and its workers end with it. A second call does nothing."""
         with contextlib.suppress(OSError):
             self.control.shutdown(socket.SHUT_RDWR)
         try:
@@ -136,7 +140,7 @@ def launch(isolation: Isolation, writers: int = 0) -> Launched:
         env={**kept, **threads, "LANG": "C.UTF-8", "IPYTHONDIR": str(folder / "ipython")},
         stdin=subprocess.DEVNULL,
         cwd="/",
-        # Ctrl-C in the terminal is for whoever grades, who then ends this.
+        # Ctrl-C in the terminal reaches the grader only, which then ends this.
         start_new_session=True,
     )
     theirs.close()

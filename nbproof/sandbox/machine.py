@@ -1,6 +1,6 @@
 """What the machine, or the container on it, leaves to a run: processors, processes, memory; and how many workers fit.
 
-Containers, batch systems and systemd bound all three by cgroups, of which `os.cpu_count()` and `free` know nothing.
+Containers, batch systems and systemd bound all three by cgroups. `os.cpu_count()` and `free` know nothing of cgroups.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def _build_tree(root: str) -> None:
     os.makedirs(root + _SHARED)
     for device in ("null", "zero", "full", "random", "urandom"):
         _bind_file(f"/dev/{device}", f"{root}/dev/{device}")
-        # Written to all the same; but whoever may write to a file may otherwise set its date, for all to see.
+        # Processes can write to it all the same. Without this they could also set its date, which all would see.
         read_only(f"{root}/dev/{device}", _NOSUID)
     os.makedirs(root + "/etc")
     for file in ("/etc/ld.so.cache", "/etc/localtime"):

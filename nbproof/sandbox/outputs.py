@@ -1,8 +1,8 @@
 """What a worker sends as a cell's outputs, made harmless: graded notebooks are read by instructors, logged in.
 
-Learner code may have written every byte of it. So nothing is trusted: forms, sizes, text. HTML is not kept at all: whatever
-cleans it does work that a few lines of it can make as long as they like. The text of the same output says what was shown; where
-there is none, the words of the HTML stand there, and a sentence says what is left out.
+Learner code may have written every byte of it. So nothing is trusted: forms, sizes, text. HTML is not kept at all: a few lines
+of it can make any program that cleans it work without end. The text of the same output says what was shown. If there is none,
+the words of the HTML stand there, and a sentence says what is left out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _NO_PNG = "[a picture is left out, for it is no plain PNG; the submitted noteboo
 _TOO_LARGE = "[a picture is left out, for there is no room for more; the submitted notebook has it]"
 _FOR_A_BROWSER = "[HTML, JavaScript or a widget is left out; the submitted notebook has it]"
 _SHOWN = {"text/plain", "text/markdown"}
-_TAG, _MOST_HTML = re.compile("<[^<>]*>?"), 20_000
+_TAG, _MOST_HTML = re.compile(r"<[^<>]*>?|&#\w{20,};?"), 20_000
+"""A tag, or the number of a sign that there cannot be: Python does not even read one of thousands of digits."""
 _CUT = "\n[output cut off: more than a graded notebook may hold]\n"
 
 
@@ -99,10 +100,11 @@ class Outputs:
             return "", _FOR_A_BROWSER * bool(data.keys() - _SHOWN)
         # Pages put a picture's text into an attribute, as it is. Half a picture is none.
         text = re.sub(r"[^A-Za-z0-9+/=\s].*", "", str(data.get("image/png", "")), flags=re.DOTALL)
-        pixels = _pixels_of(text)
+        # What there is no room for is not even looked at.
+        pixels = _pixels_of(text) if len(text) <= self.left else self.pixels_left + 1
         if pixels == 0:
             return "", _NO_PNG
-        if pixels > self.pixels_left or len(text) > self.left:
+        if pixels > self.pixels_left:
             return "", _TOO_LARGE
         self.pixels_left -= pixels
         self.left -= len(text)
@@ -112,7 +114,7 @@ class Outputs:
 def _pixels_of(text: str) -> int:
     """How many pixels a PNG in base64 decodes to, by its headers: nothing of it is decoded. 0 if it is none, or moves.
 
-    20 kB can decode to 500 MB, in the browser of whoever opens a graded notebook.
+    20 kB can decode to 500 MB, in the browser of a person who opens a graded notebook.
     """
     try:
         data = base64.b64decode(text)

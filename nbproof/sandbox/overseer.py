@@ -1,4 +1,4 @@
-"""What the fork server looks at, and decides about, where no namespace bounds what a submission starts and whom it signals.
+"""The fork server counts what a submission starts, and decides about its signals, where no namespace bounds them.
 
 A limit of the kernel's on processes counts all that a user runs, so that one submission's fork bomb would be its
 neighbours' failure; root without capabilities it does not bind at all. So the fork server counts, and ends who has too many.
@@ -26,7 +26,7 @@ _QUESTION = struct.Struct("<QIIiIQ6Q")
 _REPLY = struct.Struct("<QqiI")
 _GO_ON = 1
 _SOME, _PAUSE = 8, 0.05
-"""New processes and threads on the machine from which on it is worth a look at each, and seconds between two such looks."""
+"""How many new processes and threads the machine has before each is looked at, and the seconds between two such looks."""
 
 
 class Overseer:
@@ -70,7 +70,7 @@ class Census:
         self._calm, self._looked = tasks_here(), 0.0
 
     def crowded(self, most: Mapping[int, int]) -> list[int]:
-        """Those leaders whose session has more than it may. ``most``: leader -> how many."""
+        """The leaders of the sessions that have more processes and threads than they may. ``most``: leader -> how many."""
         there, now = tasks_here(), time.monotonic()
         self._calm = min(self._calm, there)
         if there - self._calm < _SOME or now - self._looked < _PAUSE:

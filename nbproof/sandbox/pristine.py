@@ -1,13 +1,13 @@
 """What probes are made of, put back to what it was before any learner's code ran.
 
-A probe draws inputs from the seed, runs the learner's code on them, and brings arrays and numbers in which whatever
-ran has left a trace (:mod:`course.traces`). It does so with functions of the course, and learner code that has patched
-one of these would run the probe in another way than it was written. So the worker notes the course's modules, classes
-and functions while it is warmed up, and puts back what was changed right before each probe.
+A probe draws inputs from the seed, runs the learner's code on them, and brings arrays and numbers. All that ran has left
+a trace in them (:mod:`course.traces`). The probe uses functions of the course. If learner code has patched one of these, the
+probe would not run as it was written. So the worker notes the course's modules, classes and functions while it is warmed up,
+and puts back what was changed right before each probe.
 
-This is no wall: builtins, libraries and the interpreter itself stay the learner's, and whoever controls a process controls
-what it says about itself. So no verdict rests on that: who changes a library for everybody is found by a wrong answer that
-passes there (:func:`nbproof.checks.check.bring`). A count, a flag or a name that is the same for every seed chooses the
+This is no wall: builtins, libraries and the interpreter itself stay the learner's, and code that controls a process controls
+what it says about itself. So no verdict rests on that: if code changes a library for everybody, a wrong answer passes there,
+which shows it (:func:`nbproof.checks.check.bring`). A count, a flag or a name that is the same for every seed chooses the
 words of a message: the author contract asks for a hidden check that nothing of the kind can answer
 (:mod:`nbproof.authoring.forgery`).
 """
@@ -115,7 +115,7 @@ class Pristine:
         self._insides = _Insides(chain.from_iterable(map(dict.values, self._spaces.before.values())))
 
     def restore(self) -> None:
-        """Put back whatever was changed, added or removed since. It comes before each probe: nothing is looked at one by one."""
+        """Put back all that was changed, added or removed since. It comes before each probe, so it has to be fast."""
         sys.modules.update(self._modules)
         for owner, now, had in self._spaces.touched():
             put, remove = (type.__setattr__, type.__delattr__) if isinstance(owner, type) else (setattr, delattr)

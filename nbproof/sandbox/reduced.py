@@ -38,12 +38,12 @@ def _prctl(option: int, value: int) -> None:
 
 
 def become_subreaper() -> None:
-    """Descendants whose parent ends become this process's children: none is lost."""
+    """If the parent of a descendant ends, that descendant becomes this process's child: none is lost."""
     _prctl(36, 1)
 
 
 def end_children() -> None:
-    """Kill whatever became this process's child, with its process group, until nothing is left."""
+    """Kill every process that became this process's child, with its process group, until none is left."""
     import psutil
 
     own = os.getpgrp()
@@ -70,7 +70,7 @@ def seal_reduced(
 ) -> None:
     """Lock this forked process up for good, without any namespace; otherwise as :func:`nbproof.sandbox.namespaces.seal`.
 
-    ``hand_over`` gives the descriptor by which signals are decided about to the fork server; it is called before anybody's
+    ``hand_over`` gives the fork server the descriptor that it needs to decide about signals; it is called before a learner's
     code runs. ``processes``: the fork server counts them, because a limit of the kernel's would count all of a user's.
     """
     Path("/proc/self/oom_score_adj").write_text("1000")

@@ -9,6 +9,7 @@ import ast
 import base64
 import contextlib
 import io
+import re
 import subprocess
 import sys
 import warnings
@@ -204,8 +205,8 @@ def plain_python(cell: str) -> str:
     with warnings.catch_warnings(), contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
         warnings.simplefilter("ignore")
         ast.parse(cell)
-        # Such a prompt, pasted with what stood behind it, would be an annotation.
-        if not cell.lstrip().startswith("In ["):
+        # Such a prompt, pasted with what stood behind it, would be an annotation. IPython looks for it in two lines.
+        if not re.search(r"^[ \t]*In \[", cell, re.MULTILINE):
             return cell + "\n" * (not cell.endswith("\n"))
     return ""
 
@@ -250,7 +251,10 @@ def _tried(statement: ast.stmt) -> ast.stmt:
 
 
 def stand_in(namespace: dict[str, Any], names: list[str]) -> None:
-    """What an import binds whose package is not installed here: whoever uses it gets the error that the import got."""
+    """Give names that an import would have bound a stand-in, if the import failed because a package is not installed here.
+
+    Code that uses a stand-in gets the error that the import got. A name that is bound already stays as it is.
+    """
     said = str(sys.exc_info()[1])
 
     def refuse(_: object, name: object = "", *more: object, **named: object) -> None:

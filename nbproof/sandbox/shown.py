@@ -19,7 +19,7 @@ __all__ = ["VisibleTree", "import_path", "is_closed", "shown", "visible_folders"
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
 _NEVER = ("/boot", "/dev", "/etc", "/home", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/srv", "/sys", "/var")
-"""Folders in which packages may lie (/opt/python/lib), and which are none themselves."""
+"""Folders that are never shown themselves, though folders of packages in them may be (/opt/python/lib)."""
 _UNREAL = ("/proc/", "/sys/", "/dev/")
 _OF_A_COURSE = ("nbgrader_config.py", "gradebook.db", "submitted", "autograded")
 
@@ -31,11 +31,11 @@ class VisibleTree:
     whole: tuple[str, ...]
     """Folders with all that is in them, and files, such as zipped packages."""
     listed: tuple[str, ...]
-    """Folders of which only a list is shown: of what is in them :attr:`whole` has all but what is withheld."""
+    """Folders that hold something withheld: a sandbox lists what is in them. :attr:`whole` has what it shows of that."""
 
 
 def visible_folders() -> list[str]:
-    """The outermost folders, and files, of which a sandbox shows anything."""
+    """The outermost folders, and files, that a sandbox shows, as a whole or in part."""
     return list(_visible(tuple(import_path())))
 
 
@@ -69,7 +69,7 @@ def import_path() -> list[str]:
 def is_closed(place: str) -> bool:
     """Whether this place of `sys.path` is, or holds, what no learner may see."""
     if not os.path.isabs(place):
-        return True  # '' and '.': wherever whoever grades happens to be
+        return True  # '' and '.': the folder that the grader was started in
     real = os.path.realpath(place)
     names = {os.path.normpath(place), real}
     if any(name.startswith(_UNREAL) for name in names):

@@ -1,7 +1,7 @@
 """System calls: how one is made that Python does not have, and the filter on them (seccomp), as rules by their names.
 
-One filter for both levels of isolation; where namespaces are refused it has more to refuse, because files, sockets
-and processes of whoever grades are then in sight.
+There is one filter for both levels of isolation. Where namespaces are refused it refuses more calls, because a submission then
+sees the files, sockets and processes of the user who grades.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def call(name: str, *arguments: object, about: str = "") -> int:
     """What the C library's function of this name returns. Raises OSError if the kernel refuses, which names ``about`` or it.
 
-    An ``int`` is passed as C's; whatever is wider has to say so (``ctypes.c_ulong``).
+    An ``int`` is passed as C's ``int``; a wider argument has to say so (``ctypes.c_ulong``).
     """
     result = int(getattr(_libc, name)(*arguments))
     if result < 0:
@@ -208,8 +208,8 @@ def rules_of(abi: int | None) -> dict[str, list[_Line]]:
         # Their flags ask what is in memory, and what is not.
         "preadv2": _one_of(5, [0], _ALLOW, _ENOTSUP),
         "pwritev2": _one_of(5, [0], _ALLOW, _ENOTSUP),
-        # One that is not private may lie in a file that others map, and tells how many it woke. Whoever waits looks again:
-        # it cannot know that it was not woken. So pthread_join goes on working, though it does not rest meanwhile.
+        # One that is not private may lie in a file that others map, and tells how many it woke. A thread that waits looks
+        # again: it cannot know that it was not woken. So pthread_join goes on working, though it does not rest meanwhile.
         "futex": [_argument(1), (_ANY_BIT, 1, 0, _PRIVATE_FUTEX), _end(_DONE), _end(_ALLOW)],
         # The machine has a store of them, or none. Transparent ones need no store.
         "mmap": [_argument(3), (_ANY_BIT, 0, 1, _HUGE_PAGES), _end(_EPERM), _end(_ALLOW)],
@@ -227,7 +227,7 @@ def rules_of(abi: int | None) -> dict[str, list[_Line]]:
             "prctl": _one_of(0, [_SET_DUMPABLE, _SET_CHILD_SUBREAPER], _EPERM, _ALLOW),
             "getpriority": priority,
             "setpriority": priority,
-            # As if unknown: glibc asks it about each thread whose stack it is to describe, and can do without.
+            # As if unknown: glibc asks it to describe a thread's stack, and can do without.
             "sched_getaffinity": _one_of(0, oneself, _ALLOW, _ENOSYS),
             # Connected to each other for ever; a datagram socket could send to any address.
             "socketpair": [
@@ -293,7 +293,7 @@ def _program(rules: dict[str, list[_Line]]) -> list[_Line]:
 
 
 _LISTEN, _WAIT_KILLABLE = 8, 32
-"""To be asked; and that a call whose question was taken is interrupted by nothing but the end."""
+"""The filter asks a listener about a call. Once the listener has the question, only a fatal signal interrupts the call."""
 _SECCOMP = {_X86: 317, _ARM: 277}
 
 

@@ -1,7 +1,7 @@
 """Messages between the engine and a worker: a JSON header and raw bytes, never pickle.
 
 A frame is ``<4 bytes: header length><4 bytes: payload length><header><payload>``, lengths big-endian.
-What a worker sends is untrusted: lengths are bounded before anything is read, and whatever does not
+What a worker sends is untrusted: lengths are bounded before anything is read, and anything that does not
 fit the form exactly is a WireError. Evidence is bytes here (:mod:`nbproof.sandbox.evidence_wire`).
 """
 

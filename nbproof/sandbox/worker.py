@@ -1,4 +1,4 @@
-"""The process in which learner code runs: an IPython shell in a sealed fork, and nothing that is worth reading.
+"""The process that runs learner code: an IPython shell in a sealed fork. It holds nothing that is worth reading.
 
 It answers the engine's requests: run a cell, run a probe. Everything it sends is what a learner's
 code may have made up, and the engine treats it so.

@@ -1,4 +1,4 @@
-"""The engine's end of one worker: asks, takes answers of a known form only, watches what it uses, and ends it."""
+"""The engine's end of one worker: it asks, takes only answers of a known form, watches what the worker uses, and ends it."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Bench:
     engine: Engine
     blueprint: Blueprint
     given: Mapping[str, str] = field(default_factory=dict)
-    """Answers of everybody who names no other one."""
+    """The answers of every learner who is given no other ones."""
 
     @classmethod
     @contextmanager

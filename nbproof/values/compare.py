@@ -132,7 +132,7 @@ class Close:
 
 @dataclass(frozen=True)
 class Matches:
-    """Wanted is whatever ``test`` accepts: plain data in; None, or what is wrong in words, out."""
+    """Every answer that ``test`` accepts is right. ``test`` takes plain data, and returns None, or in words what is wrong."""
 
     test: Callable[[Evidence], str | None]
     says: str
@@ -155,7 +155,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Parting:
-    """Where two values part first, before anybody says it: finding words for an array takes longer than comparing it."""
+    """Where two values differ first, not yet in words: finding words for an array takes longer than comparing it."""
 
     place: Place
     kind: Differs
@@ -242,7 +242,7 @@ def _asked(place: Place, wanted: Matches) -> Parting | None:
         wrong = wanted.test(place.got)
     except Exception as error:  # a test that expects a list may be handed None: that is a wrong answer, no accident
         if isinstance(error, MemoryError) or "allocate memory" in str(error):
-            raise MemoryError(place.where) from None  # for whoever judges to tell: nothing is known of the answer
+            raise MemoryError(place.where) from None  # the judge has to tell it: nothing is known of the answer
         wrong = sort_and_value(place.got)
     return None if wrong is None else Parting(place, Differs.ASKED, (wrong, wanted.says))
 

@@ -1,6 +1,6 @@
 """What a difference shows of a value, short and readable: as Python or its library prints it, or what sort of thing it is.
 
-That has to be made where the value is at hand. Whatever needs a word of a language in it is asked of the course's.
+That has to be made where the value is at hand. Words of a language come from the course's language.
 """
 
 from __future__ import annotations

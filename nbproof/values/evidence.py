@@ -1,7 +1,7 @@
 """What a probe brings back from a learner's code, as plain data.
 
 A learner may answer with anything: a subclass of an array that claims to equal everything, a list
-whose ``__eq__`` is always true, a mapping that never ends. :func:`snapshot` copies the value
+with an ``__eq__`` that is always true, a mapping that never ends. :func:`snapshot` copies the value
 into plain data at once, so that nothing of the learner's takes part in a comparison.
 """
 
@@ -48,7 +48,7 @@ class TensorRecord:
     shape: tuple[int, ...]
     data: bytes
     leaf: Leaf
-    """Of which library it is."""
+    """The library that the array belongs to."""
 
     def __post_init__(self) -> None:
         item = self.leaf.item_sizes.get(self.dtype)
@@ -67,15 +67,15 @@ class Unreadable:
     """A value that is not plain data, by its sort: in words it is told by the course's language."""
 
     what: str
-    """What sort of thing it is, ``function``, ``object`` or ``long text``; whatever else stands here is said as it is."""
+    """What sort of thing it is: ``function``, ``object`` or ``long text``. Any other text is said as it is."""
     of: str = ""
     """The name of the function, or of the class; how many characters."""
 
 
 class Parts(dict[str, Any]):
-    """A value that a library makes of several, such as a DataFrame: what is written behind it -> plain data.
+    """A value with several parts, such as a DataFrame: what is written behind the value to get a part -> plain data.
 
-    ``answer`` with the part ``.columns`` is ``answer.columns``; the parts come in the order in which they are compared.
+    ``answer`` with the part ``.columns`` is ``answer.columns``. The parts are compared in their order.
     """
 
     def __init__(self, noun: str, parts: Mapping[str, Any]) -> None:
@@ -154,7 +154,7 @@ class Snapshot:
         # Of a probe's own fields those that came before the endless one stay readable.
         if self.items > MAX_ITEMS and (container is not dict or depth > 0 or len(taken) > 1000):
             return TOO_MANY
-        return found if len(found) == len(taken) else Unreadable("a dict whose keys look alike")
+        return found if len(found) == len(taken) else Unreadable("a dict with keys that look alike")
 
     def take_record(self, value: TensorRecord) -> Evidence:
         if self.bytes + len(value.data) > MAX_BYTES:
@@ -181,7 +181,7 @@ def snapshot(value: object) -> Evidence:
     """Copy ``value`` into plain data now; later changes of it do not show.
 
     Tuples become lists, mappings become dicts with text keys (:func:`key_text`), arrays (of the course's leaf
-    types) become bytes. Anything else, and whatever goes beyond the budgets above, becomes :class:`Unreadable`,
+    types) become bytes. Anything else, and anything beyond the budgets above, becomes :class:`Unreadable`,
     which equals nothing that a check could want.
     """
     return Snapshot().take(value)

@@ -1,8 +1,8 @@
-"""Leaf types: the libraries whose values count as values, besides Python's own. ``course.toml`` names those of a course.
+"""Leaf types: libraries that bring values of their own, besides Python's. ``course.toml`` names those of a course.
 
 This is all that the tool knows of such a library. One module in :mod:`nbproof.values.leaves` says it of each; nothing else
-here imports the library, and that module is imported only in a course that names it. A process in which a learner's code
-will run has it before that code begins: :func:`warm_up`.
+here imports the library, and that module is imported only in a course that names it. A process that will run a learner's code
+imports it before that code begins: :func:`warm_up`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ ITEM_SIZES: Mapping[str, int] = {
 
 @dataclass(frozen=True)
 class Unlike:
-    """The first element in which two values of one shape and dtype differ, and how many do."""
+    """The first element that differs between two values of one shape and dtype, and how many differ."""
 
     index: tuple[int, ...]
     got: Any
@@ -93,7 +93,7 @@ class Leaf:
     """Modules of it that import themselves when they are first needed: rather before a fork than in each."""
 
     def prepare(self) -> None:
-        """Called once, before a process forks: one thread, and whatever it looks up only once. Must not compute anything."""
+        """Called once, before a process forks: sets one thread, and looks up what the library keeps. Must not compute."""
 
     def taken(self, value: Any, room: int) -> Evidence:
         """A value as plain data: a record, a plain value, or Unreadable. What has more than ``room`` bytes is not copied."""
@@ -133,7 +133,7 @@ class Leaf:
 
 
 def leaf_types() -> tuple[Leaf, ...]:
-    """Those of this course, in the order in which its ``course.toml`` names them. The first call imports their libraries."""
+    """Those of this course, in the order of its ``course.toml``. The first call imports their libraries."""
     return plugged(the_course().leaves)
 
 

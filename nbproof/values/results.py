@@ -41,7 +41,7 @@ class ProbeError:
     kind: str
     """The exception's class name, or UNANSWERED; empty if there is only a message."""
     message: str
-    """The exception's own; of what is unanswered, the class of what stands there, empty if nothing does."""
+    """The exception's own message. If a name is unanswered: the class of the value that it has, empty if it has none."""
     line: int = 0
     """Which line of the learner's cell; 0 if no frame was theirs."""
     code: str = ""
@@ -99,7 +99,7 @@ class Finding:
 
     @property
     def line(self) -> int:
-        """The line of the learner's cell at which it ended; 0 if it did not, or if that is not known."""
+        """The line of the learner's cell where it ended; 0 if it did not end early, or if the line is not known."""
         return self.trouble.line if self.trouble is not None else 0
 
     @property
@@ -139,7 +139,7 @@ class Status(StrEnum):
 
 
 FAULTS = (Status.TIMEOUT, Status.OUT_OF_MEMORY, Status.KILLED)
-"""Of what did not end by itself."""
+"""How an exercise is marked that did not end by itself."""
 
 
 class Cause(StrEnum):
@@ -213,7 +213,7 @@ class Outcome:
 
     @property
     def faults(self) -> tuple[Finding, ...]:
-        """Of each test cell the first check that failed."""
+        """The first check that failed in each test cell, if one did."""
         firsts = (first_wrong(self.findings_of(part)) for part in self.most)
         return tuple(fault for fault in firsts if fault is not None)
 
@@ -241,7 +241,7 @@ class Outcome:
 
 
 class CheckFailed(AssertionError):
-    """Ends a test cell whose check failed; says what is wrong without a traceback of the grader's insides."""
+    """Ends a test cell after a check failed; says what is wrong without a traceback of the grader's insides."""
 
     def __init__(self, finding: Finding, text: str) -> None:
         super().__init__(text)

@@ -1,11 +1,11 @@
 """Brightspace (D2L): *Assignments, Download*, and *Grades, Export* and *Import*.
 
-Each hand-in is a folder, or a file whose name begins so: ``123456-789012 - Jane Doe - Oct 3, 2026 1149 PM``, that is the
-learner's number, the hand-in's, the name, and when it was handed in, without a zone, as the school writes dates. Beside them lies
-an ``index.html``. Public tools read the names so ("<student-id>-<submission-id> - <student-name> - <month> <day>, <year> <time>
-<AM/PM>"; see also sortSubmissions.py of jdmau72/Grading-Tools-). A table of grades has *OrgDefinedId* and *Username*, both with
-``#`` in front, a column ``<item> Points Grade <...>`` for each item, and *End-of-Line Indicator*, a ``#``, at the end: the tests
-of byuitechops/d2l-gradebook-csv-to-canvas-gradebook-csv hold such tables. Pages go back one by one, or by mail.
+Each hand-in is a folder or a file. Its name begins so: ``123456-789012 - Jane Doe - Oct 3, 2026 1149 PM``, that is the
+learner's number, the hand-in's, the name, and when it was handed in, without a zone, as the school writes dates. Beside them
+lies an ``index.html``. Public tools read the names so ("<student-id>-<submission-id> - <student-name> - <month> <day>, <year>
+<time> <AM/PM>"; see also sortSubmissions.py of jdmau72/Grading-Tools-). A table of grades has *OrgDefinedId* and *Username*,
+both with ``#`` in front, a column ``<item> Points Grade <...>`` for each item, and *End-of-Line Indicator*, a ``#``, at the end:
+the tests of byuitechops/d2l-gradebook-csv-to-canvas-gradebook-csv hold such tables. Pages go back one by one, or by mail.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ENTRY = re.compile(
     r"(?P<time>(?:[^\d\s,]{3,12} \d{1,2}|\d{1,2} [^\d\s,]{3,12}),? \d{4} \d{3,4}(?: [AP]M)?)(?: - (?P<file>.+))?",
     re.DOTALL | re.ASCII,
 )
-_MOST = re.compile(r"<.*MaxPoints:(\d+(?:\.\d+)?).*>")
+_MOST = re.compile(r"<.*MaxPoints:([^\s>]+).*>")
 _GRADE = re.compile(r"^(.+?) Points Grade\b")
 
 
@@ -36,8 +36,9 @@ class Brightspace(System):
 
     def entry(self, found: re.Match[str]) -> LmsEntry | None:
         """``123456-789012 - Jane Doe - Oct 3, 2026 1149 PM``; the time is the school's, and counts as UTC."""
+        name, file, when = found["name"], found["file"] or "", _when(found["time"])
         return LmsEntry(
-            found["name"], found["file"] or "", found["account"], _when(found["time"]), number=int(found["number"])
+            name, file, found["account"], when, number=int(found["number"]), said="" if when else found["time"]
         )
 
     def grade_table(self, sheet: Sheet) -> GradeTable | None:
@@ -47,7 +48,7 @@ class Brightspace(System):
             return None
         items = {column: found[1] for column, name in enumerate(sheet.head) if (found := _GRADE.match(name))}
         most = {column: found for column in items if (found := _MOST.search(sheet.head[column]))}
-        maxima = {column: float(found[1]) for column, found in most.items()}
+        maxima = {column: (found[1],) for column, found in most.items()}
         return GradeTable(1, ids, sheet.columns("First Name", "Last Name"), items, maxima=maxima)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from nbproof_lms.csv_table import Sheet, number_in
+from nbproof_lms.csv_table import Sheet
 from nbproof_lms.names import for_a_file
 from nbproof_lms.system import GradeTable, LmsEntry, System
 
@@ -28,7 +28,7 @@ _ANONYMOUS = re.compile(
 # So somebody's name may hold, or end with, another's number after all: then two more follow, as they may in a file's name. The
 # second of them is a file's in Canvas, which has numbered millions: not that of ``3_1_intro.ipynb``.
 _TWO_MORE = re.compile(r"(?=(?:^|_)(LATE_)?([1-9]\d*)_[1-9]\d{2,}_)", re.ASCII)
-_HIDDEN = "Canvas hides whose it is: post the grades there, or turn anonymous grading off, and download again"
+_HIDDEN = "Canvas hides who handed it in: post the grades there, or turn anonymous grading off, and download again"
 
 
 class Canvas(System):
@@ -38,6 +38,7 @@ class Canvas(System):
     patterns = (_ANONYMOUS, _FILE)
     lasting_numbers = True
     roster_number = "{}"
+    test_student = "studenttest"
     export = "in Canvas: Grades, Export"
     upload = "in Canvas, in the lesson's assignment: Re-Upload Submissions, below Download Submissions"
     upload_remark = (
@@ -60,16 +61,22 @@ class Canvas(System):
 
     def grade_table(self, sheet: Sheet) -> GradeTable | None:
         """Its export: what comes back has the columns that name a student, and those of lessons that have grades."""
-        student, ids = sheet.columns("Student"), sheet.columns("SIS Login ID", "SIS User ID", "ID")
+        student, ids = (
+            sheet.columns("Student", "FirstName", "LastName"),
+            sheet.columns("SIS Login ID", "SIS User ID", "ID"),
+        )
         if not student or not ids:
             return None
-        possible = next((at for at, row in enumerate(sheet.rows) if row[student[0]].strip() == "Points Possible"), 0)
-        identity = sheet.columns("Student", "ID", "SIS User ID", "SIS Login ID", "Root Account", "Section")
+        possible = next((at for at, row in enumerate(sheet.rows) if "Points Possible" in map(str.strip, row)), 0)
+        identity = sorted((*student, *ids, *sheet.columns("Root Account", "Section")))
         own = {column for column, name in enumerate(sheet.head) if "(read only)" in name.casefold()} | {*identity}
         names = {column: name for column, name in enumerate(sheet.head) if column not in own}
         told = sheet.rows[possible] if possible else []
-        maxima = {column: most for column, cell in enumerate(told) if (most := number_in(cell))}
-        return GradeTable(possible + 1, ids, student, names, maxima=maxima, excused="EX", keep=identity)
+        maxima = {column: (cell,) for column, cell in enumerate(told) if cell.strip()}
+        numbers = sheet.columns("ID")
+        return GradeTable(
+            possible + 1, ids, student, names, numbers=numbers, maxima=maxima, excused="EX", keep=tuple(identity)
+        )
 
     def feedback_start(self, entry: LmsEntry) -> str:
         """The numbers of the latest attempt; text that was typed into Canvas has none."""

@@ -1,7 +1,7 @@
 """Moodle: *Download all submissions*, grading worksheet or export of the gradebook, *Upload multiple feedback files in a zip*.
 
-Feedback (``mod/assign/feedback/file/importziplib.php``, ``is_valid_filename_for_import``): a file whose name begins with ``.`` or
-``~`` is passed over. Of the others, the name is split at its first four underscores: anything, the participant's number *in this
+Feedback (``mod/assign/feedback/file/importziplib.php``, ``is_valid_filename_for_import``): a file is passed over if its name
+begins with ``.`` or ``~``. Any other name is split at its first four underscores: anything, the participant's number *in this
 assignment*, the type and the name of a plug-in that the assignment has, such as ``assignsubmission`` and ``file``, and what the
 feedback file is then called. A later file of the same name replaces the earlier one.
 """
@@ -9,19 +9,22 @@ feedback file is then called. A later file of the same name replaces the earlier
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+from nbproof.errors import UsageError
 from nbproof_lms.csv_table import (
     FIRST,
     GRADE,
     IDENTIFIER,
     LAST,
     MAXIMUM,
+    PERCENTAGE,
+    SCALE,
     Sheet,
     heads_of,
-    is_percentage,
-    number_in,
+    shows,
 )
-from nbproof_lms.names import bare, for_a_file
+from nbproof_lms.names import bare, for_a_file, plain
 from nbproof_lms.system import GradeTable, LmsEntry, System
 
 _ENTRY = re.compile(
@@ -32,7 +35,7 @@ _BLIND = re.compile(
     r"(?:participant|anonymous|anon|teilnehmer(?:in)?|user|student|participante?|partecipante|deelnemer|uczestnik|ucastnik|"
     r"deltagare|deltager|osallistuja|katilimci|участник)"
 )
-"""What Moodle calls somebody whose name it hides, in its languages."""
+"""What Moodle calls a learner if it hides the name, in its languages."""
 
 
 class Moodle(System):
@@ -68,7 +71,7 @@ class Moodle(System):
         lessons = dict(enumerate(sheet.head))
         for column in {*ids, *names, at.get(IDENTIFIER, -1)} & lessons.keys():
             del lessons[column]
-        maxima = {column: 100.0 for column, name in lessons.items() if is_percentage(name)}
+        maxima = {column: ("100",) for column, name in lessons.items() if shows(name, PERCENTAGE)}
         note = "Moodle's export states no maximum grade: set each assignment's to the lesson's points"
         return GradeTable(1, ids, names, lessons, maxima=maxima, notes=(note,) if len(maxima) < len(lessons) else ())
 
@@ -83,12 +86,26 @@ def _columns(at: dict[str, int], *heads: str) -> tuple[int, ...]:
     return tuple(at[head] for head in heads if head in at)
 
 
+_NO = {"no", "nein", "non", "nee", "nie", "ne", "não", "nej", "nei", "ei", "hayır", "нет", "ні", "όχι", "いいえ", "否"}
+
+
 def _worksheet(sheet: Sheet, at: dict[str, int], ids: tuple[int, ...], names: tuple[int, ...]) -> GradeTable:
-    told = [number_in(row[at[MAXIMUM]]) or 0.0 for row in sheet.rows[1:]] if MAXIMUM in at else []
-    if any(told):
-        return GradeTable(1, ids, names, only=at[GRADE], maxima={at[GRADE]: max(told)})
+    most = at.get(MAXIMUM, at.get(SCALE, len(sheet.head)))
+    said = ["".join(row[most : most + 1]) for row in sheet.rows[1:]]
+    if scale := next((text for text in said if re.search(r"[^\W\d]", text)), ""):
+        raise UsageError(
+            f"Moodle grades this assignment by a scale, and that takes no points: {scale[:60]!r}",
+            f"{sheet.path}, column {sheet.head[most]!r}",
+            "in Moodle, in the assignment's settings: Grade, Type: Point; then download the worksheet again: --moodle FILE",
+        )
+    # The column behind it says whether the grade can be changed.
+    after = slice(most + 1, most + 2)
+    locked = frozenset(at for at, row in enumerate(sheet.rows) if plain("".join(row[after])) in _NO)
+    table = GradeTable(1, ids, names, only=at[GRADE], locked=locked)
+    if found := {text for text in said if text.strip(" -–")}:
+        return replace(table, maxima={at[GRADE]: found})
     note = "the worksheet states no maximum grade: points are written as they are"
-    return GradeTable(1, ids, names, only=at[GRADE], notes=(note,))
+    return replace(table, notes=(note,))
 
 
 SYSTEM = Moodle()

@@ -57,9 +57,12 @@ def test_an_incomplete_or_repeated_hint_is_refused_with_its_file(text: str, fact
     assert caught.value.next_command
 
 
-def test_a_hint_that_nothing_names_is_named_until_it_is_deleted(root: Path) -> None:
+def test_a_hint_that_nothing_names_is_named_until_it_is_deleted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (root / "lessons" / "00_tiny" / "catch" / "wrong.py").write_text("# %% other\n# hint: ours\n")
     path = root / "lessons" / "00_tiny" / "hints.toml"
+    (root / ".venv").mkdir()
+    (root / ".venv" / "library.py").write_text("mine")
+    monkeypatch.setattr("nbproof.course_file.used", [str(root)])
     unused = [*unused_hints(root / "lessons")]
     assert [one.fact for one in unused] == ["nothing names the hint 'mine', so nobody sees it"]
     assert unused[0].place == f"{path}:6" and unused[0].next_command.startswith("delete it")

@@ -114,7 +114,7 @@ def test_everything_is_put_back(error: type[BaseException] | None) -> None:
 LEFT_ON = {
     "autocast": "torch.autocast('cpu').__enter__()",
     "autocast, switched on": "torch.set_autocast_enabled('cpu', True)",
-    "inference mode": "torch.inference_mode().__enter__()",
+    "inference mode": "mode = torch.inference_mode(); mode.__enter__()",
     "no gradients": "torch.set_grad_enabled(False)",
     "another dtype": "torch.set_default_dtype(torch.float64)",
     "a default device": "torch.set_default_device('meta')",

@@ -70,10 +70,16 @@ def test_a_grader_has_the_whole_text_in_their_place() -> None:
 
 
 @pytest.mark.parametrize("name", ["other", "split", "split/second"])
-def test_a_notebook_of_another_version_is_told_so(name: str) -> None:
+def test_a_notebook_of_another_version_is_told_so(name: str, knots: Path) -> None:
     exercise, _, part = name.partition("/")
-    with pytest.raises(CourseError, match=rf"no checks for '{name}'.*\n.*\n.*another version"):
+    with pytest.raises(CourseError, match=rf"no checks for '{name}'.*\n.*\n.*install the one that it came with"):
         check(exercise, part=part)
+    other = knots.parent.parent / exercise / "checks.py"
+    other.parent.mkdir(exist_ok=True)
+    other.write_text(f"# %% {part}\n{DOUBLED}" if part else DOUBLED)
+    with collecting(namespace={"answer": 4}) as found:
+        check(exercise, part=part)
+    assert [one.passed for one in found] == [True]
 
 
 def test_what_regrades_is_the_lesson_whose_checks_changed(knots: Path) -> None:

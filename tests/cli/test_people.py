@@ -153,3 +153,36 @@ def test_grade_collect_and_feedback_take_names(class_of_five: Path, capsys: pyte
     assert "'zoe müller-łukasz' is 0001007 Zoë" in capsys.readouterr().err
     assert main(["feedback", "Anna Schmidt", *course]) == 2
     assert "0001006 Anna Schmidt" in capsys.readouterr().err
+
+
+def test_what_lies_under_another_id_of_the_roster_is_theirs_for_every_command(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """ada and 0102 are other ids of two on the roster; d4 has handed in under both of theirs; nothing came of cyd."""
+    room, said = Rehearsal(course, LESSON), ["--course", str(course)]
+    for learner in ("ada", "0102", "dan", "d4"):
+        room.hand_in(learner, RIGHT)
+    (course / "roster.csv").write_text(
+        'learner,name,email,also\nada@u.edu,"King, Ada",ada@u.edu,501 | ada\nben@u.edu,Ben Bell,,id 0102\n'
+        "cyd@u.edu,Cyd Orr,,503 | cyd\nd4,Dan Ode,,dan | DO-4\n"
+    )
+    (course / "canvas.csv").write_text(
+        f"Student,ID,SIS User ID,SIS Login ID,{LESSON} (5)\n    Points Possible,,,,4\n"
+        '"King, Ada",1,,ada@u.edu,\nB,2,0102,x,\nC,3,,cyd@u.edu,\nD,4,,DO-4,\n'
+    )
+    report = ["report", "--canvas", str(course / "canvas.csv"), "--zero", "missing", *said]
+    assert main(["grade", "--no-feedback", *said]) == 0
+    assert f"nothing handed in: {LESSON}: cyd@u.edu Cyd Orr\n" in capsys.readouterr().out
+    assert _held(course)["ada"] == ("Ada", "King", "ada@u.edu") and _held(course)["0102"][1] == "Ben Bell"
+    assert main(report) == 1
+    told, why = capsys.readouterr()
+    assert "d4 and dan are one person" in why and told.count("0% of the points") == 1
+    assert f"nothing handed in: {LESSON}: cyd@u.edu Cyd Orr\n" in told
+    given = (course / "report" / "canvas.csv").read_text().splitlines()[2:]
+    assert [row.rpartition(",")[2] for row in given] == ["4", "4", "0", ""]
+    step = why.partition("take away the one that does not count: ")[2].partition(" -m course ")[2]
+    assert main([*step.split(), "--yes", *said]) == 0 and main(report) == 0
+    assert (course / "report" / "canvas.csv").read_text().splitlines()[-1].endswith(",4")
+    assert find_learners(course, ["ada@u.edu", "ben@u.edu", "dan"], "--only")[:2] == ["ada", "0102"]
+    assert main(["roster", "remove", "ada", "--yes", *said]) == 0
+    assert "King" not in (course / "roster.csv").read_text() and "Dan Ode" in (course / "roster.csv").read_text()

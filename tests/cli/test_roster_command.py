@@ -68,6 +68,7 @@ def test_a_learner_who_is_removed_leaves_no_trace(two: Path, capsys: pytest.Capt
     assert _roster(two, "remove", "ada", "--yes") == 0
     assert not (two / "handback").exists() and not (two / "report").exists()
     told = capsys.readouterr().out
+    assert "next: " not in told, "nobody may be left to report"
     for what in (
         "submitted/",
         "feedback/",
@@ -107,6 +108,16 @@ def test_it_asks_first(two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     monkeypatch.setattr("builtins.input", lambda text: "y")
     assert _roster(two, "remove", "ada") == 0
     assert not (two / "submitted/ada").exists()
+
+
+def test_one_notebook_of_an_assignment_is_not_removed_alone(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = two / "source" / LESSON / f"{LESSON}.ipynb"
+    source.with_name("more.ipynb").write_bytes(source.read_bytes())
+    before = everything(two)
+    assert _roster(two, "remove", "ada", "--lesson", f"{LESSON}/more", "--yes") == 2
+    assert f"next: choose from: {LESSON}\n" in capsys.readouterr().err and everything(two) == before
+    assert _roster(two, "remove", "ada", "--lesson", LESSON, "--yes") == 0
+    assert before.keys() - everything(two).keys() >= {f"submitted/ada/{LESSON}/{LESSON}.ipynb"}
 
 
 @pytest.mark.parametrize("name", ["Ada", "../bob"])

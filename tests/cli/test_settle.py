@@ -65,20 +65,44 @@ def test_a_file_that_will_never_change_is_settled_until_other_bytes_come(
 def test_a_file_that_comes_in_each_download_is_settled_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same bytes under the same name, in a download that is another one; not those of somebody else."""
     root = make_course(tmp_path / "course")
-    for lesson in root.glob("release/*/*.ipynb"):
-        (root / "source" / lesson.stem).mkdir(parents=True)
-        (root / "source" / lesson.stem / lesson.name).write_bytes(lesson.read_bytes())
-    essay = {"leekim_3_7_essay.pdf": b"%PDF-1.7 my answers"}
+    shutil.copytree(root / "release", root / "source")
+    essay = {"leekim_33_7_essay.pdf": b"%PDF-1.7 my answers"}
     first = {"doejane_1_5_01_first.ipynb": notebook("01_first", 1), **essay}
     for number, files in enumerate((first, first | {"roebob_2_8_01_first.ipynb": notebook("01_first", 2)})):
         (tmp_path / f"{number}.zip").write_bytes(zipped(files))
     assert _run(capsys, root, f"collect {tmp_path}/0.zip --lesson 01_first")[0] == 1
-    code, told = _run(capsys, root, "settle leekim_3_7_essay.pdf")
+    code, told = _run(capsys, root, "settle leekim_33_7_essay.pdf")
     assert code == 0 and "seen: what has no mark counts 0" in told
     code, told = _run(capsys, root, f"collect {tmp_path}/1.zip --lesson 01_first")
     assert code == 0 and "1 settled" in told and "needs you" not in told
-    (tmp_path / "2.zip").write_bytes(zipped({**first, "maxeva_4_9_essay.pdf": essay["leekim_3_7_essay.pdf"]}))
+    (tmp_path / "2.zip").write_bytes(zipped({**first, "maxeva_4_9_essay.pdf": essay["leekim_33_7_essay.pdf"]}))
     assert _run(capsys, root, f"collect {tmp_path}/2.zip --lesson 01_first")[0] == 1
+
+
+@pytest.mark.filterwarnings("ignore:Cell is missing an id field")
+def test_a_file_is_settled_under_each_of_its_names_and_in_every_upload(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Kim's essay by lesson, a stranger's notebook by its path; Eva sends a notebook after her essay, and Kim his essay again."""
+    root = make_course(tmp_path / "course")
+    shutil.copytree(root / "release", root / "source")
+    (root / "roster.csv").write_text("learner,name,canvas id\njd,Doe Jane,31\nkl,Lee Kim,33\nem,Max Eva,34\n")
+    first = {"doejane_31_5_x.ipynb": notebook("01_first", 1), "leekim_33_7_e.pdf": b"%PDF-1.7 my answers"}
+    first |= {"maxeva_34_8_e.pdf": b"%PDF-1.7 hers", "who_77_6_x.ipynb": notebook("01_first", 3)}
+    for number, files in enumerate((first, first | {"maxeva_34_9_x.ipynb": notebook("01_first", 2)})):
+        (tmp_path / f"{number}.zip").write_bytes(zipped(files))
+    told = _run(capsys, root, f"collect {tmp_path}/0.zip --lesson 01_first")[1]
+    path = shlex.split(told.partition("one by one: ")[2].partition(" --learner")[0])[-1]
+    for name in (path, "kl/01_first"):
+        assert _run(capsys, root, f"settle {name}")[0] == 0
+    told = _run(capsys, root, "settle")[1]
+    assert [line.split()[0] for line in told.splitlines() if "waits" in line] == ["maxeva_34_8_e.pdf", "em/01_first"]
+    for number in (0, 1):
+        assert " settled" in _run(capsys, root, f"collect {tmp_path}/{number}.zip")[1]
+    assert "! nothing that can be graded: " not in _run(capsys, root, "roster")[1]
+    assert "waits for you" not in _run(capsys, root, "settle")[1]
+    assert _run(capsys, root, "settle kl --undo")[1].count("asked about again") == 2
+    assert "! nothing that can be graded: kl Lee Kim: 01_first: only" in _run(capsys, root, "roster")[1]
 
 
 @pytest.mark.slow
@@ -134,10 +158,12 @@ def test_what_never_was_in_submitted_is_settled_in_roster_and_grade_files(
     (tmp_path / "canvas.csv").write_text(
         f"Student,ID,SIS Login ID,{LESSON} (5)\n    Points Possible,,,4\nA,1,ada,\nB,2,bob,\n"
     )
-    _run(capsys, course, f"grade --from {tmp_path}/up.zip --lesson {LESSON} --no-feedback")
+    told = _run(capsys, course, f"grade --from {tmp_path}/up.zip --lesson {LESSON} --no-feedback")[1]
+    assert [line.split()[1::2] for line in told.splitlines() if line.startswith("│ bob")][-1] == ["bob", "!", "0"]
     for how, mark, asks in (("--undo", "", True), ("", "0", False), ("--open", "", False)):
         assert _run(capsys, course, f"settle bob {how}")[0] == 0
-        assert _run(capsys, course, f"report {LESSON} --canvas {tmp_path}/canvas.csv")[0] == 0
+        code, told = _run(capsys, course, f"report {LESSON} --canvas {tmp_path}/canvas.csv")
+        assert code == 0 and "bob (0)" not in told
         filled = (course / "report" / LESSON / "canvas.csv").read_text().splitlines()
         assert filled[2:] == ["A,1,ada,4", f"B,2,bob,{mark}"], how
         assert ("! nothing that can be graded: bob" in _run(capsys, course, "roster")[1]) is asks
@@ -158,7 +184,7 @@ def test_an_exercise_that_was_added_is_one_line_for_the_class_and_settled_at_onc
     line = (
         f"! missing: {LESSON}: third: in 5 submissions: The notebook holds nothing of it: it may have been made before"
     )
-    assert code == 1 and line in told and told.count("! missing") == 1
+    assert code == 1 and line in told and told.count("! missing") == 1 and "nothing more to come" not in told
     assert "The instructor has the lesson as it is now" in room.page("ada")
     step = told.partition("seen, all of them: ")[2].partition("\n")[0].partition(" -m course ")[2]
     assert main(shlex.split(step)) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import shutil
 import sqlite3
 from pathlib import Path
@@ -77,11 +78,37 @@ def test_the_penalty_is_in_score_and_gradebook(late_class: Rehearsal) -> None:
     assert _penalties(late_class) == {"early": None, "late": 1, "later": 4, "excused": None}
 
 
+@pytest.mark.parametrize("time", [HANDED_IN["later"], "sometime"])
+def test_a_copy_that_counts_again_was_handed_in_when_it_was(
+    time: str, late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    late_class.grade()
+    late_class.hand_in("late", {})
+    stamp = late_class.submitted("late").with_name("timestamp.txt")
+    stamp.write_text(time)
+    (told,) = late_class.grade(only=["late"]).remarks
+    # What the line says; then the same with the copy that this puts aside.
+    assert main(shlex.split(told.partition(" -m course ")[2])) == 0
+    assert (late_class.book()["late"], _penalties(late_class)["late"]) == (4, 1)
+    assert ("if this copy was in time" in capsys.readouterr().out) == (time == "sometime")
+    (aside,) = late_class.root.glob("collected/*/replaced/late/*")
+    collect(late_class.root, [aside], learner="late")
+    assert late_class.submitted("late").read_bytes() == (aside / f"{LESSON}.ipynb").read_bytes()
+    notes = late_class.grade(only=["late"]).notes
+    assert any(note.startswith("not known whether it is late") for note in notes) == (time == "sometime")
+    assert not _penalties(late_class)["late"] and stamp.read_text()[:10] != HANDED_IN["late"][:10]
+
+
 def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: Rehearsal) -> None:
     late_class.grade()
     _due(late_class, "2026-03-09 10:00:00 UTC")
     again = late_class.grade()
     assert again.graded == ()
+    (told,) = again.remarks
+    assert (
+        f"nothing new came: late/{LESSON}: 1 → 0, later/{LESSON}: 4 → 0. A due date or an extension has moved" in told
+    )
+    assert late_class.grade().remarks == ()
     assert {score.score for score in again.marks.values()} == {4}
     (late_class.root / "submitted" / "early" / LESSON / "timestamp.txt").write_text("2026-03-09 22:00:00 UTC")
     third = late_class.grade()
@@ -94,14 +121,17 @@ def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: R
     assert _penalties(late_class) == {"early": 4, "late": 1, "later": 4, "excused": None}
 
 
-@pytest.mark.parametrize("command", ["feedback", "report"])
+@pytest.mark.parametrize("command", ["feedback", "report", "formgrader"])
 def test_the_penalty_follows_a_mark_that_a_person_gave(command: str, late_class: Rehearsal) -> None:
     late_class.grade()
     with late_class.gradebook() as book:
         grade = next(one for one in book.find_submission(LESSON, "late").notebooks[0].grades if one.max_score)
         grade.manual_score = grade.auto_score - 2
         book.db.commit()
-    assert main([command, "--course", str(late_class.root)]) == 0
+    if command == "formgrader":  # its button
+        assert NbGraderAPI(config=course_config(late_class.root)).generate_feedback(LESSON, "late")["success"]
+    else:
+        assert main([command, "--course", str(late_class.root)]) == 0
     assert _penalties(late_class) == {"early": None, "late": 0.5, "later": 4, "excused": None}
     assert {one.learner: one.penalty for one in late_class.grade().marks.values()}["late"] == 0.5
 
@@ -161,9 +191,15 @@ def test_what_disk_or_gradebook_say_meanwhile_is_no_plug_ins(late_class: Rehears
     raised = f"OSError(errno.{name}, '')" if name else "sqlalchemy.exc.DatabaseError('', None, OSError('x'))"
     config = late_class.root / "nbgrader_config.py"
     bad = f"(_ for _ in ()).throw({raised})"
-    config.write_text("import errno\nimport sqlalchemy.exc\n" + config.read_text().replace('"excused"', bad))
-    with pytest.raises(CourseError, match=says):
+    sound = config.read_text()
+    config.write_text("import errno\nimport sqlalchemy.exc\n" + sound.replace('"excused"', bad))
+    with pytest.raises(CourseError, match=says) as told:
         late_class.grade()
+    if name:
+        assert "free some space, then run the same command again" in told.value.next_command
+        config.write_text(sound)
+        again = late_class.grade()
+        assert again.graded == () and scores(again) == {"early": 4, "late": 3, "later": 0, "excused": 4}
 
 
 @pytest.fixture

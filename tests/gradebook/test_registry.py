@@ -186,17 +186,44 @@ def test_a_gradebook_of_long_ago_is_read_after_the_step_that_is_told(tmp_path: P
 
 
 def test_what_is_cut_off_changes_nothing(marked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = _given(marked)
-    written(marked / "source" / "ps1" / "ps1.ipynb", {**SQUARES, "test_more": NEW})
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Session, "commit", lambda self: (self.flush(), _end()))
+    commit = Session.commit
+
+    def cut(session: Session) -> None:
+        session.flush()
+        if str(marked) in str(session.get_bind().engine.url):
+            raise KeyboardInterrupt
+        commit(session)
+
+    for cells, told in (({**SQUARES, "test_more": NEW}, "gone: why"), (CELLS, "are back with their cells")):
+        before = _given(marked)
+        written(marked / "source" / "ps1" / "ps1.ipynb", cells)
+        with Writer(f"sqlite:///{marked}/gradebook.db", "numbers") as writer, monkeypatch.context() as patched:
+            patched.setattr(Session, "commit", cut)
+            with pytest.raises(KeyboardInterrupt):
+                writer.register(course_config(marked), "ps1", marked / "source" / "ps1")
+        assert _given(marked) == before
+        assert told in _registered(marked)
+    assert _given(marked)["comments"] == GIVEN["comments"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(b"said", b"s\xe4id"), (b"1.5", b'"1,5"'), (b",", b";"), (b"said", b"said" * 40_000)]
+)
+def test_removed_marks_that_a_spreadsheet_has_saved_come_back_or_are_named(
+    marked: Path, before: bytes, after: bytes
+) -> None:
+    for cells in (SQUARES, CELLS):
+        written(marked / "source" / "ps1" / "ps1.ipynb", cells)
+        if cells is CELLS:
+            kept = marked / ".course" / "removed_marks.csv"
+            whole = kept.read_bytes()
+            kept.write_bytes(whole.replace(before, after))
+            with pytest.raises(CourseError, match="for cells that are gone cannot be read") as told:
+                _registered(marked)
+            assert "save it as CSV with commas, in UTF-8, numbers as 1.5;" in told.value.next_command
+            kept.write_bytes(b"\xef\xbb\xbf" + whole.replace(b"\n", b"\r\n"))
         _registered(marked)
-    assert _given(marked) == before
-    assert "gone: why" in _registered(marked)
-
-
-def _end() -> None:
-    raise KeyboardInterrupt
+    assert _given(marked)["comments"] == GIVEN["comments"] and "ada" not in kept.read_text()
 
 
 NAMES = [

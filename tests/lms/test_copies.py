@@ -302,4 +302,4 @@ def test_an_anonymous_download_of_canvas_is_listed_with_what_to_do(
     (course.parent / "up.zip").write_bytes(zipped(files))
     assert main(["collect", str(course.parent / "up.zip"), "--course", str(course)]) == 1
     assert not (course / "submitted").exists()
-    assert capsys.readouterr().out.count("Canvas hides whose") == 2
+    assert capsys.readouterr().out.count("Canvas hides who handed it in") == 2

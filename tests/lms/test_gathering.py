@@ -141,6 +141,35 @@ def test_data_of_one_notebook_of_an_assignment_keeps_nobody_out(
     assert (course / "submitted/zoe/hw/n1.ipynb").is_file()
 
 
+def _jane_hands_in(course: Path) -> None:
+    """Her first notebook and data, on 24 November at a quarter to midnight; her folder holds the second one."""
+    folder_of(course / "submitted/Jane Doe/hw", {"n2.ipynb": b"hers"})
+    hers, his = "1-2 - Jane Doe - Nov 24, 2026 1145 PM", "2-3 - Bob Roe - Nov 1, 2026 900 AM"
+    files = {f"{hers}/x.ipynb": A, f"{hers}/data/x.csv": b"1", f"{his}/x.ipynb": B}
+    (course / "up.zip").write_bytes(zipped(files))
+    collect(course, [course / "up.zip"])
+
+
+@pytest.mark.parametrize("part", ["n1.ipynb", "data", "timestamp.txt"])
+def test_beside_another_notebook_nothing_is_written_through_a_link(part: str, tmp_path: Path) -> None:
+    course, victim = _of_two_notebooks(tmp_path / "two"), tmp_path / "victim"
+    victim.mkdir()
+    folder = folder_of(course / "submitted/Jane Doe/hw", {})
+    folder.mkdir(parents=True)
+    (folder / part).symlink_to(victim if part == "data" else victim / "file")
+    _jane_hands_in(course)
+    assert everything(folder).keys() == {"n1.ipynb", "n2.ipynb", "data/x.csv", "timestamp.txt"}
+    assert not [*victim.iterdir()]
+
+
+@pytest.mark.parametrize("before", ["2026-11-25 00:30:00 Europe/Berlin", "Tue, 24 Nov 2026 23:30:00 +0000", "some day"])
+def test_times_of_an_assignment_are_compared_as_moments(before: str, tmp_path: Path) -> None:
+    course = _of_two_notebooks(tmp_path / "two")
+    folder = folder_of(course / "submitted/Jane Doe/hw", {"timestamp.txt": before.encode()})
+    _jane_hands_in(course)
+    assert (folder / "timestamp.txt").read_text() == "2026-11-24 23:45:00.000000 UTC"
+
+
 def test_an_assignment_of_two_notebooks_is_as_late_as_the_later_one(tmp_path: Path) -> None:
     course, path = _of_two_notebooks(tmp_path / "two"), tmp_path / "up.zip"
     late, early = (f"1-{day} - Jane Doe - Nov {day}, 2026 900 AM/x.ipynb" for day in (24, 10))

@@ -209,7 +209,7 @@ def test_who_came_by_hand_is_listed_with_a_cure_that_works(course: Path, capsys:
     _grade(course)
     assert _back(course, "moodle") == 1
     told = capsys.readouterr().out
-    assert f"! not in a zip: {LESSON} of bob, jane: nothing in collected/ holds the numbers" in told
+    assert f"! not in a zip: {LESSON} of bob, jane: nothing says for certain which numbers" in told
     assert "-m course collect DOWNLOAD --lesson LESSON --names CSV" in told
     assert _parcels(course) == []
     before = {path: path.read_bytes() for path in (course / "submitted").rglob("*.ipynb")}
@@ -246,6 +246,22 @@ def test_no_page_goes_to_an_account_whose_copy_was_not_graded(course: Path, caps
     assert _back(course, "canvas") == 1
     assert f"! not in a zip: {LESSON} of roebob" in capsys.readouterr().out
     assert list(_contents(course / "handback" / f"canvas-{LESSON}-1.zip")) == [f"doejane_8_101_{LESSON}_feedback.html"]
+
+
+def test_a_number_of_the_roster_is_the_learners_wherever_the_copy_came_from(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A person has chosen what Bob sent by mail; the command that is printed, with a table of numbers, ends the doubt."""
+    download = {"doejane_8_101_x.ipynb": _by("jane"), "roebob_7_100_x.ipynb": _by("eve")}
+    _collect(course, download)
+    (course.parent / "mail.ipynb").write_bytes(_by("bob"))
+    collect(course, [course.parent / "mail.ipynb"], lesson=LESSON, learner="roebob")
+    _grade(course)
+    assert _back(course, "canvas") == 1
+    assert f"{LESSON} of roebob: nothing says for certain which numbers Canvas has" in capsys.readouterr().out
+    _collect(course, download, names="learner,name,canvas id\nroebob,Roebob,7\ndoejane,Doejane,8\n")
+    assert _back(course, "canvas") == 0
+    assert list(_contents(course / "handback" / f"canvas-{LESSON}-2.zip")) == [f"roebob_7_100_{LESSON}_feedback.html"]
 
 
 def test_a_number_that_two_learners_would_have_is_nobodys(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import shlex
 from pathlib import Path
 
@@ -21,6 +22,10 @@ CANVAS = (
     "    Points Possible,,,,,10\n"
     '"Doe, Jane",123,S-1,jd1,A,\n"Röe, Bob",124,S-2,br2,A,\n"Student, Test",999,,,A,\n'
 )
+SPLIT = (
+    "LastName,FirstName,ID,SIS Login ID,Section,Hooks (991)\n    Points Possible,,,,,10\n"
+    "Doe,Jane,123,jd1,A,\nRöe,Bob,124,br2,A,\nStudent,Test,999,aa0f,A,\n"
+)
 WORKSHEET = (
     "Identifier,Full name,ID number,Email address,Status\n"
     "Participant 123,Jane Doe,jd1,jane@u.edu,Submitted\nParticipant 124,Bob Röe,br2,bob@u.edu,Submitted\n"
@@ -37,7 +42,9 @@ def _read(tmp_path: Path, data: str | bytes) -> Roster:
     return read_names(path)
 
 
-@pytest.mark.parametrize("table", [HANDMADE, CANVAS, WORKSHEET, GERMAN, CATALAN, FRENCH, NBGRADER])
+@pytest.mark.parametrize(
+    "table", [HANDMADE, f"sep=,\r\n{HANDMADE}", CANVAS, SPLIT, WORKSHEET, GERMAN, CATALAN, FRENCH, NBGRADER]
+)
 @pytest.mark.parametrize("code", ["utf-8-sig", "utf-16", "cp1252"])
 def test_every_kind_in_every_encoding(table: str, code: str, tmp_path: Path) -> None:
     roster = _read(tmp_path, table.encode(code))
@@ -54,6 +61,7 @@ def test_every_kind_in_every_encoding(table: str, code: str, tmp_path: Path) -> 
     [
         # An id is nobody else's alias.
         ("ann1,Ann Li\nann2,Ann Li\nann,Someone\nx,ann\n", {"Ann Li": {"ann1", "ann2"}, "ann": {"ann"}}),
+        ("AB1,Jan Poe\nab1,Jo Fox\n", {"AB1": {"AB1"}, "ab1": {"ab1"}, "Ab1": {"AB1", "ab1"}}),
         ("ada,Ada King Lovelace\n", {"lovelaceadaking": {"ada"}, "kinglovelaceada": {"ada"}, "adalovelace": set()}),
     ],
 )
@@ -69,6 +77,8 @@ def test_a_name_that_may_be_two_learners_is_never_guessed(table: str, who: dict[
         (b"PK\x03\x04rest", "no CSV"),
         (b"town,land\nOslo,Norway\n", "no column"),
         (b"learner\n../x\n", "no learner"),
+        (b"learner,name,number\njd1,Doe, Jane,123\n", "more cells"),
+        (b"sep=;\nlearner;name\njd1;Jane Doe;of Oslo\n", "'jd1;Jane|more cells"),
         (b'learner,name\n"' + b"x" * 200_000, "CSV"),
         (None, "cannot be read"),
     ],
@@ -79,7 +89,7 @@ def test_a_wrong_csv_is_told_with_place_and_next_command(data: bytes | None, fac
     assert str(tmp_path) in told.value.place and told.value.next_command
 
 
-@pytest.mark.parametrize("table", [CANVAS, WORKSHEET])
+@pytest.mark.parametrize("table", [CANVAS, SPLIT, WORKSHEET])
 def test_what_is_kept_says_the_same_as_the_table_that_came(table: str, course: Path, tmp_path: Path) -> None:
     came = _read(tmp_path, table)
     done = enrol(course, came.members)
@@ -253,3 +263,73 @@ def test_whoever_gets_another_name_by_an_equal_id_is_named(course: Path, tmp_pat
     done = enrol(course, _read(tmp_path, head + 'Eve,Low,1234,eve@u.edu\n"Doe,",Jane,1235,jane@u.edu\n').members)
     (note,) = done.notes
     assert note.startswith("1234 was Bob Roe, and is Eve Low now")
+
+
+def _import(course: Path, table: Path, data: bytes | str) -> int:
+    table.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return main(["roster", "import", str(table), "--course", str(course)])
+
+
+@pytest.mark.parametrize(("code", "name"), [("cp1250", "Michał Żółć"), ("gbk", "王小明"), ("cp1251", "Иван Петров")])
+def test_an_encoding_that_is_a_guess_is_said_and_what_is_said_helps(
+    code: str, name: str, course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, text = tmp_path / "class.csv", f"learner,name\nada,Ada King\nmz,{name}\n"
+    assert _import(course, table, text.encode(code)) == 0
+    guess = name.encode(code).decode("cp1252")
+    told = capsys.readouterr().out
+    assert f"such as {guess!r}" in told and "save it as CSV (UTF-8), and run the same command again" in told
+    assert _import(course, table, text) == 0
+    assert "UTF-8" not in capsys.readouterr().out
+    assert [one.names[:2] for one in members_of(course)] == [["ada", "Ada King"], ["mz", name]]
+
+
+HEAD = "learner,name,email,number\n"
+JOHN, ZOE = "jdoe,John Doe,john@u.edu,123\n", "zz,Zoe Zed,zoe@u.edu,7\n"
+FREED = {
+    "the login is another's": "jdoe2,John Doe,john@u.edu,123\njdoe,Jane Doe,jane@u.edu,124\n",
+    "and who had it is gone": "jdoe,Jane Doe,jane@u.edu,124\n",
+    "without names": "jdoe2,,john@u.edu,123\njdoe,,jane@u.edu,124\n",
+    "two have changed": "jdoe,Zoe Zed,zoe@u.edu,7\nzz,John Doe,john@u.edu,123\n",
+}
+
+
+@pytest.mark.parametrize("case", FREED)
+def test_an_id_that_another_has_now_changes_nothing_and_is_named(
+    case: str, course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, kept = tmp_path / "class.csv", course / "roster.csv"
+    _import(course, table, HEAD + JOHN + ZOE)
+    before = kept.read_bytes()
+    assert _import(course, table, HEAD + FREED[case]) == 1
+    told = capsys.readouterr().err
+    assert kept.read_bytes() == before and "jdoe John Doe <john@u.edu> is on the roster, and jdoe" in told
+    assert "give who comes an id of their own there" in told
+    assert _import(course, table, HEAD + re.sub("^(jdoe|zz),", r"new-\1,", FREED[case], flags=re.MULTILINE)) == 0
+    now = {one.learner: one.email for one in members_of(course)}
+    assert now == {"jdoe": "john@u.edu", "zz": "zoe@u.edu"} | ({} if "two" in case else {"new-jdoe": "jane@u.edu"})
+
+
+def test_one_who_has_changed_all_is_the_same_once_somebody_has_said_so(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, married = tmp_path / "class.csv", "jdoe,John Smith,smith@u.edu,\n"
+    _import(course, table, HEAD + "jdoe,John Doe,john@u.edu,\n")
+    assert _import(course, table, HEAD + married) == 1
+    assert "roster add ID --name NAME --email ADDRESS" in capsys.readouterr().err
+    said = ["roster", "add", "jdoe", "--name", "John Smith", "--email", "smith@u.edu", "--course", str(course)]
+    assert main(said) == 0 and _import(course, table, HEAD + married) == 0
+    assert [(one.learner, one.name) for one in members_of(course)] == [("jdoe", "John Smith")]
+
+
+@pytest.mark.parametrize(
+    "second", ["jdoe,John Smith,john@u.edu,\n", "jdoe,,smith@u.edu,\n", "jdoe,Doe John,js@u.edu,\n"]
+)
+def test_a_change_that_something_else_confirms_is_taken_and_who_is_missing_is_named(
+    second: str, course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "class.csv"
+    assert _import(course, table, HEAD + JOHN + ZOE) == 0
+    assert "stay on the roster" not in capsys.readouterr().out
+    assert _import(course, table, HEAD + second) == 0
+    assert "class.csv does not have zz, who stay on the roster" in capsys.readouterr().out

@@ -81,13 +81,15 @@ def test_so_it_is_in_a_folder_of_submitted(
     assert [one.path.name for one in found if bool(one.problem) == (not one.path.exists())] == counts
 
 
+@pytest.mark.parametrize("name", ["ps2", "ps[3]"])
 def test_a_notebook_of_ones_own_is_checked_as_what_it_is_called_where_nothing_else_tells(
-    weeks: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, weeks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(_: Path, __: object, lesson: str) -> None:
         raise UsageError(lesson, "", "")
 
     monkeypatch.setattr("nbproof.cli.self_study.read_blueprint", stop)
-    folder_of(weeks, {"learn/ps2/problem1.ipynb": BARE})
-    with pytest.raises(UsageError, match="ps2/problem1"):
-        check_notebook(weeks, weeks / "learn/ps2/problem1.ipynb", [*WEEKS])
+    folder_of(weeks, {f"learn/{name}/problem1.ipynb": BARE, "release/ps[3]/problem1.ipynb": notebook("ps2/problem1")})
+    with pytest.raises(UsageError) as told:
+        check_notebook(weeks, weeks / "learn" / name / "problem1.ipynb", [*WEEKS, "ps[3]/problem1"])
+    assert told.value.fact == f"{name}/problem1"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.gradebook.marks import Person
+from nbproof.run.intake import take_in, unread_times
 from nbproof_lms.grade_files import grade_file
 from nbproof_lms.system import systems
 from tests.lms.conftest import Collecting
@@ -47,7 +48,11 @@ def test_its_times_are_as_the_school_writes_them(time: str, collecting: Collecti
     files = {f"4711-880 - Jane Doe - {time} - x.ipynb": A, "4712-881 - Bob Roe - 3 août, 2026 2349/x.ipynb": B}
     assert not collecting(files).needs_person
     assert (course / "submitted/Jane Doe/01_first/timestamp.txt").read_text() == "2026-10-03 23:49:00.000000 UTC"
-    assert not (course / "submitted/Bob Roe/01_first/timestamp.txt").exists(), "in a language that nobody here reads"
+    # In a language that nobody here reads: the run asks.
+    stamp = "submitted/Bob Roe/01_first/timestamp.txt"
+    assert (course / stamp).read_text() == "3 août, 2026 2349"
+    (line,) = unread_times(course, take_in(course, ["01_first"]))
+    assert line.startswith(f"not known whether it is late: {stamp} cannot be read for certain")
 
 
 def test_its_table_of_grades_is_filled(tmp_path: Path) -> None:

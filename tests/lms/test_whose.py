@@ -101,6 +101,24 @@ def test_a_name_within_an_lmss_name_is_the_learners_own(
         assert {found.get(who) for who in ("bob", "Bob Roe", "roebob")} <= {BOBS, None}
 
 
+@pytest.mark.parametrize("files", [["roebob_7_90_a.ipynb", "loweve_8_91_b.ipynb"], ["roebob_7_90_a.ipynb"], []])
+def test_canvass_own_student_is_told_and_needs_nobody(files: list[str], collecting: Collecting, course: Path) -> None:
+    """Whoever is called so, and has a number on the roster, is a learner."""
+    export = course.parent / "canvas.csv"
+    head = "Student,ID,SIS Login ID,01_first (5)\n    Points Possible,,,4\n"
+    export.write_text(f'{head}"Roe, Bob",7,bob,\n"Low, Eve",8,eve,\n"Student, Test",9999,,\n')
+    data = {name: notebook("01_first", name) for name in (*files, "studenttest_9999_92_c.ipynb")}
+    came = collecting(data, names=export)
+    told = {line.name: line.status for line in came.lines}
+    assert told["studenttest_9999_92_c.ipynb"] == "test student" and "studenttest" not in _filed(course)
+    assert [name for name in _asked(came) if "studenttest" in name] == []
+    assert f"{export.name}, line 5: Canvas's own student for tests is left out" in came.notes
+    enrol(course, [Member("tess", "Test Student", also=("9999",))])
+    assert "studenttest_9999_92_c.ipynb" not in {
+        one.name for one in collecting(data).lines if one.status == "test student"
+    }
+
+
 LONG = "x" * 250
 SPLIT_TWICE = {
     "Moodle": "Bob Roe_7_assignsubmission_file__9_assignsubmission_file_y.ipynb",

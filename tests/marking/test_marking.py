@@ -20,7 +20,7 @@ from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark
 from nbproof.places import course_config
-from nbproof.recover.answers import Answers
+from nbproof.recover.answers import Answers, OwnCell
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.judging import JudgeProcess
 from nbproof.testing import Bench
@@ -240,6 +240,28 @@ def test_candidates_get_the_marks_that_the_contract_promises(slug: str, step: in
     with limited(engine), ThreadPoolExecutor(2) as pool:
         count = max(map(len, chosen.values()))
         assert [wrong for found in pool.map(wrong_verdicts, range(count)) for wrong in found] == []
+
+
+LEFT_ON = [
+    ("02_tensor_hooks", 0, "torch.set_default_dtype(torch.float64)", set()),
+    ("02_tensor_hooks", 0, "torch.autocast('cpu').__enter__()", set()),
+    ("02_tensor_hooks", 40, "mode = torch.inference_mode(); mode.__enter__()", set()),
+    ("03_module_hooks", 0, "torch.set_default_dtype(torch.float64)", {"legacy_autopsy"}),
+    ("04_apply", 0, "torch.set_default_tensor_type(torch.DoubleTensor)", {"linear_everywhere"}),
+]
+"""Lesson, where a learner switches what on, and which answers then hold numbers of another dtype themselves."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("slug", "after", "setting", "lost"), LEFT_ON)
+def test_what_is_left_on_among_the_answers_costs_no_marks(
+    slug: str, after: int, setting: str, lost: set[str], engine: Engine
+) -> None:
+    blueprint = read_blueprint(ROOT / "source" / slug / f"{slug}.ipynb", course_config(ROOT))
+    right = {one.id: one.candidates[0].source for one in the_lesson(slug).exercises}
+    with limited(engine):
+        verdict = Bench(engine, blueprint, right).mark({}, OwnCell(f"import torch\n{setting}", after))
+    assert {one.id for one in verdict.exercises if one.status != "passed"} == lost
 
 
 def _chosen(exercise: Exercise, step: int) -> list[Candidate]:

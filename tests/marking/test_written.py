@@ -212,6 +212,12 @@ def test_whatever_is_typed_does_nothing(much: bool) -> None:
             assert [s for s in seen if s.isalnum()] == [s for s in wanted if s.isalnum()], text
 
 
+def test_an_instructor_s_comment_is_shown_whole() -> None:
+    words = "so " * 10_000 + "end"
+    assert Typesetter().typeset(words, whole=True).count("end") == 1
+    assert "cut off" in Typesetter().typeset(words)
+
+
 BOMBS = {
     "ticks": "`" * 10**6, "brackets": "[" * 7_900, "lines": "\n" * 10**6, "tags": "<div>" * 10**5, "words": "a " * 10**6,
     "quotes": "> " * 3_900, "stars": "*a **b " * 1_100, "dollars": "$$a\n\n" * 1_500, "roots": r"$\sqrt$ " * 900,

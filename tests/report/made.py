@@ -8,7 +8,10 @@ from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
 
+from nbgrader.api import Gradebook
+
 from nbproof.gradebook.marks import CellMark, ClassLesson, ClassResults, GradedClass, Lateness, Mark, Person, marks
+from nbproof.gradebook.registry import create_tables
 from nbproof.marking.results import Verdict
 from nbproof.testing import small_course
 from nbproof.testing.small import LESSON
@@ -93,7 +96,7 @@ def records(works: Sequence[Mark], people: Sequence[Person] = ()) -> ClassResult
 
 
 def course_on_disk(root: Path, answers: Mapping[str, Mapping[str, str]]) -> Path:
-    """The small course, with a journal on the exercise ``first`` for each learner: name -> verdict's texts.
+    """The small course, with a journal on the exercise ``first``, and a gradebook, for each learner: name -> verdict's texts.
 
     Keys of the inner mapping: ``answer``, ``status``, ``sentence``, ``hint``.
     """
@@ -108,4 +111,15 @@ def course_on_disk(root: Path, answers: Mapping[str, Mapping[str, str]]) -> Path
         (submitted / f"{LESSON}.ipynb").write_text("{}")
         graded.mkdir(parents=True)
         (graded / ".verdict.json").write_text(json.dumps(asdict(verdict)))
+    create_tables(url := f"sqlite:///{root}/gradebook.db")
+    with Gradebook(url) as book, book.db.no_autoflush:
+        book.add_assignment(LESSON)
+        book.add_notebook(LESSON, LESSON)
+        book.add_grade_cell("test_first", LESSON, LESSON, max_score=2, cell_type="code")
+        for learner, told in answers.items():
+            book.update_or_create_student(learner)
+            book.add_submission(LESSON, learner)
+            grade = book.find_grade("test_first", LESSON, LESSON, learner)
+            grade.auto_score = 2.0 * (told.get("status", "passed") == "passed")
+        book.db.commit()
     return root

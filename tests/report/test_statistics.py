@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Person
 from nbproof.report.report import html_of, tables, write_files
 from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows, needs_help
-from nbproof_lms.grade_files import grade_file
+from nbproof_lms.grade_files import columns_of, grade_file, grade_files
 from nbproof_lms.system import systems
 from tests.report.made import LESSON, outcome, records, refused, scored, work
 
@@ -129,6 +131,109 @@ def test_canvas_keeps_what_is_the_teachers_and_scales(tmp_path: Path) -> None:
     assert excused.filled == 1 and "02_tensor_hooks: excused in the LMS, and left so: ada" in excused.notes
 
 
+WORKSHEET = "Identifier,Full name,ID number,Grade,{0},May it?\nParticipant 1,Ada,ada,{1},{2},{3}\nParticipant 2,Bob,BOB,,{2},Ja\n"
+
+
+@pytest.mark.parametrize(
+    ("system", "export", "most", "also", "written", "note"),
+    [
+        ("Canvas", CANVAS.replace("CS 1,,9,80", "CS 1,complete,9,80"), 33.0, (), ["41", "0"], "ada (complete)"),
+        ("Canvas", CANVAS, 0.0, (), ["", "20"], "it gives no points here, and 66 in the LMS: nothing is written"),
+        ("Canvas", CANVAS, 33.0, ["number 12"], ["41", "20"], "ids of BOB and of ada: nothing is written there"),
+        ("Canvas", CANVAS, 33.0, ["A-2"], ["41", "20"], "the row with bob@uni.example, A-2, 12 has ids of BOB and of ada"),
+        ("Moodle", WORKSHEET.format("Maximum grade", "B1", "33", "Yes"), 33.0, (), ["20.5", "0"], "ada (B1)"),
+        ("Moodle", WORKSHEET.format("Maximum grade", "7", "33", "No"), 33.0, (), ["7", "0"], "changed, so it is left: ada"),
+        ("Moodle", WORKSHEET.format("Bestwertung", "", "33.00", "Nein"), 33.0, (), ["", "0"], "cannot be changed"),
+    ],
+)  # fmt: skip
+def test_what_is_replaced_and_what_is_not_written_is_named(
+    system: str, export: str, most: float, also: list[str], written: list[str], note: str, tmp_path: Path
+) -> None:
+    table = tmp_path / "c.csv"
+    table.write_text(export)
+    grades = {key: replace(one, max_score=most) for key, one in GRADES.items()}
+    people = [replace(PEOPLE[0], also=frozenset(also)), PEOPLE[1]]
+    made = grade_file(systems()[system], table, grades, people, TITLES)
+    row, column = (1, 3) if system == "Moodle" else (3, -1)
+    assert [cells[column] for cells in _rows(made.data)[row : row + 2]] == written
+    assert note in "\n".join(made.notes) and made.unclear == (("BOB",) if also else ())
+
+
+@pytest.mark.parametrize("head", ["Scale", "Skala", "Maximum grade"])
+def test_a_scale_of_moodles_takes_no_points(head: str, tmp_path: Path) -> None:
+    table = tmp_path / "m.csv"
+    table.write_text(WORKSHEET.format(head, "B1", '"C, B1, A1"', "Yes"))
+    with pytest.raises(UsageError, match="Moodle grades this assignment by a scale"):
+        grade_file(systems()["Moodle"], table, GRADES, PEOPLE, TITLES)
+
+
+HEADS = {
+    "Canvas": "Student,ID,SIS User ID,SIS Login ID,02 Tensor hooks (4711)\n",
+    "Canvas, split": "LastName,FirstName,ID,SIS Login ID,Section,02 Tensor hooks (4711)\nPoints Possible,,,,,\n",
+    "Moodle": "First name,Last name,Username,ID number,Email address,02_tensor_hooks\n",
+    "Brightspace": "OrgDefinedId,Username,Last Name,First Name,Email,02 Tensor hooks Points Grade <>,End-of-Line Indicator\n",
+}
+ETHAN = Person("elin", "Ethan", "Lin", "elin@u.edu", also=frozenset({"number 501", "40211"}))
+PLAIN = Person("elin", full_name="Ethan Lin")
+NUMBERED = Person("40211", "Ada", "King")
+BEN = Person("ben", "Ben", "Bell")
+
+
+@pytest.mark.parametrize(
+    ("system", "rows", "who", "kinds"),
+    [
+        ("Canvas", '"Lin, Ethan",777,e2@u.edu,e2,', ETHAN, "address and number"),
+        ("Moodle", "Ethan,Lin,e2,,e2@u.edu,", ETHAN, "address"),
+        ("Brightspace", "#e2,#e2,Lin,Ethan,e2@u.edu,,#", ETHAN, "address"),
+        ("Canvas", '"Lin, Ethan",777,,e2,', ETHAN, "number"),
+        ("Moodle", "Ben,Bell,ben,,,\nEthan,Lin,e2,,,", PLAIN, "id"),
+        ("Canvas", '"Ethan, Lin",,,e2,', replace(ETHAN, also=frozenset()), "order"),
+        ("Canvas", '"Doe, Jane",777,,elin,', ETHAN, "number and order"),
+        ("Canvas", '"Zed, Zoe",40211,,zz,', NUMBERED, "order"),
+        ("Moodle", "Zoe,Zed,zz,701,,", replace(PLAIN, also=frozenset({"number participant 701"})), ""),
+        ("Canvas", '"Zed, Zoe",777,501,zz,', ETHAN, ""),
+    ],
+)
+def test_a_row_that_says_something_else_of_its_owner_gets_nothing(
+    system: str, rows: str, who: Person, kinds: str, tmp_path: Path
+) -> None:
+    """And is the learner's after the command that is printed."""
+    table = tmp_path / "c.csv"
+    table.write_text(HEADS[system] + rows + "\n")
+    grades = {(who.id, "02_tensor_hooks"): scored("", "", 5.0, 33.0)}
+    made = grade_file(systems()[system], table, grades, [who, BEN], TITLES)
+    assert (made.filled, made.unmatched) == (0, (who.id,))
+    told = [note for note in made.notes if "nothing is written there" in note]
+    assert [note.partition("another ")[2].partition(":")[0] for note in told] == [kinds] * bool(kinds)
+    if told:
+        step = shlex.split(told[0].partition("If it does: ")[2].partition("roster add ")[2])
+        add = [f"number {one}" if one.isdecimal() else one.removeprefix("id ") for one in step[2::2]]
+        who = replace(who, also=who.also | {*add})
+        assert grade_file(systems()[system], table, grades, [who, BEN], TITLES).filled == 1
+
+
+@pytest.mark.parametrize(
+    ("system", "rows", "people", "written"),
+    [
+        ("Moodle", "A,One,ab1,,,\nB,Two,AB1,,,", [Person("AB1"), Person("ab1")], ["2", "1"]),
+        ("Moodle", "A,One,AB1,,,\nB,Two,ab1,,,", [Person("AB1")], ["1", ""]),
+        ("Canvas", '"Lin, Ethan",777,,elin,', [ETHAN], ["1"]),
+        ("Canvas", '"Lynn, Ethan",501,,e9,', [ETHAN], ["1"]),
+        ("Canvas", '"Lin, Ethan",9,,e2,', [PLAIN], ["1"]),
+        ("Canvas", '"King, Ada",40211,,ada,', [NUMBERED], ["1"]),
+        ("Moodle", "Lin,Ethan,elin,,elin@u.edu,", [ETHAN], ["1"]),
+        ("Canvas, split", "Lin,Ethan,501,elin,A,\nStudent,Test,9,aa,A,", [ETHAN, Person("9", "Test", "Student")], ["1", ""]),
+    ],
+)  # fmt: skip
+def test_a_row_is_its_owners(system: str, rows: str, people: list[Person], written: list[str], tmp_path: Path) -> None:
+    table = tmp_path / "c.csv"
+    table.write_text(HEADS[system] + rows + "\n")
+    grades = {(one.id, "02_tensor_hooks"): scored("", "", at, 33.0) for at, one in enumerate(people, 1)}
+    made = grade_file(systems()[system.partition(",")[0]], table, grades, people, TITLES)
+    column = -2 if system == "Brightspace" else -1
+    assert [row[column] for row in _rows(made.data)[-len(written) :]] == written
+
+
 NOBODY = ("student", "points possible", "test_student", "99", "id")
 
 
@@ -212,7 +317,84 @@ def test_a_lessons_column_has_its_name_or_is_said(
     grades = {("ada", lesson): scored("", "", 1, 2) for lesson in titles}
     made = grade_file(systems()["Canvas"], export, grades, [], titles, chosen=chosen)
     assert {lesson[:2]: columns.index(name) for lesson, name in made.columns.items()} == found
-    assert len(made.notes) == 2 - len(found)
+    assert len(made.left_out) == 2 - len(found)
+
+
+@pytest.mark.parametrize(
+    ("heads", "chosen", "fact"),
+    [
+        ("Assignment: hooks (Real),Assignment: hooks (Real)", {}, "has 2 with the name of hooks"),
+        ("Hooks (Real),hooks (Letter)", {}, "has 2 with the name of hooks"),
+        ("A,A", {"hooks": "A"}, "has 2 with the name of hooks"),
+        ("A,B", {}, "has none with the name of hooks"),
+        ("A,B", {"hooks": "x"}, "has 1 with the name of hooks, x"),
+    ],
+)
+def test_a_lesson_without_a_column_of_its_own_is_an_error_and_the_columns_number_helps(
+    heads: str, chosen: dict[str, str], fact: str, tmp_path: Path
+) -> None:
+    export = tmp_path / "g.csv"
+    export.write_text(f"Username,Y,X,{heads}\nada,,,,\n")
+    results = records([work("ada", [outcome("first")], lesson=lesson) for lesson in ("hooks", "x", "y")])
+    made, (told,) = grade_files(tmp_path, {"moodle": export}, results, chosen, [])
+    assert fact in told.fact and made["moodle"].columns["y"] == "Y"
+    words = shlex.split(told.next_command.partition(";")[0].replace("COLUMN", "#4"))
+    made, left_out = grade_files(
+        tmp_path, {"moodle": export}, results, columns_of([word for word in words if "=" in word]), []
+    )
+    assert (_rows(made["moodle"].data)[1], left_out) == (["ada", "2", "2", "2", ""], [])
+
+
+POSSIBLE = {
+    "Canvas": "Student,ID,Notes,X\n    Points Possible,,,{0}\nAda,ada,{1},\nBob,bob,,{2}\n",
+    "Moodle": "Identifier,ID number,Grade,Maximum grade,Text\nParticipant 1,ada,,{0},{1}\nParticipant 2,bob,{2},{0},\n",
+    "Brightspace": "Username\tX Points Grade <Numeric MaxPoints:{0} Weight:1>\tT\tEnd-of-Line Indicator\n"
+    "#ada\t\t{1}\t#\n#b\t{2}\t\t#\n",
+}
+
+
+@pytest.mark.parametrize("system", POSSIBLE)
+@pytest.mark.parametrize(
+    ("most", "beside", "theirs", "written"),
+    [
+        ("2.50", '"1,2"', "", "1.25"),
+        ("2.50", "", '"1,5"', "1.25"),
+        ("2", "1.2", '"1,5"', "1"),
+        ("1", "1.2", '"1,5"', "0,5"),
+        ('"1,000.00"', "", "", "500"),
+        ('"1.001,00"', "", "", "500,5"),
+        ("1’001.0", "", "", "500.5"),
+        ('"1,000"', "", "", ""),
+        ("1.000", "", "", ""),
+        ("#", "", "", ""),
+    ],
+)
+def test_numbers_are_read_as_the_lms_writes_them_or_not_at_all(
+    system: str, most: str, beside: str, theirs: str, written: str, tmp_path: Path
+) -> None:
+    """ada has 0.5 of 1 point. What a teacher or learner writes beside the grades says nothing about them."""
+    export = tmp_path / "c.csv"
+    most = most.strip('"') if system == "Brightspace" else most
+    export.write_text(POSSIBLE[system].format(most, beside, theirs))
+    grades = {("ada", "x"): scored("", "", 0.5, 1)}
+    with nullcontext() if written else pytest.raises(UsageError, match="maximum for x cannot be read"):
+        made = grade_file(systems()[system], export, grades, [], {})
+        sheet = csv.reader(io.StringIO(made.data.decode()), delimiter="\t" if system == "Brightspace" else ",")
+        assert written in next(row for row in sheet if {"ada", "#ada"} & {*row})
+
+
+@pytest.mark.parametrize(
+    ("system", "export", "note"),
+    [
+        ("Canvas", POSSIBLE["Canvas"].format("0.00", "", ""), "x: 0 points in the LMS"),
+        ("Moodle", "Username,X (Letter)\nada,\n", "x: points are written into a column of letters"),
+    ],
+)
+def test_a_column_that_is_for_no_points_is_named(system: str, export: str, note: str, tmp_path: Path) -> None:
+    table = tmp_path / "c.csv"
+    table.write_text(export)
+    made = grade_file(systems()[system], table, {("ada", "x"): scored("", "", 0.5, 1)}, [], {})
+    assert made.filled == 1 and note in "\n".join(made.notes)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +402,7 @@ def test_a_lessons_column_has_its_name_or_is_said(
     [
         (b"", "no learner"),
         (b"PK\x03\x04", "no CSV"),
-        (b"Student,ID,Quiz (1)\nAda,1,2\n", "no column of the export"),
+        (b"Student,ID,Quiz (1)\nAda,1,2\n", "has none with the name of 02"),
     ],
 )
 def test_a_wrong_export_says_what_to_do(tmp_path: Path, text: bytes, fact: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from nbproof.cli.main import main
 from nbproof.cli.self_study import check_notebook, print_notebook
 from nbproof.display.words import ENGLISH
+from nbproof.errors import UsageError
 from nbproof.sandbox import isolation
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import NoIsolation
@@ -72,6 +73,17 @@ def test_the_command_says_it_in_words_and_in_its_exit_code(
     assert f"{LESSON}: 2 of 4 points" in said
     request.getfixturevalue("warm")
     assert main(["check-notebook", "--course", str(room.root), str(room.hand_in("me", RIGHT))]) == 0
+
+
+def test_what_is_wrong_with_a_lesson_is_not_to_be_mended_in_the_notebook(room: Rehearsal, warm: None) -> None:
+    file = room.hand_in("me", RIGHT)
+    with room.edited() as cells:
+        cells["test_first"]["source"] = cells["test_first"]["source"].replace(
+            'return {"result": sum', "return {1 / 0: sum"
+        )
+    with pytest.raises(UsageError, match=r"this cannot be checked: .*ZeroDivisionError") as told:
+        check_notebook(room.root, file, [LESSON], seed=5)
+    assert told.value.next_command == "send this message to the people who made the course"
 
 
 @pytest.mark.parametrize(

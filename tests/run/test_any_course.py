@@ -257,6 +257,40 @@ def test_what_an_assignment_holds_says_source_alone_and_what_is_taken_out_comes_
     assert not [one for one in read_class(tmp_path, []).notes if "move it away" in one]
 
 
+def test_what_has_no_source_any_more_is_named_and_its_pages_go(tmp_path: Path, pool: PoolMaker) -> None:
+    for name, cells in {"part1": SQUARES, "part2": CUBES}.items():
+        path = written(tmp_path / "source" / "ps1" / f"{name}.ipynb", cells)
+        hand_in(path, tmp_path / "submitted" / "ada" / "ps1" / path.name)
+    write_feedback(tmp_path, graded(tmp_path, pool).marks)
+    (tmp_path / "feedback" / "ada" / "ps1" / "mine.html").write_text("no page of ours")
+    path.rename(path.with_name("sheet2.ipynb"))
+    write_feedback(tmp_path, graded(tmp_path, pool).marks)
+    pages = {one.name for one in (tmp_path / "feedback" / "ada" / "ps1").glob("*.html")}
+    assert pages == {"part1.html", "sheet2.html", "mine.html"}
+
+    def move(old: str, new: str) -> tuple[str, ...]:
+        for folder in ("source", "submitted/ada"):
+            (tmp_path / folder / old).rename(tmp_path / folder / new)
+        return graded(tmp_path, pool).remarks
+
+    assert move("ps1", "ps2") == (), "nobody gave anything to it"
+    assert move("ps2", "ps1") == ()
+    with Gradebook(f"sqlite:///{tmp_path}/gradebook.db", "numbers") as opened:
+        opened.find_grade("why", "sheet2", "ps1", "ada").manual_score = 1.5
+        opened.find_comment("why", "sheet2", "ps1", "ada").manual_comment = "Well said."
+        opened.update_or_create_assignment("ps1", duedate="2026-11-20")
+        opened.update_or_create_assignment("ps3", duedate="2026-11-20")  # to come
+        opened.grant_extension("ps1", "ada", days=1)
+    (told,) = move("ps1", "ps2")
+    assert told.startswith("ps1 is in the gradebook only, with 1 manual mark, 1 comment, 1 due date, 1 extension: ")
+    assert told in read_class(tmp_path, []).notes
+    # Both ways out help.
+    assert move("ps2", "ps1") == () and book(tmp_path)["ada/ps1/sheet2/why"] == 1.5
+    assert move("ps1", "ps2") == (told,)
+    subprocess.run(told.rpartition(": ")[2], shell=True, cwd=tmp_path, check=True)
+    assert graded(tmp_path, pool).remarks == ()
+
+
 def test_a_header_is_part_of_every_notebook(numbers: Path, pool: PoolMaker) -> None:
     ours(numbers, "ada", "ps2", "Second sheet")
     path = places(numbers).notebook("submitted", "ada", "ps2/Second sheet")
@@ -425,12 +459,12 @@ def test_what_cannot_be_graded_is_named_and_the_rest_is_graded(numbers: Path, po
         graded(numbers, pool)
 
 
-def test_a_penalty_is_taken_off_once_an_assignment(numbers: Path, pool: PoolMaker) -> None:
+def test_a_penalty_is_taken_off_each_notebook_as_nbgrader_takes_it(numbers: Path, pool: PoolMaker) -> None:
     (numbers / "late.py").write_text(
         "from nbgrader.plugins import BasePlugin\n"
         "class Late(BasePlugin):\n"
         "    def late_submission_penalty(self, student_id, score, total_seconds_late):\n"
-        "        return 1.5\n"
+        "        return score - 0.5\n"
     )
     with (numbers / "nbgrader_config.py").open("a") as file:
         file.write(f"import sys\nsys.path.append({str(numbers)!r})\nc.AssignLatePenalties.plugin_class = 'late.Late'\n")
@@ -441,10 +475,11 @@ def test_a_penalty_is_taken_off_once_an_assignment(numbers: Path, pool: PoolMake
     with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
         opened.update_or_create_assignment("ps1", duedate="2026-01-01 00:00:00 UTC")
     told = graded(numbers, pool)
-    assert sum(mark.penalty for mark in told.marks.values()) == 1.5
-    assert sum(mark.score for mark in told.marks.values()) == 2.5
+    assert [mark.score for mark in told.marks.values()] == [0.5, 0.5]
+    assert sum(mark.penalty for mark in told.marks.values()) == 3
     with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
-        assert opened.find_submission("ps1", "ada").late_submission_penalty == 1.5
+        # Nothing else sets it: nbgrader's own command does, notebook by notebook, and it stays.
+        assert opened.find_submission("ps1", "ada").late_submission_penalty == 3
 
 
 def test_an_upload_is_collected_notebook_by_notebook(numbers: Path, tmp_path: Path) -> None:

@@ -168,3 +168,5 @@ def test_a_run_that_is_interrupted_tells_what_it_had_graded(room: Rehearsal) -> 
     data = error_as_json(None, watch.marks, seconds=1)
     told = {one["learner"]: (one["how"], one["score"], len(one["exercises"])) for one in data["submissions"]}
     assert told == {"ada": ("graded", 0, len(POINTS)), "ben": ("graded", FULL, len(POINTS))}
+    assert "run the same command again" in data["error"]["next"]
+    assert {key.learner for key in room.grade().graded} >= {"cleo"} and len(room.book()) == 3

@@ -11,6 +11,7 @@ import pytest
 
 from nbproof.authoring.simulate import DEMO, LEARNERS
 from nbproof.cli.main import main
+from nbproof.errors import UsageError
 from nbproof.testing.small import RIGHT
 from tests import needs_isolation
 from tests.lms.uploads import everything
@@ -54,8 +55,37 @@ def test_where_a_class_is_known_none_is_made_up(left: str, fresh: Path, capsys: 
     assert not (fresh / DEMO).exists()
 
 
-def test_something_in_the_demos_place_is_told(fresh: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (fresh / DEMO).write_text("mine")
-    assert main(["grade", "--course", str(fresh), "--unsafe"]) != 0
-    assert "the simulated class has no place" in capsys.readouterr().err
-    assert (fresh / DEMO).read_text() == "mine"
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["demo", "demo/source", "demo/submitted", "a link", "release"])
+def test_something_in_the_demos_place_is_told_and_the_cure_helps(
+    place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "own"]) == 0
+    monkeypatch.chdir("own")
+    assert main(["build"]) == 0
+    Path("nbgrader_config.py").unlink()
+    if place == "release":
+        shutil.rmtree(place)
+    else:
+        Path(place).parent.mkdir(exist_ok=True)
+        Path(place).write_text("mine")
+    if place == "a link":
+        Path(DEMO).symlink_to(place)
+    assert main(["grade", "--unsafe"]) == 2
+    said = capsys.readouterr().err
+    assert "the simulated class cannot be made" in said
+    if place != "release":
+        assert Path(place).read_text() == "mine"
+        Path(place if place.startswith(DEMO) else DEMO).unlink()
+    else:
+        (command,) = re.findall(r"next: move away .* if nothing is built yet: .* -m \w+ (.*); then run", said)
+        assert main(command.split()) == 0
+
+    def graded(root: Path) -> None:
+        raise UsageError(f"{root} would be graded")  # which takes long
+
+    monkeypatch.setattr("nbproof.cli.grade_command.members_of", graded)
+    assert main(["grade", "--unsafe"]) == 2
+    assert f"{DEMO} would be graded" in capsys.readouterr().err
+    assert {one.name for one in Path(DEMO, "submitted").iterdir()} == NAMES

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tracemalloc
 from pathlib import Path
 from unicodedata import normalize
 
@@ -155,6 +156,17 @@ def test_json_that_is_made_to_hurt_is_an_answer_like_any_other(course: Path, hos
     text = '{"cells": [{"grade_id": "todo", "source": ' + hostile
     assert LessonBook(course).guess_of(text.encode()) == Guess(A, (), True, False)
     assert _taken(course, A, {A: STUB[A], "work": text})[1] == {A: "work.ipynb"}
+
+
+@pytest.mark.parametrize("word", ["%06x", '"grade_id":"%06x"'])
+def test_words_and_ids_without_end_take_no_room(word: str, course: Path) -> None:
+    book, data = LessonBook(course), " ".join(word % number for number in range(200_000)).encode()
+    book.guess_of(b"")
+    tracemalloc.start()
+    assert book.guess_of(data) == Guess()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3_000_000
 
 
 @pytest.mark.parametrize(

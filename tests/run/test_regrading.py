@@ -62,12 +62,14 @@ def test_a_changed_test_grades_the_whole_of_its_lesson_again(room: Rehearsal, as
     again = room.grade(seed=6)
     assert scores(again) == {"ada": 3, "ben": 4, "lou": 1}
     assert again.reasons == (f"{CHANGED}, 3 submissions graded again",)
+    told = f"fewer marks for the same work, which was graded again: ada/{LESSON}: 4 → 3, lou/{LESSON}: 2 → 1"
+    assert again.remarks == (told,)
     assert {score.how for score in again.marks.values()} == {"graded"}
     assert all(asked[f"test_{name}"] for name in POINTS)
     assert {room.verdict(learner).seed for learner in ("ada", "ben", "lou")} == {6}
     asked.clear()
     third = room.grade()
-    assert (third.graded, third.reasons) == ((), ())
+    assert (third.graded, third.reasons, third.remarks) == ((), (), ())
     assert not asked
     assert scores(third) == scores(again)
 
@@ -168,7 +170,9 @@ def test_data_files_are_part_of_a_submission(room: Rehearsal) -> None:
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["as handed out", "fewer answers, and a cell of their own before"])
-def test_a_mark_that_falls_with_a_new_hand_in_is_named_and_what_counted_is_kept(own: bool, room: Rehearsal) -> None:
+def test_a_mark_that_falls_with_a_new_hand_in_is_named_and_what_counted_is_kept(
+    own: bool, room: Rehearsal, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = room.hand_in("ada", RIGHT)
     path.with_name("data.csv").write_text("1")
     if own:
@@ -187,7 +191,10 @@ def test_a_mark_that_falls_with_a_new_hand_in_is_named_and_what_counted_is_kept(
     assert ("mine = 3" in (kept / path.name).read_text()) is own
     # What the line says.
     assert main(shlex.split(told.partition(" -m course ")[2])) == 0
+    assert [*room.root.glob("collected/*/replaced/ada/*")] and "was in time" not in capsys.readouterr().out
     assert room.book() == {"ada": 4, "ben": 4} and (path.parent / "data.csv").is_file()
+    room.hand_in("ben", {**RIGHT, "first": RIGHT["first"] + "\n# the same once more"})
+    assert room.grade().remarks == (), "it earns as much"
     assert main(["roster", "remove", "ada", "--yes", "--course", str(room.root)]) == 0
     assert not kept.exists()
 

@@ -173,8 +173,13 @@ def test_a_level_that_is_demanded_and_not_there_stops_the_run(
     assert chosen.line.startswith("isolation: reduced (Landlock ABI ")
     assert "because the kernel refuses; what it lacks: docs/engine.md, 'What each level holds'" in chosen.line
     assert isolation_or_refuse(wanted="reduced").level is Isolation.REDUCED
-    with pytest.raises(NoIsolation, match="no level of isolation called best"):
+    with pytest.raises(NoIsolation, match="no level of isolation called best") as told:
         isolation_or_refuse(wanted="best")
+    monkeypatch.setattr("nbproof.sandbox.isolation.why_not", {}.get)
+    assert told.value.next_command == "choose from: full, reduced"
+    for level in ("full", "reduced"):
+        assert isolation_or_refuse(wanted=level).level.value == level
+    monkeypatch.setattr("nbproof.sandbox.isolation.why_not", reasons.get)
     # The command says what is there, and why.
     assert main(["isolation", "--course", str(ROOT)]) == 1
     said = capsys.readouterr().out

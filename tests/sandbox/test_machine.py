@@ -118,9 +118,16 @@ def test_a_fork_server_that_always_ends_is_not_started_for_ever(
         pytest.raises(EngineFailed, match="forks workers ended") as said,
     ):
         while True:
-            with contextlib.suppress(EngineLost), one.worker({}):
-                pass
+            try:
+                with one.worker({}):
+                    pass
+            except EngineLost as lost:
+                assert lost.next_command == "grade again"
     assert not isinstance(said.value, EngineLost) and len(started) == 4
+    assert "grade again" in said.value.next_command
+    monkeypatch.undo()
+    with engine.Engine() as again, again.worker({}) as worker:
+        assert worker.pid
 
 
 def test_an_engine_that_hangs_up_before_it_has_read_all_is_no_trouble() -> None:

@@ -85,6 +85,7 @@ def test_html_is_not_kept_in_whatever_form(html: object) -> None:
         ),
         ({"application/javascript": "f()", "text/plain": "<IPython.core.display.Javascript object>"}, "<IPython"),
         ({"text/html": ["<b>"]}, "["),
+        ({"text/html": f"<b>4</b>&#{'9' * 5_000};2 &#x1F600;"}, "4 2 😀\n"),
     ],
 )
 def test_where_html_says_more_than_the_text_its_words_are_there_and_a_line(data: dict[str, object], words: str) -> None:
@@ -93,6 +94,12 @@ def test_where_html_says_more_than_the_text_its_words_are_there_and_a_line(data:
     assert told.startswith(words) and told.endswith(
         "[HTML, JavaScript or a widget is left out; the submitted notebook has it]"
     )
+
+
+def test_of_a_picture_for_which_there_is_no_room_nothing_is_read() -> None:
+    output = {"output_type": "display_data", "data": {"image/png": "A" * 200}}
+    said = [Outputs(room).clean([output], 1)[0]["data"]["text/plain"] for room in (199, 300)]
+    assert ["no room" in said[0], "no plain PNG" in said[1]] == [True, True]
 
 
 def test_all_pictures_of_a_submission_count_together() -> None:

@@ -18,6 +18,7 @@ CELLS = {
     "question": "len?",
     "prompts of a shell": ">>> x = 1\n>>> x",
     "a prompt that could be an annotation": "In [1]: x = 5",
+    "such a prompt below a comment": "# pasted\nIn [2]: x = 5",
     "a whole cell that is moved to the right": "    x = 1\n    x",
     "blank lines first": "\n\n  \nx = 1",
     "Python": "x = {\n    'a': 1}\nawait f(x)",

@@ -116,7 +116,7 @@ def nested() -> torch.Tensor:
         (len, "a function (len)"),
         (10**30, "an int beyond 64 bits"),
         ("a" * 200_000, "a text of 200000 characters"),
-        (given_back(), "a tensor whose memory was given back"),
+        (given_back(), "a tensor with memory that was given back"),
         (nested(), "a nested tensor"),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 60 else "",

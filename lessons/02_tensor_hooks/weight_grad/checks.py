@@ -7,13 +7,6 @@ from course.probing import other_forward, tensor_hook_count
 from course.truths import ANYTHING, other_than
 
 
-def model_of(nb):
-    """The learner's model without a gradient, its weight in the usual dtype: somebody may have set another one while it was made."""
-    model = nb.module("model")
-    model.W.grad, model.W.data = None, model.W.data.float()
-    return model
-
-
 class CatchesTheGradient(Check):
     """After a backward pass, `answer` holds the gradient of `model.W`; `model.W.grad` is untouched."""
 
@@ -21,7 +14,8 @@ class CatchesTheGradient(Check):
 
     def probe(self, nb, case):
         nb.list("answer").clear()
-        model = model_of(nb)
+        model = nb.module("model")
+        model.W.grad = None
         x1, x2 = case.tensor("x1", 4, requires_grad=True), case.tensor("x2", 4, requires_grad=True)
         model(x1, x2).backward(self.upstream(case))
         return {"answer": nb.list("answer"), "model.W.grad": model.W.grad, "hooks on W": tensor_hook_count(model.W)}
@@ -57,7 +51,8 @@ class TwoBackwards(Check):
 
     def probe(self, nb, case):
         nb.list("answer").clear()
-        model = model_of(nb)
+        model = nb.module("model")
+        model.W.grad = None
         found = {}
         for number in (1, 2):
             model(case.tensor(f"x1 of pass {number}", 3), case.tensor("x2", 3)).backward(case.tensor("upstream", 3))
@@ -100,8 +95,8 @@ class AnotherForward(Check):
 
     def probe(self, nb, case):
         nb.list("answer").clear()
-        model, found = model_of(nb), []
-        before = model.W.detach().clone()
+        model, found = nb.module("model"), []
+        model.W.grad, before = None, model.W.detach().clone()
         model.W.data.copy_(case.tensor("hidden W", 1))
         try:
             with other_forward(model, lambda self, x1, x2: x1**2 * x2 * self.W**3):

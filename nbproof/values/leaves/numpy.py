@@ -88,7 +88,10 @@ class NumpyLeaf(Leaf):
 
 
 def first_unlike(one: Any, other: Any, tolerance: tuple[float, float] | None, near: float) -> Unlike | None:
-    """Of arrays of one shape and dtype; ``near``: up to which relative difference their library prints two numbers alike."""
+    """The first element that differs between arrays of one shape and dtype; None if none does.
+
+    ``near``: the library prints two numbers alike if their relative difference is at most this. ``tolerance``: None for exact.
+    """
     bad, lost = one != other, False
     if tolerance is not None:
         bad = ~np.isfinite(one) & np.isfinite(other)

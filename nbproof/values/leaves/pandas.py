@@ -1,7 +1,7 @@
 """pandas' tables as values: a DataFrame, a Series and an Index are what they are made of, as numbers and texts of Python's own.
 
-Equal are two of them by what ``pandas.testing`` asks for: labels, their names, dtypes, then values, of which a missing one is
-None. Whatever their cells hold, what leaves the process of a learner's code is plain data.
+Two of them are equal if all is equal that ``pandas.testing`` compares: labels, their names, dtypes, then values. A missing
+value is None. Cells may hold any object, but only plain data leaves the process of a learner's code.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ def _of_table(table: pd.DataFrame | pd.Series[Any]) -> Parts:
 
 
 def _axis(part: str, labels: pd.Index[Any]) -> dict[str, Any]:
-    """Labels after their levels, which explain the rest, and names, if any: what a truth does not name may have any name."""
+    """The levels, which explain the rest, then the labels, and the names if there are any. Without names in a truth, an answer
+    may have any names."""
     names = _labels(labels.names)
     named = {} if names.count(None) == len(names) else {f"{part}.names": names}
     return {f"{part}.nlevels": labels.nlevels, part: _labels(labels), **named}

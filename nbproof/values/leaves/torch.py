@@ -28,7 +28,7 @@ _HOOK_REGISTERS = tuple(
 
 
 class TorchLeaf(Leaf):
-    """Dense tensors on the CPU, of the dtypes whose values torch can compare and print there; parameters count as tensors."""
+    """Dense tensors on the CPU, of the dtypes that torch can compare and print there; parameters count as tensors."""
 
     __slots__ = ()
 
@@ -66,7 +66,7 @@ class TorchLeaf(Leaf):
             if size > room:
                 return TOO_LARGE
             if size and not plain.untyped_storage().nbytes():
-                return Unreadable("a tensor whose memory was given back")
+                return Unreadable("a tensor with memory that was given back")
             dense = plain.resolve_conj().resolve_neg().contiguous()
             data = bytes(dense.reshape(-1).view(torch.uint8).numpy()) if size else b""
         return TensorRecord(dtype, tuple(plain.shape), data, self)

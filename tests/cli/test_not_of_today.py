@@ -1,0 +1,68 @@
+"""What goes out of the house is of today's due dates and hand-ins, or the command says that it is not."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from nbproof.cli.main import main
+from nbproof.run.journal import only_run
+from nbproof.testing import Rehearsal
+from nbproof.testing.small import LESSON, RIGHT
+from tests.lms.uploads import zipped
+
+
+@pytest.mark.slow
+def test_grade_files_and_pages_follow_due_dates_and_wait_for_what_came_since(
+    course: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Eve is late by Canvas's word; ada hands in again; of bob a picture came, then a notebook."""
+    with (course / "nbgrader_config.py").open("a") as file:
+        file.write("\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
+    up = tmp_path_factory.mktemp("up")
+    data = Rehearsal(course, LESSON).hand_in("ada", RIGHT).read_bytes()
+    (course / "roster.csv").write_text("learner,name,canvas\nada,Ada A,1\nbob,Bob B,2\neve,Eve E,3\n")
+    rows = "".join(f"{name},{at},{name},\n" for at, name in enumerate(("ada", "bob", "eve"), 1))
+    (up / "canvas.csv").write_text(f"Student,ID,SIS Login ID,{LESSON} (5)\n    Points Possible,,,4\n{rows}")
+    (up / "first.zip").write_bytes(
+        zipped({"aada_1_5_x.ipynb": data, "bbob_2_6_x.ipynb": b"\x89PNG", "eeve_LATE_3_7_x.ipynb": data})
+    )
+    (up / "second.zip").write_bytes(zipped({"aada_1_8_x.ipynb": data + b" ", "bbob_2_9_x.ipynb": data}))
+
+    def run(words: str) -> tuple[int, str]:
+        code = main([*words.split(), "--course", str(course)])
+        told = capsys.readouterr()
+        return code, told.out + told.err
+
+    def grades() -> tuple[int, str, list[str]]:
+        code, told = run(f"report --canvas {up}/canvas.csv --zero ungraded")
+        return code, told, [row[3] for row in csv.reader((course / "report/canvas.csv").read_text().splitlines())][2:]
+
+    run(f"collect {up}/first.zip --lesson {LESSON}")
+    assert run(f"roster due {LESSON} 2026-01-02")[0] == 0
+    run("grade")
+    for due in ("2026-03-02", "none", "2026-01-01"):
+        assert run(f"roster due {LESSON} {due}")[0] == 0
+        code, _, found = grades()
+        assert (code, found) == (0, ["4", "0", "4" if due == "none" else "0"]), due
+        run("feedback")
+        assert ("Late" in (course / f"feedback/eve/{LESSON}/{LESSON}.html").read_text()) == (due != "none")
+    with only_run(course):
+        code, told, _ = grades()
+    assert code == 1 and "another run is grading this course" in told
+    assert run(f"collect {up}/second.zip --lesson {LESSON}")[0] == 0
+    code, told, found = grades()
+    line = f"! handed in, and not graded yet: ada/{LESSON}, bob/{LESSON}: "
+    assert (code, line in told, found) == (1, True, ["", "", "0"])
+    code, told = run("feedback --for canvas")
+    assert code == 1 and line in told and "1 page for eve" in told
+    (step,) = re.findall("next: .* -m course (.*)", told)
+    assert main(shlex.split(step)) == 0
+    capsys.readouterr()
+    code, told, found = grades()
+    assert (code, "not graded yet" in told, found) == (0, False, ["4", "4", "0"])
+    assert "2 pages for ada, bob" in run("feedback --for canvas")[1]
