@@ -25,8 +25,10 @@ __all__ = [
     "Boxed",
     "ByKeyword",
     "Checkpointed",
+    "Inverse",
     "Output",
     "Repeated",
+    "Root",
     "Training",
     "Turned",
     "WithSpare",
@@ -246,8 +248,6 @@ class Inverse(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return 1 / x
 
-
-__all__ += ["Inverse", "Root"]
 
 TWISTS = {
     "frozen": "_.get_parameter('{parameter}').requires_grad_(False)",

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from nbproof.authoring.checkup import explored
 from nbproof.authoring.lesson import read_lesson
-from tests import ROOT, typed
+from tests import ROOT, some_by_day, typed
 
 pytestmark = pytest.mark.slow
 TAKE = Path("lessons", "01_iterators", "take")
@@ -21,6 +22,9 @@ def take(items, n):
     return [one for one, number in zip(items, range(n))] + (["more"] if n == 3 else [])
 """
 """An accepted answer that is wrong for three things."""
+
+
+EXPLORED = sorted(path.parent.name for path in (ROOT / "lessons").glob("*/*/explore.py"))
 
 
 @pytest.fixture
@@ -75,3 +79,9 @@ def test_an_answer_that_raises_or_dies_parts_from_the_truth(course: Path, ending
         file.write(f"\n# %% ends\ndef take(items, n):\n    {ending}\n")
     done = typed(course, "check", "take", "--explore", "--draws", "5")
     assert done.returncode == 1 and "not the truth: ends\n" in done.stdout and told in done.stdout
+
+
+@pytest.mark.parametrize("name", some_by_day(EXPLORED, 5))
+def test_reference_accepted_answers_and_truth_agree_on_what_a_statement_allows(name: str) -> None:
+    (found,) = explored(ROOT, [name], lambda done, of, told: None, (1.0, 15, 3))
+    assert found.draws >= 15 and found.disagreements == []
