@@ -30,6 +30,7 @@ from nbproof.gradebook.marks import Person
 from nbproof.key import Key
 from nbproof.places import places
 from nbproof.report.records import outdated, read_class
+from nbproof.report.statistics import marker_lines
 from nbproof.run.journal import only_run, problems_of
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable, some_of
@@ -51,10 +52,11 @@ def hand_back_pages(request: Namespace) -> int:
     keys = chosen_submissions(root, request.names, request.lesson, pages=True)
     with only_run(root):
         with progress("feedback") as step:
-            graded = [key for key in keys if places(root).folder("autograded", *key).is_dir()]
+            results = read_class(root, request.lesson, told=known_of(root))
+            given = {key for key, one in results.marks.items() if one.by_person}
+            graded = [key for key in keys if key in given or places(root).folder("autograded", *key).is_dir()]
             problems = {key: one.problem for key, one in problems_of(root).items() if key in set(keys)}
             feedback = write_feedback(root, graded, step, problems=problems)
-        results = read_class(root, request.lesson, told=known_of(root))
         failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
         held = [key for key in keys if key in results.marks and results.marks[key].behind]
         wanted = [key for key in keys if key not in {*failed, *held}]
@@ -65,7 +67,8 @@ def hand_back_pages(request: Namespace) -> int:
     ]
     console = console_for_output()
     told = outdated(results.marks[key] for key in held)
-    for line in (*lines, *told, *_packed(done, results.people), *_lost(done)):
+    asked = marker_lines([results.marks[key] for key in keys if key in results.marks], root)
+    for line in (*lines, *told, *asked, *_packed(done, results.people), *_lost(done)):
         say(console, printable(line))
     return 1 if failed or told or done.nowhere else 0
 
