@@ -46,8 +46,9 @@ wheels: $(USE) ## make dist/: tool and course to be installed without a clone, a
 site: $(DEV) ## make build/site: lessons, as chapters with their pictures, and pages, to be read in a browser
 	@$(PY) -m course site $(ARGS)
 
-check: $(USE) ## prove the author contract: every check accepts right answers and rejects wrong ones
+check: $(DEV) ## prove the author contract: every check accepts right answers and rejects wrong ones; then explore, a minute each
 	@$(PY) -m course check $(ARGS)
+	@$(if $(ARGS),,$(PY) -m course check --explore)
 
 lint: $(DEV) ## check style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
@@ -66,7 +67,8 @@ test: $(DEV) ## run what CI runs: of each kind of test at least one
 
 # The attacks count seconds: they have the machine for themselves.
 NIGHTLY = "$(TESTS) -n auto $(AT_ONCE) --ignore=tests/attacks" "$(TESTS) tests/attacks" "$(PY) -m benchmarks.lessons" \
-  "$(PY) -m benchmarks.judge --tries 300" "$(PY) -m benchmarks.damaged --submissions 100" "$(PY) -m benchmarks.honest"
+  "$(PY) -m benchmarks.judge --tries 300" "$(PY) -m benchmarks.damaged --submissions 100" "$(PY) -m benchmarks.honest" \
+  "$(PY) -m course check --explore --minutes 4"
 
 nightly: $(DEV) ## run everything: all candidates, attacks, machines, lessons in a browser; damaged, honest and hostile work
 	@failed=0; for run in $(NIGHTLY); do echo "--- $$run"; $$run || failed=1; done; exit $$failed

@@ -174,6 +174,12 @@ class Places:
         """Whether nobody has the instructor's version of it here."""
         return self.source(lesson) != self.notebook("source", ".", lesson)
 
+    def is_edited(self, lesson: str) -> bool:
+        """Whether a file in lessons/ is newer than the notebook that was built of it. What it says may be the same."""
+        notebook = self.notebook("source", ".", lesson)
+        files = (self.root / "lessons" / lesson).rglob("*")
+        return notebook.exists() and any(path.lstat().st_mtime > notebook.stat().st_mtime for path in files)
+
     @property
     def _is_built(self) -> bool:
         # What an author's lessons are built into is complete, or to be built.

@@ -525,7 +525,8 @@ print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, "  is o
 #
 # medium · 13 min
 #
-# Write `swap_relu(model)`. It puts an `nn.Tanh` at every place, at any depth, where an `nn.ReLU` stands, and returns the model.
+# Write `swap_relu(model)`. It puts an `nn.Tanh` at every place within the model, at any depth, where an `nn.ReLU` stands, and
+# returns the model.
 #
 # - A ReLU that stands at two places is replaced at both, also if it stands there as part of a block.
 # - Each Tanh is in the mode of its ReLU: training or eval.

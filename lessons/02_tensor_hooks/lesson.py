@@ -533,7 +533,8 @@ print("none any more: ", layer.weight.grad.tolist())
 #
 # One huge gradient can ruin a model. *Clipping* limits it:
 #
-# - **By value:** each element is clamped to a range. A hook on each parameter can do that.
+# - **By value:** each element is clamped to a range. A hook on each parameter can do that. A *frozen* parameter, whose
+#   `requires_grad` is False, has no gradient: `register_hook` refuses it.
 # - **By norm:** if the norm of *all* gradients together is too large, all are scaled by one factor, which keeps their direction.
 #   A tensor hook knows only its own tensor, so this runs after backward: `nn.utils.clip_grad_norm_`.
 #
@@ -553,8 +554,8 @@ except (AttributeError, NameError) as error:
 # medium · 8 min
 #
 # Write `grad_clipper(model, floor, cap)`. From then on each backward pass, also that of `torch.autograd.grad`, clamps the gradient of every
-# parameter of `model` to the range from `floor` to `cap`, before it is added to `.grad`. Another model may have limits of its
-# own. The function returns the model.
+# parameter of `model` to the range from `floor` to `cap`, before it is added to `.grad`, and leaves frozen parameters alone. Another
+# model may have limits of its own. The function returns the model.
 #
 # ```python
 # net = grad_clipper(nn.Linear(2, 1), -0.5, 1.0)
@@ -568,7 +569,8 @@ def grad_clipper(model: nn.Module, floor: float, cap: float) -> nn.Module:
     # TODO: one hook for each parameter; return the model.
     ### BEGIN SOLUTION
     for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
+        if parameter.requires_grad:
+            parameter.register_hook(lambda grad: grad.clamp(floor, cap))
     return model
     ### END SOLUTION
 # %% nbgrader={"grade": true, "grade_id": "test_grad_clipper", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -625,9 +627,9 @@ fatal = adapt(steps)
 # medium · 12 min
 #
 # Write `blame(steps, x)`. `steps` is a dict of names and functions: the first is called with `x`, which requires a gradient,
-# each next one with the result before it. Run them, then backward from the sum of the result, and leave no hook on `x`. Return the
-# name of the step that made the first bad gradient, NaN or infinite: what came back to it was finite, what it sent on was not. If
-# there is none, return `None`.
+# each next with the result before it; one may return its input. Run them, then backward from the sum, and leave no hook on `x`.
+# Return the name of the step that made the first bad gradient, NaN or infinite: what came back to it was finite, what it sent on
+# was not. If there is none, return `None`.
 #
 # ```python
 # chain = {"triple": lambda t: 3 * t, "root": torch.sqrt, "half": lambda t: t / 2}
@@ -640,11 +642,11 @@ def blame(steps: dict, x: torch.Tensor):
     """Return the name of the step that made the first bad gradient of a chain, or None."""
     # TODO: a hook on what goes into each step; run the chain and backward; who was the first?
     ### BEGIN SOLUTION
-    guilty, handles = [], []
+    bad, handles = set(), []
 
     def look(name, grad):
         if not grad.isfinite().all():
-            guilty.append(name)
+            bad.add(name)
 
     for name, step in steps.items():
         handles.append(x.register_hook(partial(look, name)))
@@ -652,7 +654,7 @@ def blame(steps: dict, x: torch.Tensor):
     x.sum().backward()
     for handle in handles:
         handle.remove()
-    return guilty[0] if guilty else None
+    return next((name for name in reversed(steps) if name in bad), None)
     ### END SOLUTION
 
 
@@ -846,9 +848,9 @@ except (AssertionError, RuntimeError) as error:
 #
 # medium · 12 min · further
 #
-# Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass adds one number to it: the norm
-# of all gradients of this pass together, as if they were one long vector. Parameters that are frozen, or that a pass does not
-# reach, count for nothing.
+# Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass adds one number to it, or a tensor
+# without dimensions: the norm of all gradients of this pass together, as if they were one long vector. Parameters that are
+# frozen, or that a pass does not reach, count for nothing.
 #
 # ```python
 # net = nn.Linear(2, 1)
@@ -866,7 +868,7 @@ def watch_norm(model: nn.Module) -> list:
 
     def add_norm(grads):
         squares = [(grad**2).sum() for grad in grads if grad is not None]
-        norms.append(sum(squares) ** 0.5)
+        norms.append(sum(squares).item() ** 0.5)
 
     trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
     torch.autograd.graph.register_multi_grad_hook(trainable, add_norm)
@@ -916,8 +918,8 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 # medium · 12 min · further
 #
 # Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor of zeros for each parameter that requires a
-# gradient, under its name in `model.named_parameters()`. From then on each backward pass adds its gradients to these sums.
-# After backward `.grad` is None for these parameters; frozen ones are left alone.
+# gradient, under its name in `model.named_parameters()`. From then on each backward pass adds its gradients to these sums, and
+# nothing that was in `.grad` before. After backward `.grad` is None for these parameters; frozen ones are left alone.
 #
 # ```python
 # layer = nn.Linear(1, 1, dtype=torch.bfloat16)
@@ -941,6 +943,7 @@ def accumulate_in_float32(model: nn.Module) -> dict:
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
             sums[name] = torch.zeros_like(parameter, dtype=torch.float32)
+            parameter.grad = None
             parameter.register_post_accumulate_grad_hook(partial(move, sums[name]))
     ### END SOLUTION
     return sums

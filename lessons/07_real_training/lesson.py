@@ -26,8 +26,10 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from torch.nn import Parameter
+from torch.utils.module_tracker import ModuleTracker
 
 from course import hint, progress, solution
+from course.patient import tensors_in
 
 torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 
@@ -234,12 +236,22 @@ except torch.utils.checkpoint.CheckpointError as error:
 # %% [markdown]
 # The hook's `pow` saved a tensor for backward in the first forward, and not in the second. So look at `output.detach()`.
 #
+# What tells a hook which forward it is in? Not the calls of the model around it: the blocks of a Transformer are checkpointed one
+# by one, and if you watch such a block, backward calls all of it again. `ModuleTracker().is_bw` tells whether backward is running.
+
+# %%
+block = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+block.register_forward_pre_hook(lambda module, args: print("the block is called; in backward:", ModuleTracker().is_bw))
+checkpoint(block, x, use_reentrant=False).sum().backward()
+
+# %% [markdown]
 # ### Exercise: One entry a step
 # medium · 12 min
 #
-# Write `recorder(model, layers)`, for `with`. Each call of `model` within the block adds one entry for each layer: the mean of the
-# squares of its output, as a Python number. What a checkpoint computes again in backward adds nothing. `with` hands out a dict
-# of lists, from the names in `layers` to their entries. After the block, no hook is left.
+# Write `recorder(model, layers)`, for `with`. Each call of `model` within the block runs each of these layers once, and adds an entry
+# for it: the mean of the squares of its output, as a Python number. What a checkpoint computes again in backward, a layer or all
+# of `model`, adds nothing. `with` hands out a dict of lists, from the names in `layers` to their entries. After the block, no
+# hook is left.
 #
 # ```python
 # with recorder(net, ["0", "2"]) as history:
@@ -254,14 +266,12 @@ def recorder(model, layers):
     """Within the block, each call of the model adds one entry a layer, however often a checkpoint runs the layer."""
     ### BEGIN SOLUTION
     history = {name: [] for name in layers}
-    calls = []
 
     def keep(name, module, args, output):
-        if len(history[name]) < len(calls):
+        if not ModuleTracker().is_bw:
             history[name].append(output.detach().pow(2).mean().item())
 
     with ExitStack() as hooks:
-        hooks.enter_context(model.register_forward_pre_hook(lambda module, args: calls.append(1)))
         for name in layers:
             hooks.enter_context(model.get_submodule(name).register_forward_hook(partial(keep, name)))
         yield history
@@ -529,12 +539,12 @@ print("merged, in eval mode:", tuple(encoder.eval()(tokens).shape))
 # ### BEGIN SOLUTION
 # Nothing was wrong with the model. The scaler multiplies the loss by a large number, 65,536 at first, so all gradients during backward
 # are as many times larger: 40,000 is a norm of about 0.6. It divides them right before the step; a pre-hook of the optimizer's step sees
-# what the optimizer sees. A checkpoint runs its layers again in backward, with their hooks, so those layers count twice a step. Calls
-# of the whole model tell the number of steps: count by hooks on the model, and let layers add one entry a call.
+# what the optimizer sees. A checkpoint runs its layers again in backward, with their hooks, so those layers count twice a step. A hook
+# should count nothing while backward is running (`ModuleTracker().is_bw`), or hang on the whole model, which is called once a step here.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: norms are scaled during backward and divided before the step, **and** a checkpoint's second forward calls the hooks again.
-#   Names a place for each: the optimizer's step pre-hook, or after `unscale_`; the model's own calls.
+#   Names a place for each: the optimizer's step pre-hook, or after `unscale_`; while backward is not running, or the model's own calls.
 # - 1 point: only one of the two numbers explained, with its place; or both without places.
 # - Common wrong explanations, 0 points for that part: gradients explode; two backward passes add up their gradients; the hooks were
 #   registered twice; the checkpoint doubles the batch.
@@ -586,6 +596,7 @@ y.sum().backward()
 
 # %% [markdown]
 # A node does not know in which module it was made. Forward hooks can tell: what is new in the graph when a module ends was made in it.
+# (`tensors_in`, from lesson 06, finds all tensors in a tuple, list, dict or dataclass; and some inputs come by keyword.)
 
 # %% nbgrader={"grade": false, "grade_id": "setup_made_by", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
@@ -594,23 +605,23 @@ def made_by(model):
     names, running = {}, [""]
 
     def note(values, name):  # what nobody has noted yet
-        waiting = [value.grad_fn for value in values if torch.is_tensor(value)]
+        waiting = [tensor.grad_fn for tensor in tensors_in(values)]
         while waiting:
             node = waiting.pop()
             if node is not None and node not in names:
                 names[node] = name
                 waiting += [one for one, _ in node.next_functions]
 
-    def begin(name, module, args):
-        note(args, running[-1])
+    def begin(name, module, args, kwargs):
+        note([args, kwargs], running[-1])
         running.append(name)
 
     def end(module, args, output):
-        note([output], running.pop())
+        note(output, running.pop())
 
     with ExitStack() as hooks:
         for name, module in model.named_modules():
-            hooks.enter_context(module.register_forward_pre_hook(partial(begin, name)))
+            hooks.enter_context(module.register_forward_pre_hook(partial(begin, name), with_kwargs=True))
             hooks.enter_context(module.register_forward_hook(end))
         yield names
 
@@ -626,8 +637,8 @@ print({node.name(): name for node, name in made_in.items()})
 # hard · 15 min · further
 #
 # Write `nan_in_backward(model, x, loss_of)`. It computes `loss_of(model(x))`, goes backward from there, and returns a pair: the name of
-# the first operation that made a gradient that is not finite, and the name of the module in which it was made, as `made_by` notes
-# it. For an operation of the loss, the second name is `''`. If all gradients are finite, it returns `None`.
+# the first operation that made a gradient that is not finite, and the name of the innermost module in which it was made, which `made_by`
+# notes. For an operation of the loss, the second name is `''`. If all gradients are finite, it returns `None`.
 #
 # ```python
 # nan_in_backward(net, x, lambda output: output.sum())  # ('SqrtBackward0', 'unit')
@@ -898,7 +909,7 @@ except AttributeError as error:
 # | before you trust a hook | because |
 # | --- | --- |
 # | **Was it called?** Count, and raise if not. | Compiled code, fast paths, attention's `out_proj` and `module.forward(x)` call no hook. |
-# | **How often a step?** Tie entries to calls of the whole model. | A checkpoint runs its part again in backward, with all hooks, and BatchNorm counts twice. |
+# | **How often a step?** Write nothing while backward runs: `ModuleTracker().is_bw`. | A checkpoint runs its part again in backward, with all hooks, and BatchNorm counts twice. |
 # | **Does it only look?** Begin with `detach()`. | What autograd records of your hook, a checkpoint has to find again. |
 # | **Whose numbers?** Clip and log gradients right before the step. | A scaler makes them 65,536 times larger, and with a fused optimizer even then. |
 # | **Does the step come at all?** | After an overflow the scaler leaves it out; no hook of the optimizer runs, unless it is a fused one. |

@@ -11,15 +11,17 @@ import copy
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from filecmp import cmpfiles
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbgrader.apps import NbGraderAPI
 
+from nbproof.authoring.exercise_folder import FILES
 from nbproof.authoring.hinting import refuse_bad_hints
-from nbproof.authoring.lesson import Cell, Lesson, find_lessons, read_lessons
+from nbproof.authoring.lesson import Cell, Lesson, find_lessons, read_lesson, read_lessons
 from nbproof.authoring.statements import amiss, prose_of
 from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN, CellKind, visible_and_hidden
 from nbproof.checks.check_cells import CHECK_LINE
@@ -42,6 +44,7 @@ __all__ = [
     "in_the_notebook",
     "notebook_of",
     "stand_where_lessons_go",
+    "unbuilt",
 ]
 
 
@@ -135,15 +138,13 @@ def derive(
 
     Raises LessonError if nbgrader makes no release of a lesson.
     """
-    limits = GradingLimits.read(course_config(root), [path.parent.name for path in root.glob("lessons/*/lesson.py")])
     stand_where_lessons_go(root)
     changed = []
-    two_lines = the_course().lies_in(root)
     with tempfile.TemporaryDirectory() as scratch:
         for number, lesson in enumerate(lessons, 1):
             say(f"[{number}/{len(lessons)}] {lesson.slug}: {counted(len(lesson.exercises), 'exercise')}")
             source = into / "source" / lesson.slug / f"{lesson.slug}.ipynb"
-            if _write_where_it_differs(as_text(notebook_of(lesson, limits, two_lines)), source):
+            if _write_where_it_differs(_source_text(root, lesson), source):
                 changed.append(source)
             release = into / "release" / lesson.slug / f"{lesson.slug}.ipynb"
             text = as_text(_release(root, lesson, source, Path(scratch).resolve()))
@@ -154,6 +155,30 @@ def derive(
             for folder in (source.parent, release.parent) if lesson.files else ():
                 shutil.copytree(str(lesson.files), folder, dirs_exist_ok=True)
     return changed
+
+
+def _source_text(root: Path, lesson: Lesson) -> str:
+    """The file in source/ that a build makes of a lesson."""
+    slugs = [path.parent.name for path in root.glob("lessons/*/lesson.py")]
+    limits = GradingLimits.read(course_config(root), slugs)
+    return as_text(notebook_of(lesson, limits, two_lines=the_course().lies_in(root)))
+
+
+def unbuilt(root: Path, names: Iterable[str]) -> Iterator[LessonError]:
+    """Which of these lessons were edited, so that a build would change source/; and why one of them cannot be read."""
+    for name in filter(places(root).is_edited, names):
+        folder, source = root / "lessons" / name, places(root).source(name)
+        try:
+            is_same = _source_text(root, read_lesson(folder)) == source.read_text(encoding="utf-8")
+        except LessonError as error:
+            yield error
+            continue
+        data = [path.relative_to(folder / FILES) for path in folder.glob(f"{FILES}/**/*") if path.is_file()]
+        same = cmpfiles(folder / FILES, source.parent, list(map(str, data)), shallow=False)[0]
+        if not is_same or len(same) < len(data):
+            yield LessonError(
+                f"source/{name} is older than lessons/{name}", str(source), course_command(f"build {name}")
+            )
 
 
 def stand_where_lessons_go(root: Path) -> None:

@@ -22,6 +22,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from nbproof.authoring.build import unbuilt
 from nbproof.authoring.exercise_folder import RIGHT
 from nbproof.authoring.secret_lines import public_text, read_secrets, text_of
 from nbproof.cells import grading_of
@@ -89,6 +90,8 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
                 str(root / "release" / name),
                 course_command(f"build {name}"),
             )
+    for error in unbuilt(root, chosen):
+        raise error
     files = contents_of(root, chosen, _due_dates(root))
     searched = refuse_leaks(root, files, "the bundle")
     path = (out or root / f"{the_course().name}.zip").absolute()
@@ -186,6 +189,8 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
             str(root.resolve()),
             f"make the zip for learners: {course_command('bundle')}",
         )
+    for error in unbuilt(root, released_lessons(root)):
+        raise error
     beside = _handed_out(root, outline_of(root / "source", root / "lessons"))
     released = [f"release/{slug}/{slug}.ipynb" for slug in released_lessons(root)]
     beside |= {name: (root / name).read_bytes() for name in released}

@@ -6,27 +6,33 @@ see.
 
 from __future__ import annotations
 
+import importlib.util
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import nbformat
 
 from nbproof.authoring.build import derive
 from nbproof.authoring.contract import Record, check_contract, select
-from nbproof.authoring.exercise_folder import FILES
+from nbproof.authoring.exercise_folder import EXPLORE, FILES
 from nbproof.authoring.hinting import check_hints, refuse_bad_hints, unused_hints
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
 from nbproof.authoring.statements import amiss
 from nbproof.cells import private_lines
-from nbproof.command import course_command
+from nbproof.command import course_command, this_python
 from nbproof.errors import LessonError, UsageError
+from nbproof.handed_out import CHECKS
 from nbproof.places import course_config
 from nbproof.text import counted
 
-__all__ = ["Checkup", "answers_called", "check_release", "check_up", "leaks"]
+if TYPE_CHECKING:
+    from nbproof.authoring.explorer import Explored
+
+__all__ = ["Checkup", "answers_called", "check_release", "check_up", "explored", "leaks"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,25 @@ def check_up(
         + ", ".join(lesson.slug for lesson in lessons)
     )
     return Checkup(tuple(records), tuple(others), what, time.perf_counter() - start)
+
+
+def explored(
+    root: Path, names: Sequence[str], step: Callable[[int, int, str], None], how: tuple[float, int, int]
+) -> Iterator[Explored]:
+    """What the explorer finds on the exercises that are named, or on all; ``how``: minutes, draws and seed.
+
+    Raises UsageError if what it draws with is not installed, or if none of them has an exploration.
+    """
+    if importlib.util.find_spec("hypothesis") is None:
+        fact = "the explorer needs hypothesis, which is not installed"
+        raise UsageError(fact, this_python(), f"{this_python()} -m pip install hypothesis")
+    from nbproof.authoring.explorer import Search, explore
+
+    pairs = select(root, names)
+    if not any((lesson.path.parent / exercise.id / EXPLORE).is_file() for lesson, exercise in pairs):
+        fact, place = "none of these exercises has an exploration", " ".join(names) or str(root / "lessons")
+        raise UsageError(fact, place, f"write one, {EXPLORE} beside its {CHECKS}: docs/authors.md, 'Explorations'")
+    return explore(pairs, Search(*how), step)
 
 
 def answers_called(root: Path, names: Sequence[str], name: str) -> list[tuple[Exercise, Candidate]]:

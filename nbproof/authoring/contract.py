@@ -33,6 +33,7 @@ __all__ = [
     "Record",
     "check_contract",
     "select",
+    "to_run",
 ]
 
 MAX_UNSEEN = 0.05
@@ -115,7 +116,7 @@ def _trial(
     return Trial(
         exercise.id,
         candidate.source,
-        *_to_run(lesson, exercise),
+        *to_run(lesson, exercise),
         seeds=mutant_seeds if candidate.role == "mutant" else (1, 2),
         proves_checks=proves_checks,
         canary=exercise.canary if candidate.role in ("reference", "accepted") else "",
@@ -125,7 +126,7 @@ def _trial(
     )
 
 
-def _to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+def to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """What runs before an answer, and its test cells: what is read-only; of plain nbgrader all that stands above, solved."""
     setup, below, tests = list[str](), list[str](), list[tuple[str, str]]()
     runs = (CellKind.SETUP, CellKind.SHOW, CellKind.ANSWER) if exercise.plain else (CellKind.SETUP,)

@@ -42,6 +42,7 @@ from nbproof.errors import LessonError
 from nbproof.handed_out import CHECKS, HIDDEN, HINTS, NamedCell, key_of, read_named_cells
 
 __all__ = [
+    "EXPLORE",
     "FILES",
     "RIGHT",
     "WRONG",
@@ -57,7 +58,7 @@ __all__ = [
 ]
 
 
-RIGHT, WRONG = "right.py", "wrong.py"
+RIGHT, WRONG, EXPLORE = "right.py", "wrong.py", "explore.py"
 FILES = "files"
 """In a lesson's folder: what lies beside the notebook, such as data, and modules that it imports."""
 
@@ -148,7 +149,9 @@ def refuse_unexpected(folder: Path, ids: Collection[str]) -> None:
     of_lesson = ("lesson.py", HINTS, FILES, *ids)
     beside = [path for path in folder.iterdir() if path.name not in of_lesson]
     beside += [
-        path for path in folder.glob("*/*") if path.parent.name in ids and path.name not in (CHECKS, RIGHT, WRONG)
+        path
+        for path in folder.glob("*/*")
+        if path.parent.name in ids and path.name not in (CHECKS, RIGHT, WRONG, EXPLORE)
     ]
     for path in beside:
         if path.name not in _LEFT_OVER and any(one.is_file() for one in (path, *path.rglob("*"))):
@@ -156,7 +159,7 @@ def refuse_unexpected(folder: Path, ids: Collection[str]) -> None:
                 "something unexpected in a lesson folder",
                 str(path),
                 f"rename it if its exercise has another id now; if that is gone: git rm -r {path}. A lesson has lesson.py and "
-                f"{HINTS}, an exercise's folder {CHECKS}, {RIGHT} and {WRONG}. Exercises: {', '.join(sorted(ids))}",
+                f"{HINTS}, an exercise's folder {CHECKS}, {RIGHT}, {WRONG} and {EXPLORE}. Exercises: {', '.join(sorted(ids))}",
             )
 
 

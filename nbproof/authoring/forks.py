@@ -31,7 +31,7 @@ from nbproof.errors import UsageError
 from nbproof.interrupt import for_this_process_only
 from nbproof.values.leaf import refuse_missing_leaves
 
-__all__ = ["run_trials"]
+__all__ = ["fork_server", "run_trials", "settle"]
 
 _SHARES = 8
 """At least so many shares of the trials for each worker: the workers end at about the same time, also with few trials."""
@@ -39,17 +39,26 @@ _SHARES = 8
 Numbered = tuple[int, Trial]
 
 
-def run_trials(trials: Sequence[Trial]) -> Iterator[tuple[int, Tried]]:
-    """Run the trials; yields (index, outcome) as they end. Raises UsageError if a leaf type's library is missing."""
+def fork_server(*more: str) -> Any:
+    """What starts processes that have all that lessons import, and these modules.
+
+    Raises UsageError if a library of a leaf type is missing.
+    """
     refuse_missing_leaves()
     if os.name != "posix":
         raise UsageError(
             "answers are tried in forks, which this system lacks", sys.platform, "see docs/engine.md, 'In a container'"
         )
     context: Any = get_context("forkserver")
-    context.set_forkserver_preload(["nbproof.authoring.trial", "nbproof.authoring.warm"])
+    context.set_forkserver_preload(["nbproof.authoring.trial", "nbproof.authoring.warm", *more])
     with for_this_process_only():
         forkserver.ensure_running()
+    return context
+
+
+def run_trials(trials: Sequence[Trial]) -> Iterator[tuple[int, Tried]]:
+    """Run the trials; yields (index, outcome) as they end. Raises UsageError if a leaf type's library is missing."""
+    context = fork_server()
     workers = os.cpu_count() or 2
     waiting = deque(_alike(trials, max(8, len(trials) // (_SHARES * workers))))
     running: dict[Connection, _Group] = {}
@@ -110,7 +119,7 @@ def _serve(trials: list[Numbered], pipe: Connection, scratch: Path) -> None:
     number, first = trials[0]
     place, said = scratch / str(number), scratch / f"{number}.stderr"
     os.dup2(os.open(said, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 2)  # also of what C++ writes
-    _settle(place, first.files)
+    settle(place, first.files)
     signal.alarm(ceil(first.limit))  # ends the process if its setup never ends
     errors = prepare(first)
     signal.alarm(0)
@@ -126,7 +135,7 @@ def _serve(trials: list[Numbered], pipe: Connection, scratch: Path) -> None:
         pipe.send(replace(outcome, errors=errors + outcome.errors, stderr=stderr))
 
 
-def _settle(place: Path, files: Path | None) -> None:
+def settle(place: Path, files: Path | None) -> None:
     """Work in a new folder with what lies beside the notebook."""
     place.mkdir()
     os.environ["HOME"] = os.environ["IPYTHONDIR"] = str(place)
@@ -155,7 +164,7 @@ def _forked(trial: Trial, place: Path) -> Tried:
 
 def _tried(trial: Trial, place: Path) -> Tried:
     """The outcome of a trial in this process."""
-    _settle(place, trial.files)
+    settle(place, trial.files)
     start = time.perf_counter()
     outcome = try_candidate(trial)
     return replace(outcome, seconds=time.perf_counter() - start)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 
 from nbproof.values.leaf import leaf_named, seeded
 
-__all__ = ["Case"]
+__all__ = ["Case", "Plan"]
 
 T = TypeVar("T")
 M = TypeVar("M")
@@ -80,3 +81,23 @@ class Case:
         """``factory(*args, **kwargs)`` with seeded initial weights: two calls give two equal, separate models."""
         with self.seeded(name):
             return factory(*args, **kwargs)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a value is made, as lines of Python: what runs, and what is printed, is the same text.
+
+    In them ``_`` is the value: ``_ = [3, 1]``. Two builds are two values that share nothing.
+    """
+
+    text: str
+
+    def build(self) -> Any:
+        """A new value."""
+        names: dict[str, Any] = {"__name__": "drawn"}
+        exec(self.text, names)  # noqa: S102 (the course's own text)
+        return names["_"]
+
+    def source(self, name: str) -> str:
+        """The lines that make it under a name."""
+        return re.sub(r"\b_\b", name, self.text)

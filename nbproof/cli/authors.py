@@ -104,6 +104,16 @@ _CHECK = Options(
     (
         option("names", nargs="*", metavar="NAME", help="lessons or exercises (default: all)"),
         option("--show", metavar="ANSWER", help="print the answers of this name, whole, and check nothing"),
+        option(
+            "--explore",
+            action="store_true",
+            help="draw what the statements allow, and look whether reference, accepted answers and truth agree on it",
+        ),
+        option("--minutes", type=float, default=1.0, help="explore each exercise so long (default: 1)"),
+        option(
+            "--draws", type=int, default=0, help="explore with so many draws instead, for a run that is the same again"
+        ),
+        option("--seed", type=int, default=0, help="explore other draws (default: 0)"),
     )
 )
 
@@ -116,11 +126,25 @@ def _show(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _explore(arguments: argparse.Namespace) -> int:
+    from nbproof.authoring.checkup import explored
+    from nbproof.cli.contract_table import tell_explored
+    from nbproof.terminal import progress
+
+    with progress("explorations") as step:
+        found = explored(arguments.course, arguments.names, step, (arguments.minutes, arguments.draws, arguments.seed))
+        agree = [tell_explored(one) for one in found]
+    print(f"explored: {counted(len(agree), 'exercise')}, {counted(agree.count(False), 'disagreement')}")
+    return 0 if all(agree) else 1
+
+
 def _check(arguments: argparse.Namespace) -> int:
     from nbproof.terminal import progress
 
     if arguments.show:
         return _show(arguments)
+    if arguments.explore:
+        return _explore(arguments)
 
     with progress("candidates") as step:
         from nbproof.authoring.checkup import check_up

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
 
 from nbproof.authoring.checkup import Checkup
 from nbproof.authoring.contract import Record
+from nbproof.command import course_command
 from nbproof.errors import LessonError
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted
 
-__all__ = ["Found", "print_contract"]
+if TYPE_CHECKING:
+    from nbproof.authoring.explorer import Explored
+
+__all__ = ["Found", "print_contract", "tell_explored"]
 
 
 class Found:
@@ -66,3 +71,28 @@ def _totals(checkup: Checkup) -> str:
         f"{checkup.seconds:.1f} s",
     )
     return ", ".join(parts)
+
+
+def tell_explored(found: Explored) -> bool:
+    """Print what was found on one exercise; returns whether all agree."""
+    console = console_for_output()
+    beyond = f" ({found.beyond} beyond the statement)" if found.beyond else ""
+    parted = counted(len(found.disagreements), "disagreement") if found.disagreements else "all agree"
+    say(console, f"{found.exercise}: {found.draws} draws{beyond}, {found.seconds:.1f} s: {parted}")
+    for one in found.disagreements:
+        wrong = {name: gave for name, gave in one.gave.items() if gave}
+        right = [name for name in one.gave if name not in wrong]
+        fact = f"in {one.exploration} not the truth: {', '.join(wrong)}"
+        console.print(f"[red]error:[/] {escape(fact)}", highlight=False, soft_wrap=True)
+        say(console, "".join(f"    {line}\n" for line in one.lines.split("\n")).rstrip())
+        say(console, f"    # the truth: {one.truth}")
+        for gave in dict.fromkeys(wrong.values()):
+            say(console, f"    # {', '.join(name for name in wrong if wrong[name] == gave)}: {gave}")
+        say(console, f"    # as the truth: {', '.join(right) or 'no answer'}")
+        say(console, f"  at:   {found.place}")
+        say(
+            console,
+            f"  next: run these lines below an answer: {course_command(f'check {found.exercise} --show reference')}",
+        )
+    sys.stdout.flush()
+    return not found.disagreements

@@ -139,7 +139,7 @@ class _Desk:
         lessons = lessons_with_source(self.root, request.names_of_lessons)
         for line in _first_lines(self.root):
             self.say(line)
-        for line in not_obeyed(course_config(self.root)):
+        for line in (*not_obeyed(course_config(self.root)), *_unbuilt(self.root, lessons)):
             say(self.warnings, line)
         chosen = isolation_or_refuse(request.unsafe, request.isolation)
         self.say(chosen.line)
@@ -281,6 +281,16 @@ def _first_lines(root: Path) -> list[str]:
         "a course.toml beside them is not needed; it could say what the course is called (says) and which modules to import "
         "beforehand (warm): docs/instructors.md",
     ]
+
+
+def _unbuilt(root: Path, lessons: Sequence[str]) -> Iterator[str]:
+    """A line for each lesson that was edited after its notebook was built."""
+    if any(map(places(root).is_edited, lessons)):
+        # Slow to import.
+        from nbproof.authoring.build import unbuilt
+
+        for one in unbuilt(root, lessons):
+            yield f"! {one.fact} ({one.place}): graded by the notebook as it was built; to build it: {one.next_command}"
 
 
 def _unfit(graded: GradedClass, root: Path) -> list[str]:

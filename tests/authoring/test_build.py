@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbgrader.utils import compute_checksum
 
-from nbproof.authoring.build import build, how_to_install, notebook_of
+from nbproof.authoring.build import build, how_to_install, notebook_of, unbuilt
 from nbproof.authoring.checkup import leaks
 from nbproof.authoring.lesson import Cell, Lesson, read_lesson
 from nbproof.authoring.statements import amiss, prose_of
@@ -122,3 +122,30 @@ def test_the_answer_and_the_mark_scheme_stay_with_the_instructor(tmp_path: Path)
     assert release.source == "Write your answer here, in two or three sentences."
     assert release.metadata.nbgrader.checksum == compute_checksum(release)
     assert list(amiss(lesson)) == list(leaks(lesson, tmp_path / "release" / NOTEBOOK)) == []
+
+
+OLDER = "source/00_tiny is older than lessons/00_tiny"
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "fact"),
+    [
+        ("lesson.py", "A tiny", "A small", OLDER),
+        ("files/data.csv", "", "1,2", OLDER),
+        ("files/data.csv", "", "1;2", ""),
+        ("lesson.py", "A tiny", "A tiny", ""),
+        ("lesson.py", "# %% [markdown]\n# # A tiny", "# # A tiny", "cell markers but"),
+    ],
+)
+def test_what_was_edited_and_not_built_is_told(name: str, before: str, after: str, fact: str, course: Path) -> None:
+    """Of what is newer than the notebook; where a build would change nothing, nothing is told."""
+    path, beside = course / "lessons/00_tiny" / name, course / "source/00_tiny/data.csv"
+    path.parent.mkdir(exist_ok=True)
+    beside.write_text("1;2")
+    text = path.read_text() if path.exists() else ""
+    path.write_text(text.replace(before, after, 1))
+    found = [one.fact for one in unbuilt(course, ["00_tiny"])]
+    assert len(found) == bool(fact) and all(fact in one for one in found), found
+    if fact == OLDER:
+        build(course, say=lambda line: None)
+        assert list(unbuilt(course, ["00_tiny"])) == []

@@ -8,15 +8,17 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.bundle import bundle
+from nbproof.authoring.bundle import bundle, write_wheels
 from nbproof.authoring.lesson import Lesson
 from nbproof.authoring.secret_lines import text_of
 from nbproof.cells import private_lines
 from nbproof.cli.main import main
+from nbproof.errors import CourseError
 from tests import ROOT, the_lessons
 
 pytestmark = pytest.mark.slow
@@ -105,6 +107,17 @@ def test_a_lesson_that_was_not_built_is_not_handed_out(copied: Path, capsys: pyt
         assert "05_feature_extraction is missing, damaged, or of another version of the lesson" in told
         assert "build 05_feature_extraction" in told
     assert not (copied / "b.zip").exists()
+
+
+@pytest.mark.parametrize("makes", [bundle, write_wheels])
+def test_a_lesson_that_was_edited_and_not_built_is_in_no_zip_and_no_wheel(
+    makes: Callable[..., object], copied: Path
+) -> None:
+    path = copied / "lessons" / "05_feature_extraction" / "lesson.py"
+    path.write_text(path.read_text().replace("# # Look", "# # See", 1))
+    with pytest.raises(CourseError, match="source/05_feature_extraction is older than lessons/05_feature_extraction"):
+        makes(copied, out=copied / "out")
+    assert not (copied / "out").exists()
 
 
 @pytest.mark.parametrize("where", ["release", "course/models.py"])

@@ -66,3 +66,22 @@ def test_grade_files_and_pages_follow_due_dates_and_wait_for_what_came_since(
     code, told, found = grades()
     assert (code, "not graded yet" in told, found) == (0, False, ["4", "4", "0"])
     assert "2 pages for ada, bob" in run("feedback --for canvas")[1]
+
+
+@pytest.mark.slow
+def test_a_lesson_that_was_edited_and_not_built_is_named_until_it_is_built(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "own"
+    for words in (["new", str(root)], ["build", "--course", str(root)]):
+        assert main(words) == 0
+    Rehearsal(root, "01_first").hand_in("ada", {})
+    path = root / "lessons" / "01_first" / "lesson.py"
+    path.write_text(path.read_text().replace("Sentences and words", "Sentences, and words"))
+    for is_told in (True, False):
+        capsys.readouterr()
+        assert main(["grade", "--quiet", "--course", str(root)]) == 0
+        told = capsys.readouterr().err
+        assert ("! source/01_first is older than lessons/01_first" in told) is is_told
+        for step in re.findall(r"to build it: .* -m \w+ (.*)", told):
+            assert main(shlex.split(step)) == 0

@@ -182,7 +182,30 @@ class AnotherGraph(Check):
         }
 
 
-check("bias_and_clamp", BehindTheReLU, AnotherGraph)
+class BesideASibling(Check):
+    """A tensor that is added to the clamped one gets its gradient as it is."""
+
+    def forward(self, case):
+        x, y = (case.tensor(name, 3, 4, requires_grad=True) for name in "xy")
+        return x, y, x * 2, y * 3
+
+    def probe(self, nb, case):
+        x, y, h, sibling = self.forward(case)
+        nb.function("clamp_downstream")(h)
+        upstream = case.tensor("upstream", 3, 4)
+        (sibling + h).backward(upstream)
+        return {"x.grad": x.grad, "y.grad": y.grad, "upstream": upstream}
+
+    def truth(self, case):
+        upstream = case.tensor("upstream", 3, 4)
+        return {"x.grad": 2 * upstream.clamp(min=0), "y.grad": 3 * upstream, "upstream": upstream}
+
+    def mistakes(self, case):
+        upstream = case.tensor("upstream", 3, 4)
+        return {"clamps_in_place": {"x.grad": 2 * upstream.clamp(min=0), "upstream": other_than(upstream)}}
+
+
+check("bias_and_clamp", BehindTheReLU, AnotherGraph, BesideASibling)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

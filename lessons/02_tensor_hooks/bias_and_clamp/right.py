@@ -17,7 +17,7 @@ def freeze_bias(net):
 
 
 def clamp_downstream(tensor):
-    return tensor.register_hook(lambda grad: grad.clamp_(0))
+    return tensor.register_hook(lambda grad: grad.clip(0))
 
 # %% inner_functions
 def freeze_bias(net):

@@ -172,3 +172,17 @@ def clamp_downstream(tensor):
 # edits: bias_no_return
 -    tensor.register_hook(lambda grad: grad.clamp(min=0))
 +    tensor.register_hook(lambda grad: None)
+
+# %% clamp_in_place
+# misconception: clamps the gradient where it lies, in memory that another branch may share | hint: clamps_in_place
+# breaks: everything else stays
+# edits: clamp_absolute
+-    tensor.register_hook(torch.abs)
++    tensor.register_hook(lambda grad: grad.clamp_(min=0))
+
+# %% clamp_by_mask_in_place
+# misconception: writes into the gradient, and returns it | hint: clamps_in_place
+# edits: clamp_no_return
+-        grad = grad.clamp(min=0)
++        grad[grad < 0] = 0
++        return grad

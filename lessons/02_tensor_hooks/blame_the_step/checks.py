@@ -36,7 +36,7 @@ class NamesTheStep(Check):
 
     poison = POISON
     errors = ERRORS
-    kinds = {"a root": torch.sqrt, "a masked logarithm": masked_log}
+    kinds = {"a root": torch.sqrt, "a masked logarithm": masked_log, "a root behind nn.Identity()": torch.sqrt}
 
     def names(self, case, kind):
         return case.words(f"names, {kind}", 7)
@@ -44,7 +44,10 @@ class NamesTheStep(Check):
     def probe(self, nb, case):
         found = {}
         for kind, bad in self.kinds.items():
-            steps = chain(self.names(case, kind), case.integer(f"place, {kind}", 3, 5), bad)
+            names, place = self.names(case, kind), case.integer(f"place, {kind}", 3, 5)
+            steps = chain(names, place, bad)
+            if "behind" in kind:
+                steps[names[place - 1]] = torch.nn.Identity()
             x = case.tensor(f"x, {kind}", 3, 4, positive=True)
             x[1, 2] = 0
             found[f"{FOUND}, {kind}"] = nb.function("blame")(steps, x.requires_grad_())
@@ -62,12 +65,14 @@ class NamesTheStep(Check):
         return self.at(case, 0)
 
     def mistakes(self, case):
-        root, log = (f"{FOUND}, {kind}" for kind in self.kinds)
+        root, log, behind = (f"{FOUND}, {kind}" for kind in self.kinds)
         names, places = self.names(case, "a root"), self.at(case, 0)
         ends = [{field: self.names(case, kind)[end] for field, kind in zip(places, self.kinds)} for end in (0, -1)]
+        beside = [{field: self.at(case, shift)[field] for field in (root, log)} for shift in (-1, 1)]
         return {
             "blame_nobody": {root: None, log: None},
-            "blame_neighbour": AnyOf(self.at(case, -1), self.at(case, 1)),
+            "blame_same_tensor": {**places, behind: self.at(case, -1)[behind]},
+            "blame_neighbour": AnyOf(*beside),
             "blame_last_heard": ends[0],
             "loop_variable": ends[1],
             "blame_nan_only": {root: names[0], log: places[log]},
@@ -130,6 +135,8 @@ class LongChains(Check):
         places = [case.integer(f"hidden place {kind}", 2, len(names) - 2)] if kind != "sound" else []
         for place in places:
             steps[names[place]] = torch.sqrt if "root" in kind else (lambda t: torch.where(t > 0, t * t.abs().log(), 0.0))
+        if kind == "root":
+            steps[names[places[0] - 1]] = torch.nn.Identity()
         if kind == "two roots":
             steps[names[1]] = lambda t: t.abs().pow(0.5)
         x = case.tensor(f"hidden x {kind}", 4, 5, positive=True) / 8

@@ -14,8 +14,9 @@ def blame(steps, x):
     finally:
         for handle in handles:
             handle.remove()
-    if order:
-        return order[0]
+    for name in reversed(steps):
+        if name in order:
+            return name
 
 # %% default_value
 def blame(steps, x):
@@ -33,7 +34,7 @@ def blame(steps, x):
     value, handles = x, []
     for name in steps:
         handles += [value.register_hook(hook_for(name))]
-        value = steps[name](value)
+        value = steps[name](value.view_as(value))
     value.sum().backward()
     [handle.remove() for handle in handles]
     return guilty
@@ -69,7 +70,7 @@ def blame(steps, x):
             hooks.enter_context(x.register_hook(lambda grad, name=name: dead.append(name) if not grad.isfinite().all() else None))
             x = step(x)
         x.sum().backward()
-    return next(iter(dead), None)
+    return max(dead, key=list(steps).index, default=None)
 
 
 import contextlib

@@ -8,12 +8,39 @@
 @@
 -            x = step(x)
 
+# %% first_to_run
+# misconception: the hook that runs first has the last step: a step that returns its input has its hook on the same tensor | hint: blame_same_tensor
+# breaks: one may return its input
+# edits: by_partial
+-    for name in reversed(steps):
+-        if name in order:
+-            return name
++    return order[0] if order else None
+
+# %% first_of_all
+# misconception: no bad gradient is kept but the first that a hook finds | hint: blame_same_tensor
+# edits: default_value
+-        value = steps[name](value.view_as(value))
++        value = steps[name](value)
+
+# %% one_name_for_a_tensor
+# misconception: a dict from tensors to names: the later step of one tensor takes the place of the first, which is asked | hint: blame_same_tensor
+def blame(steps, x):
+    names = {}
+    for name, step in steps.items():
+        x.retain_grad()
+        names.setdefault(x, name)
+        x = step(x)
+    grads = torch.autograd.grad(x.sum(), list(names))
+    bad = [name for name, grad in zip(names.values(), grads) if not grad.isfinite().all()]
+    return bad[-1] if bad else None
+
 # %% last_heard
 # misconception: the last bad gradient, not the first | hint: blame_last_heard
 # breaks: Return the name of the step that made the first bad gradient
 # edits: by_partial
--        return order[0]
-+        return order[-1]
+-    for name in reversed(steps):
++    for name in steps:
 
 # %% overwritten
 # misconception: each bad gradient overwrites the one before | hint: blame_last_heard
@@ -76,7 +103,7 @@ def blame(steps, x):
 
 # %% nobody_runs_backward
 # misconception: registers hooks and never runs backward | hint: blame_nobody
-# breaks: Run them, then backward from the sum of the result
+# breaks: Run them, then backward from the sum
 # edits: by_partial
 -        x.sum().backward()
 
@@ -88,7 +115,7 @@ def blame(steps, x):
 # %% removes_before_backward
 # misconception: the hooks are off when backward begins | hint: blame_nobody
 # edits: default_value
-         value = steps[name](value)
+         value = steps[name](value.view_as(value))
 +    [handle.remove() for handle in handles]
 @@
 -    [handle.remove() for handle in handles]
@@ -125,9 +152,10 @@ def blame(steps, x):
 # misconception: takes for granted that there is a guilty one | hint: blame_none_guilty
 # breaks: If there is none, return `None`.
 # edits: by_partial
--    if order:
--        return order[0]
-+    return order[0]
+-    for name in reversed(steps):
+-        if name in order:
+-            return name
++    return [name for name in steps if name in order][-1]
 
 # %% empty_text
 # misconception: an empty text where nobody is guilty | hint: blame_none_guilty
@@ -138,19 +166,20 @@ def blame(steps, x):
 # %% everybody
 # misconception: the list of all bad ones | hint: blame_everybody
 # edits: by_partial
--    if order:
--        return order[0]
+-    for name in reversed(steps):
+-        if name in order:
+-            return name
 +    return order or None
 
 # %% returns_the_function
 # misconception: the function, not its name | hint: blame_not_the_name
 # edits: by_partial
--        return order[0]
-+        return steps[order[0]]
+-            return name
++            return steps[name]
 
 # %% one_call_for_all
 # misconception: each step is called with x | hint: none
-# breaks: each next one with the result before it
+# breaks: each next with the result before it
 # edits: walks_back
 -        values.append(step(values[-1]))
 +        values.append(step(x))

@@ -167,7 +167,30 @@ class TwoModels(Check):
     errors = {r"AttributeError: 'NoneType' object has no attribute": "not_every_parameter"}
 
 
-check("grad_clipper", ClipsEveryParameter, TwoBackwards, TwoModels)
+class FrozenParameter(Check):
+    """A frozen parameter stays frozen, without a `.grad`; those of the others are clamped."""
+
+    errors = {r"RuntimeError: cannot register a hook on a tensor that doesn't": "clips_frozen"}
+    blame = {"body.0.weight.grad": "clips_frozen"}
+
+    def build(self, case):
+        net = case.build("net", Nested)
+        net.body[0].weight.requires_grad_(False)
+        return net
+
+    def probe(self, nb, case):
+        net = self.build(case)
+        nb.function("grad_clipper")(net, *limits_of(case))
+        run_backward(net, case, shape=(4, 5))
+        return named_gradients(net)
+
+    def truth(self, case):
+        free = self.build(case)
+        run_backward(free, case, shape=(4, 5))
+        return {name: None if grad is None else grad.clamp(*limits_of(case)) for name, grad in named_gradients(free).items()}
+
+
+check("grad_clipper", ClipsEveryParameter, TwoBackwards, TwoModels, FrozenParameter)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

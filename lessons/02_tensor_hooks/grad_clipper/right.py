@@ -1,13 +1,14 @@
 # %% boolean_mask
 def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        def hook(grad):
-            new = grad.clone()
-            new[new < floor] = floor
-            new[new > cap] = cap
-            return new
+    def hook(grad):
+        new = grad.clone()
+        new[new < floor] = floor
+        new[new > cap] = cap
+        return new
 
-        parameter.register_hook(hook)
+    for parameter in model.parameters():
+        if parameter.requires_grad:
+            parameter.register_hook(hook)
     return model
 
 # %% by_partial
@@ -16,7 +17,7 @@ def _clip(grad, floor, cap):
 
 
 def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
+    for parameter in filter(lambda p: p.requires_grad, model.parameters()):
         parameter.register_hook(partial(_clip, floor=floor, cap=cap))
     return model
 
@@ -24,12 +25,15 @@ def grad_clipper(model, floor, cap):
 def grad_clipper(model, floor, cap):
     for module in model.modules():
         for parameter in module.parameters(recurse=False):
-            parameter.register_hook(lambda grad: F.hardtanh(grad, floor, cap))
+            if parameter.requires_grad:
+                parameter.register_hook(lambda grad: F.hardtanh(grad, floor, cap))
     return model
 
 # %% in_place
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
+        if not parameter.requires_grad:
+            continue
         parameter.register_hook(lambda grad: grad.clamp_(floor, cap))
     return model
 
@@ -39,12 +43,13 @@ def grad_clipper(model, floor, cap):
         def hook(grad):
             grad.clamp_(min=floor, max=cap)
 
-        parameter.register_hook(hook)
+        if parameter.requires_grad:
+            parameter.register_hook(hook)
     return model
 
 # %% min_and_max
 def grad_clipper(model, floor, cap):
-    [p.register_hook(lambda g: torch.min(torch.max(g, torch.full_like(g, floor)), torch.full_like(g, cap))) for p in model.parameters()]
+    [p.register_hook(lambda g: torch.min(torch.max(g, torch.full_like(g, floor)), torch.full_like(g, cap))) for p in model.parameters() if p.requires_grad]
     return model
 
 # %% with_where

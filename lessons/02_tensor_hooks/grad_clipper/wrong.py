@@ -165,3 +165,17 @@ def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         parameter.register_post_accumulate_grad_hook(lambda p: p.grad.clamp(floor, cap))
     return model
+
+# %% frozen_too
+# misconception: every parameter takes a hook, a frozen one as well | hint: clips_frozen
+# breaks: leaves frozen parameters alone
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
+    return model
+
+# %% thaws
+# misconception: thaws what takes no hook | hint: clips_frozen
+# edits: frozen_too
+-    for parameter in model.parameters():
++    for parameter in model.requires_grad_().parameters():

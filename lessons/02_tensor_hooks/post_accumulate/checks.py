@@ -115,6 +115,35 @@ class TwoPasses(Check):
         }
 
 
+class AnOldGrad(Check):
+    """What was in `.grad` before the call is in no sum."""
+
+    def build(self, case):
+        net = half_size_net(case)
+        for name, parameter in net.named_parameters():
+            parameter.grad = case.tensor(f"old {name}", 3, 3).to(torch.bfloat16)
+        return net
+
+    def probe(self, nb, case):
+        net = self.build(case)
+        sums = nb.function("accumulate_in_float32")(net)
+        run_pass(net, case)
+        return {"the sums": sums, ".grad after backward": {name: parameter.grad for name, parameter in net.named_parameters()}}
+
+    def truth(self, case):
+        free = half_size_net(case)
+        run_pass(free, case)
+        gradients = take_gradients(free)
+        return {"the sums": gradients, ".grad after backward": dict.fromkeys(gradients)}
+
+    def mistakes(self, case):
+        (gradients, left), added = self.truth(case).values(), self.build(case)
+        old = {name: parameter.grad.float() for name, parameter in added.named_parameters()}
+        run_pass(added, case)
+        sums = AnyOf(take_gradients(added), {name: gradients[name] + old[name] for name in old})
+        return {"float32_sums_old_grad": {"the sums": sums, ".grad after backward": left}}
+
+
 class FrozenParameters(Check):
     """A frozen parameter has no sum, and keeps its `.grad`; one that two layers share has one sum."""
 
@@ -145,7 +174,7 @@ class FrozenParameters(Check):
     blame = dict.fromkeys(("the sums", ".grad of the frozen weight"), "float32_sums_frozen")
 
 
-check("post_accumulate", AddsUpOnePass, TwoPasses, FrozenParameters)
+check("post_accumulate", AddsUpOnePass, TwoPasses, FrozenParameters, AnOldGrad)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

@@ -2,6 +2,7 @@
 class Accumulator:
     def __init__(self, parameter):
         self.total = torch.zeros(parameter.size(), dtype=torch.float32, device=parameter.device)
+        parameter.grad = None
         self.handle = parameter.register_post_accumulate_grad_hook(self)
 
     def __call__(self, parameter):
@@ -20,6 +21,7 @@ def accumulate_in_float32(model):
         if not p.requires_grad:
             continue
         sums[name] = torch.zeros(p.shape)
+        p.grad = None
 
         def hook(param, name=name):
             sums[name] += param.grad.float()
@@ -38,6 +40,7 @@ def accumulate_in_float32(model):
         p.grad = None
 
     for p in names:
+        p.grad = None
         p.register_post_accumulate_grad_hook(hook)
     return sums
 
@@ -55,6 +58,7 @@ def accumulate_in_float32(model: nn.Module) -> dict:
         return hook
 
     for name, p in trainable.items():
+        p.grad = None
         p.register_post_accumulate_grad_hook(make_hook(name))
     return sums
 
@@ -70,6 +74,7 @@ def accumulate_in_float32(model):
 
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
+            empty(parameter)
             sums[name] = torch.zeros(*parameter.shape, dtype=torch.float32)
             parameter.register_hook(partial(add, sums[name]))
             parameter.register_post_accumulate_grad_hook(empty)
@@ -80,6 +85,8 @@ def accumulate_in_float32(model):
     sums = {name: torch.zeros(p.shape) for name, p in model.named_parameters() if p.requires_grad}
     for name, p in model.named_parameters():
         if p.requires_grad:
+            p.grad = None
+
             def hook(p, name=name):
                 sums[name] = sums[name] + p.grad
                 p.grad = None

@@ -112,7 +112,7 @@ def accumulate_in_float32(model):
 
 # %% removes_itself
 # misconception: works in the first pass only | hint: runs_only_once
-# breaks: From then on each backward pass adds its gradients to these sums.
+# breaks: From then on each backward pass adds its gradients to these sums
 # edits: last_pass_only
 -    sums = {}
 +    sums, handles = {}, {}
@@ -237,3 +237,18 @@ def accumulate_in_float32(model):
                 sums[name] = torch.zeros_like(p, dtype=torch.float32)
                 p.register_post_accumulate_grad_hook(partial(hook, name))
     return sums
+
+# %% old_grad
+# misconception: what the hook finds in `.grad` came from this pass, all of it | hint: float32_sums_old_grad
+# breaks: and nothing that was in `.grad` before
+# edits: empties_all
+-        for other in model.parameters():
+-            other.grad = None
++        parameter.grad = None
+
+# %% old_grad_moved
+# misconception: an old gradient belongs to the sum | hint: float32_sums_old_grad
+# edits: old_grad
+-            sums[name] = torch.zeros_like(p, dtype=torch.float32)
++            sums[name] = torch.zeros_like(p, dtype=torch.float32) + (0 if p.grad is None else p.grad.float())
++            p.grad = None

@@ -153,6 +153,42 @@ class InABlock(Check):
         }
 
 
+class Turned(nn.Module):
+    """Of its ReLUs the last one of the alphabet, which is also registered last, runs first."""
+
+    def __init__(self, names):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        nn.init.constant_(self.fc.weight, 0.1)
+        for name in sorted(names):
+            self.add_module(name, nn.ReLU())
+
+    def forward(self, x):
+        return nn.Sequential(*(nn.Sequential(self.fc, relu) for relu in reversed(list(self.children())[1:])))(x)
+
+
+class SeveralInOneStep(Check):
+    """Of several that die in one step, it names the one that runs first."""
+
+    poison = POISON
+
+    def train(self, case, net):
+        for now in range(6):
+            nn.init.constant_(net.fc.bias, -1e4 if now == case.integer("step", 2, 4) else 10)
+            net(case.tensor("batch", 5, 4))
+
+    def probe(self, nb, case):
+        net = case.build("net", Turned, case.words("names", 3))
+        return {"first_to_die(net, train)": nb.function("first_to_die")(net, lambda net: self.train(case, net))}
+
+    def truth(self, case):
+        return {"first_to_die(net, train)": [max(case.words("names", 3)), case.integer("step", 2, 4)]}
+
+    def mistakes(self, case):
+        others = ([name, case.integer("step", 2, 4)] for name in sorted(case.words("names", 3))[:-1])
+        return {"died_in_one_step": {"first_to_die(net, train)": AnyOf(*others)}}
+
+
 class NothingStays(Stack):
     """If no ReLU dies, it returns None, and in no case a hook stays."""
 
@@ -181,7 +217,7 @@ class NothingStays(Stack):
         }
 
 
-check("first_to_die", FirstToDie, InABlock, NothingStays)
+check("first_to_die", FirstToDie, InABlock, SeveralInOneStep, NothingStays)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

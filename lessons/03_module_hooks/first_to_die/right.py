@@ -3,12 +3,11 @@ def first_to_die(net, train):
     dead = {}
 
     def watch(name, module, args, output):
-        dead[name].append(bool((output == 0).all()))
+        dead.setdefault(name, []).append(bool((output == 0).all()))  # in the order in which they run
 
     handles = []
     for name, module in net.named_modules():
         if isinstance(module, nn.ReLU):
-            dead[name] = []
             handles.append(module.register_forward_hook(partial(watch, name)))
     train(net)
     for handle in handles:
@@ -16,7 +15,7 @@ def first_to_die(net, train):
     deaths = [(steps.index(True), name) for name, steps in dead.items() if True in steps]
     if not deaths:
         return None
-    step, name = min(deaths)
+    step, name = min(deaths, key=lambda death: death[0])
     return name, step
 
 # %% closure_and_counter

@@ -11,15 +11,15 @@
 # %% any_zero
 # misconception: a single zero is enough | hint: died_not_all_zeros
 # edits: list_for_each_relu
--        dead[name].append(bool((output == 0).all()))
-+        dead[name].append(bool((output == 0).any()))
+-        dead.setdefault(name, []).append(bool((output == 0).all()))  # in the order in which they run
++        dead.setdefault(name, []).append(bool((output == 0).any()))
 
 # %% nearly_all
 # misconception: a share of more than 99 % | hint: died_not_all_zeros
 # breaks: zero everywhere
 # edits: list_for_each_relu
--        dead[name].append(bool((output == 0).all()))
-+        dead[name].append((output == 0).float().mean().item() > 0.99)
+-        dead.setdefault(name, []).append(bool((output == 0).all()))  # in the order in which they run
++        dead.setdefault(name, []).append((output == 0).float().mean().item() > 0.99)
 
 # %% counts_from_one
 # misconception: counts the steps from 1 | hint: died_counts_calls
@@ -49,6 +49,25 @@
 +        step += 1
 +
 
+# %% alphabet
+# misconception: the smallest pair of step and name: of two in one step the first of the alphabet | hint: died_in_one_step
+# breaks: If several die in one step, it is the one that runs first
+# edits: list_for_each_relu
+-    step, name = min(deaths, key=lambda death: death[0])
++    step, name = min(deaths)
+
+# %% order_of_names
+# misconception: of two in one step the one that named_modules() shows first | hint: died_in_one_step
+# edits: list_for_each_relu
+-    dead = {}
++    dead = {name: [] for name, module in net.named_modules() if isinstance(module, nn.ReLU)}
+
+# %% later_in_the_step
+# misconception: of two in one step the one that runs last | hint: died_in_one_step
+# edits: counts_steps_on_the_net
+-        return found[0]
++        return max((one for one in found if one[1] == found[0][1]), key=found.index)
+
 # %% last_death
 # misconception: each death overwrites the one before | hint: died_later_one
 # edits: counts_steps_on_the_net
@@ -58,7 +77,7 @@
 # %% first_in_the_net
 # misconception: the first one in the net that ever died, not the first in time | hint: died_later_one
 # edits: list_for_each_relu
--    step, name = min(deaths)
+-    step, name = min(deaths, key=lambda death: death[0])
 +    step, name = deaths[0]
 
 # %% looks_at_the_end

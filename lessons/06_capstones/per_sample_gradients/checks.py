@@ -20,8 +20,7 @@ class PlainNet(nn.Module):
     def __init__(self, body, head, first, second, classes):
         super().__init__()
         self.names = (body, head)
-        layers = nn.Linear(4, first), nn.LayerNorm(first), nn.Tanh(), nn.Linear(first, second), nn.Tanh()
-        self.add_module(body, nn.Sequential(*layers))
+        self.add_module(body, nn.Sequential(nn.Linear(4, first), nn.LayerNorm(first), nn.Tanh(), nn.Linear(first, second), nn.Tanh()))
         self.add_module(head, nn.Linear(second, classes, bias=False))
 
     def forward(self, x):
@@ -53,8 +52,7 @@ class OneBatch(Check):
         r"AttributeError: 'NoneType' object has no attribute 'shape'": "per_sample_no_bias",
         r"AttributeError: 'NoneType' object has no attribute 'gradients'": "tool_enter_returns_nothing",
         r"AttributeError: '(dict|list)' object has no attribute 'gradients'": "per_sample_no_object",
-        r"AttributeError: 'tuple' object has no attribute": "per_sample_tuple",
-        r"TypeError: expected Tensor as element \d in argument 1, but got tuple": "per_sample_tuple",
+        r"(AttributeError: 'tuple' object has no attribute|TypeError: expected Tensor as element \d .*, but got tuple)": "per_sample_tuple",
         r"RuntimeError: The size of tensor a .* non-singleton dimension 0": "tool_shared_results",
         r"(TypeError|AttributeError): .*(context manager protocol|not an iterator|__e\w+__)": "tool_no_context",
     }
@@ -177,6 +175,25 @@ class ReusedLayer(OneBatch):
         }
 
 
+class LinearAlone(OneBatch):
+    """A model that is one Linear layer."""
+
+    def given(self, case):
+        return case.build("net", nn.Linear, 4, 4), case.tensor("x", 9, 4)
+
+    def mistakes(self, case):
+        return {"per_sample_own_names": has(lambda got: set(got) - set(dict(self.given(case)[0].named_parameters())))}
+
+
+class OneWeightTwice(LinearAlone):
+    """Two layers share a weight, which has one name."""
+
+    def given(self, case):
+        model = case.build("net", lambda: nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4)))
+        model[2].weight = model[0].weight
+        return model, case.tensor("x", 9, 4)
+
+
 class LeftAsItWas(OneBatch):
     """Each block has its own results, `.grad` is as without it, and its hooks are gone."""
 
@@ -213,15 +230,14 @@ class LeftAsItWas(OneBatch):
         }
 
     def mistakes(self, case):
-        hooks = hook_counts(self.given(case)[0])
         more = Matches(lambda got: None if sum(got.values()) > 1 else "no", "more hooks")
         return {
-            "removes_other_hooks": {"hooks afterwards": {kind: 0 for kind in hooks}}, "feat_error_swallowed": {"error that comes out": "nothing"},
+            "removes_other_hooks": {"hooks afterwards": {kind: 0 for kind in hook_counts(self.given(case)[0])}}, "feat_error_swallowed": {"error that comes out": "nothing"},
             "tool_hooks_left": {"hooks afterwards": more}, "tool_not_after_error": {"hooks after an error": more},
         }
 
 
-check("per_sample_gradients", OneBatch, SummedLoss, ReusedLayer, LeftAsItWas)
+check("per_sample_gradients", OneBatch, SummedLoss, ReusedLayer, LeftAsItWas, LinearAlone, OneWeightTwice)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
@@ -257,7 +273,7 @@ class OfAWalk(Check):
         return model, case.tensor("walkers", count, 3), case.tensor("aims", count, 2)
 
     def probe(self, nb, case):
-        (model, x, aims), tool, found = self.walk(case), nb.function("PerSampleGradients"), {}
+        (model, x, aims), tool = self.walk(case), nb.function("PerSampleGradients")
         with tool(model) as per_sample:
             (model(x) - aims).square().sum(1).mean().backward()
         grads = {name: None if p.grad is None else p.grad.clone() for name, p in model.named_parameters()}
@@ -273,10 +289,9 @@ class OfAWalk(Check):
         losses, named = (model(x) - aims).square().sum(1), dict(model.named_parameters())
         each = [torch.autograd.grad(loss, list(named.values()), retain_graph=True) for loss in losses]
         linear = {name: torch.stack(parts) for name, parts in zip(named, zip(*each)) if not name.startswith(f"{model.names[1]}.")}
-        grads = torch.autograd.grad(losses.mean(), list(named.values()))
         return {
             "gradients of a walk": {name: Close(one, rtol=1e-4, atol=1e-4) for name, one in linear.items()},
-            ".grad after it": {name: Close(one, rtol=1e-4, atol=1e-5) for name, one in zip(named, grads)},
+            ".grad after it": {name: Close(sum(one) / len(x), rtol=1e-4, atol=1e-5) for name, one in zip(named, zip(*each))},
             "gradients of another walk": {name: Close(one[1:], rtol=1e-4, atol=1e-4) for name, one in linear.items()},
             "what runs afterwards": as_before(what_runs(model, case, lambda: model(x).sum().backward())),
         }

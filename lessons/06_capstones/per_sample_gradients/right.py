@@ -6,7 +6,7 @@ class PerSampleGradients(ExitStack):
     def __init__(self, model, reduction="mean"):
         super().__init__()
         self.model, self.reduction, self.gradients = model, reduction, {}
-        self.calls = {}
+        self.calls, self.names = {}, {parameter: name for name, parameter in model.named_parameters()}
 
     def __enter__(self):
         super().__enter__()
@@ -26,7 +26,7 @@ class PerSampleGradients(ExitStack):
             grad = grad.mul(grad.shape[0])
         for short, value in (("weight", torch.stack([torch.outer(g, a) for g, a in zip(grad, inp)])), ("bias", grad)):
             if getattr(layer, short) is not None:
-                key = f"{name}.{short}"
+                key = self.names[getattr(layer, short)]
                 self.gradients[key] = self.gradients[key].add(value) if key in self.gradients else value
 
 # %% by_vjp_of_each_sample
@@ -56,12 +56,8 @@ class PerSampleGradients:
         self.handle.remove()
         if kind is not None:
             return
-        names = [
-            f"{layer}.{name}"
-            for layer, module in self.model.named_modules()
-            if isinstance(module, nn.Linear)
-            for name, _ in module.named_parameters(recurse=False)
-        ]
+        linear = {p for module in self.model.modules() if isinstance(module, nn.Linear) for p in module.parameters()}
+        names = [name for name, p in self.model.named_parameters() if p in linear]
         params = {name: self.model.get_parameter(name).detach() for name in names}
 
         def one(x, g):
@@ -79,6 +75,7 @@ class PerSampleGradients:
 
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.layers = {n: m for n, m in model.named_modules() if type(m) is nn.Linear}
+        self.names = {p: n for n, p in model.named_parameters()}
         self.reduction = reduction
         self.gradients = {}
         self.notes = defaultdict(list)
@@ -100,9 +97,10 @@ class PerSampleGradients:
             return False
         for name, pairs in self.notes.items():
             factor = len(pairs[0][0]) if self.reduction == "mean" else 1
-            self.gradients[f"{name}.weight"] = factor * sum(torch.einsum("ni,no->noi", x, g) for x, g in pairs)
-            if self.layers[name].bias is not None:
-                self.gradients[f"{name}.bias"] = factor * torch.stack([g for _, g in pairs]).sum(0)
+            sums = [factor * sum(torch.einsum("ni,no->noi", x, g) for x, g in pairs), factor * torch.stack([g for _, g in pairs]).sum(0)]
+            for parameter, value in zip(self.layers[name].parameters(), sums):  # weight, and bias if there is one
+                key = self.names[parameter]
+                self.gradients[key] = self.gradients.get(key, 0) + value
         self.notes.clear()
 
 # %% forward_replaced_for_a_while
@@ -130,10 +128,11 @@ class PerSampleGradients:
 
     def collect(self, name, layer, x, g):
         parts = {"weight": g.unsqueeze(2) * x.unsqueeze(1), "bias": g if layer.bias is not None else None}
-        for short, part in parts.items():
-            if part is not None:
-                so_far = self.gradients.get(f"{name}.{short}")
-                self.gradients[f"{name}.{short}"] = part if so_far is None else so_far + part
+        for key, parameter in self.model.named_parameters():
+            for short, part in parts.items():
+                if parameter is getattr(layer, short):
+                    so_far = self.gradients.get(key)
+                    self.gradients[key] = part if so_far is None else so_far + part
 
     def __exit__(self, *error):
         for layer in self.layers.values():
@@ -148,11 +147,12 @@ class PerSampleGradients:
 
     def __enter__(self):
         self.handles = []
-        for name, module in self.model.named_modules():
+        names = {parameter: name for name, parameter in self.model.named_parameters()}
+        for module in self.model.modules():
             if isinstance(module, nn.Linear):
-                inputs = []
+                inputs, keys = [], [names[parameter] for parameter in module.parameters()]
                 self.handles.append(module.register_forward_pre_hook(self.make_forward(inputs)))
-                self.handles.append(module.register_full_backward_hook(self.make_backward(name, inputs)))
+                self.handles.append(module.register_full_backward_hook(self.make_backward(inputs, *keys)))
         return self
 
     def make_forward(self, inputs):
@@ -161,22 +161,22 @@ class PerSampleGradients:
 
         return forward_hook
 
-    def make_backward(self, name, inputs):
+    def make_backward(self, inputs, weight_key, bias_key=None):
         def backward_hook(module, grad_input, grad_output):
             x = inputs.pop()  # backward visits the calls in reverse order
             g = grad_output[0].clone()
             if self.reduction == "mean":
                 g = g * g.shape[0]
             weight = torch.bmm(g.unsqueeze(2), x.unsqueeze(1))
-            if name + ".weight" in self.gradients:
-                self.gradients[name + ".weight"] += weight
+            if weight_key in self.gradients:
+                self.gradients[weight_key] += weight
             else:
-                self.gradients[name + ".weight"] = weight
-            if module.bias is not None:
-                if name + ".bias" in self.gradients:
-                    self.gradients[name + ".bias"] += g
+                self.gradients[weight_key] = weight
+            if bias_key is not None:
+                if bias_key in self.gradients:
+                    self.gradients[bias_key] += g
                 else:
-                    self.gradients[name + ".bias"] = g
+                    self.gradients[bias_key] = g
 
         return backward_hook
 
@@ -193,15 +193,16 @@ from types import SimpleNamespace
 def PerSampleGradients(model, reduction="mean"):
     result = SimpleNamespace(gradients={})
     handles = []
+    names = {parameter: name for name, parameter in model.named_parameters()}
 
-    def forward_hook(name, module, args, output):
+    def forward_hook(module, args, output):
         (x,) = args
 
         def tensor_hook(grad):
             scale = grad.size(0) if reduction == "mean" else 1
-            grads = {f"{name}.weight": scale * grad[:, :, None] * x.detach()[:, None, :]}
+            grads = {names[module.weight]: scale * grad[:, :, None] * x.detach()[:, None, :]}
             if module.bias is not None:
-                grads[f"{name}.bias"] = scale * grad
+                grads[names[module.bias]] = scale * grad
             for key, value in grads.items():
                 result.gradients[key] = result.gradients[key] + value if key in result.gradients else value
 
@@ -210,7 +211,7 @@ def PerSampleGradients(model, reduction="mean"):
     try:
         for name, module in model.named_modules():
             if isinstance(module, nn.Linear):
-                handles.append(module.register_forward_hook(partial(forward_hook, name)))
+                handles.append(module.register_forward_hook(forward_hook))
         yield result
     finally:
         for handle in handles:
@@ -219,7 +220,8 @@ def PerSampleGradients(model, reduction="mean"):
 # %% global_hook_removed
 class PerSampleGradients:
     def __init__(self, model, reduction="mean"):
-        self.names = {module: name for name, module in model.named_modules() if isinstance(module, nn.Linear)}
+        self.layers = {module for module in model.modules() if isinstance(module, nn.Linear)}
+        self.names = {parameter: name for name, parameter in model.named_parameters()}
         self.reduction = reduction
         self.gradients = {}
 
@@ -228,17 +230,16 @@ class PerSampleGradients:
         return self
 
     def after_forward(self, module, args, output):
-        if module in self.names and output.requires_grad:
+        if module in self.layers and output.requires_grad:
             output.register_hook(lambda grad: self.after_backward(module, args[0].detach(), grad))
 
     def after_backward(self, module, x, grad):
-        name = self.names[module]
         factor = {"mean": x.shape[0], "sum": 1}[self.reduction]
         per_sample = {"weight": factor * (grad.unsqueeze(-1) @ x.unsqueeze(-2))}
         if module.bias is not None:
             per_sample["bias"] = factor * grad
         for short, value in per_sample.items():
-            self.gradients.setdefault(f"{name}.{short}", torch.zeros_like(value)).add_(value)
+            self.gradients.setdefault(self.names[getattr(module, short)], torch.zeros_like(value)).add_(value)
 
     def __exit__(self, *error):
         self.handle.remove()
@@ -255,20 +256,21 @@ class PerSampleGradients:
     def __enter__(self):
         self.calls = []
 
-        def hook(name, module, args, output):
-            call = {"name": name, "module": module, "x": args[0].detach()}
+        def hook(module, args, output):
+            call = {"module": module, "x": args[0].detach()}
             output.register_hook(lambda g: call.update(g=g))
             self.calls.append(call)
 
         self.handles = []
         for name, module in self.model.named_modules():
             if isinstance(module, nn.Linear):
-                self.handles.append(module.register_forward_hook(partial(hook, name)))
+                self.handles.append(module.register_forward_hook(hook))
         return self
 
     def __exit__(self, *error):
         for handle in self.handles:
             handle.remove()
+        names = {parameter: name for name, parameter in self.model.named_parameters()}
         for call in self.calls:
             if "g" not in call:
                 continue
@@ -279,5 +281,5 @@ class PerSampleGradients:
                 rows.append(torch.autograd.grad(y, list(params.values()), g[None]))
             for short, parts in zip(params, zip(*rows)):
                 value = torch.stack(parts) * (len(rows) if self.reduction == "mean" else 1)
-                key = call["name"] + "." + short
+                key = names[params[short]]
                 self.gradients[key] = self.gradients[key] + value if key in self.gradients else value

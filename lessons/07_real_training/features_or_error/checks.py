@@ -1,3 +1,4 @@
+import re
 from contextlib import suppress
 
 from torch import nn
@@ -11,8 +12,7 @@ from course.truths import ANYTHING, as_before, other_than, such_that
 
 POISON = ("net", "pictures", "labels", "found", "layers", "model")
 ERRORS = {
-    r"KeyError": "speaks_other_error",
-    r"(AssertionError|ValueError|AttributeError|LookupError|TypeError)": "speaks_other_error",
+    r"(KeyError|AssertionError|ValueError|AttributeError|LookupError|TypeError)": "speaks_other_error",
 }
 
 
@@ -47,13 +47,18 @@ class Compiled(nn.Module):
         return x
 
 
+def stands_in(name, text):
+    """Whether the name stands in the text, and not only a longer one that begins like it."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\.?\w)", text) is not None
+
+
 def telling(names, heard=()):
     """A text in which each of these names stands, and none of those that were heard."""
 
     def test(got):
         if not isinstance(got, str):
             return "no error"
-        missing, others = [name for name in names if name not in got], [name for name in heard if name in got]
+        missing, others = [name for name in names if not stands_in(name, got)], [name for name in heard if stands_in(name, got)]
         if others and not missing:
             return f"a text with {others[0]}, which was heard"
         return f"a text without {missing[0]}" if missing else None
@@ -68,13 +73,17 @@ class HeardCheck(Check):
     errors = ERRORS
     unheard = 0
 
+    def names(self, case):
+        """Two of them begin alike."""
+        return [*case.words("names", 4), f"{case.words('names', 4)[0]}s"]
+
     def given(self, case):
-        names = case.words("names", 5)
+        names = self.names(case)
         unheard = case.shuffled("unheard", names)[: self.unheard]
         return case.build("net", Chain, names, unheard), names, unheard
 
     def asked(self, case):
-        return [f"inner.{name}" for name in case.shuffled("asked", case.words("names", 5))[:4]]
+        return [f"inner.{name}" for name in case.shuffled("asked", self.names(case))[:4]]
 
     def says(self, nb, model, layers, x):
         """What the function raises, or what it returns if it raises nothing."""
@@ -111,8 +120,7 @@ class Heard(HeardCheck):
         wanted = {name: outputs[name][1] for name in asked}
 
         def says_that(many):
-            """An error that names four layers, or fewer."""
-            return such_that(lambda got: isinstance(got, str) and (sum(name in got for name in asked) in ([4] if many else [1, 2, 3])))
+            return such_that(lambda got: isinstance(got, str) and (sum(stands_in(name, got) for name in asked) in ([4] if many else [1, 2, 3])))
 
         def stale(got):
             return None if isinstance(got, dict) and len(got) > 4 and not set(got) <= set(outputs) else "known names"
@@ -126,7 +134,7 @@ class Heard(HeardCheck):
             "hook_never_ran": {"runs": []},
             "input_or_output": {"features(...)": {name: (outputs[name][0],) for name in asked}},
             "all_layers": {"features(...)": {**{name: out for name, (_, out) in outputs.items()}}},
-            "output_for_features": {"features(...)": outputs[f"inner.{case.words('names', 5)[-1]}"][1], "runs": [0]},
+            "output_for_features": {"features(...)": outputs[f"inner.{self.names(case)[-1]}"][1], "runs": [0]},
             "speaks_list": {"features(...)": [outputs[name][1] for name in asked]},
             "speaks_short_names": {"features(...)": {name.split(".")[-1]: value for name, value in wanted.items()}},
         }
@@ -138,7 +146,7 @@ class NotHeard(HeardCheck):
     unheard = 3
 
     def asked(self, case):
-        names = case.words("names", 5)
+        names = self.names(case)
         return [f"inner.{name}" for name in case.shuffled("asked", names)]
 
     def probe(self, nb, case):
@@ -165,11 +173,11 @@ class NotHeard(HeardCheck):
         heard = [name for name in names if name not in unheard]
 
         def first_only(got):
-            return None if isinstance(got, str) and sum(name in got for name in unheard) in (1, 2) else "another text"
+            return None if isinstance(got, str) and sum(stands_in(name, got) for name in unheard) in (1, 2) else "another text"
 
         def nameless(got):
             text = got if isinstance(got, str) else unheard[0]
-            return None if any(name in text for name in heard) or not any(name in text for name in unheard) else "another text"
+            return None if any(stands_in(name, text) for name in heard) or not any(stands_in(name, text) for name in unheard) else "another text"
 
         silent = Matches(lambda got: "an error" if isinstance(got, str) else None, "no error")
         return {
@@ -268,9 +276,7 @@ class OtherWeights(Check):
         for number, parameter in enumerate(model.parameters()):
             parameter.data = case.tensor(f"hidden weight {number}", *parameter.shape).detach()
         found["after"] = function(model, layers, case.tensor("hidden x", 2, 3))
-        found["runs"] = [*runs]
-        found["what runs"] = what_runs(model, case, lambda: model(case.tensor("hidden z", 2, 3)))
-        return found
+        return {**found, "runs": [*runs], "what runs": what_runs(model, case, lambda: model(case.tensor("hidden z", 2, 3)))}
 
     def truth(self, case):
         model, names, unheard, layers = self.given(case)

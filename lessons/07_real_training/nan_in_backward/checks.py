@@ -154,7 +154,46 @@ class InTheLossOrNowhere(HuntCheck):
         }
 
 
-check("nan_in_backward", OneIsHurt, FirstOfTwo, InTheLossOrNowhere)
+class InABox(Fragile):
+    """Returns a dict."""
+
+    def forward(self, x):
+        return {"out": super().forward(x)}
+
+
+class Boxes(nn.Module):
+    """Its first layer returns a dict; its last one gets by keyword what the model itself has made of that."""
+
+    def __init__(self, names, hurt):
+        super().__init__()
+        self.own = [Fragile("sqrt", hurt == "")]  # in a list: no module of the model
+        for name, layer in zip(names, (InABox("sqrt", hurt == names[0]), nn.Linear(4, 4))):
+            self.add_module(name, layer)
+
+    def forward(self, x):
+        first, last = self.children()
+        return last(input=self.own[0](first(x)["out"]))
+
+
+class DictsAndKeywords(HuntCheck):
+    """It names the right module where one returns a dict, and the next one gets its input by keyword."""
+
+    def probe(self, nb, case):
+        names, found = self.names(case), {}
+        for title, hurt in {"in the one that returns a dict": names[0], "in the model itself": ""}.items():
+            net, x = case.build("net", Boxes, names[:2], hurt), case.tensor("x", 5, 4, requires_grad=True)
+            found[title] = nb.function("nan_in_backward")(net, x, self.loss_of(case))
+        return found
+
+    def truth(self, case):
+        return {"in the one that returns a dict": ["SqrtBackward0", self.names(case)[0]], "in the model itself": ["SqrtBackward0", ""]}
+
+    def mistakes(self, case):
+        name = self.names(case)[1]
+        return {"nan_in_a_box": {"in the model itself": ["SqrtBackward0", name]}}
+
+
+check("nan_in_backward", OneIsHurt, FirstOfTwo, InTheLossOrNowhere, DictsAndKeywords)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

@@ -104,13 +104,41 @@
 
 # %% model_runs_outside
 # misconception: the model runs where nobody takes notes | hint: nan_no_module
-# breaks: and the name of the module in which it was made, as `made_by` notes it
+# breaks: and the name of the innermost module in which it was made
 # edits: got_finite_and_made_not
 -    with made_by(model) as names:
 -        loss = loss_of(model(x))
 +    loss = loss_of(model(x))
 +    with made_by(model) as names:
 +        pass
+
+# %% bare_tensors_only
+# misconception: notes of its own, which look at bare tensors alone | hint: nan_in_a_box
+def nan_in_backward(model, x, loss_of):
+    names, found = {}, []
+
+    def note(name, module, args, output):
+        waiting = [output.grad_fn] if torch.is_tensor(output) else []
+        while waiting:
+            node = waiting.pop()
+            if node is not None and node not in names:
+                names[node] = name
+                waiting += [one for one, _ in node.next_functions]
+
+    def look(where, made, got):
+        if not all(grad is None or grad.isfinite().all() for grad in made):
+            found.append(where)
+
+    with ExitStack() as hooks:
+        for name, module in model.named_modules():
+            hooks.enter_context(module.register_forward_hook(partial(note, name)))
+        loss = loss_of(model(x))
+    nodes = [loss.grad_fn]
+    for node in nodes:
+        node.register_hook(partial(look, (node.name(), names.get(node, ""))))
+        nodes += [one for one, _ in node.next_functions if one is not None and one not in nodes]
+    loss.backward()
+    return found[0] if found else None
 
 # %% operation_alone
 # misconception: the operation without its module | hint: nan_pair

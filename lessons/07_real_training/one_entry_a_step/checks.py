@@ -148,6 +148,23 @@ class AnyOrder(RecorderCheck):
         }
 
 
+class TheModelItself(RecorderCheck):
+    """A model that is in a checkpoint, all of it, leaves one entry a call."""
+
+    def probe(self, nb, case):
+        model = self.given(case, again=0)
+        with nb.function("recorder")(model, self.asked(case)) as history:
+            for step, reentrant in enumerate((False, True)):
+                checkpoint(model, self.x(case, step), use_reentrant=reentrant).sum().backward()
+        return {"history": history}
+
+    def truth(self, case):
+        return {"history": self.of_all(self.entries(case, 0, 1), list)}
+
+    def mistakes(self, case):
+        return {"record_model_again": {"history": self.numbers(lambda got: len(got) > 2)}}
+
+
 class NothingStays(RecorderCheck):
     """Afterwards, also after an error, no hook is left."""
 
@@ -179,7 +196,7 @@ class NothingStays(RecorderCheck):
         }
 
 
-check("one_entry_a_step", OneAStep, AnyOrder, NothingStays)
+check("one_entry_a_step", OneAStep, AnyOrder, TheModelItself, NothingStays)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

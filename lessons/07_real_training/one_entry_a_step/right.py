@@ -6,7 +6,7 @@ def recorder(model, layers):
 
     def begin(module, args):
         nonlocal listening
-        listening = True
+        listening = not ModuleTracker().is_bw
 
     def end(module, args, output):
         nonlocal listening
@@ -62,7 +62,7 @@ def recorder(model, layers):
         latest[names[module]] = output.detach().pow(2).mean().item()
 
     def call_ends(module, args, output):
-        for name in layers:
+        for name in layers if not ModuleTracker().is_bw else []:
             history[name].append(latest[name])
 
     handles = [module.register_forward_hook(look) for module in names] + [model.register_forward_hook(call_ends)]
@@ -79,7 +79,7 @@ def recorder(model, layers):
 
     def count(module, args):
         nonlocal calls
-        calls += 1
+        calls += not ModuleTracker().is_bw
 
     with ExitStack() as stack:
         stack.enter_context(model.register_forward_pre_hook(count))

@@ -2,7 +2,7 @@
 
 # %% every_call_of_the_layer
 # misconception: an entry whenever the layer runs | hint: record_twice | canary
-# breaks: What a checkpoint computes again in backward adds nothing.
+# breaks: What a checkpoint computes again in backward
 # edits: flag_while_forward
 -            if listening:
 -                history[name].append(output.detach().square().mean().item())
@@ -17,9 +17,28 @@
 +    def end(module, args, output):
 +        pass
 
+# %% calls_are_steps
+# misconception: the model itself is never called again | hint: record_model_again
+# breaks: all of `model`
+# edits: counts_calls
+-        calls += not ModuleTracker().is_bw
++        calls += 1
+
+# %% each_call_is_a_forward
+# misconception: while the model runs, it is a forward | hint: record_model_again
+# edits: flag_while_forward
+-        listening = not ModuleTracker().is_bw
++        listening = True
+
+# %% end_of_a_call
+# misconception: at the end of a call of the model a step is over | hint: record_model_again
+# edits: hands_over_at_the_end_of_a_call
+-        for name in layers if not ModuleTracker().is_bw else []:
++        for name in layers:
+
 # %% drops_equal_values
 # misconception: takes equal values for the same call | hint: record_drops
-# breaks: Each call of `model` within the block adds one entry for each layer
+# breaks: Each call of `model` within the block runs each of these layers once, and adds an entry for it
 # edits: flag_while_forward
 -            if listening:
 -                history[name].append(output.detach().square().mean().item())
@@ -82,7 +101,7 @@ def recorder(model, layers):
 +        latest.setdefault(names[module], []).append(output.detach().pow(2).mean().item())
 @@
 -    def call_ends(module, args, output):
--        for name in layers:
+-        for name in layers if not ModuleTracker().is_bw else []:
 -            history[name].append(latest[name])
 -
 -    handles = [module.register_forward_hook(look) for module in names] + [model.register_forward_hook(call_ends)]
