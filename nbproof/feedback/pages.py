@@ -59,9 +59,7 @@ def chosen_submissions(
     ``pages``: and of every other page, which says why something could not be graded. Raises UsageError for a name that
     nothing was graded for.
     """
-    marked = {key for key, one in read_marks(root, places(root).lessons()).items() if one.by_person}
-    made = [("autograded", ".ipynb"), *[("feedback", ".html")] * pages]
-    found = sorted(marked.union(*(_made(root, *one) for one in made)))
+    found = sorted(_marked(root) | (_made(root, "feedback", ".html") if pages else set()))
     if not found:
         raise UsageError(
             "nothing has been graded yet",
@@ -75,6 +73,12 @@ def chosen_submissions(
         for key in found
         if key.learner in (learners or (key.learner,)) and (not lessons or {key.lesson, key.assignment} & set(lessons))
     ]
+
+
+def _marked(root: Path) -> set[Key]:
+    """What is graded, and what a person has marked."""
+    marks = read_marks(root, places(root).lessons())
+    return _made(root, "autograded", ".ipynb") | {key for key, one in marks.items() if one.by_person}
 
 
 def _made(root: Path, step: str, ending: str) -> set[Key]:

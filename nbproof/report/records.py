@@ -70,9 +70,7 @@ def read_class(
     journalled, damaged = _journalled(root, lessons, step)
     book = _read_gradebook(root, lessons, {*journalled})
     verdicts = {key: Verdict(*key, problem="not graded yet") for key in handed_in}
-    # A row of the gradebook for what nobody handed in, and nobody marked, is no 0.
-    held = {key: one for key, one in book.marks.items() if key in handed_in or one.is_marked}
-    verdicts |= {key: one.verdict for key, one in held.items()} | journalled
+    verdicts |= _held(book, handed_in) | journalled
     # A file that is in submitted/ now and cannot be graded counts, even if an earlier one was graded there.
     found = marks(verdicts | refused, book.marks, told.late)
     newer = {key for key, one in journalled.items() if one.handed_in not in ("", digests.get(key, one.handed_in))}
@@ -100,23 +98,28 @@ def read_class(
     )
 
 
+def _held(book: ClassResults, handed_in: Collection[Key]) -> dict[Key, Verdict]:
+    """What the gradebook knows of. A row for what nobody handed in, and nobody marked, is no 0."""
+    return {key: one.verdict for key, one in book.marks.items() if key in handed_in or one.is_marked}
+
+
 def withdrawn(root: Path, marks: Iterable[Mark]) -> list[str]:
     """Of each assignment who has a mark for what was taken out of submitted/, or for what came before that which cannot be
     graded, and what takes one away; a line each. Marks that people gave have lines of their own."""
-
-    def has_work(one: Mark) -> bool:
-        # What has a problem, and lies nowhere, has no mark but a person's.
-        return os.path.lexists(places(root).folder("submitted", *one.key)) or one.unmarked
-
-    asked = [one for one in marks if one.earlier or (one.problem and one.by_person) or not has_work(one)]
+    asked = sorted((one for one in marks if _without_work(root, one)), key=lambda one: one.key)
     return [
         f"{'a mark that a person gave' if given else 'a mark'}, and nothing in submitted/ that can be graded: {name}: "
         f"{some([f'{one.learner} ({one.earlier or one.score:g})' for one in ones])}; {_STAYS[given]}: "
         + course_command(shlex.join(["roster", "remove", ones[0].learner, "--lesson", name]), root)
-        for (name, given), ones in grouped(
-            ((one.key.assignment, one.by_person), one) for one in sorted(asked, key=lambda one: one.key)
-        ).items()
+        for (name, given), ones in grouped(((one.key.assignment, one.by_person), one) for one in asked).items()
     ]
+
+
+def _without_work(root: Path, one: Mark) -> bool:
+    """Whether it is a mark for nothing that lies in submitted/ and can be graded."""
+    if one.problem:
+        return one.by_person or one.earlier > 0
+    return not os.path.lexists(places(root).folder("submitted", *one.key))
 
 
 _STAYS = {

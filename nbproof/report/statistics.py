@@ -230,10 +230,13 @@ def marker_lines(marks: Collection[Mark], root: Path) -> Iterator[str]:
     if waiting := sum(mark.waiting for mark in marks):
         yield f"waiting for your marks: {counted(waiting, 'written answer')}: {place}"
     every = [(mark.key.name, cell) for mark in marks for cell in mark.cells.values() if cell.by_person]
-    if again := dict.fromkeys(name for name, cell in every if cell.listed):
-        yield f"you marked what is another now; your marks stand, look again: {some_of([*again], 8)}: {place}"
-    if odd := [f"{name}, {cell.name} ({cell.score:g} of {cell.max_score:g})" for name, cell in every if cell.is_odd]:
-        yield f"more than a cell's points, or less than 0; your marks count, look for a slip: {some_of(odd, 8)}: {place}"
+    told = {
+        "you marked what is another now; your marks stand, look again": [name for name, cell in every if cell.listed],
+        "more than a cell's points, or less than 0; your marks count, look for a slip": [
+            f"{name}, {cell.name} ({cell.score:g} of {cell.max_score:g})" for name, cell in every if cell.is_odd
+        ],
+    }
+    yield from (f"{what}: {some_of([*dict.fromkeys(names)], 8)}: {place}" for what, names in told.items() if names)
 
 
 def missing_lines(missing: Mapping[str, Collection[str]], called: Callable[[str], str]) -> Iterator[str]:
