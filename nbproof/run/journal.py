@@ -66,6 +66,11 @@ class RunState:
         self._open: int | None = kept.get("open")
         self.seed: int = seed if seed is not None else self._open or secrets.randbelow(10**9) + 1
 
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a run has begun to mark and not come to its end."""
+        return self._open is not None
+
     def begin(self) -> None:
         """Keep the seed: a run that is cut off goes on with it."""
         self._open = self.seed
