@@ -96,7 +96,9 @@ def test_a_report_tells_of_a_lesson_that_changed_and_of_a_run_that_broke_off(
     room.hand_in("ada", RIGHT)
     source = room.source().read_text()
     changes = {
-        "is another since 1 of 1 were graded": lambda: room.source().write_text(source.replace('"points": 2', '"points": 3')),
+        "is another since 1 of 1 were graded": lambda: room.source().write_text(
+            source.replace('"points": 2', '"points": 3')
+        ),
         f"{LESSON}: the lesson, its points": lambda: (room.source().parent / "more.csv").write_text("1"),
         "the last run broke off": RunState(course).begin,
     }
