@@ -112,10 +112,11 @@ def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str]
         lines.append(
             "        or, if it is one person in several rows: leave one of these rows in the export, then the same report;"
         )
-        copy, gone = "cp -r submitted/GROUP submitted/MEMBER", course_command("roster remove GROUP")
+        copy, gone = "cp -r submitted/GROUP/. submitted/MEMBER", course_command("roster remove GROUP")
         again = course_command("grade")
         lines.append(
-            f"        or, for a group that handed in as one: {copy} for each member, then: {gone}; then: {again}"
+            f"        or, for a group that handed in as one: {copy} for each member, then: {gone}; then: {again};"
         )
+        lines.append("        marks that people gave to the group go with it: give them to each member")
     print("\n".join(lines), file=out)
     return not (unknown or file.unclear)

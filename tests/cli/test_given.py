@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 from datetime import timedelta
 from pathlib import Path
@@ -93,11 +94,38 @@ def test_one_person_in_two_rows_and_a_group_get_their_grades_by_what_is_said(
         filled = (course / "report/canvas.csv").read_text().splitlines()[2:]
         assert [row.split(",")[3] for row in filled] == found
         if found[0] == "":
-            assert "leave one of these rows in the export" in rows.pop() + told
+            assert "leave one of these rows in the export" in told
+            rows.pop()
             copy, _, steps = told.partition("handed in as one: ")[2].partition(" for each member, then: ")
             for member in ("ben", "cyd"):
                 words = copy.replace("GROUP", "team").replace("MEMBER", member)
                 subprocess.run(shlex.split(words), cwd=course, check=True)
-            for step in steps.splitlines()[0].split("; then: "):
+            for step in steps.splitlines()[0].strip(";").split("; then: "):
                 words = step.partition(" -m course ")[2].replace("GROUP", "team --yes")
                 assert main(shlex.split(words)) == 0
+
+
+def test_what_a_person_marked_waits_after_stock_nbgrader_only_if_it_is_another(room: Rehearsal) -> None:
+    """ada's and ben's work is the same after it, cyd's another; ben's mark waited before. Stock deletes graded folders."""
+    learners = ("ada", "ben", "cyd")
+    room.hand_in_all(dict.fromkeys(learners, RIGHT))
+    room.grade()
+
+    def waits(new: dict[str, bool]) -> list[bool]:
+        with room.gradebook() as book:
+            rows = [book.find_grade("test_first", LESSON, LESSON, name) for name in learners]
+            for row, told in zip(rows, new.values(), strict=False):
+                row.manual_score, row.needs_manual_grade = 1.5, told
+            book.db.commit()
+            return [row.needs_manual_grade for row in rows]
+
+    waits(dict.fromkeys(learners, False))
+    room.hand_in("ben", RIGHT | {"first": f"{RIGHT['first']}  # mine"})
+    room.grade()
+    assert waits({}) == [False, True, False]
+    room.hand_in("cyd", RIGHT | {"first": f"{RIGHT['first']}  # mine"})
+    for name in learners:
+        shutil.rmtree(room.autograded(name).parent)
+    waits(dict.fromkeys(learners, True))
+    room.grade()
+    assert waits({}) == [False, True, True]
