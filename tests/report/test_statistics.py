@@ -140,7 +140,7 @@ WORKSHEET = "Identifier,Full name,ID number,Grade,{0},May it?\nParticipant 1,Ada
         ("Canvas", CANVAS.replace("CS 1,,9,80", "CS 1,complete,9,80"), 33.0, (), ["41", "0"], "ada (complete)"),
         ("Canvas", CANVAS, 0.0, (), ["", "20"], "it gives no points here, and 66 in the LMS: nothing is written"),
         ("Canvas", CANVAS, 33.0, ["number 12"], ["41", "20"], "ids or names of BOB and of ada: nothing is written there"),
-        ("Canvas", CANVAS, 33.0, ["A-2"], ["41", "20"], "the row with bob@uni.example, A-2, 12 has ids or names of BOB and of ada"),
+        ("Canvas", CANVAS, 33.0, ["A-2"], ["41", "20"], "A-2, 12 has ids or names of BOB and of ada"),
         ("Moodle", WORKSHEET.format("Maximum grade", "B1", "33", "Yes"), 33.0, (), ["20.5", "0"], "ada (B1)"),
         ("Moodle", WORKSHEET.format("Maximum grade", "7", "33", "No"), 33.0, (), ["7", "0"], "changed, so it is left: ada"),
         ("Moodle", WORKSHEET.format("Bestwertung", "", "33.00", "Nein"), 33.0, (), ["", "0"], "cannot be changed"),
