@@ -196,7 +196,7 @@ def _unwritten(
     then = "Correct the ids there, or in roster.csv, then run the same report again"
     for at, several in found.mixed.items():
         told = " and of ".join(asked[one].called for one in sorted(several))
-        yield f"the row with {', '.join(ids(at))} has ids of {told}: nothing is written there. {then}"
+        yield f"the row with {', '.join(ids(at))} has ids or names of {told}: nothing is written there. {then}"
     lost = [learner for learner in found.doubted if learner in graded and not found.rows[learner]]
     for learner in lost:
         for at, kinds in found.doubted[learner].items():
