@@ -9,24 +9,28 @@ import os
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import product
 from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import digest_of
-from nbproof.gradebook.marks import Person
+from nbproof.gradebook.marks import Mark, Person, by_assignment
+from nbproof.gradebook.receipts import TIME
 from nbproof.key import Key
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import files_below
 from nbproof.report.records import read_class
+from nbproof.run.hand_ins import LessonBook
 from nbproof.run.intake import by_id, is_called, lessons_with_source, take_in
 from nbproof.run.journal import is_noted, note_settled, only_run, settled_in
 from nbproof.text import printable
 from nbproof_lms.attendance import Attendance, Useless, find_learners, known_of, people_of, useless
 from nbproof_lms.outcome import STANDS, meant_in
+from nbproof_lms.placing import time_told
 
-__all__ = ["but_settled", "run_settle", "seen_in"]
+__all__ = ["but_settled", "copies_in_time", "run_settle", "seen_in"]
 
 
 def seen_in(root: Path, keys: Iterable[Key], others: Iterable[Useless]) -> dict[Key, bool]:
@@ -49,14 +53,26 @@ def but_settled(root: Path, keys: Iterable[Key], found: Attendance) -> tuple[Att
 
 def _digest(root: Path, key: Key) -> str:
     """Changes with any byte of what was handed in; empty if nothing is there."""
-    folder = places(root).folder("submitted", *key)
-    parts = [key.name.encode(errors="replace")]
+    return _digest_below(places(root).folder("submitted", *key), key.name)
+
+
+def _digest_below(folder: Path, name: str) -> str:
+    parts = [name.encode(errors="replace")]
     try:
         for path in files_below(folder):
             parts += [str(path.relative_to(folder)).encode(errors="replace"), path.read_bytes()]
     except OSError as error:
         parts.append(str(error).encode(errors="replace"))
     return digest_of(*parts) if os.path.lexists(folder) else ""
+
+
+def copies_in_time(root: Path, scores: Iterable[Mark]) -> Iterator[tuple[str, Key]]:
+    """Of work that loses marks because it is late: each earlier copy with an answer that may have come in time, and whose it is,
+    until a person has settled that."""
+    noted = settled_in(root)
+    for one in _in_time(root, scores):
+        if not is_noted(noted, one.name, one.digest):
+            yield str(root / one.place), one.key
 
 
 @dataclass(frozen=True)
@@ -89,6 +105,21 @@ def _of_class(root: Path) -> Iterator[_Trouble]:
             yield _Trouble(key.name, _digest(root, key), key, said)
     for one in useless(root, handed_in):
         yield _Trouble(one.key.name, one.sha256, one.key, str(one))
+    yield from _in_time(root, by_assignment(marks).values())
+
+
+def _in_time(root: Path, scores: Iterable[Mark]) -> Iterator[_Trouble]:
+    late = {mark.key: mark.late.due or datetime.max for mark in scores if mark.penalty}
+    book = LessonBook(root)
+    for folder in sorted(root.glob("collected/*/replaced/*/*")):
+        key = Key(folder.parent.name, folder.name.partition("~")[0])
+        came = time_told(folder / TIME, places(root).zone) or datetime.min
+        if key not in late or came.replace(microsecond=0, tzinfo=None) > late[key]:
+            continue
+        guesses = map(book.guess, folder.glob("*.ipynb"))
+        if any(one.lesson and not one.untouched for one in guesses):
+            name = str(folder.relative_to(root))
+            yield _Trouble(name, _digest_below(folder, name), key, "an earlier copy, which may have come in time", name)
 
 
 def _of_uploads(root: Path) -> Iterator[_Trouble]:
