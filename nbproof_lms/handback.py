@@ -64,7 +64,7 @@ def hand_back_pages(request: Namespace) -> int:
         for learner, lesson, reason in feedback.failed
     ]
     console = console_for_output()
-    told = outdated(results.marks[key] for key in held)
+    told = outdated(results.marks.values(), request.names)
     for line in (*lines, *told, *_packed(done, results.people), *_lost(done)):
         say(console, printable(line))
     return 1 if failed or told or done.nowhere else 0
