@@ -118,7 +118,10 @@ def _totals(told: Told) -> Iterator[str]:
         yield f"waiting for your marks: {counted(totals['waiting_for_marks'], 'written answer')}: {place}"
     again = [mark.key.name for mark in marks.values() if _is_another_now(mark)]
     if again:
-        yield f"you marked what is another now; your marks stand, look again: {some_of(again, 8)}: {place}"
+        yield (
+            f"you marked what is another now; your marks stand, look again: {some_of(again, 8)}: {place} "
+            "(there, the button Resolve beside a mark says that it stays)"
+        )
 
 
 def _earlier_copies(told: Told, scores: Collection[Mark]) -> Iterator[str]:
