@@ -72,7 +72,7 @@ def tensor_hook_count(tensor: torch.Tensor) -> int:
 
 
 def in_float32(value: Any) -> Any:
-    """What a learner's code has made, with float32 for float64, which numpy and ``.double()`` make: no statement asks for a dtype."""
+    """What a learner's code has made, with float32 for float64, as numpy and ``.double()`` make it: no statement asks for one."""
     if isinstance(value, torch.Tensor) and value.dtype == torch.float64:
         return value.float()
     return type(value)(map(in_float32, value)) if type(value) in (list, tuple) else value

@@ -30,7 +30,7 @@ from nbproof_lms.attendance import Attendance, Useless, find_learners, known_of,
 from nbproof_lms.outcome import STANDS, meant_in
 from nbproof_lms.placing import time_told
 
-__all__ = ["but_settled", "copies_in_time", "run_settle", "seen_in"]
+__all__ = ["but_settled", "copies_in_time", "forget_others", "run_settle", "seen_in"]
 
 
 def seen_in(root: Path, keys: Iterable[Key], others: Iterable[Useless]) -> dict[Key, bool]:
@@ -49,6 +49,14 @@ def but_settled(root: Path, keys: Iterable[Key], found: Attendance) -> tuple[Att
     whether it was left open."""
     seen = seen_in(root, keys, found.useless)
     return replace(found, useless=tuple(one for one in found.useless if one.key not in seen)), seen
+
+
+def forget_others(root: Path, keys: Iterable[Key]) -> None:
+    """Forget that a person has settled these where other bytes lie there now: what comes again then is asked about."""
+    noted = settled_in(root)
+    others = {key.name for key in keys if key.name in noted and noted[key.name]["digest"] != _digest(root, key)}
+    if others:
+        note_settled(root, {name: one for name, one in noted.items() if name not in others})
 
 
 def _digest(root: Path, key: Key) -> str:
@@ -102,9 +110,9 @@ def _of_class(root: Path) -> Iterator[_Trouble]:
     for key in sorted(handed_in & marks.keys()):
         said = "; ".join(filter(None, dict.fromkeys((marks[key].problem, *marks[key].missing.values()))))
         if said and not marks[key].behind:
-            yield _Trouble(key.name, _digest(root, key), key, said)
+            yield _Trouble(key.name, _digest(root, key), key, said + _given(marks[key]))
     for one in useless(root, handed_in):
-        yield _Trouble(one.key.name, one.sha256, one.key, str(one))
+        yield _Trouble(one.key.name, one.sha256, one.key, str(one) + _given(marks.get(one.key)))
     yield from _in_time(root, by_assignment(marks).values())
 
 
@@ -120,6 +128,10 @@ def _in_time(root: Path, scores: Iterable[Mark]) -> Iterator[_Trouble]:
         if any(one.lesson and not one.untouched for one in guesses):
             name = str(folder.relative_to(root))
             yield _Trouble(name, _digest_below(folder, name), key, "an earlier copy, which may have come in time", name)
+
+
+def _given(mark: Mark | None) -> str:
+    return f"; a person gave it {mark.score:g}, which counts" if mark and mark.by_person else ""
 
 
 def _of_uploads(root: Path) -> Iterator[_Trouble]:

@@ -127,6 +127,7 @@ def _feedback(arguments: argparse.Namespace) -> int:
     with progress("feedback") as step:
         from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
         from nbproof.report.records import outdated, read_class
+        from nbproof.report.statistics import marker_lines
         from nbproof.run.journal import problems_of
         from nbproof.text import printable
         from nbproof_lms.attendance import known_of
@@ -135,10 +136,10 @@ def _feedback(arguments: argparse.Namespace) -> int:
         # What was handed in last may be what could not be graded, over a verdict on what came before.
         problems = {key: one.problem for key, one in problems_of(arguments.course).items() if key in set(pairs)}
         feedback = write_feedback(arguments.course, pairs, step, problems=problems, force=arguments.force)
-        marks = read_class(arguments.course, arguments.lesson, told=known_of(arguments.course)).marks
-    print_feedback(feedback, places(arguments.course).base("feedback"), time.perf_counter() - start)
-    for line in outdated(marks.values(), arguments.names):
-        print(printable(line))
+        held = read_class(arguments.course, arguments.lesson, told=known_of(arguments.course)).marks
+    marked = marker_lines([held[key] for key in pairs if key in held], arguments.course)
+    asked = (*map(printable, outdated(held.values(), arguments.names)), *marked)
+    print_feedback(feedback, places(arguments.course).base("feedback"), time.perf_counter() - start, asked)
     return 1 if feedback.failed or hindered else 0
 
 
