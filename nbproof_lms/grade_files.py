@@ -291,7 +291,7 @@ def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]
     marks = by_assignment(results.marks)
     later = {Key(key.learner, key.assignment) for key in results.more_time}
     settled = {Key(key.learner, key.assignment) for key, is_open in seen.items() if not is_open}
-    most = {key.lesson: mark.max_score for key, mark in marks.items() if not mark.problem}
+    most = {key.lesson: mark.max_score for key, mark in marks.items() if not mark.unmarked}
     given: dict[Key, Mark] = {}
     told = defaultdict[str, list[str]](list)
     for lesson, person in product(most, results.people):
@@ -311,7 +311,7 @@ def _why_none(mark: Mark | None) -> str:
     if mark is None:
         return "missing"
     # What nobody has graded yet may be good work.
-    return "ungraded" if mark.problem and not mark.behind else ""
+    return "ungraded" if mark.unmarked and not mark.behind else ""
 
 
 def grade_files(
@@ -325,7 +325,7 @@ def grade_files(
     """The grade files, and why one cannot be made: page and tables are written all the same. ``given``: see :func:`zeros`."""
     made: dict[str, GradeFile] = {}
     refused: list[CourseError] = []
-    grades = {key: mark for key, mark in by_assignment(results.marks).items() if not (mark.problem or mark.behind)}
+    grades = {key: mark for key, mark in by_assignment(results.marks).items() if not (mark.unmarked or mark.behind)}
     if exports and not grades:
         return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
     if exports and results.without_gradebook:

@@ -26,10 +26,11 @@ from nbproof.errors import CourseError, disk_trouble
 from nbproof.feedback.page_writer import page_path
 from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.files import read_dict, replace_file, written_whole
-from nbproof.gradebook.marks import Person
+from nbproof.gradebook.marks import Mark, Person
 from nbproof.key import Key
 from nbproof.places import places
 from nbproof.report.records import outdated, read_class
+from nbproof.report.statistics import marker_lines
 from nbproof.run.journal import only_run, problems_of
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable, some_of
@@ -51,10 +52,10 @@ def hand_back_pages(request: Namespace) -> int:
     keys = chosen_submissions(root, request.names, request.lesson, pages=True)
     with only_run(root):
         with progress("feedback") as step:
-            graded = [key for key in keys if places(root).folder("autograded", *key).is_dir()]
+            results = read_class(root, request.lesson, told=known_of(root))
+            graded = [key for key in keys if _has_page(root, key, results.marks.get(key))]
             problems = {key: one.problem for key, one in problems_of(root).items() if key in set(keys)}
             feedback = write_feedback(root, graded, step, problems=problems)
-        results = read_class(root, request.lesson, told=known_of(root))
         failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
         held = [key for key in keys if key in results.marks and results.marks[key].behind]
         wanted = [key for key in keys if key not in {*failed, *held}]
@@ -65,9 +66,15 @@ def hand_back_pages(request: Namespace) -> int:
     ]
     console = console_for_output()
     told = outdated(results.marks[key] for key in held)
-    for line in (*lines, *told, *_packed(done, results.people), *_lost(done)):
+    asked = marker_lines([one for key, one in results.marks.items() if key in set(keys)], root)
+    for line in (*lines, *told, *asked, *_packed(done, results.people), *_lost(done)):
         say(console, printable(line))
     return 1 if failed or told or done.nowhere else 0
+
+
+def _has_page(root: Path, key: Key, mark: Mark | None) -> bool:
+    """Whether it is graded, or a person has marked it."""
+    return bool(mark and mark.by_person) or places(root).folder("autograded", *key).is_dir()
 
 
 def _addresses(root: Path, system: System) -> dict[Key, str]:

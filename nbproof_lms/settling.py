@@ -15,7 +15,7 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import digest_of
-from nbproof.gradebook.marks import Person
+from nbproof.gradebook.marks import Mark, Person
 from nbproof.key import Key
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import files_below
@@ -26,7 +26,7 @@ from nbproof.text import printable
 from nbproof_lms.attendance import Attendance, Useless, find_learners, known_of, people_of, useless
 from nbproof_lms.outcome import STANDS, meant_in
 
-__all__ = ["but_settled", "run_settle", "seen_in"]
+__all__ = ["but_settled", "forget_others", "run_settle", "seen_in"]
 
 
 def seen_in(root: Path, keys: Iterable[Key], others: Iterable[Useless]) -> dict[Key, bool]:
@@ -45,6 +45,14 @@ def but_settled(root: Path, keys: Iterable[Key], found: Attendance) -> tuple[Att
     whether it was left open."""
     seen = seen_in(root, keys, found.useless)
     return replace(found, useless=tuple(one for one in found.useless if one.key not in seen)), seen
+
+
+def forget_others(root: Path, keys: Iterable[Key]) -> None:
+    """Forget that a person has settled these where other bytes lie there now: what comes again then is asked about."""
+    noted = settled_in(root)
+    others = {key.name for key in keys if key.name in noted and noted[key.name]["digest"] != _digest(root, key)}
+    if others:
+        note_settled(root, {name: one for name, one in noted.items() if name not in others})
 
 
 def _digest(root: Path, key: Key) -> str:
@@ -86,9 +94,13 @@ def _of_class(root: Path) -> Iterator[_Trouble]:
     for key in sorted(handed_in & marks.keys()):
         said = "; ".join(filter(None, dict.fromkeys((marks[key].problem, *marks[key].missing.values()))))
         if said and not marks[key].behind:
-            yield _Trouble(key.name, _digest(root, key), key, said)
+            yield _Trouble(key.name, _digest(root, key), key, said + _given(marks[key]))
     for one in useless(root, handed_in):
-        yield _Trouble(one.key.name, one.sha256, one.key, str(one))
+        yield _Trouble(one.key.name, one.sha256, one.key, str(one) + _given(marks.get(one.key)))
+
+
+def _given(mark: Mark | None) -> str:
+    return f"; a person gave it {mark.score:g}, which counts" if mark and mark.by_person else ""
 
 
 def _of_uploads(root: Path) -> Iterator[_Trouble]:

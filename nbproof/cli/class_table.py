@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbproof.command import course_command, formgrader_on_a_hub
+from nbproof.command import course_command
 from nbproof.errors import CourseError
 from nbproof.feedback.page_writer import page_path
 from nbproof.files import replace_file
@@ -29,9 +29,9 @@ from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
 from nbproof.marking.results import Verdict
 from nbproof.places import places
-from nbproof.report.statistics import late_lines
+from nbproof.report.statistics import late_lines, marker_lines
 from nbproof.terminal import say
-from nbproof.text import counted, duration, printable, some_of
+from nbproof.text import counted, duration, printable
 from nbproof.values.results import Status
 from nbproof_lms import Collected
 from nbproof_lms.attendance import Attendance, lines_of
@@ -73,6 +73,8 @@ class Told:
     """Whether a note says of something that it was passed over."""
     seen: frozenset[Key] = frozenset()
     """What a person has settled: nothing is said of it."""
+    given: Mapping[Key, Mark] = field(default_factory=dict)
+    """Marks that people gave for what does not lie in ``submitted/``."""
 
 
 def is_incomplete(told: Told) -> bool:
@@ -88,7 +90,8 @@ def is_incomplete(told: Told) -> bool:
 def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     """All scores, of many learners if ``everybody`` is asked for; what could not be graded and why; totals and places."""
     came = {*told.seen, *(one.key for one in told.attendance.useless)}
-    marks = {key: Mark(Verdict(*key, problem="no notebook")) for key in came if key.lesson} | {**told.graded.marks}
+    marks = {key: Mark(Verdict(*key, problem="no notebook")) for key in came if key.lesson}
+    marks |= {**told.given, **told.graded.marks}
     learners = sorted({learner for learner, _ in (*came, *marks)})
     if len(learners) <= _MANY or everybody:
         console.print(_table_of(replace(told.graded, marks=marks), learners))
@@ -103,7 +106,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
 
 
 def _totals(told: Told) -> Iterator[str]:
-    marks, place = told.graded.marks, formgrader_on_a_hub() or course_command("formgrader", told.root)
+    marks = told.graded.marks
     totals = _json_totals(marks.values())
     ended = [f"{count} {status}" for status, count in totals["exercises"].items() if count]
     if ended:
@@ -115,11 +118,7 @@ def _totals(told: Told) -> Iterator[str]:
     for line in late_lines(scores):
         yield f"(l) {line}"
     yield from _earlier_copies(told, scores)
-    if totals["waiting_for_marks"]:
-        yield f"waiting for your marks: {counted(totals['waiting_for_marks'], 'written answer')}: {place}"
-    again = [mark.key.name for mark in marks.values() if _is_another_now(mark)]
-    if again:
-        yield f"you marked what is another now; your marks stand, look again: {some_of(again, 8)}: {place}"
+    yield from marker_lines([*marks.values(), *told.given.values()], told.root)
 
 
 def _earlier_copies(told: Told, scores: Collection[Mark]) -> Iterator[str]:
@@ -130,11 +129,6 @@ def _earlier_copies(told: Told, scores: Collection[Mark]) -> Iterator[str]:
         if key in late and came.replace(microsecond=0, tzinfo=None) <= late[key]:
             step = shlex.join(["grade", "--from", str(place), "--learner", place.parent.name])
             yield printable(f"    if this copy was in time, have it count: {course_command(step, told.root)}")
-
-
-def _is_another_now(mark: Mark) -> bool:
-    """Whether a person gave marks to something that has changed since."""
-    return any(one.listed and one.by_person for one in mark.cells.values())
 
 
 def print_problems(console: Console, told: Told) -> None:
@@ -241,9 +235,9 @@ def _table_of(results: ClassResults, learners: Sequence[str]) -> Table:
 def _shown(mark: Mark | None) -> str:
     if mark is None:
         return "-"
-    if mark.problem:
+    if mark.unmarked:
         return "[red]![/]"
-    signs = "(l)" * mark.is_late + "(r)" * mark.is_mended
+    signs = "!" * bool(mark.problem) + "(l)" * mark.is_late + "(r)" * mark.is_mended
     return f"{signs} {mark.score:g}".strip()
 
 
@@ -258,6 +252,7 @@ SCHEMA = 3
 def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
     """The JSON of a run that came to its end."""
     graded = told.graded
+    marks = {**graded.marks, **told.given}.values()
     return {
         **_head(exit_code, told.seconds),
         "seed": graded.seed if graded.graded else None,
@@ -265,8 +260,8 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
         "feedback": str(told.feedback.resolve()) if told.feedback else None,
         "regraded_because": list(graded.reasons),
         "plain_tests": graded.plain_tests,
-        "totals": _json_totals(graded.marks.values()),
-        "submissions": _submissions(graded.marks.values()),
+        "totals": _json_totals(marks),
+        "submissions": _submissions(marks),
         "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items() if who},
         "nothing_gradable": [asdict(one) for one in told.attendance.useless],
         "undecided": [key._asdict() | {"copies": copies} for key, copies in told.attendance.undecided.items()],

@@ -7,7 +7,7 @@ import gc
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from nbproof.cli.head_start import graded_is_the_demo
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError, UsageError, disk_trouble
-from nbproof.gradebook.marks import GradedClass, by_assignment
+from nbproof.gradebook.marks import GradedClass, Mark, by_assignment
 from nbproof.gradebook.reader import read_marks
 from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.interrupt import EXIT_CODE
@@ -49,7 +49,7 @@ from nbproof_lms.attendance import Attendance, attend, find_learners, late_by_wo
 from nbproof_lms.collected_table import print_collected
 from nbproof_lms.commands import reading_of
 from nbproof_lms.roster import members_of
-from nbproof_lms.settling import but_settled
+from nbproof_lms.settling import but_settled, forget_others
 
 __all__ = ["grade", "watching"]
 
@@ -152,7 +152,8 @@ class _Desk:
             intended = select(intake, request.only, lambda name: find_learners(root, [name], "--only")[0])
             graded = self._graded(intended, lessons, chosen.level)
             name_in_gradebook(root)
-            attendance, seen = self._attended(graded, intake, lessons)
+            held = {} if request.only else read_marks(root, lessons)
+            attendance, seen = self._attended(graded, intake, lessons, held)
             notes = (*graded.notes, *_unfit(graded, root), *(() if request.only else intake.notes))
             told = Told(
                 replace(graded, notes=notes),
@@ -169,19 +170,23 @@ class _Desk:
                     or (intake.passed_over and not request.only)
                 ),
                 seen,
+                {key: replace(held[key], fresh=False) for key in held.keys() - graded.marks if held[key].by_person},
             )
             # Nobody waits for pages to see a table.
             if not request.quiet:
                 print_class(self.console, told, request.all)
             return self._with_pages(told) if told.feedback else told
 
-    def _attended(self, graded: GradedClass, intake: Intake, lessons: list[str]) -> tuple[Attendance, frozenset[Key]]:
-        """The class against what it handed in, without what a person has settled; and that."""
+    def _attended(
+        self, graded: GradedClass, intake: Intake, lessons: list[str], held: Mapping[Key, Mark]
+    ) -> tuple[Attendance, frozenset[Key]]:
+        """The class against what it handed in, without what a person has settled; and that. ``held``: by the gradebook."""
         found = Attendance(people=people_of(self.root))
         if not self.request.only:
             found = attend(self.root, found.people, {one.key for one in intake.submissions}, lessons)
-            marks = {**read_marks(self.root, {assignment_of(one) for one in lessons}), **by_assignment(graded.marks)}
-            found = replace(found, withdrawn=tuple(withdrawn(self.root, marks.values())))
+            marks = by_assignment({**held, **graded.marks}).values()
+            found = replace(found, withdrawn=tuple(withdrawn(self.root, marks)))
+        forget_others(self.root, graded.marks)
         asked, seen = but_settled(self.root, graded.marks, found)
         return asked, frozenset(seen)
 
@@ -197,7 +202,8 @@ class _Desk:
             print("writing feedback pages", file=sys.stderr, flush=True)
         try:
             with progress("feedback") as step:
-                pages = write_feedback(self.root, told.graded.marks, step, problems=problems, writers=writers)
+                keys = [*told.graded.marks, *told.given]
+                pages = write_feedback(self.root, keys, step, problems=problems, writers=writers)
         except OSError as error:
             raise trouble_with_disk(error, folder) or error from None
         told = replace(told, failed_pages=pages.failed)

@@ -14,7 +14,7 @@ from nbproof.gradebook.marks import ClassResults, by_assignment
 from nbproof.key import Key
 from nbproof.report.records import outdated, read_class, withdrawn
 from nbproof.report.report import make_report
-from nbproof.report.statistics import late_lines, missing_lines
+from nbproof.report.statistics import late_lines, marker_lines, missing_lines
 from nbproof.run.batch import follow_marks
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
@@ -51,8 +51,9 @@ def report(request: Namespace) -> int:
     else:
         _print_report(request.course, results, told, folder / "index.html", seen)
     outrun = outdated(results.marks.values())
-    if outrun:
-        say(console_for_output(stderr=request.json), "\n".join(outrun))
+    lines = [*outrun, *marker_lines(results.marks.values(), request.course)]
+    if lines:
+        say(console_for_output(stderr=request.json), "\n".join(lines))
     complete = not (refused or results.unreadable or hindered or (exports and outrun))
     for name, file in made.items():
         path = folder / f"{name}.csv"

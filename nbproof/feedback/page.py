@@ -303,10 +303,10 @@ def digest_in(path: Path) -> str:
 
 def page_of(root: Path, task: Task) -> str:
     """The page of a task. Raises UsageError if there is no record of how it was graded."""
-    if task.problem:
-        return refusal_page(*task.key, task.problem, task.digest)
     verdict = journalled_verdict(root, *task.key)
     journal = journal_of(root, *task.key)
+    if task.problem or (verdict is None and task.marks and task.marks.by_person):
+        return refusal_page(*task.key, task.problem, task.digest, task.marks)
     if verdict is None:
         raise UsageError(
             "there is no record of how the engine graded this",
@@ -330,6 +330,7 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
     setter = Typesetter({name: png for name, png in verdict.pictures.items() if len(png) <= LARGEST_PICTURE})
     tested = [card for card in cards if isinstance(card, ExerciseCard)]
     right = [card for card in cards if card.score >= card.max_score]
+    points = sum(card.score for card in cards)
     return _render(
         verdict.lesson,
         verdict.learner,
@@ -338,7 +339,8 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
         clean=learner.clean,
         typeset=lambda text, whole=False: Markup(setter.typeset(visible(text), whole)),  # noqa: S704 nothing in it does anything
         say=words(),
-        score=max(0.0, sum(card.score for card in cards) - marks.penalty),
+        score=max(0.0, points - marks.penalty),
+        points_below=points,
         most=sum(card.max_score for card in cards),
         waits=sum(card.max_score for card in cards if card.waits),
         solved=sum(card in right for card in tested),
@@ -352,13 +354,33 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
     )
 
 
-def refusal_page(learner: str, lesson: str, problem: str, digest: str) -> str:
-    """The page of what could not be graded, with the reason."""
-    helps = any(one.slug == lesson for one in outline())
-    return _render(lesson, learner, digest, problem=harmless(problem, 1_000), cards=(), graded="", helps=helps)
+def refusal_page(learner: str, lesson: str, problem: str, digest: str, marks: Mark | None = None) -> str:
+    """The page of what could not be graded: the reason, and what people gave all the same."""
+    marks, setter = marks or Mark(Verdict(learner, lesson)), Typesetter({})
+    return _render(
+        lesson,
+        learner,
+        digest,
+        problem=harmless(problem, 1_000),
+        given=marks if marks.by_person else None,
+        comments=[Markup(setter.typeset(visible(one), True)) for one in marks.comments.values()],  # noqa: S704 as above
+        when=_when(marks),
+        cards=(),
+        graded="",
+        helps=any(one.slug == lesson for one in outline()),
+    )
 
 
-def _render(lesson: str, learner: str, digest: str, *, problem: str = "", **values: Any) -> str:
+def _render(
+    lesson: str,
+    learner: str,
+    digest: str,
+    *,
+    problem: str = "",
+    given: Mark | None = None,
+    comments: Sequence[Markup] = (),
+    **values: Any,
+) -> str:
     template = _templates().get_template("feedback.html.j2")
     return template.render(
         lesson=harmless(lesson, 200),
@@ -366,6 +388,8 @@ def _render(lesson: str, learner: str, digest: str, *, problem: str = "", **valu
         title=title_of(lesson),
         digest=digest,
         problem=problem,
+        given=given,
+        comments=comments,
         **values,
     )
 

@@ -53,12 +53,13 @@ class Feedback:
 def chosen_submissions(
     root: Path, learners: Sequence[str] = (), lessons: Sequence[str] = (), *, pages: bool = False
 ) -> list[Key]:
-    """(learner, lesson) of every graded notebook, of these learners and lessons only if some are named.
+    """(learner, lesson) of every notebook that is graded, or that a person has marked without one, of these learners and lessons
+    only if some are named.
 
     ``pages``: and of every other page, which says why something could not be graded. Raises UsageError for a name that
     nothing was graded for.
     """
-    found = sorted(_made(root, "autograded", ".ipynb") | (_made(root, "feedback", ".html") if pages else set()))
+    found = sorted(_marked(root) | (_made(root, "feedback", ".html") if pages else set()))
     if not found:
         raise UsageError(
             "nothing has been graded yet",
@@ -72,6 +73,12 @@ def chosen_submissions(
         for key in found
         if key.learner in (learners or (key.learner,)) and (not lessons or {key.lesson, key.assignment} & set(lessons))
     ]
+
+
+def _marked(root: Path) -> set[Key]:
+    """What is graded, and what a person has marked."""
+    marks = read_marks(root, places(root).lessons())
+    return _made(root, "autograded", ".ipynb") | {key for key, one in marks.items() if one.by_person}
 
 
 def _made(root: Path, step: str, ending: str) -> set[Key]:
@@ -152,12 +159,14 @@ def task_of(root: Path, key: Key, marks: Mark | None, problem: str = "") -> Task
     return Task(key, seen.hexdigest(), marks, problem)
 
 
-def print_feedback(feedback: Feedback, folder: Path, seconds: float) -> None:
-    """What became of the pages, those that could not be written first."""
+def print_feedback(feedback: Feedback, folder: Path, seconds: float, asked: Iterable[str] = ()) -> None:
+    """What became of the pages, those that could not be written first; and what is ``asked`` of people, a line each."""
     console = console_for_output()
     for learner, lesson, reason in feedback.failed:
         say(console, f"! not written: feedback/{learner}/{lesson}: {reason}")
     if feedback.failed:
         say(console, f"  next: mend that, then: {course_command('feedback')} (it writes what is missing only)")
+    for line in asked:
+        say(console, line)
     say(console, f"wrote {counted(len(feedback.written), 'page')}, {feedback.unchanged} unchanged, {seconds:.1f} s")
     say(console, f"feedback:  {folder.resolve()}")

@@ -52,10 +52,20 @@ class CellMark:
         return self.given is not None or self.extra != 0.0
 
     @property
+    def base(self) -> float | None:
+        """Its marks without extra credit, a person's before those of tests; None if nobody gave any."""
+        return self.auto if self.given is None else self.given
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether a person gave more than there is to give, or takes points away. It counts, and may be a slip."""
+        given = self.given or 0.0
+        return given > self.max_score or min(given, self.extra) < 0
+
+    @property
     def score(self) -> float:
-        """Its marks: a person's count before those of tests."""
-        base = self.auto if self.given is None else self.given
-        return 0.0 if base is None else base + self.extra
+        """Its marks, as nbgrader counts them: extra credit beside no other mark is nothing."""
+        return 0.0 if self.base is None else self.base + self.extra
 
 
 @dataclass(frozen=True)
@@ -91,7 +101,7 @@ class Mark:
     behind: bool = False
     """Whether what was handed in last is not graded yet."""
     earlier: float = 0.0
-    """Marks that the gradebook still has of an earlier hand-in, where the last one cannot be graded."""
+    """Marks that the gradebook still has of an earlier hand-in, where the last one cannot be graded, and no person gave any."""
     absent: bool = False
     """Whether it was not handed in, and counts 0, for another notebook of its assignment was."""
 
@@ -114,6 +124,21 @@ class Mark:
     def problem(self) -> str:
         """Why it is not graded; empty if it is."""
         return self.verdict.problem
+
+    @property
+    def by_person(self) -> bool:
+        """Whether a person gave marks: these count, whatever was handed in, until a person takes them away."""
+        return any(cell.by_person and cell.base is not None for cell in self.cells.values())
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether tests or people gave marks for any of it."""
+        return any(cell.base is not None for cell in self.cells.values())
+
+    @property
+    def unmarked(self) -> bool:
+        """Whether it has no mark: it is not graded, and no person has marked it."""
+        return bool(self.problem) and not self.by_person
 
     @property
     def how(self) -> str:
@@ -186,7 +211,7 @@ def marks(
     made = {}
     for key, verdict in sorted(verdicts.items()):
         mark = held.get(key)
-        if mark is None or verdict.problem:
+        if mark is None or (verdict.problem and not mark.by_person):
             mark = replace(_as_found(verdict), earlier=mark.score if mark else 0.0)
         known = replace(mark.late, said=key in late)
         points = mark.max_score or (most or {}).get(verdict.lesson, 0.0)
@@ -242,7 +267,7 @@ def submission_row(mark: Mark) -> dict[str, Any]:
         "lesson": mark.lesson,
         "how": mark.how,
         "problem": mark.problem or None,
-        "score": None if mark.problem else mark.score,
+        "score": None if mark.unmarked else mark.score,
         "max_score": mark.max_score,
         "late_penalty": mark.penalty,
         "late": mark.is_late,
@@ -339,8 +364,8 @@ class ClassResults:
         return tuple(key for key, one in self.marks.items() if one.how == "graded")
 
     def of_lesson(self, slug: str) -> list[Mark]:
-        """What was handed in for a lesson and graded, ordered by learner."""
-        return [one for one in self.marks.values() if one.lesson == slug and not (one.problem or one.absent)]
+        """What has marks of a lesson, ordered by learner."""
+        return [one for one in self.marks.values() if one.lesson == slug and not (one.unmarked or one.absent)]
 
     def ungraded(self) -> list[Mark]:
         """What was handed in and could not be graded."""

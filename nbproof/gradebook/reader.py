@@ -215,4 +215,4 @@ def _comments_in(book: Any, notebooks: Mapping[str, str]) -> dict[str, dict[str,
 
 def _is_marked(mark: Mark) -> bool:
     cells = mark.cells.values()
-    return bool(mark.comments) or any(one.auto is not None or one.given is not None or one.listed for one in cells)
+    return bool(mark.comments) or any(one.auto is not None or one.by_person or one.listed for one in cells)

@@ -70,7 +70,7 @@ def read_class(
     journalled, damaged = _journalled(root, lessons, step)
     book = _read_gradebook(root, lessons, {*journalled})
     verdicts = {key: Verdict(*key, problem="not graded yet") for key in handed_in}
-    verdicts |= {key: one.verdict for key, one in book.marks.items()} | journalled
+    verdicts |= _held(book, handed_in) | journalled
     # A file that is in submitted/ now and cannot be graded counts, even if an earlier one was graded there.
     found = marks(verdicts | refused, book.marks, told.late)
     newer = {key for key, one in journalled.items() if one.handed_in not in ("", digests.get(key, one.handed_in))}
@@ -78,7 +78,7 @@ def read_class(
         graded = key in journalled or key in book.marks
         found[key] = replace(found[key], behind=not graded or key in newer)
     for key in found.keys() & {*intake.absent} - refused.keys():
-        if not any(one.by_person for one in found[key].cells.values()):
+        if not found[key].by_person:
             found[key] = replace(found[key], verdict=Verdict(*key), absent=True)
     if not found:
         raise UsageError(
@@ -98,19 +98,34 @@ def read_class(
     )
 
 
+def _held(book: ClassResults, handed_in: Collection[Key]) -> dict[Key, Verdict]:
+    """What the gradebook knows of. A row for what nobody handed in, and nobody marked, is no 0."""
+    return {key: one.verdict for key, one in book.marks.items() if key in handed_in or one.is_marked}
+
+
 def withdrawn(root: Path, marks: Iterable[Mark]) -> list[str]:
     """Of each assignment who has a mark for what was taken out of submitted/, or for what came before that which cannot be
-    graded, and what takes one away; a line each."""
-    # What has a problem, and lies nowhere, never had a mark.
-    gone = [one for one in marks if not (one.problem or os.path.lexists(places(root).folder("submitted", *one.key)))]
-    asked = [*gone, *(one for one in marks if one.earlier)]
+    graded, and what takes one away; a line each. Marks that people gave have lines of their own."""
+    asked = sorted((one for one in marks if _without_work(root, one)), key=lambda one: one.key)
     return [
-        f"a mark, and nothing in submitted/ that can be graded: {name}: "
-        f"{some([f'{one.learner} ({one.earlier or one.score:g})' for one in ones])}; "
-        "it stays in the gradebook, and in files for an LMS if the folder is gone, until you take it away: "
+        f"{'a mark that a person gave' if given else 'a mark'}, and nothing in submitted/ that can be graded: {name}: "
+        f"{some([f'{one.learner} ({one.earlier or one.score:g})' for one in ones])}; {_STAYS[given]}: "
         + course_command(shlex.join(["roster", "remove", ones[0].learner, "--lesson", name]), root)
-        for name, ones in grouped((one.key.assignment, one) for one in sorted(asked, key=lambda one: one.key)).items()
+        for (name, given), ones in grouped(((one.key.assignment, one.by_person), one) for one in asked).items()
     ]
+
+
+def _without_work(root: Path, one: Mark) -> bool:
+    """Whether it is a mark for nothing that lies in submitted/ and can be graded."""
+    if one.problem:
+        return one.by_person or one.earlier > 0
+    return not os.path.lexists(places(root).folder("submitted", *one.key))
+
+
+_STAYS = {
+    False: "it stays in the gradebook, and in files for an LMS if the folder is gone, until you take it away",
+    True: "it counts everywhere, until you take it away with all else that people gave for it",
+}
 
 
 def _lessons(found: Mapping[Key, Mark], known: Iterable[ClassLesson]) -> tuple[ClassLesson, ...]:

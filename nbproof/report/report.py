@@ -105,7 +105,7 @@ def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generat
     surroundings.tests["made_up"] = is_made_up
     titles = {lesson.slug: titles_of(results, lesson.slug) for lesson in results.lessons}
     script = (_PAGES / "report.js").read_text(encoding="utf-8")
-    shares = [mark.share for mark in results.marks.values() if mark.max_score and not mark.problem]
+    shares = [mark.share for mark in results.marks.values() if mark.max_score and not mark.unmarked]
     return surroundings.get_template("report.html.j2").render(
         **made,
         results=results,
@@ -150,7 +150,7 @@ def tables(results: ClassResults) -> dict[str, list[dict[str, Any]]]:
 def _learner(results: ClassResults, person: Person) -> dict[str, Any]:
     """All lessons of one learner in a row."""
     marks = {one.slug: results.marks.get(Key(person.id, one.slug)) for one in results.lessons}
-    there = [mark for mark in marks.values() if mark is not None and not mark.problem]
+    there = [mark for mark in marks.values() if mark is not None and not mark.unmarked]
     return {
         "learner": person.id,
         **{slug: _score(mark) for slug, mark in marks.items()},
@@ -163,7 +163,7 @@ def _learner(results: ClassResults, person: Person) -> dict[str, Any]:
 def _score(mark: Mark | None) -> float | str | None:
     if mark is None:
         return None
-    return "not graded" if mark.problem else mark.score
+    return "not graded" if mark.unmarked else mark.score
 
 
 def _hand_in(results: ClassResults, learner: str, lesson: str) -> dict[str, Any]:

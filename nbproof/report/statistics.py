@@ -6,15 +6,17 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
+from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.display.help import Hint, all_hints
 from nbproof.display.outline import exercise_named
 from nbproof.display.words import words
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Lateness, Mark
 from nbproof.grouping import grouped
 from nbproof.key import assignment_of
-from nbproof.text import duration, printable, some_of
+from nbproof.text import counted, duration, printable, some_of
 from nbproof.values.results import FAULTS, Outcome, Status
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "how_late",
     "late_lines",
     "lesson_row",
+    "marker_lines",
     "misconception_rows",
     "missing_lines",
     "needs_help",
@@ -175,7 +178,7 @@ def needs_help(results: ClassResults) -> list[Row]:
 
 def _share(mine: Sequence[Mark], lessons: Sequence[ClassLesson], due: Sequence[ClassLesson]) -> float:
     """The part of the points that the learner has; 1 if there was nothing to earn yet."""
-    counted = {mark.lesson for mark in mine if not mark.problem} | {lesson.slug for lesson in due}
+    counted = {mark.lesson for mark in mine if not mark.unmarked} | {lesson.slug for lesson in due}
     most = sum(lesson.max_score for lesson in lessons if lesson.slug in counted)
     return sum(mark.score for mark in mine) / most if most else 1.0
 
@@ -187,7 +190,7 @@ def _reasons(mine: Sequence[Mark], due: Sequence[ClassLesson]) -> list[str]:
     ended = [outcome.status for mark in mine for outcome in mark.verdict.exercises]
     told = {
         "nothing handed in for {}": ", ".join(slug for slug in asked if slug not in there),
-        "could not be graded: {}": ", ".join(mark.lesson for mark in mine if mark.problem),
+        "could not be graded: {}": ", ".join(mark.lesson for mark in mine if mark.unmarked),
         f"{{}} of {len(ended)} exercises not answered": ended.count(Status.NOT_ANSWERED),
         "{} exercises never ended": sum(status in FAULTS for status in ended),
     }
@@ -207,7 +210,7 @@ _SHOWN = 20
 
 def late_lines(marks: Iterable[Mark]) -> list[str]:
     """A line for each lesson: who was late, the latest first, how late, and what that costs."""
-    late = [one for one in marks if one.is_late and not one.problem]
+    late = [one for one in marks if one.is_late and not one.unmarked]
     told = defaultdict[str, list[str]](list)
     for one in sorted(late, key=lambda one: (one.lesson, -one.late.seconds, one.learner)):
         cost = f" (-{one.penalty:g})" if one.penalty else ""
@@ -219,6 +222,21 @@ def how_late(late: Lateness) -> str:
     """In words."""
     on_time = "; with an extension it counts as on time: look" if late.extended else ""
     return f"(the LMS says so, not when{on_time})" if late.said else duration(late.seconds)
+
+
+def marker_lines(marks: Collection[Mark], root: Path) -> Iterator[str]:
+    """What a person has to mark, or to look at again: a line each, with the command that shows it."""
+    place = formgrader_on_a_hub() or course_command("formgrader", root)
+    if waiting := sum(mark.waiting for mark in marks):
+        yield f"waiting for your marks: {counted(waiting, 'written answer')}: {place}"
+    every = [(mark.key.name, cell) for mark in marks for cell in mark.cells.values() if cell.by_person]
+    told = {
+        "you marked what is another now; your marks stand, look again": [name for name, cell in every if cell.listed],
+        "more than a cell's points, or less than 0; your marks count, look for a slip": [
+            f"{name}, {cell.name} ({cell.score:g} of {cell.max_score:g})" for name, cell in every if cell.is_odd
+        ],
+    }
+    yield from (f"{what}: {some_of([*dict.fromkeys(names)], 8)}: {place}" for what, names in told.items() if names)
 
 
 def missing_lines(missing: Mapping[str, Collection[str]], called: Callable[[str], str]) -> Iterator[str]:

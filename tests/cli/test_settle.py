@@ -55,6 +55,10 @@ def test_a_file_that_will_never_change_is_settled_until_other_bytes_come(
     broken.write_bytes(b"%PDF-1.7 other answers")
     code, told = _run(capsys, course, "grade")
     assert code == 1 and "! not graded: submitted/bob" in told and "! missing: " not in told
+    broken.write_bytes(b"%PDF-1.7 my answers")
+    code, told = _run(capsys, course, "grade")
+    assert code == 1 and "! not graded: submitted/bob" in told, "the same once more, after another file"
+    assert _run(capsys, course, "settle bob")[0] == 0
     assert "bob" in (course / ".course" / "settled.json").read_text()
     assert _run(capsys, course, "roster remove bob --yes")[0] == 0
     assert "bob" not in (course / ".course" / "settled.json").read_text()

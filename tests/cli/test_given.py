@@ -1,0 +1,74 @@
+"""Marks that people gave count everywhere as they stand, and every command says the same of them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from nbproof.cli.main import main
+from nbproof.testing import Rehearsal
+from nbproof.testing.small import LESSON, RIGHT
+
+
+@pytest.mark.slow
+def test_what_a_person_gave_counts_everywhere_until_that_person_takes_it_away(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A PDF came of bob and nothing of dot, whom a person marked. cal has a comment, more time, and extra credit to no mark.
+    ada and eve have marks that may be slips."""
+    room, people = Rehearsal(course, LESSON), ("ada", "bob", "cal", "dot", "eve")
+    (course / "roster.csv").write_text("learner\n" + "\n".join(people))
+    rows = "".join(f"{name},{at},{name},\n" for at, name in enumerate(people))
+    (tmp_path / "canvas.csv").write_text(f"Student,ID,SIS Login ID,{LESSON} (5)\n    Points Possible,,,4\n{rows}")
+    room.hand_in("bob", {}).write_bytes(b"%PDF-1.7")
+    for name in ("ada", "eve"):
+        room.hand_in(name, RIGHT)
+
+    def run(words: str) -> str:
+        main([*words.split(), "--course", str(course)])
+        told = capsys.readouterr()
+        return told.out + told.err
+
+    def filled() -> list[str]:
+        run(f"report --canvas {tmp_path}/canvas.csv")
+        return [row.split(",")[3] for row in (course / "report/canvas.csv").read_text().splitlines()[2:]]
+
+    def page_of(learner: str) -> str:
+        return (course / "feedback" / learner / LESSON / f"{LESSON}.html").read_text()
+
+    run("grade")
+    with room.gradebook() as book:
+        for name in ("bob", "cal", "dot"):
+            book.update_or_create_student(name)
+            submission = book.update_or_create_submission(LESSON, name)
+            for one in submission.notebooks[0].grades:
+                one.manual_score, one.needs_manual_grade = None if name == "cal" else one.max_score, False
+            submission.notebooks[0].comments[0].manual_comment = f"read by a person, {name}"
+        submission = book.find_submission(LESSON, "cal")
+        submission.extension, submission.notebooks[0].grades[0].extra_credit = timedelta(9), 0.5
+        for name, points in (("ada", 16), ("eve", -5)):
+            book.find_grade("test_first", LESSON, LESSON, name).manual_score = points
+        book.find_grade("test_first", LESSON, LESSON, "ada").needs_manual_grade = True
+        book.db.commit()
+    assert "a person gave it 4, which counts" in run("settle bob")
+    odd = f"ada/{LESSON}, test_first (16 of 2), eve/{LESSON}, test_first (-5 of 2): "
+    for words in ("grade", f"report --canvas {tmp_path}/canvas.csv", "feedback", "feedback --for folder"):
+        told = run(words)
+        assert odd in told and f"look again: ada/{LESSON}: " in told, words
+    assert filled() == ["18", "4", "", "4", "0"]
+    for name in ("bob", "dot"):
+        page = page_of(name)
+        assert "<strong>4</strong> of 4" in page and f"read by a person, {name}" in page
+        assert ("could not be graded by itself: it is no notebook" in page) is (name == "bob")
+    assert "<strong>0</strong> of 4 points; the points below make -3" in page_of("eve")
+    told = run("grade --all")
+    assert [line.split()[-2] for line in told.splitlines() if re.match(r"│ (bob|dot) ", line)] == ["4", "4"]
+    line = f"a mark that a person gave, and nothing in submitted/ that can be graded: {LESSON}: bob (4), dot (4); "
+    assert line in told and line in run("report")
+    step = told.partition(line)[2].partition(" -m course ")[2].partition("\n")[0]
+    assert main([*shlex.split(step.replace(" bob ", " bob dot --yes "))]) == 0
+    assert filled() == ["18", "", "", "", "0"] and line not in run("report")
