@@ -83,7 +83,7 @@ def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     time: str, late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
 ) -> None:
     late_class.grade()
-    late_class.hand_in("late", {})
+    late_class.hand_in("late", {"first": RIGHT["first"]})
     stamp = late_class.submitted("late").with_name("timestamp.txt")
     stamp.write_text(time)
     (told,) = late_class.grade(only=["late"]).remarks
@@ -96,7 +96,8 @@ def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     assert late_class.submitted("late").read_bytes() == (aside / f"{LESSON}.ipynb").read_bytes()
     notes = late_class.grade(only=["late"]).notes
     assert any(note.startswith("not known whether it is late") for note in notes) == (time == "sometime")
-    assert not _penalties(late_class)["late"] and stamp.read_text()[:10] != HANDED_IN["late"][:10]
+    assert bool(_penalties(late_class)["late"]) == (time != "sometime")
+    assert stamp.read_text()[:10] != HANDED_IN["late"][:10]
 
 
 def test_an_earlier_copy_is_told_if_it_holds_answers_until_it_is_settled(
