@@ -240,6 +240,8 @@ def _scale(head: str, maxima: Collection[str], own: float) -> tuple[float, list[
     if most and not own:
         return 0.0, [f"it gives no points here, and {most:g} in the LMS: nothing is written"]
     notes = ["0 points in the LMS, so the points are written as they are"] if most == 0 else []
+    if most is None:
+        notes.append(f"the file does not say how many points the LMS gives, so it is taken to be {own:g}, as here")
     if shows(head, LETTERS):
         notes.append("points are written into a column of letters: better export it with grade type Real")
     scale = most / own if most else 1.0

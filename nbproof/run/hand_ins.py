@@ -29,7 +29,6 @@ from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
 from nbproof.files import read_dict
 from nbproof.key import Key, notebook_of
-from nbproof.marking.blueprint import read_blueprint
 from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn, files_below, read_file
 from nbproof.text import printable, some_of
@@ -104,6 +103,8 @@ class LessonBook:
         for name in (name for name, path in self._paths.items() if path == here.source(name)):
             # The lesson's own fault, which grading tells.
             with contextlib.suppress(CourseError):
+                from nbproof.marking.blueprint import read_blueprint  # slow to import
+
                 learners = read_blueprint(here.source(name), course_config(self.root), name).notebook
                 found[name] |= _texts(json.dumps(learners).encode())
         return found

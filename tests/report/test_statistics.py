@@ -403,6 +403,14 @@ def test_numbers_are_read_as_the_lms_writes_them_or_not_at_all(
     [
         ("Canvas", POSSIBLE["Canvas"].format("0.00", "", ""), "x: 0 points in the LMS"),
         ("Moodle", "Username,X (Letter)\nada,\n", "x: points are written into a column of letters"),
+        ("Canvas", "Student,ID,X\nAda,ada,\n", "x: the file does not say how many points the LMS gives"),
+        ("Canvas", "Student,ID,X\n    Points Possible,,\nAda,ada,\n", "so it is taken to be 1, as here"),
+        ("Moodle", "Identifier,ID number,Grade\nParticipant 1,ada,\n", "so it is taken to be 1, as here"),
+        (
+            "Moodle",
+            "Username,X,Notes\nada,\n",
+            "fewer cells than the first line, so the last ones are taken as empty: ada,",
+        ),
     ],
 )
 def test_a_column_that_is_for_no_points_is_named(system: str, export: str, note: str, tmp_path: Path) -> None:
