@@ -110,7 +110,9 @@ def cures(collected: Collected, root: Path) -> list[str]:
 def _whose(lines: Sequence[Line], root: Path) -> Iterator[str]:
     """How a person can say which learner a file is from, if nothing did."""
     if unsaid := [line for line in lines if line.kept]:
-        exports = {systems()[line.system].export for line in lines if line.account}
-        numbers = "".join(f", by the numbers of that download ({export})" for export in sorted(exports) if export)
+        # The numbers of the others stand in no table that they give.
+        told = {systems()[line.system] for line in lines if line.account}
+        exports = sorted(system.export for system in told if system.roster_number)
+        numbers = "".join(f", by the numbers of that download ({export})" for export in exports)
         one = course_command(f"collect {shlex.quote(str(root / unsaid[0].place))} --learner NAME", root)
         yield f"no learner known: --names CSV says who handed them in{numbers}; or one by one: {one}"

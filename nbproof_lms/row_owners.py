@@ -95,7 +95,7 @@ class _Search:
         said = {fact for column, fact in row.ids.items() if (column, fact[0]) in self._known} | row.weak
         # A name that only others here have: a column of the export may have been sorted alone.
         called = {one for fact in row.weak if fact[0] == "name" for one in self._whose.get(fact, ())}
-        if called.isdisjoint(who) and called and who:
+        if who and called and called.isdisjoint(who):
             self.found.mixed[at] = called | {*who}
             return
         for learner in who:

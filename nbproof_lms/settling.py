@@ -159,10 +159,10 @@ def _of_uploads(root: Path) -> Iterator[_Trouble]:
             # Of two files that nobody is known to have handed in, each may be another learner's.
             whose = key if line.learner else Key("nobody", line.name)
             said = ": ".join(filter(None, (line.status, line.why)))
-            # A person has said whose as many files of these bytes are, or a later upload did.
-            over = line.file[1:] in owned or given[line.sha256] >= strangers[line.sha256]
             if line.learner:
                 over = line.folder < placed.get(key, "")
+            else:  # a person has said whose as many files of these bytes are, or a later upload did
+                over = line.file[1:] in owned or given[line.sha256] >= strangers[line.sha256]
             astray = line.status not in NEEDS_NOBODY
             yield _Trouble(line.name, line.sha256, whose, said, line.place, over, astray)
 

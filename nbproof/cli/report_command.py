@@ -107,7 +107,7 @@ def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str]
     several = f"fits several rows of {theirs}, or shares a row with another learner"
     lines += [f"  ! {printable(who)}: has a grade, and {several}" for who in file.unclear]
     if unknown or file.unclear:
-        copy, gone = "cp -r submitted/GROUP/. submitted/MEMBER", course_command("roster remove GROUP")
+        copy, gone = "cp -rn submitted/GROUP/. submitted/MEMBER", course_command("roster remove GROUP")
         lines.append(
             f"  a group that handed in as one: {copy} for each member, then: {gone}; then: {course_command('grade')};"
         )
