@@ -31,6 +31,7 @@ from torch.nn import Parameter
 from course import hint, progress, solution
 from course.gpt import Block, TinyGPT
 from course.models import Add, Model
+from course.pictures.curves import draw_curves
 from course.pictures.feature_maps import draw_digits
 from course.sources import show_source
 
@@ -266,16 +267,11 @@ def divide(module, args):
 
 
 mended = digit_net()
-history[mended[4]] = []
-with mended.register_forward_pre_hook(divide), mended[4].register_forward_hook(put_aside):
+with mended.register_forward_pre_hook(divide):
     cured = train(mended)
 with net.register_forward_pre_hook(divide):
     too_late = train(net)
-for what, curve in {"as it was": losses, "mended": cured, "dead net, mended batches": too_late}.items():
-    print(f"{what:25}", " ".join(f"{loss:.2f}" for loss in curve[9::10]))
-draw_activation_histograms(
-    {"net[4] as it was": history[net[4]], "net[4], mended": history[mended[4]]}, title="Before the cure, and after"
-)
+draw_curves({"as it was": losses, "the batch mended": cured, "the dead net, trained on with the batch mended": too_late})
 
 # %% [markdown]
 # That batch was the cause: without it the net learns to the end. The dead net does not come back, though it gets the same good

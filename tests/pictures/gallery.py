@@ -14,6 +14,7 @@ from course.pictures.activations import draw_activation_histograms
 from course.pictures.attention import draw_attention
 from course.pictures.autograd_graph import draw_autograd_graph
 from course.pictures.canvas import Beside, Picture
+from course.pictures.curves import draw_curves
 from course.pictures.difference import draw_difference
 from course.pictures.feature_maps import draw_digits, draw_feature_maps
 from course.pictures.gradient_flow import draw_gradient_flow
@@ -144,6 +145,9 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     "activations": lambda: draw_activation_histograms(history()),
     "activations, none": lambda: draw_activation_histograms({}),
     "attention": attention,
+    "curves": lambda: draw_curves(
+        {"as it was": [2.5, 1.0, 0.9, torch.nan], "cured": [2.0 / step for step in range(1, 9)]}
+    ),
     "difference, matrix": lambda: draw_difference(torch.eye(3), torch.ones(3, 3)),
     "difference, orders": lambda: draw_difference(*ORDERS),
     "difference, shades": lambda: draw_difference({"answer": torch.eye(20)}, {"answer": torch.ones(20, 20)}),

@@ -76,14 +76,8 @@ class Stack(Check):
             net(batch.roll(now, 0) * (1e-9 if now == 2 else 1))
 
     def found(self, nb, case):
-        net, _ = self.given(case)
-        runs = []
-
-        def train(net):
-            runs.append(1)
-            self.train(case, net)
-
-        answer = nb.function("first_to_die")(net, train)
+        (net, _), runs = self.given(case), []
+        answer = nb.function("first_to_die")(net, lambda net: (runs.append(1), self.train(case, net)))
         return net, answer, len(runs)
 
 
@@ -192,8 +186,7 @@ class SeveralInOneStep(Check):
         return {RETURNED: pair(max(case.words("names", 3)), case.integer("step", 2, 4))}
 
     def mistakes(self, case):
-        others = ([name, case.integer("step", 2, 4)] for name in sorted(case.words("names", 3))[:-1])
-        return {"died_in_one_step": {RETURNED: AnyOf(*others)}}
+        return {"died_in_one_step": {RETURNED: AnyOf(*([name, case.integer("step", 2, 4)] for name in sorted(case.words("names", 3))[:-1]))}}
 
 
 class NothingStays(Stack):
@@ -206,8 +199,8 @@ class NothingStays(Stack):
         alive = nb.function("first_to_die")(net, lambda net: [net(case.tensor("x", ROWS, WIDE)) for _ in range(3)])
         after, _, _ = self.found(nb, case)
         return {
-            "of a net that lives": alive, "hooks left": sum(hook_counts(net).values()) + sum(hook_counts(after).values()),
-            "what runs afterwards": [self.runs(case, net), self.runs(case, after)],
+            "of a net that lives": alive, "what runs afterwards": [self.runs(case, net), self.runs(case, after)],
+            "hooks left": sum(hook_counts(net).values()) + sum(hook_counts(after).values()),
         }
 
     def runs(self, case, net):
