@@ -66,17 +66,19 @@ def jittered(pictures: torch.Tensor, generator: torch.Generator | None = None) -
     return torch.stack(moved)
 
 
-def train_to_read(net: torch.nn.Module, steps: int = 61) -> None:
-    """Train a net on 1,400 of the digits, and print how the loss falls. It gets rows of 64 pixels."""
-    pictures, labels = digits()
+def train_to_read(net: torch.nn.Module, steps: int = 61) -> list[float]:
+    """Train a net on 1,400 of the digits, print how the loss falls, and return the losses. It gets rows of 64 pixels."""
+    (pictures, labels), losses = digits(), []
     optimizer = torch.optim.Adam(net.parameters(), lr=0.05)
     for step in range(steps):
         loss = torch.nn.functional.cross_entropy(net(pictures[:1400].flatten(1)), labels[:1400])
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
+        losses.append(loss.item())
         if step % 20 == 0:
             print(f"step {step:2}   loss {loss.item():.2f}")
+    return losses
 
 
 def reads(net: torch.nn.Module) -> str:

@@ -11,7 +11,7 @@
 #
 # A tensor hook is a function of yours that backward calls with a gradient. It looks at the gradient, or replaces it.
 #
-# - **You will do** this: double, clip and stop gradients, and find out why two nets die, and cure them.
+# - **You will do** this: double, clip and stop gradients, find out why two nets die, and see them cured.
 # - **You will learn** when a hook runs, what it may return, and how far that reaches.
 # - **You need** `requires_grad`, `backward()`, `.grad`, and lesson 01, which says how an exercise works.
 # - **Time** <!-- time and points -->. The core has three parts, what goes further three sittings. Pause after each.
@@ -152,7 +152,7 @@ def train(root, steps=300):
 
 
 losses, pairs, before = train(torch.sqrt)
-print(f"dead after step {len(losses)}   the losses before: {losses[0]:.2f} ... {losses[-2]:.2f}, {losses[-1]:.2f}")
+print(f"dead after step {len(losses)}   the last losses: {losses[-2]:.2f}, {losses[-1]:.2f}")
 last_step = forward(before, *pairs, torch.sqrt)
 print("all values of the last forward pass are finite:", all(bool(t.isfinite().all()) for t in last_step.values()))
 
@@ -163,9 +163,7 @@ print("all values of the last forward pass are finite:", all(bool(t.isfinite().a
 # %%
 for name, tensor in last_step.items():
     tensor.register_hook(
-        lambda grad, name=name: print(
-            f"gradient of {name:9} infinite: {int(grad.isinf().sum())}   NaN: {int(grad.isnan().sum())}"
-        )
+        lambda g, name=name: print(f"gradient of {name:9} infinite: {g.isinf().sum()}   NaN: {g.isnan().sum()}")
     )
 last_step["loss"].backward()
 
@@ -178,7 +176,6 @@ draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, 
 # between them did it: the square root, whose slope at 0 is infinite. And there was a 0, because one pair was a picture *with
 # itself*. One operation on, infinity meets `a - b`, which is 0: infinity times 0 is NaN. Which cure helps, on one such pair?
 
-
 # %%
 def safe_root(squared):
     return (squared + 1e-12).sqrt()
@@ -187,9 +184,8 @@ def safe_root(squared):
 def gradient_at_0(root, clipped=None):
     difference = torch.zeros(1, 8, requires_grad=True)   # a picture beside itself
     squared = (difference**2).sum(dim=1)
-    for name, tensor in {"difference": difference, "squared": squared}.items():
-        if name == clipped:
-            tensor.register_hook(lambda grad: grad.clamp(-1, 1))
+    if clipped:
+        {"difference": difference, "squared": squared}[clipped].register_hook(lambda grad: grad.clamp(-1, 1))
     root(squared).sum().backward()
     return difference.grad[0, 0].item()
 
@@ -223,8 +219,7 @@ loss = (h**2).sum()
 draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 
 # %% [markdown]
-# Below, **earlier** means earlier in forward, towards the inputs, **later** means towards the loss. The next forward pass makes a
-# new `h`, without a hook. A parameter stays the same object, and keeps its hooks.
+# Below, **earlier** means earlier in forward, towards the inputs, **later** means towards the loss.
 #
 # ### What a tensor hook may return
 #
@@ -323,10 +318,9 @@ check("double_grad")
 #
 # ### Functions that remember
 #
-# PyTorch calls your hook with the gradient alone. Often it needs more: a list to write into, a name, a limit. There are two ways to
-# bring that along. A function inside a function goes on using the variables of the outer one, even after that has returned: a
-# **closure**. And `partial(function, first)` waits for the remaining arguments.
-
+# PyTorch calls your hook with the gradient alone. Often it needs more: a list, a name, a limit. There are two ways to bring that
+# along. A function inside a function, a **closure**, goes on using the variables of the outer one, even after that has returned.
+# And `partial(function, first)` waits for the remaining arguments.
 
 # %%
 def tell(name, value):
@@ -358,8 +352,8 @@ loss.backward()
 print("h.grad is    ", h.grad.tolist())
 
 # %% [markdown]
-# One trap: `detach()` and `.data` copy nothing. What they give shares its memory with the gradient, and autograd may go on writing
-# there, as below. So keep the gradient itself, which autograd then leaves alone, or a clone.
+# One trap: `detach()` and `.data` copy nothing, and autograd may go on writing into that memory. So keep the gradient itself, which
+# autograd then leaves alone, or a clone.
 
 # %%
 def kept_after_two_passes(keep):
@@ -467,8 +461,8 @@ for (name, parameter), before in zip(net.named_parameters(), without_hooks):
 draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 
 # %% [markdown]
-# Nothing is earlier than a leaf, so of `fc` only the bias's own `.grad` has changed. `h` is in the middle: the earlier gradients,
-# those of `conv`, have followed. That of `fc.weight` comes from the output of `fc`, which is later than `h`.
+# Nothing is earlier than a leaf, so of `fc` only the bias's own `.grad` has changed. `h` is in the middle: the gradients of `conv`,
+# which are earlier, have followed. That of `fc.weight` comes from the output of `fc`, which is later than `h`.
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
@@ -512,8 +506,7 @@ check("bias_and_clamp", part="clamp")
 # ### Removing a hook
 #
 # A parameter lives long, and so does its hook: a cell that registers one, run three times, leaves three. `register_hook` returns a
-# **handle**, and `handle.remove()` takes the hook away. In a `with` statement it does so at the end, even after an error.
-
+# **handle**, and `handle.remove()` takes the hook away. At the end of a `with` block that happens by itself.
 
 # %%
 def triple(grad):
@@ -634,7 +627,6 @@ print(f"digits read: {trained_reads}   dead after step {len(died)}   the last en
 # blame(chain, torch.tensor([0.0, 4.0], requires_grad=True))  # "root"
 # ```
 
-
 # %% nbgrader={"grade": false, "grade_id": "blame_the_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def blame(steps: dict, x: torch.Tensor):
     """Return the name of the step that made the first bad gradient of a chain, or None."""
@@ -654,7 +646,6 @@ def blame(steps: dict, x: torch.Tensor):
         handle.remove()
     return next((name for name in reversed(steps) if name in bad), None)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "test_blame_the_step", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
@@ -723,8 +714,7 @@ draw_curves(curves, title="Entropy of the net that died")
 #
 # ### One branch only
 #
-# To change what comes back through one use of `h` alone, give it a tensor of its own, as above, and put the hook there. (If the
-# branch begins with an in-place operation, take `h.clone()`.)
+# To change what comes back through one use of `h` alone, give it a tensor of its own, as above, and put the hook there.
 #
 # A famous use: a network learns to recognise digits and must *not* learn which scanner they came from. A second head learns to tell
 # the scanners apart, and its gradient, **reversed**, teaches the features to hide that:
@@ -775,7 +765,7 @@ check("reverse_gradient")
 # %% [markdown]
 # ### Zeros are not the same as no gradient
 #
-# You can stop a parameter from learning by a hook that returns zeros, or by `requires_grad_(False)`. Each has a catch:
+# A hook that returns zeros stops a parameter from learning; so does `requires_grad_(False)`. Each has a catch:
 
 # %%
 def moved(freeze, make_optimizer, clear=False):
@@ -801,9 +791,9 @@ frozen = lambda w: w.requires_grad_(False)
 print("zeros, SGD:                         ", moved(zeros, sgd))
 print("zeros, AdamW with weight decay:     ", moved(zeros, adamw))
 print("requires_grad_(False), old .grad:   ", moved(frozen, sgd))
-print("requires_grad_(False), .grad is None:", moved(frozen, sgd, clear=True))
+print("requires_grad_(False), .grad None:  ", moved(frozen, sgd, clear=True))
 # %% [markdown]
-# Zeros are a gradient like any other: in the second line weight decay moves the weights. And an old `.grad` still moves a frozen
+# Zeros are a gradient: in the second line weight decay moves the weights. And an old `.grad` still moves a frozen
 # parameter, as in the third. To freeze for good, freeze it *and* set `.grad` to None.
 #
 # ### A hook that waits for several gradients
@@ -998,23 +988,10 @@ print("h.grad:", h.grad.item())
 #
 # </details>
 #
-# ### An operation with several results
-#
-# `unbind` and `split` return several tensors, results of one operation. If a gradient comes back to one of them only, the hooks of
-# the others run as well, with **None**. A hook that may come upon such a tensor begins with `if grad is None: return`.
-
-# %%
-x = torch.tensor([1.0, 2.0], requires_grad=True)
-left, right = (x * 3).unbind()
-left.register_hook(lambda grad: print("hook on left: ", grad))
-right.register_hook(lambda grad: print("hook on right:", grad))
-left.backward()
-# %% [markdown]
 # ### One tensor, two values
 #
 # `nn.ReLU(inplace=True)` writes its result into the tensor that it was given. That is still the same Python object, but for
 # autograd it is the output of another operation. Which gradient does a hook get that was registered before?
-
 
 # %%
 def change_after_registering(change):
@@ -1038,9 +1015,8 @@ print("under no_grad, mul_(3):", change_after_registering(not_recorded))
 
 # %% [markdown]
 # A hook hangs at a place in the **graph**. A recorded in-place operation makes a new place, and the hook stays at the old one: it
-# gets the gradient of **the value that the tensor held when the hook was registered**. (On a view of another tensor, such as
-# `h[0]`, it is lost.) A change that is not recorded, under `no_grad` or by an optimizer, makes no new place: hooks on parameters
-# survive training. `retain_grad` stays with the tensor.
+# gets the gradient of **the value that the tensor held when the hook was registered**. A change that is not recorded, under
+# `no_grad` or by an optimizer, makes no new place: hooks on parameters survive training. `retain_grad` stays with the tensor.
 #
 # ### Exercise: Before and after
 #
@@ -1083,10 +1059,10 @@ check("after_in_place")
 #
 # ### What autograd saves for backward
 #
-# To compute the gradient of `x.exp()`, backward needs its value. So forward **saves** tensors in the graph, which take much of the
-# memory in training. [A pair of functions](https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.graph.saved_tensors_hooks) can stand at the door of that
-# store: **pack** runs in forward, when a tensor is saved, and
-# may store something else instead; **unpack** runs in backward, and must give it back.
+# To compute the gradient of `x.exp()`, backward needs its value. So forward **saves** tensors in the graph.
+# [A pair of functions](https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.graph.saved_tensors_hooks) can change that:
+# **pack** runs in forward, when a tensor is saved, and may store something else instead; **unpack** runs in backward, and must
+# give it back.
 
 # %%
 def what_is_saved(function):
@@ -1106,7 +1082,6 @@ x = torch.rand(100, requires_grad=True)
 layer = nn.Linear(25, 3)
 print("x + 1      saves", what_is_saved(lambda: x + 1))
 print("x.exp()    saves", what_is_saved(lambda: x.exp()))
-print("x * 3      saves", what_is_saved(lambda: x * 3))
 print("x * x      saves", what_is_saved(lambda: x * x))
 print("a layer    saves", what_is_saved(lambda: layer(x.view(4, 25))))
 print("   on data saves", what_is_saved(lambda: layer(x.detach().view(4, 25))))
@@ -1152,24 +1127,16 @@ for name, pair in {
 
 # %%
 weight = Parameter(torch.rand(2, 3))
-tensors = {
-    "weight": weight,
-    "weight.t()": weight.t(),
-    "weight[1:]": weight[1:],
-    "weight.clone()": weight.clone(),
-}
-for name, tensor in tensors.items():
+for name, tensor in {"t()": weight.t(), "[1:]": weight[1:], "clone()": weight.clone()}.items():
     storage = tensor.untyped_storage()
     same = storage.data_ptr() == weight.untyped_storage().data_ptr()
-    print(f"{name:14}  the same object: {tensor is weight!s:5}  the same storage: {same!s:5}", end="  ")
-    print(f"bytes of the tensor {tensor.nbytes}, of the storage {storage.nbytes()}")
+    print(f"weight.{name:8} the same storage: {same!s:6} bytes: {tensor.nbytes}, of the storage: {storage.nbytes()}")
 # %% [markdown]
 # So the transposed weight that a linear layer saves costs nothing: that memory is there anyway.
 #
-# One trap: a tensor holds its graph. The graph holds what pack has returned, and pack itself with all its variables. If the tensor
-# is among these, the two hold each other, and **nobody ever frees the memory**. So pack returns `tensor.detach()`, a tensor without
-# a graph.
-
+# One trap: a tensor holds its graph, and the graph holds what pack has returned, and pack itself with all its variables. If the
+# tensor is among these, the two hold each other. If no backward comes, **their memory is not freed**. So return
+# `tensor.detach()`, which has no graph.
 
 # %%
 import gc
@@ -1184,22 +1151,20 @@ def returns_the_tensor():
     return lambda tensor: tensor
 
 
-def fills_a_list():
-    saved = []  # a local list, but the function on the next line goes on using it
-    return lambda tensor: saved.append(tensor) or tensor.detach()
-
-
 references = {}
-for make_pack in (returns_detached, returns_the_tensor, fills_a_list):
-    x = torch.rand(3, requires_grad=True)
-    with torch.autograd.graph.saved_tensors_hooks(make_pack(), lambda packed: packed):
-        y = x.exp()
-    references[make_pack.__name__] = weakref.ref(y)  # tells whether y is in memory, and does not keep it there
-    del y
+for make_pack in (returns_detached, returns_the_tensor):
+    for backward in (False, True):
+        x = torch.rand(3, requires_grad=True)
+        with torch.autograd.graph.saved_tensors_hooks(make_pack(), lambda packed: packed):
+            y = x.exp()
+        if backward:
+            y.sum().backward()
+        references[make_pack.__name__, backward] = weakref.ref(y)  # tells whether y is in memory, does not keep it there
+        del y
 
 gc.collect()  # Python's garbage collector
-for name, reference in references.items():
-    print(f"{name:20} freed after use: {reference() is None}")
+for (name, backward), reference in references.items():
+    print(f"{name:20} backward has run: {backward!s:6} freed: {reference() is None}")
 
 # %% [markdown]
 # ### Exercise: Count what is saved
@@ -1252,27 +1217,22 @@ check("saved_tensors", part="freed")
 # | have it in `.grad` after backward | `tensor.retain_grad()` |
 # | change a gradient, and those of all earlier tensors | a hook that returns a **new** tensor of the same shape and dtype |
 # | watch or change what comes back through one use only | a tensor of its own for it, `h.view_as(h)`, and a hook there |
-# | see the gradients of several tensors together | `torch.autograd.graph.register_multi_grad_hook(tensors, function)` |
-# | clip the norm of all gradients together | `nn.utils.clip_grad_norm_`, after backward |
-# | do something once a leaf's `.grad` is written | `leaf.register_post_accumulate_grad_hook(function)` |
-# | change what is saved between forward and backward | `torch.autograd.graph.saved_tensors_hooks(pack, unpack)` |
 # | get rid of a hook | `handle.remove()`, or `with tensor.register_hook(...):` |
 #
 # **Next:** a tensor in the middle is made anew by each forward pass, and its hook is lost. Modules stay: see lesson 03.
 #
 # ## Where to go on
 #
-# - [Autograd mechanics](https://docs.pytorch.org/docs/stable/notes/autograd.html#backward-hooks-execution): the order of all hooks,
-#   in PyTorch's own words.
-# - [Leaves, `requires_grad` and `retain_grad`](https://docs.pytorch.org/tutorials/beginner/understanding_leaf_vs_nonleaf_tutorial.html):
-#   a graph with these flags at each tensor, and a table of the cases.
+# - [Autograd mechanics](https://docs.pytorch.org/docs/stable/notes/autograd.html#backward-hooks-execution): the order of all hooks.
+# - [Leaf tensors](https://docs.pytorch.org/tutorials/beginner/understanding_leaf_vs_nonleaf_tutorial.html):
+#   a graph with `requires_grad` and `retain_grad` at each tensor.
 # - [An optimizer step inside backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html):
-#   post-accumulate hooks that save gigabytes, measured;
-#   [torchtune](https://pytorch.org/torchtune/stable/generated/torchtune.training.register_optim_in_bwd_hooks.html) does it for you.
+#   post-accumulate hooks save gigabytes;
+#   [torchtune](https://pytorch.org/torchtune/stable/generated/torchtune.training.register_optim_in_bwd_hooks.html) has them ready.
 # - [Hooks for saved tensors](https://docs.pytorch.org/tutorials/intermediate/autograd_saved_tensors_hooks_tutorial.html): pack to disk
-#   or to the CPU; `torch.autograd.graph.save_on_cpu` is ready-made.
-# - [Anomaly detection](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) names the forward line of the first
-#   NaN by itself, slowly; your `blame` finds infinities as well.
+#   or to the CPU.
+# - [Anomaly detection](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) names the line of forward whose
+#   gradient is NaN, slowly. It does not look for infinities; your `blame` does.
 #
 # ### When this notebook is graded
 #

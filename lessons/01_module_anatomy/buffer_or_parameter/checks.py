@@ -41,7 +41,7 @@ class InTheRightPlace(_OfTheFrame):
     def probe(self, nb, case):
         frame = nb.function("AudioFrame")(case.tensor("mean", 4), 8_000)
         return {
-            "attributes": ", ".join(name for name in _NAMES if hasattr(frame, name)) or "none",
+            "what the module keeps": ", ".join(name for name in _NAMES if hasattr(frame, name)) or "none",
             "types": {name: type(getattr(frame, name, None)).__name__ for name in _NAMES},
             "parameters": dict(frame.named_parameters()),
             "buffers": dict(frame.named_buffers(remove_duplicate=False)),
@@ -51,7 +51,7 @@ class InTheRightPlace(_OfTheFrame):
     def truth(self, case):
         gain, mean, window = torch.ones(1), case.tensor("mean", 4), Close(torch.hann_window(4), 1e-5, 1e-6)
         return {
-            "attributes": ", ".join(_NAMES), "types": ANYTHING, "parameters": {"gain": gain},
+            "what the module keeps": ", ".join(_NAMES), "types": ANYTHING, "parameters": {"gain": gain},
             "buffers": {"mean": mean, "window": window}, "state_dict": {"gain": gain, "mean": mean},
         }
 
@@ -61,7 +61,7 @@ class InTheRightPlace(_OfTheFrame):
 
         nothing = Matches(lambda types: None if "NoneType" in types.values() else "all there", "None")
         return {
-            "attributes_missing": {"attributes": other_than(", ".join(_NAMES))},
+            "attributes_missing": {"what the module keeps": other_than(", ".join(_NAMES))},
             "anatomy_buffer_is_none": {"types": nothing},
             "setting_as_tensor": AnyOf({"buffers": _with("rate")}, {"parameters": _with("rate")}),
             "buffer_as_parameter": {"parameters": _with("mean", "window")},

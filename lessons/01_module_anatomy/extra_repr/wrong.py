@@ -65,7 +65,7 @@ class Clip(nn.Module):
 
 # %% frozen_text
 # misconception: the text is made in __init__ | hint: repr_frozen
-# breaks: that it has by then
+# breaks: that it has at that moment
 # edits: after_super
          self.high = high
 +        self.text = f"low={low}, high={high}"

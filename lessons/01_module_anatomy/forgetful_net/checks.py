@@ -40,7 +40,7 @@ class AllLayersRegistered(_OfTheNet):
             for one in net.parameters():
                 one.copy_(_values(case, one.shape))
         layers = [sorted((list(one.shape) for one in part.parameters(recurse=False)), key=len, reverse=True) for part in net.modules()]
-        return {"parameters of each layer": sorted(layer for layer in layers if layer), "output": net(case.tensor("x", 3, 64))}
+        return {"the list of layers that PyTorch knows": sorted(layer for layer in layers if layer), "output": net(case.tensor("x", 3, 64))}
 
     def computed(self, case, behind=(F.relu, F.relu, torch.clone)):
         """What a net puts out, with these functions behind its three layers."""
@@ -49,7 +49,7 @@ class AllLayersRegistered(_OfTheNet):
         return Close(behind[2](F.linear(behind[1](F.linear(x, second, bias)), head, last)), 1e-4, 1e-4)
 
     def truth(self, case):
-        return {"parameters of each layer": sorted(_LAYERS), "output": self.computed(case)}
+        return {"the list of layers that PyTorch knows": sorted(_LAYERS), "output": self.computed(case)}
 
     def mistakes(self, case):
         first, second, head = _LAYERS
@@ -59,10 +59,10 @@ class AllLayersRegistered(_OfTheNet):
         others = [self.computed(case, behind) for behind in ways if behind != (F.relu, F.relu, torch.clone)]
         some = [sorted(layers) for layers in ([second, head], [first, second], [first, head])]
         return {
-            "python_list": {"parameters of each layer": [head]},
-            "anatomy_layers_left_out": {"parameters of each layer": AnyOf(*some)},
-            "anatomy_registered_not_used": {"parameters of each layer": more},
-            "anatomy_parameters_for_layers": {"parameters of each layer": weights},
+            "python_list": {"the list of layers that PyTorch knows": [head]},
+            "anatomy_layers_left_out": {"the list of layers that PyTorch knows": AnyOf(*some)},
+            "anatomy_registered_not_used": {"the list of layers that PyTorch knows": more},
+            "anatomy_parameters_for_layers": {"the list of layers that PyTorch knows": weights},
             "anatomy_activation_lost": {"output": AnyOf(*others)},
             "returns_nothing": {"output": None},
         }

@@ -57,7 +57,7 @@ class HasParameters(_OfMyLinear):
     def probe(self, nb, case):
         layer = nb.function("MyLinear")(*case.shape("size"))
         return {
-            "attributes": ", ".join(name for name in ("weight", "bias") if hasattr(layer, name)) or "none",
+            "what the module keeps": ", ".join(name for name in ("weight", "bias") if hasattr(layer, name)) or "none",
             "isinstance(layer, nn.Linear)": is_a(layer, nn.Linear),
             "modules inside": [f"{name}: {type(part).__name__}" for name, part in layer.named_modules() if name],
             "parameters": dict(layer.named_parameters()),
@@ -66,7 +66,7 @@ class HasParameters(_OfMyLinear):
     def truth(self, case):
         inside, outside = case.shape("size")
         return {
-            "attributes": "weight, bias", "isinstance(layer, nn.Linear)": False, "modules inside": [],
+            "what the module keeps": "weight, bias", "isinstance(layer, nn.Linear)": False, "modules inside": [],
             "parameters": {"weight": torch.ones(outside, inside), "bias": torch.ones(outside)},
         }
 
@@ -83,10 +83,10 @@ class HasParameters(_OfMyLinear):
         linear = Matches(lambda found: None if any("Linear" in one for one in found) else "no Linear", "a Linear")
         return {
             "linear_inside": {"modules inside": linear},
-            "anatomy_other_names": {"attributes": "none", **those(bool)},
-            "attributes_missing": {"attributes": other_than("weight, bias")},
+            "anatomy_other_names": {"what the module keeps": "none", **those(bool)},
+            "attributes_missing": {"what the module keeps": other_than("weight, bias")},
             "sizes_of_example": {"parameters": {"weight": torch.ones(2, 3), "bias": torch.ones(2)}},
-            "anatomy_not_a_parameter": {"attributes": "weight, bias", **those(lambda found: set(found) < set(wanted))},
+            "anatomy_not_a_parameter": {"what the module keeps": "weight, bias", **those(lambda found: set(found) < set(wanted))},
             "weight_transposed": {"parameters": {"weight": weight.T, "bias": AnyOf(bias, weight[0])}},
             "anatomy_bias_shape": those(lambda found: right_weight(found) and found["bias"].shape != bias.shape),
             "anatomy_wrong_dtype": those(lambda found: right_weight(found) and found["weight"].dtype != "float32"),

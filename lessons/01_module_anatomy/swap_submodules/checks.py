@@ -92,8 +92,8 @@ class _OfTheSwap(Check):
 class EveryReluReplaced(_OfTheSwap):
     """Every ReLU, at any depth, is replaced in the model itself, and nothing else is."""
 
-    claims = ("the returned value",)  # `is` belongs to the language
-    blame = {"the returned value": "copied_model", "output": "anatomy_changes_the_rest", "gradients": "anatomy_changes_the_rest"}
+    claims = ("what swap_relu returned",)  # `is` belongs to the language
+    blame = {"what swap_relu returned": "copied_model", "output": "anatomy_changes_the_rest", "gradients": "anatomy_changes_the_rest"}
 
     def gradients(self, model, case):
         output = model(case.tensor("x", 4, 3))
@@ -106,12 +106,12 @@ class EveryReluReplaced(_OfTheSwap):
         returned = nb.function("swap_relu")(model)
         what = "nothing" if returned is None else "the model" if returned is model else "something else"
         inside = any(returned is part for part in model.modules()) and returned is not model
-        found = {"the returned value": "a part of the model" if inside else what, **self.brought(model, case)}
+        found = {"what swap_relu returned": "a part of the model" if inside else what, **self.brought(model, case)}
         return {**found, "gradients": self.gradients(model, case)}
 
     def truth(self, case):
         model = case.build("net", _ActNet, nn.Tanh)
-        found = {"the returned value": "the model", **self.brought(model, case)}
+        found = {"what swap_relu returned": "the model", **self.brought(model, case)}
         return {**found, "gradients": self.gradients(model, case)}
 
     def mistakes(self, case):
@@ -132,19 +132,19 @@ class EveryReluReplaced(_OfTheSwap):
             return [new.partition(": ")[2] for new, old in zip(found, untouched) if new != old]
 
         return {
-            "not_started": {"places": untouched, "the returned value": "nothing"},
-            "copied_model": {"places": untouched, "the returned value": "something else"},
-            "rebinds_name": {"places": untouched, "the returned value": "the model"},
+            "not_started": {"places": untouched, "what swap_relu returned": "nothing"},
+            "copied_model": {"places": untouched, "what swap_relu returned": "something else"},
+            "rebinds_name": {"places": untouched, "what swap_relu returned": "the model"},
             "first_level_only": {"places": _places(children)},
             "anatomy_by_attribute_name": {"places": _places(named_act)},
             "dotted_setattr": {"places": _places(dotted)},
             "by_class_name": says(lambda found: any(f"{place}: Tanh" in found for place in others)),
-            "returns_too_early": AnyOf(says(lambda found: len(changed(found)) == 1), {"the returned value": "a part of the model"}),
+            "returns_too_early": AnyOf(says(lambda found: len(changed(found)) == 1), {"what swap_relu returned": "a part of the model"}),
             "anatomy_wrapped_not_replaced": says(lambda found: len(found) > len(wanted)),
             "anatomy_moved_to_the_end": says(lambda found: sorted(found) == sorted(wanted)),
             "anatomy_another_class": says(lambda found: not {"ReLU", "Tanh"} & set(changed(found))),
             "anatomy_some_left": says(lambda found: all(f in (w, u) for f, w, u in zip(found, wanted, untouched))),
-            "returns_nothing": {"places": wanted, "the returned value": "nothing"},
+            "returns_nothing": {"places": wanted, "what swap_relu returned": "nothing"},
         }
 
 

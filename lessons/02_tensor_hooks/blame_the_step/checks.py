@@ -14,7 +14,7 @@ ERRORS = {
 }
 SOUND = [torch.tanh, torch.atan, lambda t: 3 * t, lambda t: t.flip(0), lambda t: t / 2]
 """Steps that send on sound gradients, keep zeros and signs, and make no infinity NaN."""
-FOUND = "blame(steps, x)"
+FOUND = "what blame returned"
 
 
 def masked_log(t):
@@ -50,7 +50,7 @@ class NamesTheStep(Check):
                 steps[names[place - 1]] = torch.nn.Identity()
             x = case.tensor(f"x, {kind}", 3, 4, positive=True)
             x[1, 2] = 0
-            found[f"{FOUND}, {kind}"] = nb.function("blame")(steps, x.requires_grad_())
+            found[f"{FOUND} for a chain with {kind}"] = nb.function("blame")(steps, x.requires_grad_())
         return found
 
     def at(self, case, shift):
@@ -58,14 +58,14 @@ class NamesTheStep(Check):
         found = {}
         for kind in self.kinds:
             names, place = self.names(case, kind), case.integer(f"place, {kind}", 3, 5)
-            found[f"{FOUND}, {kind}"] = names[place + shift]
+            found[f"{FOUND} for a chain with {kind}"] = names[place + shift]
         return found
 
     def truth(self, case):
         return self.at(case, 0)
 
     def mistakes(self, case):
-        root, log, behind = (f"{FOUND}, {kind}" for kind in self.kinds)
+        root, log, behind = (f"{FOUND} for a chain with {kind}" for kind in self.kinds)
         names, places = self.names(case, "a root"), self.at(case, 0)
         ends = [{field: self.names(case, kind)[end] for field, kind in zip(places, self.kinds)} for end in (0, -1)]
         beside = [{field: self.at(case, shift)[field] for field in (root, log)} for shift in (-1, 1)]

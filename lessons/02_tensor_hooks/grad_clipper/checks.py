@@ -38,7 +38,7 @@ class ClipsEveryParameter(Check):
         returned = nb.function("grad_clipper")(net, *limits_of(case))
         run_backward(net, case)
         return {
-            "what grad_clipper returned": "the given model" if returned is net else "something else",
+            "what grad_clipper returned": "the given model" if returned is net else "another object, or nothing",
             "parameters": {name: parameter.detach().clone() for name, parameter in net.named_parameters()},
             "gradients": named_gradients(net),
             "hooks on parameters": sum(tensor_hook_count(parameter) for parameter in net.parameters()),

@@ -52,7 +52,7 @@ class CountsTheBytes(Check):
     def results(self, net, output, number, case):
         output.backward(case.tensor("upstream", *output.shape)) if output.requires_grad else None
         gradients = {f"{name}.grad": parameter.grad for name, parameter in net.named_parameters()}
-        return {"the output": output, "bytes": number, **gradients}
+        return {"the output": output, "the number of bytes": number, **gradients}
 
     def probe(self, nb, case):
         net, x = self.build(case)
@@ -76,13 +76,13 @@ class CountsTheBytes(Check):
         others = [tensor for tensor in saved if tensor.untyped_storage().data_ptr() not in own]
         return {
             "saved_bytes_runs_twice": {"runs of the model": such_that(lambda got: len(got) != 1)},
-            "saved_bytes_nothing": {"bytes": 0},
-            "saved_bytes_each_time": {"bytes": sum(tensor.nbytes for tensor in others)},
-            "saved_bytes_parameters": {"bytes": count(saved)},
-            "saved_bytes_everything": {"bytes": sum(tensor.nbytes for tensor in saved)},
-            "saved_bytes_all_outputs": {"bytes": sum(net[:depth](x).nbytes for depth in range(1, len(net) + 1))},
-            "saved_bytes_without_x": {"bytes": AnyOf(count(others, [x]), count(others, net.buffers()))},
-            "saved_bytes_minus_parameters": {"bytes": count(saved) - sum(p.nbytes for p in parameters)},
+            "saved_bytes_nothing": {"the number of bytes": 0},
+            "saved_bytes_each_time": {"the number of bytes": sum(tensor.nbytes for tensor in others)},
+            "saved_bytes_parameters": {"the number of bytes": count(saved)},
+            "saved_bytes_everything": {"the number of bytes": sum(tensor.nbytes for tensor in saved)},
+            "saved_bytes_all_outputs": {"the number of bytes": sum(net[:depth](x).nbytes for depth in range(1, len(net) + 1))},
+            "saved_bytes_without_x": {"the number of bytes": AnyOf(count(others, [x]), count(others, net.buffers()))},
+            "saved_bytes_minus_parameters": {"the number of bytes": count(saved) - sum(p.nbytes for p in parameters)},
             "gradient_cut": {"0.weight.grad": None},
         }
 
@@ -110,11 +110,11 @@ class SlicesOfOneStorage(Check):
         return net, saved_bytes(net, more_rows(case, data)[1:])
 
     def probe(self, nb, case):
-        return {"bytes": self.run(case, nb.function("saved_bytes"))[1][1]}
+        return {"the number of bytes": self.run(case, nb.function("saved_bytes"))[1][1]}
 
     def truth(self, case):
         net, output = self.run(case, lambda net, x: net(x))
-        return {"bytes": count(saved_in(output), net.parameters())}
+        return {"the number of bytes": count(saved_in(output), net.parameters())}
 
     def mistakes(self, case):
         net, output = self.run(case, lambda net, x: net(x))
@@ -123,9 +123,9 @@ class SlicesOfOneStorage(Check):
         others = [tensor for tensor in saved if tensor.untyped_storage().data_ptr() not in own]
         last = {tensor.untyped_storage().data_ptr(): tensor.nbytes for tensor in others}
         return {
-            "saved_bytes_of_the_slice": {"bytes": AnyOf(sum(last.values()), sum(last.values()) // 2)},
-            "saved_bytes_parameters": {"bytes": count(saved)},
-            "saved_bytes_address_of_the_slice": {"bytes": sum({t.data_ptr(): t.untyped_storage().nbytes() for t in others}.values())},
+            "saved_bytes_of_the_slice": {"the number of bytes": AnyOf(sum(last.values()), sum(last.values()) // 2)},
+            "saved_bytes_parameters": {"the number of bytes": count(saved)},
+            "saved_bytes_address_of_the_slice": {"the number of bytes": sum({t.data_ptr(): t.untyped_storage().nbytes() for t in others}.values())},
         }
 
 
@@ -184,13 +184,13 @@ class DeepNet(Check):
         net, x = deep_net(case)
         output, number = nb.function("saved_bytes")(net, x)
         output.sum().backward()
-        return {"output": output, "bytes": number, "gradients": [parameter.grad for parameter in net.parameters()]}
+        return {"output": output, "the number of bytes": number, "gradients": [parameter.grad for parameter in net.parameters()]}
 
     def truth(self, case):
         net, x = deep_net(case)
         output = net(x)
         grads = torch.autograd.grad(output.sum(), list(net.parameters()))
-        return {"output": output, "bytes": saved_by(net, x), "gradients": list(grads)}
+        return {"output": output, "the number of bytes": saved_by(net, x), "gradients": list(grads)}
 
 
 check("saved_tensors", DeepNet)
@@ -226,7 +226,7 @@ class FreesTheMemory(Check):
         given_up = sum(storage.expired() for storage in storages)
         del results
         return {
-            "bytes": number,
+            "the number of bytes": number,
             "layers that ran": len(storages),
             "storages given up while the output is there": given_up,
             "the trace of memory while the output is there": meanwhile,
@@ -238,7 +238,7 @@ class FreesTheMemory(Check):
         # A linear layer saves its input (and its weight), Sigmoid and Tanh save their output: the next one's input.
         net, x = self.build(case)
         return {
-            "bytes": x.nbytes + net[:2](x).nbytes + net[:4](x).nbytes,
+            "the number of bytes": x.nbytes + net[:2](x).nbytes + net[:4](x).nbytes,
             "layers that ran": 2,
             "storages given up while the output is there": 0,
             "the trace of memory while the output is there": storages_left(case, "while the output is there", there=["1", "3"]),
@@ -285,7 +285,7 @@ class FreesADeepNet(Check):
         output, number = results[0].detach().clone(), results[1]
         meanwhile = watched.left("hidden: meanwhile")
         del results
-        return {"the output": output, "bytes": number, "memory": [meanwhile, watched.left("hidden: afterwards")]}
+        return {"the output": output, "the number of bytes": number, "memory": [meanwhile, watched.left("hidden: afterwards")]}
 
     def truth(self, case):
         net, x = deep_net(case)
@@ -294,7 +294,7 @@ class FreesADeepNet(Check):
         afterwards = storages_left(case, "hidden: afterwards", freed=places)
         # A linear layer saves its input; what stands between saves its output, which is the input of the next one.
         number = x.untyped_storage().nbytes() + sum(net[:place](x).nbytes for place in range(2, len(net), 2))
-        return {"the output": net(x), "bytes": number, "memory": [meanwhile, afterwards]}
+        return {"the output": net(x), "the number of bytes": number, "memory": [meanwhile, afterwards]}
 
 
 check("saved_tensors", FreesADeepNet)
