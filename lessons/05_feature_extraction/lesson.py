@@ -10,9 +10,8 @@
 # # Look inside a model that nobody lets you edit
 #
 # - **You will do** this: get numbers out of a finished net that it never returns, and sort digits with them that it has never seen.
-#   Put a few feature maps of a 3 into an 8, and see the net change its mind. Watch the heads of a small GPT, find the one that knows
-#   what to do, and steer it: asked to copy, it reverses.
-# - **You will learn** to watch a model from outside, what spoils the outputs that you keep, and how to leave no trace.
+#   Put a few feature maps of a 3 into an 8, and see the net change its mind. Watch a small GPT, find the head that passes the
+#   task on, and steer it: asked to copy, it reverses.
 # - **You need** lesson 03: what a forward hook gets, what becomes of the value it returns, and handles.
 # - **Time** <!-- time and points -->.
 # - **Help** after a check that failed: `hint()`. To begin: `hint("verbose_net")`, with an exercise's id.
@@ -53,10 +52,11 @@ seen = torch.isin(labels, known)
 pictures, answers = straight[seen], torch.searchsorted(known, labels[seen])
 
 torch.manual_seed(0)
-digit_net = TinyResNet(channels=16, classes=7, colours=1, places=2)    # trained here, in a second or two
+digit_net = TinyResNet(channels=16, classes=7, colours=1, places=2)
+untrained = deepcopy(digit_net).eval()                                 # to compare with
 optimizer = torch.optim.Adam(digit_net.parameters(), lr=0.006)
-for _ in range(5):
-    for batch in torch.randperm(1000).split(50):
+for _ in range(5):                                                     # takes a second or two
+    for batch in torch.randperm(1000).split(50):                       # trained on pictures that are off their place
         optimizer.zero_grad()
         F.cross_entropy(digit_net(jittered(pictures[batch])), answers[batch]).backward()
         optimizer.step()
@@ -68,14 +68,14 @@ print(f"{right.float().mean():.0%} of {len(right)} pictures that were not traine
 
 # %% [markdown]
 # You want to sort 4s, 7s and 9s, with just three labelled examples of each. The net cannot say "4". But on the way to its scores a layer,
-# `pool`, puts out 64 numbers for each picture. Are they good for digits that it has never seen? Get them out.
+# `pool`, makes 64 numbers of each picture. Are they good for digits that it has never seen? Get them out.
 
 # %% [markdown]
 # ### Exercise: What the net never returns
 #
 # easy · 4 min
 #
-# Write `pooled(net, pictures)`: it runs `net` on `pictures` and returns what the layer `net.pool` puts out on the way.
+# Write `pooled(net, pictures)`: it runs `net` on `pictures` and returns what the layer `net.pool` outputs on the way.
 #
 # - Afterwards no hook of yours is left; other people's are still there.
 #
@@ -86,7 +86,7 @@ print(f"{right.float().mean():.0%} of {len(right)} pictures that were not traine
 
 # %% nbgrader={"grade": false, "grade_id": "pooled", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pooled(net: nn.Module, pictures: torch.Tensor) -> torch.Tensor:
-    """What `net.pool` puts out while `net` runs on `pictures`."""
+    """What `net.pool` outputs while `net` runs on `pictures`."""
     # TODO: a hook on net.pool, a run, and the hook off again.
     ### BEGIN SOLUTION
     kept = []
@@ -101,7 +101,7 @@ check("pooled")
 
 # %% [markdown]
 # Now the comparison. **Nearest neighbour** needs no training: each picture gets the label of the example that is closest to it. Closest in
-# what: in its 64 pixels, or in the 64 numbers that you have got out?
+# what: in its 64 pixels, or in the 64 numbers that you have got out? The control is a net that has learned nothing.
 
 
 # %%
@@ -119,20 +119,22 @@ def nearest(values, labels, examples=3):
 
 for how, everything in (("up to a pixel off", moved), ("all in the middle", straight)):
     new = everything[~seen]                                            # 4s, 7s and 9s
-    inside = pooled(digit_net, new)
-    if inside is None:
+    inside = {"pool": pooled(digit_net, new), "pool of an untrained net": pooled(untrained, new)}
+    if None in inside.values():
         print("`pooled` returns nothing yet.")
         break
-    print(f"{how}: {nearest(new, labels[~seen]):.0%} right by pixels, {nearest(inside.detach(), labels[~seen]):.0%} by `pool`")
+    told = [f"{nearest(value.detach(), labels[~seen]):.0%} by {what}" for what, value in {"pixels": new, **inside}.items()]
+    print(f"{how}: right: {', '.join(told)}")
 
 # %% [markdown]
 # The net has never seen a 4, a 7 or a 9, and yet its inner numbers sort them much better than pixels do, as soon as the pictures are a little
-# off their place. Such inner outputs are called **features**. The net computes them at each call and throws them away.
+# off their place. That is how it was trained: without the training, its numbers are no better than pixels. Such inner outputs are called
+# **features**. The net computes them at each call and throws them away.
 #
 # ## The children are not the model
 #
-# Now for a model from a library. ResNet-18 classifies photographs; its `forward` is not yours to edit. Without a network
-# it comes with random weights, which is enough here: hooks do not care.
+# Now for a model from a library. ResNet-18 classifies photographs; its `forward` is not yours to edit. Without a network connection
+# it comes with random weights. That is enough here: hooks do not care. Why hooks at all? Why not run the children one after another?
 
 # %%
 from course.pictures.feature_maps import draw_digits, draw_feature_maps
@@ -145,15 +147,6 @@ net = resnet18(weights=ResNet18_Weights.DEFAULT if PRETRAINED else None).eval()
 mean, std = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])  # as ResNet-18 was trained
 x = (picture("flower", 96) - mean[:, None, None]) / std[:, None, None]
 
-with torch.no_grad():
-    steps = create_feature_extractor(net, ["conv1", "layer1", "layer2", "layer3"])(x)
-draw_feature_maps(steps, columns=6, title="One flower on its way through ResNet-18")
-
-# %% [markdown]
-# Each row is a layer, each small picture one channel of its output. torchvision's tool made it; in this lesson you build your own, which goes
-# where that one cannot. Why hooks at all? Why not run the children one after another?
-
-# %%
 step = x
 try:
     for name, child in net.named_children():
@@ -163,8 +156,8 @@ except RuntimeError as error:
     print("stopped at", name, "-", error)
 
 # %% [markdown]
-# `named_children()` tells which layers the model *has*; only `forward` tells how it *uses* them. Between `avgpool` and `fc` lies a call of
-# `torch.flatten`, which is a function and no child:
+# `named_children()` tells which layers the model *has*; only `forward` tells how it *uses* them. Between `avgpool` and `fc` it calls
+# `torch.flatten`, which is a function, not a child:
 
 # %%
 show_source(type(net)._forward_impl)
@@ -303,8 +296,7 @@ check("feature_extractor")
 layers = ["conv1", "block.conv1", "block.conv2", "block", "pool", "fc"]
 with torch.no_grad():
     found = FeatureExt(deepcopy(digit_net), layers)(moved[~seen]) or {}  # a copy: `digit_net` stays without hooks
-print(f"{'pixels':12} {nearest(moved[~seen], labels[~seen]):.0%}")
-for name, value in found.items():
+for name, value in {"pixels": moved[~seen], **found}.items():
     share = nearest(value, labels[~seen])
     print(f"{name:12} {share:.0%} {'█' * round(40 * share)}")
 
@@ -322,7 +314,7 @@ show_source(Residual, TinyResNet)
 
 # %% [markdown]
 # In ResNet-18, too, `bn1` is followed by `ReLU(inplace=True)`, which writes its result into the tensor that it is given: the very tensor
-# that your hook has kept. A BatchNorm puts out negative values, a ReLU none. Which of these three still have them?
+# that your hook has kept. A BatchNorm's output has negative values, a ReLU's has none. Which of these three still have them?
 
 # %%
 kept = {}
@@ -372,7 +364,7 @@ def count_hooks(model):
 #
 # Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns a dict: under each name in `layers` the output of that layer.
 #
-# - Each value stays what the layer put out **at that moment**, and requires no gradient.
+# - Each value stays what the layer returned **at that moment**, and requires no gradient.
 # - A layer that did not run has no entry.
 # - Afterwards your hooks are gone, even after an error; other people's stay.
 #
@@ -415,10 +407,10 @@ check("safe_features")
 # ## Change a feature and see what happens
 #
 # Looking tells what a layer holds, not whether the net *uses* it. To find that out, change it. **Activation patching** takes two inputs, such
-# as a 3 and an 8, and runs the net on the 8, but lets one layer put out what it put out for the 3. If the answer becomes "3", the net
+# as a 3 and an 8, and runs the net on the 8, but lets one layer return what it returned for the 3. If the answer becomes "3", the net
 # told the two apart by what you have put in.
 #
-# Forward hooks do both halves: one that returns `None` looks on, one that returns something else **replaces** the output.
+# Forward hooks do both halves: one that returns `None` only looks, one that returns something else **replaces** the output.
 
 # %% [markdown]
 # ### Exercise: Patch an activation
@@ -427,7 +419,7 @@ check("safe_features")
 #
 # Write `patch_activation(model, layer, clean, corrupted, channels=None)`.
 #
-# - It runs `model` on `corrupted`, with the output of `layer` (a dotted name) replaced by what `layer` puts out for `clean`, and returns the model's answer.
+# - It runs `model` on `corrupted`, with the output of `layer` (a dotted name) replaced by what `layer` outputs for `clean`, and returns the model's answer.
 # - If `channels` is a list, only these channels (dimension 1 of the output) are replaced; an empty list means none.
 # - Afterwards your hooks are gone, other people's are still there, and every module is in the mode that it was in.
 #
@@ -446,7 +438,7 @@ def patch_activation(
     corrupted: torch.Tensor,
     channels: list[int] | None = None,
 ) -> torch.Tensor:
-    """`model(corrupted)`, where `layer` puts out (in these channels) what it put out for `clean`."""
+    """`model(corrupted)`, where `layer` returns (in these channels) what it returned for `clean`."""
     # TODO: two runs, two hooks.
     ### BEGIN SOLUTION
     module, kept = model.get_submodule(layer), []
@@ -482,7 +474,7 @@ from course import check
 check("patch_activation")
 
 # %% [markdown]
-# Now a real 3 and a real 8, neither of which the net was trained on.
+# Now a real 3 and a real 8, which the net was not trained on.
 
 
 # %%
@@ -502,51 +494,38 @@ captions = [chances(digit_net(one)) for one in (three, eight)]
 draw_digits(torch.cat([three, eight]), captions, title="What the net makes of a 3 and of an 8")
 
 # %% [markdown]
-# First, whole layers. How far does each patch bring the answer back, from that for the 8 (0) to that for the 3 (1)? Guess at which
-# layers it falls short of 1.
-
-# %%
-with torch.no_grad():
-    for_three, for_eight = digit_net(three), digit_net(eight)
-    for layer in ("conv1", "bn1", "block.conv1", "block.bn1", "block.bn2", "block", "pool", "fc"):
-        patched = patch_activation(digit_net, layer, three, eight)
-        if patched is None:
-            print("patch_activation is not written yet")
-            break
-        back = 1 - (patched - for_three).norm().item() / (for_eight - for_three).norm().item()
-        print(f"{layer:12} {back:5.2f} {'█' * round(40 * max(back, 0))}")
-
-# %% [markdown]
-# Inside the block the skip connection carries the 8 around the patch. Then single channels. The output of `block` has sixteen
-# feature maps. Order them by how much each one, patched alone, helps the 3. How many does it take to turn the 8 into a 3? Guess first.
+# The output of `block` has sixteen feature maps. Order them by how much each one, patched alone, helps the 3. How many does it take to
+# turn the 8 into a 3? And the other way round: how many maps of the 8, in the same order, does it take to spoil the 3? Guess first.
 
 
 # %%
-def patched_with(channels):
+def patched(clean, corrupted, channels):
     with torch.no_grad():
-        return patch_activation(digit_net, "block", three, eight, channels)
+        return patch_activation(digit_net, "block", clean, corrupted, channels)
 
 
 maps = {}
 for digit, one in (("the 3", three), ("the 8", eight)):
     maps[digit] = (safe_features(digit_net, ["block"], one) or {}).get("block")
-if patched_with([0]) is None or None in maps.values():
+if patched(three, eight, [0]) is None or None in maps.values():
     found = "One of the two tools is not written yet."
 else:
-    order = sorted(range(16), key=lambda channel: -patched_with([channel]).softmax(1)[0, 3].item())
+    order = sorted(range(16), key=lambda channel: -patched(three, eight, [channel]).softmax(1)[0, 3].item())
     for many in (0, 1, 2, 3, 4, 6, 16):
-        print(f"{many:2} of 16 feature maps from the 3 -> {chances(patched_with(order[:many]))}")
+        ways = [chances(patched(*pair, order[:many])) for pair in ((three, eight), (eight, three))]
+        print(f"{many:2} maps of the 3 in the 8 -> {ways[0]:15}   of the 8 in the 3 -> {ways[1]}")
     sorted_maps = {digit: value[:, order] for digit, value in maps.items()}
     found = draw_feature_maps(sorted_maps, one_scale=True, title="The eight most telling maps of block, the most telling first")
 found
 
 # %% [markdown]
-# All the other maps still carry the 8, and yet the net says 3. The first columns of the picture are what it goes by.
+# A few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. On the right, the same few maps of the 8
+# spoil the 3: they are *needed*, too. It need not be so, for a net may know the same thing twice. So patch both ways.
 #
 # ## The same with a GPT
 #
-# Large language models are made of *blocks*, and these of *heads*, by which a *token* looks back at earlier ones. Here is one in small. Its
-# tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Each head is a module; a block puts out a dict.
+# A good place for a break. Large language models are made of *blocks*, and these of *heads*, by which a *token* looks back at earlier ones.
+# Here is a small one. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Each head is a module; a block puts out a dict.
 
 # %%
 show_source(Head, Block)
@@ -561,8 +540,8 @@ for task in ("copy", "reverse"):
     print(f"{task:7} 4 0 7 2 9 =", write(gpt, f"{task} 4 0 7 2 9 ="))
 
 # %% [markdown]
-# Where do its heads look? The `softmax` of a head puts out its **attention**: for each token a row that says how much it takes from which
-# earlier one. That is a feature like any other, and a job for your `safe_features`. Which heads read the digits?
+# Where do its heads look? The `softmax` of a head returns its **attention**: for each token a row that says how much it takes from each
+# earlier one. That is a feature like any other, and a job for your `safe_features`. Which head passes the task on to the digits?
 
 # %%
 from course.pictures.attention import draw_attention
@@ -574,11 +553,12 @@ for task, tokens in given.items():
     found = safe_features(gpt, [f"{name}.softmax" for name in heads], tokens) or {}
     attention[task] = {name.removesuffix(".softmax"): value for name, value in found.items()}
 words = {task: [WORDS[token] for token in tokens[0]] for task, tokens in given.items()}
-draw_attention(attention, words, last=DIGITS)                          # the tokens after which a digit is written
+draw_attention(attention, words)
 
 # %% [markdown]
-# In the second block you see slanted lines: forwards for `copy`, backwards for `reverse`. But which head has told them what to do?
-# Patch one head at a time: the net reads `copy`, and one head says what it says for `reverse`. Guess first.
+# In the last five rows, after which digits are written, the second block shows slanted lines: forwards for `copy`, backwards for `reverse`.
+# Both heads of the first block look at the task word, in its column on the left. Which one do you suspect? Patch one head at a
+# time: the net reads one line, and one head says what it says for the other. Guess first.
 
 
 # %%
@@ -586,24 +566,34 @@ def answer(scores):
     return " ".join(WORDS[token] for token in scores[0, -DIGITS:].argmax(1))
 
 
-for task, tokens in given.items():
-    print(f"{task:24} {answer(gpt(tokens))}")
+def told(layer, clean, corrupted, places=None):
+    scores = patch_activation(gpt, layer, given[clean], given[corrupted], places)
+    return "patch_activation is not written yet" if scores is None else answer(scores)
+
+
+print(f"{'nothing patched':15}  copy: {answer(gpt(given['copy']))}   reverse: {answer(gpt(given['reverse']))}")
 for name in heads:
-    patched = patch_activation(gpt, name, given["reverse"], given["copy"])
-    print(f"copy, {name} patched  {'patch_activation is not written yet' if patched is None else answer(patched)}")
+    print(f"{name}   copy: {told(name, 'reverse', 'copy')}   reverse: {told(name, 'copy', 'reverse')}")
+turns = [name for name in heads if told(name, "reverse", "copy") == answer(gpt(given["reverse"]))]
+equals = 1 + DIGITS                                                    # the place of `=`; dimension 1 is the places
+for where, places in (("before =", range(equals)), ("from = on", range(equals, equals + DIGITS))):
+    for name in turns:
+        print(f"{name}, {where:9}   copy: {told(name, 'reverse', 'copy', list(places))}")
 
 # %% [markdown]
-# One head of the first block has heard the task. With what it says on the other line, all or nearly all of the answer turns around.
+# One head of the first block passes the task on: its patch turns the answer around, both ways. The other one looks at the same word,
+# just as darkly, and its patch changes nothing. **Where a head looks is not what it does.** And the last two lines say where
+# it happens: at the digits *before* `=`, while the line is read, and not where the answer is written.
 #
-# Now without a second run. Whoever knows the **direction** in which `reverse` differs from `copy` can add it to what a block puts out, and the
-# net does what nobody has asked for. This is called *steering*: it made a language model speak of the Golden Gate Bridge all the time.
+# Now without a second run. If you know the **direction** in which `reverse` differs from `copy`, you can add it to the output of a block,
+# and the net does what nobody has asked for. This is called *steering*.
 
 # %% [markdown]
 # ### Exercise: Steer a block
 #
 # easy · 5 min
 #
-# Write `steer(block, direction)`. From now on the block's output has `direction` added to what stands under `"hidden"`; everything else in the dict stays.
+# Write `steer(block, direction)`. From now on the block's output has `direction` added to its entry `"hidden"`; everything else in the dict stays.
 #
 # - What others have kept of the output stays as it was, too.
 # - It returns the handle; once it is removed, the block works as before.
@@ -617,7 +607,7 @@ for name in heads:
 
 # %% nbgrader={"grade": false, "grade_id": "steer_block", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def steer(block: nn.Module, direction: torch.Tensor):
-    """From now on `block` puts out `direction` more under "hidden". Returns the handle."""
+    """From now on the entry "hidden" of the output is larger by `direction`. Returns the handle."""
     # TODO: what does the hook return for a dict?
     ### BEGIN SOLUTION
     def hook(module, args, output):
@@ -636,7 +626,7 @@ check("steer_block")
 
 # %%
 def hidden(task):
-    """What the first block puts out, on average over a thousand lines."""
+    """What the first block returns, on average over a thousand lines."""
     kept = []
     with torch.no_grad(), gpt.blocks[0].register_forward_hook(lambda m, a, o: kept.append(o["hidden"])):
         gpt(lines(task, torch.randint(10, (1000, DIGITS))))
@@ -687,8 +677,11 @@ for strength in (0, 0.25, 0.5, 0.75, 1):
 # %% [markdown]
 # ## Further
 #
-# What follows deals with models that are less tidy, and with tools beside hooks. Its parts do not build on each other; the last one puts
-# your tools together.
+# Three sittings, each complete in itself:
+#
+# - *Leave no trace, lose no part* (35 minutes): 'Looking must not change the model', 'Outputs that are not tensors'.
+# - *What ran, and what hooks cannot see* (35 minutes): 'One layer, two calls', 'What hooks cannot see'.
+# - *What a layer costs* (30 minutes), and at its end your own toolbox.
 
 # %% [markdown]
 # ## Looking must not change the model
@@ -706,7 +699,7 @@ for mode in ("train", "eval"):
 
 # %% [markdown]
 # So you need both, and afterwards the mode has to be put back. Each module has a mode of its own, and `train()` and `eval()` set that of
-# every module inside as well. Whoever fine-tunes a model often keeps its BatchNorm layers in eval mode, on purpose. Even torchvision's
+# every module inside as well. In fine-tuning, people often keep BatchNorm layers in eval mode on purpose. Even torchvision's
 # tool forgets that:
 
 # %%
@@ -800,7 +793,7 @@ _ = attention(tokens, tokens, tokens)
 #
 # Write `every_tensor(model, layers, x)`: it runs `model` on `x` once and returns a flat dict with **every** tensor that the named layers return, under a key that tells its place.
 #
-# - Tuples, lists and dicts are opened, however deep the parts lie; what is no tensor is left out.
+# - Tuples, lists and dicts are opened, however deep the parts lie; anything that is not a tensor is left out.
 # - Each tensor is kept as in `safe_features`: as it was, and without a gradient.
 # - Afterwards your hooks are gone.
 #
@@ -948,7 +941,8 @@ check("reused_modules")
 #
 # ## What hooks cannot see
 #
-# A sum is no module, and neither is `torch.flatten`. torchvision's tool sees them, because it does not listen: it runs `forward` with stand-ins
+# A sum is not a module, and neither is `torch.flatten`. torchvision's
+# [`create_feature_extractor`](https://docs.pytorch.org/vision/stable/feature_extraction.html) sees them, because it does not listen: it runs `forward` with stand-ins
 # instead of tensors, and writes down each operation. This is called *tracing*; `torch.fx` does it. Here are those steps of the small model
 # that are not simply the first call of a module:
 
@@ -1002,10 +996,11 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # | | forward hooks | `create_feature_extractor` |
 # | --- | --- | --- |
 # | which models | any `nn.Module` | those that can be traced |
-# | what you can get | inputs and outputs of modules | also results of functions and `+`, and each call apart |
+# | what you can get | inputs and outputs of modules | also results of functions and `+`, and each call on its own |
 # | cost | the whole forward runs | it stops after the last step asked for |
 # | the model | carries hooks until you remove them | a new model, which shares its parameters with the old one |
 # | also good for | changing outputs, gradients | saving and using the cut model on its own |
+# | hooks on the model | run | are left out: fx notes what `forward` does |
 
 # %% [markdown]
 # ### Exercise: Hooks or fx?
@@ -1117,11 +1112,10 @@ from course import check
 check("count_macs")
 
 # %% [markdown]
-# torch can count as well, below the modules: `FlopCounterMode` counts **FLOPs**, the multiplication and the addition apart, so its numbers are
-# twice as large. Papers mix the two units. The second line shows what the cut saves.
-#
-# The last two lines are one encoder. Attention multiplies in functions, which hooks on layers miss. torch's counter sees them if they run as
-# operations that it knows: `SDPBackend.MATH` takes attention apart into such. A counter counts what it sees.
+# torch can count as well, below the modules: `FlopCounterMode` counts **FLOPs**, one for the multiplication and one for the addition, so its
+# numbers are twice as large. The second line shows what the cut saves. The last two lines are one encoder. Attention multiplies in
+# functions, which hooks on layers miss. torch's counter sees them if they run as operations that it knows: `SDPBackend.MATH`
+# makes attention of such. A counter counts what it sees.
 
 # %%
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -1150,14 +1144,13 @@ net.train()
 net.bn1.eval()
 net.conv1.requires_grad_(False)
 before = net.layer1[0].bn1.running_mean.clone()
-try:
+if None in (getattr(looking_at, "__wrapped__", looking_at)(net, {}), safe_features(deepcopy(net), ["fc"], x)):
+    print("One of the two parts is not written yet.")
+else:
     with looking_at(net, {}):
         recorded = safe_features(net, ["bn1", "layer1.0.conv2", "fc"], x)
     for name, value in recorded.items():
         print(f"{name:14} {tuple(value.shape)}, smallest value {value.min():.3f}, gradient: {value.requires_grad}")
-except (AttributeError, TypeError):
-    print("One of the two parts is not written yet.")
-
 print("hooks left:", count_hooks(net), "  modes:", net.training, net.bn1.training)
 print("running_mean unchanged:", torch.equal(before, net.layer1[0].bn1.running_mean))
 
@@ -1195,27 +1188,23 @@ attempt("safe_features, an LSTM: an error?", safe_features, reader, ["0"], words
 attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer1.0.relu", x, -x)
 
 # %% [markdown]
-# Copy your functions into a file of your own project. They need nothing from this course:
-#
-# | you want to know | your tool |
-# | --- | --- |
-# | the outputs of some layers | `safe_features` |
-# | all of it while the model stays as it is | `looking_at` |
-# | what ran, how often, in which order | `record_calls` |
-# | all parts of an LSTM's or attention's output | `every_tensor` |
-# | one step, even one that is no module | `value_at` |
-# | what a call costs | `count_macs` |
-# | whether a feature matters | `patch_activation` |
+# Copy your functions into a file of your own project. They need nothing from this course.
 #
 # ## What you take with you
 #
 # - A finished net knows more than it returns. A hook gets its features out, and they are good for tasks that the net was not trained for.
-# - A wrapper that registers forward hooks looks into any model; names come from `named_children` or `named_modules`.
 # - A kept output is an alias. If a later operation works in place, only a clone stays true.
 # - Hooks stay until they are removed. `with` and `finally` remove them even after an error.
-# - A hook that returns a value replaces the output. That is how to ask whether a feature matters.
-# - Further: `no_grad` does not stop BatchNorm's statistics, `eval` does. A hook fires once a call, not once a module. What is no module is
-#   seen by `torch.fx`, if `forward` can be traced.
+# - A hook that returns a value replaces the output. Ask in both directions whether a feature is enough, and whether it is needed.
+# - Further: `no_grad` does not stop BatchNorm's statistics, `eval` does. A hook fires once a call, not once a module.
+#
+# ## Where to go on
+#
+# - [Feature extraction in torchvision](https://docs.pytorch.org/vision/stable/feature_extraction.html): names of steps, in training and in eval mode.
+# - [timm](https://huggingface.co/docs/timm/feature_extraction): `features_only=True` gives maps of several sizes from hundreds of models.
+# - [Hugging Face](https://huggingface.co/docs/transformers/main_classes/output): `output_hidden_states=True` and `output_attentions=True` often spare you the hook.
+# - [TransformerLens](https://transformerlensorg.github.io/TransformerLens/): patching of every head and place of a real GPT-2, with heat maps.
+# - [nnsight](https://nnsight.net): reads and changes inner values of any model in a `with` block, also of models too large for your machine.
 #
 # **Next:** lesson 06 builds tools of hooks: Grad-CAM, a search for the first NaN, an optimizer inside the backward pass.
 #

@@ -247,8 +247,8 @@ if is_written(gradient_flow_debugger, sick):
 #   **dataclass**. The Transformer computes in half precision here (**autocast**).
 # - A **checkpoint** runs its part once more in backward, and wants the same operations recorded both times. So ask
 #   `tensor.detach()` in a hook: what you compute from it is not recorded.
-# - A model that was compiled and run before calls no hook that is added later. Then an empty report looks like good news:
-#   a good tool says aloud that it has heard nothing.
+# - A model that was compiled and run may not hear a hook that is added later (lesson 07). Then an empty report looks like good
+#   news: a good tool says aloud that it has heard nothing.
 
 # %%
 from dataclasses import dataclass
@@ -305,18 +305,7 @@ watched("a model no hook hears", nn.Linear(4, 3), lambda: wrapped(torch.randn(3,
 # %% [markdown]
 # One weight of the LSTM is NaN, and so is its output; its name is `''`, for the model is that one layer. An error in the other
 # models is your tool's: it has broken what it should only watch. The last line hears no hook: there an error is right, and silence is not.
-#
-# PyTorch has a detector of its own. It stops at the first NaN of backward, and names the operation:
-
-# %%
-import warnings
-
-with warnings.catch_warnings(), torch.autograd.set_detect_anomaly(True):
-    warnings.simplefilter("ignore")  # it tells at length which line of forward it was
-    try:
-        F.cross_entropy(patient(scans[batches[109]]), answers[batches[109]]).backward()
-    except RuntimeError as error:
-        print("RuntimeError:", error)
+# PyTorch's own detector, and where it points beside the cause: lesson 07, 'Which operation made the NaN?'.
 
 # %% [markdown]
 # ## See where a net looks
@@ -423,7 +412,7 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 # %% [markdown]
 # Not one negative value is left, and the tensor now counts as the ReLU's. There are two ways out: a tensor hook registered *inside*
 # the forward hook belongs to the value of that moment. Or the forward hook keeps a tensor of its own and returns a clone of it, with
-# which the model goes on. This works with views, too. And `torch.autograd.grad(score, tensor)` leaves every `.grad` alone.
+# which the model goes on. And `torch.autograd.grad(score, tensor)` leaves every `.grad` alone.
 #
 # ### Exercise: Grad-CAM
 #
@@ -502,7 +491,11 @@ for title, net in {"trained": eye, "untrained": DigitNet(), "the patient": patie
 # %% [markdown]
 # ## Further
 #
-# The core path ends here. Some more of Grad-CAM, three more tools, and the patient's case is not closed yet. Take one tool a sitting.
+# The core path ends here. Three sittings follow, each complete in itself:
+#
+# - *Train without holding all gradients* (35 minutes), after some more of Grad-CAM.
+# - *One gradient for each sample* (45 minutes): which scan was it, and which labels are wrong?
+# - *What is the memory full of?* (40 minutes)
 #
 # ## Grad-CAM at work
 #
@@ -659,8 +652,8 @@ print("The parameters after ten steps are equal, bit by bit:", torch.equal(*resu
 draw_memory(bars, title="A net in training: what the model and its optimizer need")
 # %% [markdown]
 # It has a price. To clip by the norm of *all* gradients, or to add up those of several batches, is not possible any more. And it is not
-# safe with every model: if a weight is used once more with its history cut off, the backward of what came earlier may still need the
-# old value.
+# safe with every model. In a *reentrant* checkpoint the hook of a shared weight runs twice, and so does its step. And if a weight is used
+# once more with its history cut off, the backward of what came earlier may still need the old value. Both are tried here:
 
 # %%
 class Twice(nn.Module):
@@ -687,9 +680,16 @@ for title, cut in {"weight.detach()": torch.detach, "weight.data": lambda weight
         print(f"{title}: the first layer's weight is off by {off:.2f}")
     except RuntimeError as error:
         print(f"{title}: RuntimeError: {str(error)[:86]} ...")
+
+for reentrant in (False, True):
+    calls, layer = [], nn.Linear(3, 3, bias=False)
+    layer.weight.register_post_accumulate_grad_hook(lambda weight, calls=calls: calls.append(weight))
+    twice = checkpoint(layer, checkpoint(layer, x.requires_grad_(), use_reentrant=reentrant), use_reentrant=reentrant)
+    twice.sum().backward()
+    print(f"a shared weight, use_reentrant={reentrant}: its hook ran {len(calls)} times")
 # %% [markdown]
 # `detach()` shares the weight's version counter, so autograd notices the change and stops. `.data` has a counter of its own, and the
-# result is wrong without a word. And the patient? Cured, it gets through the training, blank scan and all:
+# result is silently wrong. And the patient? Cured, it gets through the training, blank scan and all:
 
 # %%
 torch.manual_seed(0)
@@ -905,6 +905,9 @@ compared("one Linear layer", nn.Linear(16, 2), lambda model: model(rows).pow(2).
 with torch.autocast("cpu"):
     compared("half precision", copy.deepcopy(tied), lambda model: model(rows).pow(2).mean())
 # %% [markdown]
+# Samples are dimension 0 here. A tool cannot see that an input is time first, `(T, N, d)`, the default of `nn.LSTM` and of attention:
+# it returns `T` "samples", silently. Opacus asks for `batch_first`.
+#
 # A tool can get through all but one: an Embedding that shares its weight with a Linear layer adds a part to the gradient that no
 # hook on the Linear layer sees. There an error is right, for a wrong number would be worse. Norms and LSTMs are no Linear layers and
 # have no entry; neither has an attention's `out_proj`, whose `forward` nobody calls.
@@ -994,8 +997,8 @@ print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms
 # %% [markdown]
 # ## What is the memory full of?
 #
-# What fills the memory in training is what autograd **saves** for backward. In lesson 02 you have counted those bytes. *Where* do they
-# come from? Hooks for saved tensors see the tensors, but not the layer. Module hooks see a layer begin and end. Together:
+# Training holds parameters, gradients, the optimizer's state, and what autograd **saves** for backward: the part that grows with the batch,
+# and the only one that hooks see. In lesson 02 you have counted those bytes. *Where* do they come from? Hooks for saved tensors see the tensors, but not the layer. Module hooks see a layer begin and end. Together:
 
 # %%
 torch.manual_seed(0)
@@ -1031,7 +1034,8 @@ for handle in handles:
 # Modules are nested: `''` is the net itself, and it is running from its first line to its last. What is saved goes to the
 # **innermost** module that has begun and not ended.
 #
-# PyTorch may hand you a new Python object for the same memory. You know a storage again by its address (lesson 02, 'Counting memory').
+# PyTorch may hand you a new Python object for the same memory. You know a storage again by its address (lesson 02, 'Counting memory'),
+# as long as the graph lives: freed addresses come back.
 # %% [markdown]
 # ### Exercise: Activation memory
 #
@@ -1215,15 +1219,6 @@ draw_memory(bars, title="Six ways to run a forward")
 # What is saved grows with the batch, parameters and gradients do not. A checkpoint trades time for memory. Frozen layers at the
 # beginning of a net save nothing; frozen layers *later* than one that learns do, for the gradient has to go through them. A
 # validation without `no_grad` pays the full price.
-#
-# On models from work:
-
-# %%
-for title, (model, pixels) in real_models.items():
-    with ActivationMemory(model.requires_grad_(True).train()) as memory:
-        tensors_in(model(pixels))[0].pow(2).mean()
-    layer = max(memory.by_layer, key=memory.by_layer.get, default="none")
-    print(f"{title:18} {memory.bytes / 1024:4.0f} KiB, most of it in {layer!r}")
 
 # %% [markdown]
 # ## What you take with you
@@ -1232,9 +1227,17 @@ for title, (model, pixels) in real_models.items():
 #
 # - **Which models?** Nested, in-place operations, frozen in part, tied weights, a layer used twice, outputs that are tuples, half
 #   precision. For the others: an error that says so.
-# - **Compiled?** After `torch.compile`, a hook that is added later than the first call may never be called. Put hooks on before.
+# - **Compiled?** Put hooks on before the first call: later ones may not be heard (lesson 07).
 # - **What does it leave behind?** Hooks, `.grad`, the mode, the random generator. Also after an error.
 # - **Is it right?** Compare with autograd on a copy without hooks, as the checks of this course do.
+#
+# ## Where to go on
+#
+# - [Captum](https://captum.ai): Grad-CAM and many other attributions, with signed maps.
+# - [Step in backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html): PyTorch's tutorial, with memory over time;
+#   [torchtune](https://docs.pytorch.org/torchtune/main/generated/torchtune.modules.optim.OptimizerInBackward.html) can also save the optimizers' state.
+# - [Opacus](https://opacus.ai): per-sample gradients of many layers, and clipping that needs only their norms.
+# - [Memory snapshots](https://docs.pytorch.org/docs/stable/torch_cuda_memory.html): what is in a GPU's memory, and which line put it there.
 #
 # ### When this notebook is graded
 #

@@ -9,8 +9,7 @@
 # %% [markdown]
 # # Hooks in real training
 #
-# - **You will do** this: teach hooks to be right where models are compiled, checkpointed, scaled and spread over several machines.
-# - **You will learn** what a hook sees there, and what it never sees.
+# - **You will do** this: make hooks that are right where models are compiled, checkpointed, scaled and spread over several machines.
 # - **You need** lessons 02 to 04.
 # - **Time** <!-- time and points -->.
 # - **Stuck?** `hint()` after a failed check, `hint("features_or_error")` to begin.
@@ -36,23 +35,28 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## A watcher that reports: all is well
 #
-# The net of lesson 03 again, which dies in training. This time it is *compiled*, as nets are that have to be fast. In the end somebody
-# asks a watcher of two forward hooks which of its ReLUs put out nothing but zeros. (The first call takes some seconds: it loads the compiler.)
+# Here is the net of lesson 03 again, which dies in training. This time it is *compiled*, to be fast
+# ([`torch.compile`](https://docs.pytorch.org/docs/stable/generated/torch.compile.html)). Afterwards somebody asks a watcher, made of two forward hooks, which of its
+# ReLUs output only zeros. (The first call takes some seconds: it loads the compiler.)
 
 # %%
 from course.data import digit_batches
 
-torch.manual_seed(0)
-net = torch.compile(
-    nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10)),
-    backend="eager",  # all that happens to hooks, without a C++ compiler
-)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
-for pictures, labels in digit_batches():
-    loss = F.cross_entropy(net(pictures), labels)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+
+def digit_net():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+
+
+def train(net, optimizer):
+    losses = []
+    for pictures, labels in digit_batches():
+        loss = F.cross_entropy(net(pictures), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
 
 
 def dead_relus(net, x):
@@ -65,12 +69,15 @@ def dead_relus(net, x):
     return dead
 
 
-print(f"loss: {loss.item():.2f}, guessing costs {torch.tensor(10.0).log():.2f}")
+net = torch.compile(digit_net(), backend="eager")  # this backend needs no C++ compiler
+loss = train(net, torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9))[-1]
+pictures, labels = next(iter(digit_batches()))
+print(f"loss: {loss:.2f}, guessing costs {torch.tensor(10.0).log():.2f}")
 print("dead ReLUs:", dead_relus(net, pictures))
 
 # %% [markdown]
-# No ReLU is dead, says the watcher. But it has heard nothing at all: the compiled code was made before its hooks were there, and
-# never calls them. An empty list looks like good news.
+# No ReLU is dead, says the watcher. In fact it heard nothing: the compiled code was made before its hooks were there, and never
+# calls them. An empty list looks like good news.
 #
 # ### Exercise: A watcher that speaks up
 # easy · 6 min
@@ -118,80 +125,85 @@ except RuntimeError as error:
 print("asked of the net as it was before it was compiled:", dead_relus(net._orig_mod, pictures))
 
 # %% [markdown]
-# When does compiled code hear a hook? It is made in the first call, and looked at again only if something changes that it *guards*,
-# such as the size of the batch. Hooks are not guarded, to save time (`skip_nnmodule_hook_guards`).
+# When does compiled code hear a hook? It is made in the first call, and made again if something changes that it *guards*, such as
+# the batch size. So register each kind of hook before the first call (early) or after it (late). Is it heard in the second call? The
+# third column is late as well, but there a **sentinel** was early: a hook of the same kind, on the same module, that does nothing.
 
 
 # %%
-def heard_when_compiled(early=False, other_batch=False, reset=False, guarded=False):
-    """How often a hook runs in the second call of a compiled model."""
-    model, heard = nn.Sequential(nn.Linear(3, 3), nn.ReLU()), []
-    listen = lambda module, args, output: heard.append(output)
-    with torch._dynamo.config.patch(skip_nnmodule_hook_guards=not guarded):
-        torch._dynamo.reset()
-        compiled = torch.compile(model, backend="eager")
-        if early:
-            model[1].register_forward_hook(listen)
-        compiled(torch.ones(4, 3))
-        if not early:
-            model[1].register_forward_hook(listen)
-        if reset:
-            torch._dynamo.reset()
-        heard.clear()
-        compiled(torch.ones(6 if other_batch else 4, 3))
-    return len(heard)
+def heard(kind, late=False, sentinel=False, batch=4, **options):
+    """How often a hook of this kind runs in the second call of a compiled net."""
+    torch._dynamo.reset()
+    net, calls = nn.Sequential(nn.Linear(3, 3), nn.ReLU()), []
+    register = getattr(net[1] if hasattr(net[1], kind) else net[0].weight, kind)
+    compiled = torch.compile(net, backend="eager", **options)
+    if sentinel:
+        register(lambda *_: None)
+    if not late:
+        register(lambda *_: calls.append(kind))
+    try:
+        compiled(torch.ones(4, 3)).sum().backward()
+    except torch._dynamo.exc.Unsupported:
+        return "error"
+    if late:
+        register(lambda *_: calls.append(kind))
+    calls.clear()
+    compiled(torch.ones(batch, 3)).sum().backward()
+    return len(calls)
 
 
-print("registered after the first call:", heard_when_compiled())
-print("registered before it:           ", heard_when_compiled(early=True))
-print("after, and another batch size:  ", heard_when_compiled(other_batch=True))
-print("after, and a reset:             ", heard_when_compiled(reset=True))
-print("after, and hooks guarded:       ", heard_when_compiled(guarded=True))
+print(f"{'':35} early  late  sentinel, late  early, fullgraph=True")
+on_modules, on_parameters = ["forward_hook", "full_backward_hook"], ["hook", "post_accumulate_grad_hook"]
+for kind in on_modules + on_parameters:
+    kind = f"register_{kind}"
+    ways = heard(kind), heard(kind, late=True), heard(kind, late=True, sentinel=True), heard(kind, fullgraph=True)
+    print(f"{kind:35} {ways[0]}      {ways[1]}     {ways[2]}               {ways[3]}")
+print("a late forward hook, and another batch size:", heard("register_forward_hook", late=True, batch=6))
 
 # %% [markdown]
-# The third line is why such a hook seems to work in one run and not in the next: the last batch of an epoch is smaller. And
-# compiled code is not the only one that passes hooks by. A `TransformerEncoder` in eval mode has a *fast path*, which calls no
-# layer inside. Count all modules that a hook hears, then put a single hook on one inner layer:
+# An **empty** set of hooks is not guarded, to save time. A set with a hook in it is: the sentinel opens its module to late hooks of its
+# kind. Hooks on parameters belong to autograd, and are always heard. `fullgraph=True` demands code without a gap, and a full
+# backward hook makes one. The last line is why a late hook seems to work in one run and not in the next: the last batch of
+# an epoch is smaller.
+#
+# Compiled code is not the only one that passes hooks by. A `TransformerEncoder` in eval mode has a *fast path*, which calls
+# no layer inside. Count the modules that are heard, then hook one inner layer:
 
 # %%
-encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2)
-tokens, heard = torch.randn(2, 5, 8), []
-with nn.modules.module.register_module_forward_hook(lambda module, args, output: heard.append(module)):
-    encoder.train()(tokens)
-    in_training, heard = len(heard), []
-    with torch.no_grad():
-        encoder.eval()(tokens)
-print("modules heard in training:", in_training, "  in eval mode:", len(heard))
-
-hook = encoder.layers[0].linear1.register_forward_hook(lambda module, args, output: print("heard: an inner layer"))
-with torch.no_grad(), hook:
+encoder, tokens = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2).eval(), torch.randn(1, 5, 8)
+calls = []
+with torch.no_grad(), nn.modules.module.register_module_forward_hook(lambda module, args, output: calls.append(module)):
+    encoder(tokens)
+print("modules:", len(list(encoder.modules())), "  heard:", len(calls))
+with torch.no_grad(), encoder.layers[0].linear1.register_forward_hook(lambda module, args, output: print("heard: linear1")):
     encoder(tokens)
 
 # %% [markdown]
-# With a hook on it, the layer leaves the fast path: to look has changed which code runs. So let a watcher count what it hears, as yours
-# does, and measure speed without it.
+# With a hook on it, the layer leaves the fast path: looking has changed which code runs. So measure speed without a watcher.
 
 # %% [markdown]
 # ## What is computed twice is heard twice
 #
-# The layers of large models do not keep what backward needs. A *checkpoint* throws it away in forward, and computes it again in
-# backward: less memory, and more time. Watch a forward hook on each layer of a checkpointed part:
+# The layers of large models do not keep what backward needs. A [*checkpoint*](https://docs.pytorch.org/docs/stable/checkpoint.html) throws it away in forward,
+# and computes it again in backward: less memory, and more time. Which hooks of a checkpointed part run again?
 
 # %%
 from torch.utils.checkpoint import checkpoint
 
 part = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Linear(3, 3))
-heard = []
+calls = []
 for name, layer in part.named_children():
-    layer.register_forward_hook(lambda module, args, output, name=name: heard.append(name))
+    layer.register_forward_hook(lambda module, args, output, name=name: calls.append(name))
+part[2].register_forward_pre_hook(lambda module, args: calls.append("2 begins"))
+part[2].register_forward_hook(lambda module, args, output: calls.append("2, always_call"), always_call=True)
 
 x = torch.randn(5, 3, requires_grad=True)
 for reentrant in (True, False):
-    heard.clear()
+    calls.clear()
     loss = checkpoint(part, x, use_reentrant=reentrant).sum()
-    forward = list(heard)
+    forward = len(calls)
     loss.backward()
-    print(f"use_reentrant={reentrant!s:5}  in forward: {forward}, in backward: {heard[3:]}")
+    print(f"use_reentrant={reentrant!s:5}  in backward: {calls[forward:]}")
 print("batches that BatchNorm has counted, of 2:", part[1].num_batches_tracked.item())
 
 # %%
@@ -203,19 +215,19 @@ class Halved(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.first, self.last = nn.Linear(3, 3), nn.Linear(3, 3)
-        self.middle = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3))
+        self.first, self.last = nn.Linear(64, 32), nn.Linear(32, 10)
+        self.middle = nn.Sequential(nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 32))
 
     def forward(self, x):
-        return self.last(checkpoint(self.middle, self.first(x), use_reentrant=False))
+        return self.last(checkpoint(self.middle, self.first(x.flatten(1)), use_reentrant=False))
 
 
-draw_hook_timeline(Halved(), x, title="A checkpoint's second forward")
+draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called again in backward")
 
 # %% [markdown]
-# Without `use_reentrant`, which is the older kind, the second forward stops as soon as backward has all it needs: of the last layer
-# a pre-hook runs again, the hook does not. And BatchNorm, which is no hook of yours, moves its statistics twice a step. A hook that
-# counts, averages or draws a curve is wrong from here on. The second forward also has to record just what the first one did:
+# The reentrant checkpoint, the older kind, runs all of its part again. The newer one stops as soon as backward has what it needs: the
+# last layer begins, and its hook does not run, unless it was registered with `always_call=True`. A pre-hook and a hook that work as a
+# pair, as in lesson 06, need that. BatchNorm moves its statistics twice a step, and a hook that counts or averages is wrong. The second forward also has to record just what the first one did:
 
 # %%
 squares = []
@@ -234,10 +246,33 @@ except torch.utils.checkpoint.CheckpointError as error:
     print("CheckpointError:", str(error).split(":")[1].split("\n")[0])
 
 # %% [markdown]
-# The hook's `pow` saved a tensor for backward in the first forward, and not in the second. So look at `output.detach()`.
+# The hook's `pow` saved a tensor for backward in the first forward, and not in the second. So look at `output.detach()`. This was
+# the loud half. The silent half: before the second forward, a checkpoint puts the random generator back to where it was. Here
+# a hook draws a number in front of a Dropout, as one does to log a sample. How wrong does the gradient become?
+
+
+# %%
+def draw(generator, module, args, output):
+    if left:
+        torch.rand(left.pop(), generator=generator)
+
+
+part = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.Linear(3, 3))
+cases = {"both forwards": (2, None), "the first one": (1, None), "the first one, own generator": (1, torch.Generator())}
+for when, (draws, generator) in cases.items():
+    gradients = []
+    for run in (part, partial(checkpoint, part, use_reentrant=False)):
+        left = [1] * draws
+        torch.manual_seed(0)
+        with part[0].register_forward_hook(partial(draw, generator)):
+            gradients.extend(torch.autograd.grad(run(x).sum(), part[0].weight))
+    print(f"drawn in {when:28}: off by {(gradients[0] - gradients[1]).abs().max().item():.2f}")
+
+# %% [markdown]
+# Drawn in one forward only, it moves the Dropout's numbers, and no error is raised. A generator of its own does no harm.
 #
-# What tells a hook which forward it is in? Not the calls of the model around it: the blocks of a Transformer are checkpointed one
-# by one, and if you watch such a block, backward calls all of it again. `ModuleTracker().is_bw` tells whether backward is running.
+# How does a hook know which forward it is in? Not by the calls of the model around it: the blocks of a Transformer are checkpointed
+# one by one, and if you watch such a block, backward calls all of it again. `ModuleTracker().is_bw` says whether backward is running.
 
 # %%
 block = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
@@ -248,8 +283,8 @@ checkpoint(block, x, use_reentrant=False).sum().backward()
 # ### Exercise: One entry a step
 # medium · 12 min
 #
-# Write `recorder(model, layers)`, for `with`. Each call of `model` within the block runs each of these layers once, and adds an entry
-# for it: the mean of the squares of its output, as a Python number. What a checkpoint computes again in backward, a layer or all
+# Write the context manager `recorder(model, layers)`. Each call of `model` within the block runs each of these layers once, and adds an
+# entry for it: the mean of the squares of its output, as a Python number. What a checkpoint computes again in backward, a layer or all
 # of `model`, adds nothing. `with` hands out a dict of lists, from the names in `layers` to their entries. After the block, no
 # hook is left.
 #
@@ -283,21 +318,10 @@ from course import check
 check("one_entry_a_step")
 
 # %% [markdown]
-# Put to work: three steps of a net whose middle is checkpointed. The layers outside have three entries, and so have those inside.
-
+# Put to work: three steps of the net in the picture. Its layers have three entries each, those in the checkpoint as well.
 
 # %%
-class Deep(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first, self.last = nn.Linear(64, 32), nn.Linear(32, 10)
-        self.middle = nn.Sequential(nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 32))
-
-    def forward(self, x):
-        return self.last(checkpoint(self.middle, self.first(x.flatten(1)), use_reentrant=False))
-
-
-net = Deep()
+net = Halved()
 with recorder(net, ["first", "middle.0", "middle.1", "last"]) as history:
     for pictures, labels in list(digit_batches())[:3]:
         F.cross_entropy(net(pictures), labels).backward()
@@ -307,9 +331,16 @@ for name, entries in history.items():
 # %% [markdown]
 # ## A gradient that is 65,536 times too large
 #
-# In half precision small gradients vanish. So mixed-precision training multiplies the loss by a large number, 65,536 at first,
-# and divides the gradients again right before the optimizer's step. A `GradScaler` does both. What does a hook on a parameter
-# see, whose true gradient is 1?
+# Half precision comes in two kinds. What does each make of a small number and of a large one?
+
+# %%
+for dtype in (torch.float16, torch.bfloat16):
+    print(f"{dtype!s:14} {torch.tensor([1e-8, 70_000.0]).to(dtype).tolist()}")
+
+# %% [markdown]
+# bfloat16 has the range of float32, and fewer digits: it needs no help. In **float16** small gradients vanish. So training
+# multiplies the loss by a large number, 65,536 at first, and divides the gradients again right before the optimizer's step. A
+# [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) does both. What does a hook on a parameter see, if its true gradient is 1?
 
 # %%
 w = Parameter(torch.ones(2))
@@ -325,28 +356,24 @@ scaler.update()
 
 # %% [markdown]
 # The tensor hook of lesson 02 that clamps to (-1, 1) is a disaster here: of the gradient, 1 / 65,536 is left. And if a gradient
-# overflows, the scaler leaves out the step, and no hook of the optimizer runs:
+# overflows, the scaler skips the step, and no hook of the optimizer runs:
 
 # %%
-handles.append(w.register_hook(lambda grad: grad.clamp(-1, 1)))
-optimizer.zero_grad()
-scaler.scale(w.sum()).backward()
-scaler.step(optimizer)
-scaler.update()
-handles.pop().remove()
-
-optimizer.zero_grad()
-print("now an overflow")
-scaler.scale((w * 1e38).sum()).backward()
-scaler.step(optimizer)
-scaler.update()
+for title, factor in (("clamped in a tensor hook", 1), ("an overflow", 1e38)):
+    print(title)
+    optimizer.zero_grad()
+    with w.register_hook(lambda grad: grad.clamp(-1, 1)) if factor == 1 else ExitStack():
+        scaler.scale((w * factor).sum()).backward()
+    scaler.step(optimizer)
+    scaler.update()
 print("scale afterwards:", scaler.get_scale())
 for handle in handles:
     handle.remove()
 
 # %% [markdown]
-# An optimizer has hooks of its own: `register_step_pre_hook(hook)` and `register_step_post_hook(hook)` call
-# `hook(optimizer, args, kwargs)` around each step. What a pre-hook returns, except `None`, replaces `(args, kwargs)`.
+# An optimizer has hooks of its own:
+# [`register_step_pre_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.register_step_pre_hook.html) and
+# `register_step_post_hook(hook)` call `hook(optimizer, args, kwargs)` around each step. What a pre-hook returns, except `None`, replaces `(args, kwargs)`.
 #
 # ### Exercise: A clip that is right under a scaler
 # easy · 9 min
@@ -380,8 +407,28 @@ from course import check
 check("clip_at_step")
 
 # %% [markdown]
-# Put to work. One kind of optimizer divides by the scale itself, inside of its step: a *fused* one. Which gradients does your
-# hook meet there?
+# Does it help the net that died? It is compiled again, now with a sentinel on each ReLU, so that the watcher hears:
+
+# %%
+from course.pictures.curves import draw_curves
+
+runs = {}
+for way in ("as it was", "with your clip"):
+    net = digit_net()
+    for layer in (net[2], net[4]):
+        layer.register_forward_hook(lambda module, args, output: None)
+    net = torch.compile(net, backend="eager")
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
+    if way == "with your clip":
+        clip_at_step(optimizer, 1.0)
+    runs[way] = train(net, optimizer)
+    print(f"{way}: dead ReLUs: {dead_relus(net, pictures)}")
+draw_curves(runs, title="The loss of the net that died")
+
+# %% [markdown]
+# One step with a huge gradient had killed it. With its norm cut down to 1, that step does no harm.
+#
+# One kind of optimizer divides by the scale itself, inside its step: a *fused* one. Which gradients does your hook see there?
 
 # %%
 for fused in (False, True):
@@ -395,8 +442,8 @@ for fused in (False, True):
 
 # %% [markdown]
 # Before a fused step the gradients are still scaled, and a clip to 0.5 leaves next to nothing of them after the division. There, call
-# `scaler.unscale_(optimizer)` before `scaler.step(optimizer)`. And after an overflow your hook runs: a fused optimizer leaves the step
-# out by itself.
+# `scaler.unscale_(optimizer)` before `scaler.step(optimizer)`. After an overflow your hook runs, too: a fused optimizer skips
+# the step by itself.
 
 # %% [markdown]
 # ## Adapt a model without touching it
@@ -415,13 +462,12 @@ print("norm of the gradient of A:", A.grad.norm().item(), " of B:", round(B.grad
 print("saved:", list(linear.state_dict()))
 
 # %% [markdown]
-# It works, and at the first step `A` gets no gradient at all, for all of it is multiplied by `B`, which is zero. But nobody saves
-# `A` and `B`, no optimizer finds them, `.to(device)` leaves them behind. And where the model takes the weights, and never calls the
-# layer, the hook changes nothing: so it is with the last layer of attention.
+# It works, and in the first step the gradient of `A` is zero, for it is multiplied by `B`. But nobody saves `A` and `B`, no optimizer
+# finds them, `.to(device)` leaves them behind. And where a model reads a layer's weight and never calls the layer, as
+# attention does with its last one, the hook changes nothing:
 
 # %%
 attention = nn.MultiheadAttention(8, 2, batch_first=True).eval()
-tokens = torch.randn(1, 5, 8)
 before = attention(tokens, tokens, tokens)[0]
 with attention.out_proj.register_forward_hook(lambda module, args, output: output + 1000):
     print("the hook on out_proj changes the output:", not torch.equal(before, attention(tokens, tokens, tokens)[0]))
@@ -477,8 +523,8 @@ from course import check
 check("lora")
 
 # %% [markdown]
-# Put to work: a net that reads digits gets the digits upside down. All of its linear layers are replaced, and a fraction of its
-# parameters is trained. (With your `replace_modules` of lesson 04 it is one line.)
+# Put to work: a net that reads digits gets them upside down. All of its linear layers are replaced. (With your
+# `replace_modules` of lesson 04 it is one line.)
 
 # %%
 from course.data import digit_batches, reads, train_to_read
@@ -493,34 +539,69 @@ for name, module in list(net.named_modules()):
 
 trained = [parameter for parameter in net.parameters() if parameter.requires_grad]
 print("trained:", sum(one.numel() for one in trained), "of", sum(one.numel() for one in net.parameters()))
-optimizer = torch.optim.Adam(trained, lr=0.01)
-# All batches but the one that killed the net of lesson 03.
-batches = [(pictures.flatten(1).flip(1), labels) for pictures, labels in digit_batches() if pictures.max() <= 1]
+optimizer, turned = torch.optim.Adam(trained, lr=0.01), lambda net, pictures: net(pictures.flatten(1).flip(1))
+clip_at_step(optimizer, 1.0)
 for _ in range(3):
-    for pictures, labels in batches:
-        loss = F.cross_entropy(net(pictures), labels)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+    train(partial(turned, net), optimizer)
 merged = nn.Sequential(*(part.merged() if isinstance(part, LoRA) else part for part in net))
-right = (merged(batches[-1][0]).argmax(1) == batches[-1][1]).float().mean().item()
-print(f"upside down, after three epochs and merged: {right:.0%} of the last batch")
-print("merged and not, the largest difference:", (merged(pictures) - net(pictures)).abs().max().item())
+right = (turned(merged, pictures).argmax(1) == labels).float().mean().item()
+print(f"upside down, after three epochs and merged: {right:.0%} of a batch")
 
 # %% [markdown]
-# Some layers are not called, but asked for their weight, and a LoRA has none: attention's `out_proj`, and all of an encoder in eval
-# mode, on its fast path. So merge what you have trained before you use it.
+# Libraries multiply the correction by `alpha / rank`, so that another rank needs no other learning rate. Is that so? How far does
+# one step of Adam move the outputs, with and without?
 
 # %%
-encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2)
-encoder.layers[0].linear1 = LoRA(encoder.layers[0].linear1, rank=2)
-print("in training:", tuple(encoder.train()(tokens).shape))
+for scaled in (False, True):
+    moved = []
+    for rank in (1, 4, 16):
+        torch.manual_seed(0)
+        lora = LoRA(nn.Linear(64, 10), rank)
+        x, scale = pictures.flatten(1), 1 / rank if scaled else 1.0
+        output = lambda: lora.linear(x) + scale * (lora(x) - lora.linear(x))
+        before, step = output().detach(), torch.optim.Adam([lora.A, lora.B], lr=0.01)
+        F.cross_entropy(output(), labels).backward()
+        step.step()
+        moved.append(round((output() - before).abs().mean().item(), 4))
+    print(f"ranks 1, 4, 16, {'times 1 / rank' if scaled else 'as it is':14}: moved by {moved}")
+
+# %% [markdown]
+# What about layers that are asked for their weight, and not called? A LoRA has no `weight`. An encoder in eval mode reads
+# `linear1.weight` before it decides on its fast path. The cure is
+# [`parametrize`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html): a module between a parameter and everybody who asks for it.
+
+# %%
+from torch.nn.utils import parametrize
+
+
+class LowRank(nn.Module):
+    def __init__(self, weight, rank):
+        super().__init__()
+        self.A = Parameter(torch.randn(rank, weight.shape[1]) / weight.shape[1] ** 0.5)
+        self.B = Parameter(torch.zeros(weight.shape[0], rank))
+
+    def forward(self, weight):
+        return weight + self.B @ self.A
+
+
+layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval().requires_grad_(False)
+linear1, layer.linear1 = layer.linear1, LoRA(layer.linear1, rank=2)
 try:
-    encoder.eval()(tokens)
+    layer(tokens)
 except AttributeError as error:
-    print("in eval mode:", error)
-encoder.layers[0].linear1 = encoder.layers[0].linear1.merged()
-print("merged, in eval mode:", tuple(encoder.eval()(tokens).shape))
+    print("replaced:", error)
+
+layer.linear1 = linear1
+before, places = layer(tokens), (linear1, layer.self_attn.out_proj)
+for place in places:
+    parametrize.register_parametrization(place, "weight", LowRank(place.weight, rank=2))
+layer(tokens).pow(2).sum().backward()
+print("trained:", [name for name, one in layer.named_parameters() if one.grad is not None])
+layer.self_attn.out_proj.parametrizations.weight[0].B.data.normal_()
+after = layer(tokens)
+for place in places:
+    parametrize.remove_parametrizations(place, "weight")
+print("B of out_proj counts:", not torch.allclose(before, after), "  merged, the same:", torch.allclose(after, layer(tokens)))
 
 # %% [markdown]
 # ### In your own words: A gradient of forty thousand
@@ -531,14 +612,13 @@ print("merged, in eval mode:", tuple(encoder.eval()(tokens).shape))
 # gradient, forward hooks on the layers count batches. Her log says: norms of 40,000, and twice as many batches in some layers as in
 # others. She divides the learning rate by a thousand, and the model stops learning.
 #
-# Explain to her both numbers, what was wrong with the model, and where hooks would have to be that tell the truth.
-#
+# Explain both numbers to her, say what was wrong with the model, and where hooks that tell the truth belong.
 # Where this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_scaled_norm", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
-# Nothing was wrong with the model. The scaler multiplies the loss by a large number, 65,536 at first, so all gradients during backward
-# are as many times larger: 40,000 is a norm of about 0.6. It divides them right before the step; a pre-hook of the optimizer's step sees
+# Nothing was wrong with the model. The scaler multiplies the loss by 65,536 at first, so in backward all gradients are as many times
+# larger: 40,000 is a norm of about 0.6. It divides them right before the step; a pre-hook of the optimizer's step sees
 # what the optimizer sees. A checkpoint runs its layers again in backward, with their hooks, so those layers count twice a step. A hook
 # should count nothing while backward is running (`ModuleTracker().is_bw`), or hang on the whole model, which is called once a step here.
 #
@@ -546,18 +626,16 @@ print("merged, in eval mode:", tuple(encoder.eval()(tokens).shape))
 # - 2 points: norms are scaled during backward and divided before the step, **and** a checkpoint's second forward calls the hooks again.
 #   Names a place for each: the optimizer's step pre-hook, or after `unscale_`; while backward is not running, or the model's own calls.
 # - 1 point: only one of the two numbers explained, with its place; or both without places.
-# - Common wrong explanations, 0 points for that part: gradients explode; two backward passes add up their gradients; the hooks were
-#   registered twice; the checkpoint doubles the batch.
+# - Common wrong explanations, 0 points for that part: gradients explode; two backward passes add up; the hooks were registered twice.
 # ### END MARK SCHEME
 # ### END SOLUTION
 
 # %% [markdown]
 # This is the end of the core path. The list to print is at the end of this notebook.
-
-# %% [markdown]
+#
 # ## Further
 #
-# Two sections, each of which can be read by itself: who made a NaN in backward, and hooks in several processes.
+# Two sittings, each complete in itself: *Which operation made the NaN?* (25 minutes), and *Two replicas, two gradients* (25 minutes).
 
 # %% [markdown]
 # ## Which operation made the NaN?
@@ -574,19 +652,17 @@ print("forward:", y.detach(), "  gradient:", z.grad)
 # %% [markdown]
 # `where` hands back a gradient of 0 to `log`, and `log` divides it by 0. A tensor hook would find the tensor; which
 # *operation* was it, and in which module? Each operation that autograd records is a **node**, an object such as `y.grad_fn`. It has a
-# `name()`, leads to the nodes before it by `next_functions`, and takes hooks: `node.register_hook(hook)` calls
+# `name()`, leads to the nodes before it by `next_functions`, and takes hooks:
+# [`node.register_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.autograd.graph.Node.register_hook.html) calls
 # `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples, in which an entry may be `None`. What it *gets* comes in
 # `grad_outputs`, what it *makes* of it is in `grad_inputs`: they are named after forward.
 
 # %%
-z = torch.tensor([0.0, 2.0], requires_grad=True)
-y = torch.where(z > 0, torch.log(z), 0.0)
-
-
 def tell(name, made, got):
     print(f"{name:15} got {got}, made {made}")
 
 
+y = torch.where(z > 0, torch.log(z), 0.0)
 node = y.grad_fn
 while node is not None:
     node.register_hook(partial(tell, node.name()))
@@ -596,7 +672,7 @@ y.sum().backward()
 
 # %% [markdown]
 # A node does not know in which module it was made. Forward hooks can tell: what is new in the graph when a module ends was made in it.
-# (`tensors_in`, from lesson 06, finds all tensors in a tuple, list, dict or dataclass; and some inputs come by keyword.)
+# (`tensors_in`, from lesson 06, finds all tensors in a tuple, list, dict or dataclass; some inputs come by keyword.)
 
 # %% nbgrader={"grade": false, "grade_id": "setup_made_by", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
@@ -625,12 +701,6 @@ def made_by(model):
             hooks.enter_context(module.register_forward_hook(end))
         yield names
 
-
-# %%
-small = nn.Sequential(nn.Linear(2, 3), nn.Sigmoid())
-with made_by(small) as made_in:
-    small(torch.ones(1, 2))
-print({node.name(): name for node, name in made_in.items()})
 
 # %% [markdown]
 # ### Exercise: Where the NaN was born
@@ -674,16 +744,11 @@ from course import check
 check("nan_in_backward")
 
 # %% [markdown]
-# Put to work on the net that opens lesson 06: its `unit` scales rows to length 1, and one row is zero.
-
+# Put to work on the layer that broke the net of lesson 06: `unit` scales rows to length 1, and one row is zero.
 
 # %%
-class UnitLength(nn.Module):
-    def forward(self, x):
-        return x / (x.pow(2).sum(1, keepdim=True).sqrt() + 1e-6)
+from course.patient import UnitLength
 
-
-torch.manual_seed(0)
 net = nn.Sequential()
 net.add_module("embed", nn.Linear(8, 4, bias=False))
 net.add_module("unit", UnitLength())
@@ -694,8 +759,8 @@ x[3] = 0
 print("one row of zeros:", nan_in_backward(net, x, lambda output: output.sum()))
 
 # %% [markdown]
-# PyTorch's `torch.autograd.detect_anomaly()` raises at the first NaN, and shows the line of forward that made it. But a NaN often comes
-# one operation after an infinity, and the cause is the operation before:
+# PyTorch's [`detect_anomaly()`](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) raises at the first NaN, and shows the line of forward that made
+# it. But a NaN often comes one operation after an infinity, and the cause is the operation before:
 
 # %%
 x = torch.zeros(1, requires_grad=True)
@@ -710,11 +775,33 @@ with warnings.catch_warnings():
         print("anomaly mode:", error)
 
 # %% [markdown]
+# One more trap of hooks on the graph: a hook that uses the very tensor on which it hangs. It holds the tensor, and the tensor holds it:
+
+# %%
+import gc
+import weakref
+
+
+for what, hook_of in (("the gradient", lambda y: lambda grad: grad / 2), ("its tensor", lambda y: lambda grad: grad / y)):
+    y = torch.ones(10, requires_grad=True).exp()
+    alive, handle = weakref.ref(y), y.register_hook(hook_of(y))
+    y.sum().backward()
+    del y
+    gc.collect()
+    print(f"a hook that uses {what:12}: in memory after backward: {alive() is not None}", end="")
+    handle.remove()
+    gc.collect()
+    print(f", and without the hook: {alive() is not None}")
+
+# %% [markdown]
+# Python's garbage collector cannot see through the graph. So keep what you need of a tensor, such as its name or `y.detach()`, and not `y`.
+
+# %% [markdown]
 # ## Two replicas, two gradients
 #
 # In *data-parallel* training several processes, the replicas, hold the same model. Each computes gradients of its own part of the
 # batch, and `DistributedDataParallel` replaces them by their average. Two processes on your machine can do that. `in_replicas`
-# runs a function in both, which are new ones the first time and take some seconds, and returns what they return:
+# runs a function in both and returns what they return (the first time takes some seconds):
 
 # %%
 import tempfile
@@ -738,80 +825,30 @@ def in_replicas(work):
 
 
 def watched(rank):
-    model = nn.Linear(2, 1, bias=False)
-    nn.init.zeros_(model.weight)
-    seen = []
-    model.weight.register_hook(lambda grad: seen.append(grad[0].tolist()))
-    replica = DistributedDataParallel(model)
-    replica(torch.full((1, 2), rank + 1.0)).sum().backward()
-    return seen[0], model.weight.grad[0].tolist()
-
-
-found = in_replicas(watched)
-for rank, (seen, grad) in enumerate(found):
-    print(f"replica {rank}: the hook saw {seen}, .grad is {grad} in the end")
-
-# %%
-from course.pictures.canvas import BLUE, INK, MONO, ORANGE, PAPER, WIRE, Picture, in_own_style
-from matplotlib.patches import FancyArrow, Rectangle
-
-
-@in_own_style
-def draw_replicas(found):
-    words = [f"In replica {rank} the hook saw {seen}, .grad is {grad}." for rank, (seen, grad) in enumerate(found)]
-    picture = Picture(8.6, 2.7, " ".join(["What a hook sees in each of two replicas.", *words]))
-    picture.titled("What a hook sees in each replica")
-    picture.write(2.3, 2.1, "the hook sees", ha="center", weight="bold", color=ORANGE)
-    picture.write(7.2, 2.1, ".grad in the end", ha="center", weight="bold", color=BLUE)
-    picture.put(Rectangle((4.0, 0.2), 1.5, 1.6, facecolor=PAPER, edgecolor=INK))
-    picture.write(4.75, 1.0, "average\nof all", ha="center", linespacing=1.5)
-    for rank, values in enumerate(found):
-        floor = 1.1 - 0.9 * rank
-        picture.write(0.15, floor + 0.35, f"replica {rank}", weight="bold")
-        for left, value, colour in zip((1.1, 6.0), values, (ORANGE, BLUE)):
-            picture.put(Rectangle((left, floor), 2.4, 0.7, facecolor=PAPER, edgecolor=colour))
-            picture.write(left + 1.2, floor + 0.35, str(value), ha="center", family=MONO)
-        for left in (3.55, 5.55):
-            picture.put(FancyArrow(left, floor + 0.35, 0.4, 0, color=WIRE, width=0.012, head_width=0.1, length_includes_head=True))
-    return picture
-
-
-draw_replicas(found)
-
-# %% [markdown]
-# A hook sees the gradient of its own replica. Whoever clips there clips other numbers in each replica, and whoever steps there
-# is worse off. Here each weight takes its step in a post-accumulate hook, as in lesson 06; both replicas began with 0:
-
-
-# %%
-def steps_in_backward(rank):
-    model = nn.Linear(1, 1, bias=False)
+    model, seen = nn.Linear(1, 1, bias=False), []
     nn.init.zeros_(model.weight)
 
-    def step(weight):
+    def step(weight):  # in backward, as in lesson 06
         with torch.no_grad():
             weight -= 0.1 * weight.grad
 
-    replica = DistributedDataParallel(model)
+    model.weight.register_hook(lambda grad: seen.append(grad.item()))
     model.weight.register_post_accumulate_grad_hook(step)
+    replica = DistributedDataParallel(model)
     replica(torch.full((1, 1), rank + 1.0)).sum().backward()
-    return round(model.weight.item(), 3)
+    return seen[0], model.weight.grad.item(), round(model.weight.item(), 3)
 
 
-print("the same weight, in two replicas:", in_replicas(steps_in_backward))
-
-# %% [markdown]
-# Without a word the replicas have become two models. The place for a hook is the averaging itself. `DistributedDataParallel` gathers
-# gradients in flat *buckets*, and for each bucket that is complete calls a **communication hook**, `hook(state, bucket)`. The hook
-# returns a *future*, the promise of a tensor, so that backward can go on while the numbers travel:
-
-# %%
-future = torch.futures.Future()
-later = future.then(lambda done: done.value() * 10)  # runs when the value has come; `later` is a future as well
-future.set_result(torch.ones(2))
-print(later.value())
+for rank, (seen, grad, weight) in enumerate(in_replicas(watched)):
+    print(f"replica {rank}: the hook saw {seen}, .grad is {grad} in the end, the weight has become {weight}")
 
 # %% [markdown]
+# A hook sees the gradient of its own replica, and comes before the average. If it clips, each replica clips other numbers. If it takes
+# a step, the replicas become two models, without a word. The place for a hook is the averaging itself. `DistributedDataParallel` gathers
+# gradients in flat *buckets*, and for each complete bucket calls a [**communication hook**](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html),
+# `hook(state, bucket)`. It returns a *future*, the promise of a tensor, so that backward can go on while the numbers travel.
+# `future.then(function)` is a future of what `function(future)` will return, once `future.value()` is there.
+#
 # Our state is a `Wire`, over which the replicas talk.
 
 
@@ -877,7 +914,8 @@ for rank, (grad, sent) in enumerate(in_replicas(trained)):
     print(f"replica {rank}: {[round(one, 2) for one in grad]}, {sent} bytes for {256 * 4 + 4} gradients")
 
 # %% [markdown]
-# `fully_shard` (FSDP2) goes further: each replica keeps a slice of each weight only. What is a weight then?
+# [`fully_shard`](https://docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html) (FSDP2) goes further: each replica keeps a slice of each weight only. Which
+# hooks are heard, before sharding and after it? The last one takes a step in backward, as above.
 
 
 # %%
@@ -885,39 +923,55 @@ def sharded(rank):
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
 
-    model, heard = nn.Linear(4, 2, bias=False), []
-    model.weight.register_hook(lambda grad: heard.append(grad))
-    fully_shard(model, mesh=init_device_mesh("cpu", (2,)))
-    kinds = [type(model.weight).__name__]
-    model.register_forward_pre_hook(lambda module, args: kinds.append(type(module.weight).__name__))
-    model(torch.ones(1, 4)).sum().backward()
-    return f"outside: {kinds[0]}, in a pre-hook: {kinds[1]}, calls of the tensor hook: {len(heard)}"
+    def step(weight):
+        heard.append(f"post-accumulate hook of a {type(weight).__name__}")
+        optimizer.step()
+
+    model, heard = nn.Linear(1, 2, bias=False), []
+    nn.init.zeros_(model.weight)
+    for when in ("before", "after"):
+        if when == "after":
+            fully_shard(model, mesh=init_device_mesh("cpu", (2,)))
+        model.register_forward_hook(lambda module, args, output, when=when: heard.append(f"module hook {when}"))
+        model.weight.register_hook(lambda grad, when=when: heard.append(f"tensor hook {when}"))
+    model.weight.register_post_accumulate_grad_hook(step)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model(torch.full((1, 1), rank + 1.0)).sum().backward()
+    return heard, [round(one, 3) for one in model.weight.full_tensor().flatten().tolist()]
 
 
 try:
-    print(*in_replicas(sharded), sep="\n")
+    for heard, weight in in_replicas(sharded):
+        print(f"heard: {heard}, weight: {weight}")
 except AttributeError as error:
     print("torch 2.6 shards on GPUs only:", error)
 
 # %% [markdown]
-# Outside of forward the weight is a `DTensor`, in a pre-hook a whole `Parameter`, made for this moment. A tensor hook that was there before
-# `fully_shard` hangs on a tensor that nobody uses any more. Register hooks on modules, and after sharding.
+# Module hooks are heard, whenever they came. A tensor hook on a parameter never is: forward uses a whole weight, made for this
+# moment. The post-accumulate hook of the slice is heard, and gets the *averaged* gradient. So the step in backward that parts the replicas of
+# `DistributedDataParallel` is right here: both have taken a step of -0.15, from the mean of 1 and 2.
 
 # %% [markdown]
 # ## A list to print
 #
 # | before you trust a hook | because |
 # | --- | --- |
-# | **Was it called?** Count, and raise if not. | Compiled code, fast paths, attention's `out_proj` and `module.forward(x)` call no hook. |
-# | **How often a step?** Write nothing while backward runs: `ModuleTracker().is_bw`. | A checkpoint runs its part again in backward, with all hooks, and BatchNorm counts twice. |
-# | **Does it only look?** Begin with `detach()`. | What autograd records of your hook, a checkpoint has to find again. |
-# | **Whose numbers?** Clip and log gradients right before the step. | A scaler makes them 65,536 times larger, and with a fused optimizer even then. |
-# | **Does the step come at all?** | After an overflow the scaler leaves it out; no hook of the optimizer runs, unless it is a fused one. |
-# | **Which replica?** Average in a communication hook, step after backward. | A hook sees one replica's gradients; steps inside of backward part the replicas. |
-# | **Who saves it?** What has parameters is a module. | `state_dict`, optimizers and `.to` know nothing of a hook's tensors. |
-# | **What comes out?** A tensor, a tuple, a dict? Make a new one. | What you write into, others hold. |
-# | **Forward is finite, and backward?** Hook the nodes. | `where`, `sqrt` and `pow` have gradients that are not finite where their values are. |
-# | **Hang it before** you compile, **after** you shard, and take it off by its handle. | |
+# | **Was it called?** Count, and raise if not. Put it on, or a sentinel, before you compile. | Compiled code, fast paths, attention's `out_proj` and `module.forward(x)` call no hook. |
+# | **How often a step?** Write nothing while `ModuleTracker().is_bw`. | A checkpoint runs its part again, with all hooks. |
+# | **Does it only look?** `detach()`, and draw no random number. | The second forward must do what the first one did. |
+# | **Whose numbers, and does the step come?** Clip and log right before the step. | In float16 a scaler multiplies by 65,536, and skips steps. |
+# | **Which replica?** Use a communication hook; FSDP2: a post-accumulate hook. | A tensor hook sees one replica's gradients, or none. |
+# | **Who saves it?** What has parameters is a module, or a parametrization. | `state_dict`, optimizers and `.to` know no hook's tensors. |
+# | **Forward is finite, and backward?** Hook the nodes. | `where`, `sqrt` and `pow` have infinite slopes at finite values. |
+# | **What does it hold?** Take it off by its handle. | A hook that holds its own tensor keeps it for ever. |
+#
+# ## Where to go on
+#
+# - [Hooks and `torch.compile`](https://docs.pytorch.org/docs/stable/torch.compiler_nn_module.html): PyTorch's page on what is supported.
+# - [Mixed precision](https://docs.pytorch.org/docs/stable/notes/amp_examples.html), by examples: accumulation, several losses, gradient penalties.
+# - [PEFT](https://huggingface.co/docs/peft): LoRA with `alpha`, with several adapters, and with switches to turn them off.
+# - [torchtune](https://docs.pytorch.org/torchtune/main/): checkpoints, LoRA, FSDP2 and steps in backward together, for large models.
+# - [nnsight](https://nnsight.net): values of any module by `with model.trace(...)`, without a hook of your own.
 
 # %%
 progress()

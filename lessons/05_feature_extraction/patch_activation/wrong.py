@@ -2,7 +2,7 @@
 
 # %% alias
 # misconception: keeps the clean output itself | hint: feat_alias
-# breaks: replaced by what `layer` puts out for `clean`
+# breaks: replaced by what `layer` outputs for `clean`
 def patch_activation(model, layer, clean, corrupted, channels=None):
     module, kept = model.get_submodule(layer), []
 

@@ -37,8 +37,8 @@ class WhatPoolPutsOut(Check):
     def probe(self, nb, case):
         return {self.field: nb.function("pooled")(*self.given(case))}
 
-    def by_hand(self, net, x):
-        block, stem = net.block, torch.relu(net.bn1(net.conv1(x)))
+    def by_hand(self, net, x, first=torch.relu):
+        block, stem = net.block, first(net.bn1(net.conv1(x)))
         inner = block.bn2(block.conv2(torch.relu(block.bn1(block.conv1(stem)))))
         before = torch.relu(inner + stem)
         return before, net.pool(before)
@@ -55,6 +55,7 @@ class WhatPoolPutsOut(Check):
             "layers_on_the_input": {self.field: close(net.pool(x))},
             "feat_in_a_list": {self.field: [close(output)]},
             "one_sample": {self.field: close(output[0])},
+            "children_in_a_row": {self.field: close(self.by_hand(net, x, first=nn.Identity())[1])},
             "stale_result": {self.field: such_that(lambda got: got.shape == output.shape)},
         }
 

@@ -1,6 +1,6 @@
 # %% the_answer_of_the_net
 # misconception: returns what the net returns | hint: output_for_features | canary
-# breaks: returns what the layer `net.pool` puts out on the way
+# breaks: returns what the layer `net.pool` outputs on the way
 # edits: nonlocal_name
 -        net(pictures)
 -    return output

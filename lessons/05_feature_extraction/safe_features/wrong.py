@@ -58,7 +58,7 @@ def safe_features(model, layers, x):
 
 # %% detach_only
 # misconception: takes detach for a copy | hint: feat_alias
-# breaks: Each value stays what the layer put out **at that moment**
+# breaks: Each value stays what the layer returned **at that moment**
 def safe_features(model, layers, x):
     features, handles = {}, []
     try:
@@ -141,7 +141,7 @@ def safe_features(model, layers, x):
 
 # %% one_dict_cleared
 # misconception: one dict for all calls, emptied at each | hint: feat_one_dict
-# breaks: Each value stays what the layer put out **at that moment**
+# breaks: Each value stays what the layer returned **at that moment**
 KEPT = {}
 
 

@@ -15,7 +15,7 @@
 
 # %% forgets_return
 # misconception: builds the new dict and does not return it | hint: steer_no_effect | canary
-# breaks: From now on the block's output has `direction` added to what stands under `"hidden"`
+# breaks: From now on the block's output has `direction` added to its entry `"hidden"`
 # edits: copied_then_changed
 -        return steered
 

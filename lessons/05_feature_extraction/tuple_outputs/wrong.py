@@ -143,7 +143,7 @@ def every_tensor(model, layers, x):
 
 # %% none_copied
 # misconception: copies whatever is at the end | hint: feat_none_part
-# breaks: what is no tensor is left out
+# breaks: anything that is not a tensor is left out
 # edits: alias
 -        if isinstance(value, torch.Tensor):
 -            found[place] = value.detach()

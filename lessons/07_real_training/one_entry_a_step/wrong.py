@@ -1,4 +1,4 @@
-# nothing to break: Write `recorder(model, layers)`, for `with`.
+# nothing to break: Write the context manager `recorder(model, layers)`.
 
 # %% every_call_of_the_layer
 # misconception: an entry whenever the layer runs | hint: record_twice | canary
