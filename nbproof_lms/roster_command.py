@@ -166,6 +166,7 @@ def _folders(root: Path, learner: str, lesson: str) -> list[Path]:
     if learner in {"", ".", ".."} or Path(learner).name != learner or "\0" in learner:
         return []
     homes = [*map(places(root).base, ("submitted", "autograded", "feedback")), root / "collected" / "graded"]
+    homes.append(root / ".course" / "answers")
     found = (home / learner / lesson for home in homes)
     # A link in the place of a learner's folder leads to what is not theirs.
     return [path for path in found if os.path.lexists(path) and not (lesson and path.parent.is_symlink())]

@@ -105,9 +105,17 @@ def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str]
     several = f"fits several rows of {theirs}, or shares a row with another learner"
     lines += [f"  ! {printable(who)}: has a grade, and {several}" for who in file.unclear]
     if unknown or file.unclear:
+        copy, gone = "cp -r submitted/GROUP/. submitted/MEMBER", course_command("roster remove GROUP")
+        lines.append(
+            f"  a group that handed in as one: {copy} for each member, then: {gone}; then: {course_command('grade')};"
+        )
+        lines.append("        marks that people gave to the group go with it: give them to each member")
         add = course_command("roster add ID --name '...' --email ...")
         lines.append("  next: nothing for learners who have left the class there. For others:")
         lines.append(f"        {add}, with name or address as the export has them, then run the same report again;")
-        lines.append("        or, if the class is in two LMSs: name the other's export as well")
+        lines.append("        or, if the class is in two LMSs: name the other's export as well;")
+        lines.append(
+            "        or, if it is one person in several rows: leave one of these rows in the export, then the same report"
+        )
     print("\n".join(lines), file=out)
     return not (unknown or file.unclear)

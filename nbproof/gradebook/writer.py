@@ -140,15 +140,19 @@ class Writer(Gradebook):  # type: ignore[misc]
         verdict: Verdict,
         blueprint: Blueprint,
         submitted: Path,
-        earlier: Mapping[str, str] | None = None,
-    ) -> None:
-        """Scores and comments of one submission, as nbgrader's SaveAutoGrades sets them, in one transaction.
+        answers: Mapping[str, str],
+        earlier: Mapping[str, str],
+        waited: Collection[str] | None = None,
+    ) -> set[str]:
+        """Scores and comments of one submission, as nbgrader's SaveAutoGrades sets them, in one transaction. Returns the cells
+        that wait for a person.
 
-        ``earlier``: the answers of the hand-in that was graded before. What a person has marked, and is still the same,
-        does not wait for a person again.
+        ``answers``: digests of the answers. ``earlier``: of those of the hand-in that was graded before. What a person has
+        marked, and is still the same, does not wait for a person again. ``waited``: the cells that waited then, if another
+        program has graded since.
         """
         try:
-            self._write(verdict, blueprint, submitted, earlier or {})
+            return self._write(verdict, blueprint, submitted, answers, earlier, waited)
         except BaseException as error:
             # The next one must not find half of this in the session.
             self.db.rollback()
@@ -157,16 +161,30 @@ class Writer(Gradebook):  # type: ignore[misc]
                 raise error.__context__ from None
             raise
 
-    def _write(self, verdict: Verdict, blueprint: Blueprint, submitted: Path, earlier: Mapping[str, str]) -> None:
+    def _write(
+        self,
+        verdict: Verdict,
+        blueprint: Blueprint,
+        submitted: Path,
+        answers: Mapping[str, str],
+        earlier: Mapping[str, str],
+        waited: Collection[str] | None,
+    ) -> set[str]:
         self.update_or_create_student(verdict.learner)
         submission = self.update_or_create_submission(assignment_of(verdict.lesson), verdict.learner)
         submission.timestamp = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
         mine = [one.id for one in submission.notebooks if one.name == notebook_of(verdict.lesson)]
-        for grade, name in self._named(Grade, mine):
-            _set_grade(grade, name, verdict, blueprint, earlier)
+        grades = self._named(Grade, mine)
+        changed = {name for name in answers.keys() | earlier.keys() if answers.get(name) != earlier.get(name)}
+        for grade, name in grades:
+            if waited is not None and is_by_person(grade):
+                grade.needs_manual_grade = name in waited
+            _set_grade(grade, name, verdict, blueprint, changed)
         for comment, name in self._named(Comment, mine):
             _set_comment(comment, name, verdict, blueprint)
+        waits = {name for grade, name in grades if grade.needs_manual_grade}
         self.db.commit()
+        return waits
 
     def write_absent(self, key: Key) -> None:
         """A notebook that was not handed in counts 0, and needs no person to mark it, as in nbgrader; a person's marks stay."""
@@ -183,11 +201,11 @@ class Writer(Gradebook):  # type: ignore[misc]
         return list(query.filter(kind.notebook_id.in_(notebooks)))
 
 
-def _set_grade(grade: Grade, name: str, verdict: Verdict, blueprint: Blueprint, earlier: Mapping[str, str]) -> None:
+def _set_grade(grade: Grade, name: str, verdict: Verdict, blueprint: Blueprint, changed: Collection[str]) -> None:
     if name in verdict.scores:
         asked = next((one for one in verdict.exercises if name in one.most), None)
         text = asked.id if asked is not None else name
-        same = grade.auto_score == verdict.scores[name] and verdict.answers.get(text) == earlier.get(text)
+        same = grade.auto_score == verdict.scores[name] and text not in changed
         grade.auto_score = verdict.scores[name]
         # A mark that a person gave stays. It is to be looked at again if the answer is another, or ended otherwise.
         waits = grade.needs_manual_grade or not same
@@ -196,8 +214,7 @@ def _set_grade(grade: Grade, name: str, verdict: Verdict, blueprint: Blueprint, 
         )
     elif name in blueprint.written:
         grade.auto_score = None
-        same = verdict.answers.get(name) == earlier.get(name)
-        grade.needs_manual_grade = grade.needs_manual_grade or grade.manual_score is None or not same
+        grade.needs_manual_grade |= grade.manual_score is None or name in changed
 
 
 def _set_comment(comment: Comment, name: str, verdict: Verdict, blueprint: Blueprint) -> None:

@@ -6,9 +6,10 @@ submission's problem. Nothing is written.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +34,7 @@ from nbproof.marking.results import Verdict
 from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import HandIn
 from nbproof.report.statistics import some
+from nbproof.run.digests import LessonState
 from nbproof.run.intake import handed_in_digest, lessons_with_source, take_in, unread_times
 from nbproof.run.journal import RunState, journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc, some_of
@@ -91,7 +93,13 @@ def read_class(
         found,
         everybody(told.people, book.people, {*silent, *(learner for learner, _ in found)}),
         _lessons(found, book.lessons),
-        (*intake.notes, *unread_times(root, intake), *book.notes, *_notes(root, told, lessons)),
+        (
+            *intake.notes,
+            *unread_times(root, intake),
+            *book.notes,
+            *_notes(root, told, lessons),
+            *_of_before(root, journalled),
+        ),
         tuple(one for key, one in damaged.items() if key not in refused),
         book.more_time,
         book.without_gradebook,
@@ -188,6 +196,23 @@ def outdated(marks: Iterable[Mark]) -> list[str]:
         return []
     held = "what there is of earlier hand-ins, marks and pages, is held back"
     return [f"! handed in, and not graded yet: {some_of(names, 8)}: {held}", f"  next: {course_command('grade')}"]
+
+
+def _of_before(root: Path, journalled: Mapping[Key, Verdict]) -> Iterator[str]:
+    """A line for each lesson that is another now than the one that marks were given by, and for a run that broke off."""
+    then, config = course_command("grade", root), course_config(root)
+    limits = GradingLimits.read(config, places(root).lessons())
+    graded_by = grouped((key.lesson, (one.source, one.shown)) for key, one in journalled.items() if one.source)
+    for lesson, several in graded_by.items():
+        state = LessonState.of(root, lesson, config, limits)
+        with contextlib.suppress(CourseError, OSError):  # a lesson that cannot be read is the next run's trouble
+            if count := len(several) - several.count((state.source, state.registered)):
+                told = (
+                    f"the lesson, its points, or what grades it, is another since {count} of {len(several)} were graded"
+                )
+                yield f"{lesson}: {told}: {then}"
+    if RunState(root).is_unfinished:
+        yield f"the last run broke off: what it did not reach has the marks of before: {then}"
 
 
 def _read_gradebook(root: Path, lessons: Collection[str], graded: Collection[Key]) -> ClassResults:

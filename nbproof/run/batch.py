@@ -47,7 +47,10 @@ from nbproof.run.journal import (
     InProgress,
     RunState,
     Watch,
+    answer_digests,
+    answers_before,
     journalled_verdict,
+    note_answers,
     note_problems,
     only_run,
     write_verdict,
@@ -282,7 +285,7 @@ class _ClassRun:
                 # Points or texts are others, or the run that marked it was cut off before the gradebook had it all.
                 self._recounted.update([key.lesson] * is_behind)
                 verdict = as_it_counts_now(lesson.blueprint, kept)
-                self._write_down(verdict, one.path, verdict.answers)
+                self._write_down(verdict, one.path, answer_digests(verdict))
             else:
                 self._verdicts[key] = kept.in_short()
         return jobs
@@ -337,12 +340,18 @@ class _ClassRun:
             self._fresh.add(key)
             if earlier is not None and earlier.handed_in not in ("", verdict.handed_in):
                 self._earlier[key] = keep_earlier(self.root, earlier, self.lessons[key.lesson].blueprint)
-            self._write_down(verdict, job.path, earlier.answers if earlier else {})
+            if earlier is not None:
+                self._write_down(verdict, job.path, answer_digests(earlier))
+            else:
+                before = answers_before(self.root, key)
+                self._write_down(verdict, job.path, before.get("answers", {}), before.get("waits"))
         self._in_progress.done(key)
         self.watch.marked(key.name, verdict)
 
-    def _write_down(self, verdict: Verdict, path: Path, earlier: Mapping[str, str]) -> None:
-        """The graded notebook, with the verdict and what else lies beside it; then the gradebook.
+    def _write_down(
+        self, verdict: Verdict, path: Path, earlier: Mapping[str, str], waited: Collection[str] | None = None
+    ) -> None:
+        """The graded notebook, with the verdict and what else lies beside it; then the gradebook, as :meth:`Writer.write` says.
 
         Raises what disk or gradebook say if that is not about this submission alone.
         """
@@ -366,7 +375,8 @@ class _ClassRun:
                 self._beside[told].append(printable(f"{key.learner}/{key.assignment}/{name}"))
         self._verdicts[key] = verdict.in_short()
         try:
-            self.writer.write(verdict, lesson.blueprint, path, earlier)
+            waits = self.writer.write(verdict, lesson.blueprint, path, answer_digests(verdict), earlier, waited)
+            note_answers(self.root, verdict, waits)
         except Exception as error:
             if not is_one_submissions(error):
                 raise

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 
 from nbproof.files import digest_of, read_dict, replace_file
 from nbproof.gradebook.marks import Mark
-from nbproof.key import Key
+from nbproof.key import Key, notebook_of
 from nbproof.marking.results import Verdict
 from nbproof.places import places
 from nbproof.sandbox.exceptions import GradingError
@@ -30,11 +30,14 @@ __all__ = [
     "InProgress",
     "RunState",
     "Watch",
+    "answer_digests",
+    "answers_before",
     "forget",
     "is_noted",
     "journal_of",
     "journalled_verdict",
     "keep_version",
+    "note_answers",
     "note_problems",
     "note_settled",
     "only_run",
@@ -65,6 +68,11 @@ class RunState:
         self.key = str(kept.get("key") or secrets.token_hex(16))
         self._open: int | None = kept.get("open")
         self.seed: int = seed if seed is not None else self._open or secrets.randbelow(10**9) + 1
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a run has begun to mark and not come to its end."""
+        return self._open is not None
 
     def begin(self) -> None:
         """Keep the seed: a run that is cut off goes on with it."""
@@ -154,6 +162,30 @@ def write_verdict(root: Path, verdict: Verdict, notebook: bytes) -> None:
     journal.parent.mkdir(parents=True, exist_ok=True)
     replace_file(places(root).notebook("autograded", *key), notebook)
     replace_file(journal, json.dumps(asdict(verdict)).encode())
+
+
+def note_answers(root: Path, verdict: Verdict, waits: Collection[str]) -> None:
+    """Keep digests of the answers, and the cells that wait for a person, where nobody else who grades takes them away.
+
+    Stock nbgrader deletes a graded folder with its journal, and has every mark of a person wait. Raises OSError.
+    """
+    path = _answers_of(root, Key(verdict.learner, verdict.lesson))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(path, json.dumps({"answers": answer_digests(verdict), "waits": sorted(waits)}))
+
+
+def answers_before(root: Path, key: Key) -> dict[str, Any]:
+    """What :func:`note_answers` has kept; empty if it has nothing."""
+    return read_dict(_answers_of(root, key))
+
+
+def answer_digests(verdict: Verdict) -> dict[str, str]:
+    """Of each answer, by its cell."""
+    return {name: digest_of(text.encode(errors="replace")) for name, text in verdict.answers.items()}
+
+
+def _answers_of(root: Path, key: Key) -> Path:
+    return root / ".course" / "answers" / key.learner / key.assignment / f"{notebook_of(key.lesson)}.json"
 
 
 def journalled_verdict(root: Path, learner: str, lesson: str) -> Verdict | None:

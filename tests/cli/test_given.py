@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
+import subprocess
 from datetime import timedelta
 from pathlib import Path
 
@@ -72,3 +74,58 @@ def test_what_a_person_gave_counts_everywhere_until_that_person_takes_it_away(
     step = told.partition(line)[2].partition(" -m course ")[2].partition("\n")[0]
     assert main([*shlex.split(step.replace(" bob ", " bob dot --yes "))]) == 0
     assert filled() == ["18", "", "", "", "0"] and line not in run("report")
+
+
+@pytest.mark.slow
+def test_one_person_in_two_rows_and_a_group_get_their_grades_by_what_is_said(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    export = tmp_path / "canvas.csv"
+    rows = ["A,1,ada,", "B,2,ben,", "C,3,cyd,", "A,1,ada,"]
+    head = f"Student,ID,SIS Login ID,{LESSON} (5)\n    Points Possible,,,4\n"
+    (course / "roster.csv").write_text("learner,also\nada,\nteam,ben | id ben | cyd | id cyd\n")
+    for name in ("ada", "team"):
+        Rehearsal(course, LESSON).hand_in(name, RIGHT)
+    assert main(["grade", "--no-feedback", "--course", str(course)]) == 0
+    for found in (["", "", "", ""], ["4", "4", "4"]):
+        export.write_text(head + "\n".join(rows))
+        assert main(["report", "--canvas", str(export), "--course", str(course)]) == (found[0] == "")
+        told = capsys.readouterr().out
+        filled = (course / "report/canvas.csv").read_text().splitlines()[2:]
+        assert [row.split(",")[3] for row in filled] == found
+        if found[0] == "":
+            assert "leave one of these rows in the export" in told
+            rows.pop()
+            copy, _, steps = told.partition("handed in as one: ")[2].partition(" for each member, then: ")
+            for member in ("ben", "cyd"):
+                words = copy.replace("GROUP", "team").replace("MEMBER", member)
+                subprocess.run(shlex.split(words), cwd=course, check=True)
+            for step in steps.splitlines()[0].strip(";").split("; then: "):
+                words = step.partition(" -m course ")[2].replace("GROUP", "team --yes")
+                assert main(shlex.split(words)) == 0
+
+
+def test_what_a_person_marked_waits_after_stock_nbgrader_only_if_it_is_another(room: Rehearsal) -> None:
+    """ada's and ben's work is the same after it, cyd's another; ben's mark waited before. Stock deletes graded folders."""
+    learners = ("ada", "ben", "cyd")
+    room.hand_in_all(dict.fromkeys(learners, RIGHT))
+    room.grade()
+
+    def waits(new: dict[str, bool]) -> list[bool]:
+        with room.gradebook() as book:
+            rows = [book.find_grade("test_first", LESSON, LESSON, name) for name in learners]
+            for row, told in zip(rows, new.values(), strict=False):
+                row.manual_score, row.needs_manual_grade = 1.5, told
+            book.db.commit()
+            return [row.needs_manual_grade for row in rows]
+
+    waits(dict.fromkeys(learners, False))
+    room.hand_in("ben", RIGHT | {"first": f"{RIGHT['first']}  # mine"})
+    room.grade()
+    assert waits({}) == [False, True, False]
+    room.hand_in("cyd", RIGHT | {"first": f"{RIGHT['first']}  # mine"})
+    for name in learners:
+        shutil.rmtree(room.autograded(name).parent)
+    waits(dict.fromkeys(learners, True))
+    room.grade()
+    assert waits({}) == [False, True, True]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.cli.main import main
-from nbproof.run.journal import only_run
+from nbproof.run.journal import RunState, only_run
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
 from tests.lms.uploads import zipped
@@ -85,3 +85,30 @@ def test_a_lesson_that_was_edited_and_not_built_is_named_until_it_is_built(
         assert ("! source/01_first is older than lessons/01_first" in told) is is_told
         for step in re.findall(r"to build it: .* -m \w+ (.*)", told):
             assert main(shlex.split(step)) == 0
+
+
+@pytest.mark.slow
+def test_a_report_tells_of_a_lesson_that_changed_and_of_a_run_that_broke_off(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Points change, a file comes beside the lesson, a run ends before its end; what the line says helps."""
+    room = Rehearsal(course, LESSON)
+    room.hand_in("ada", RIGHT)
+    source = room.source().read_text()
+    changes = {
+        "is another since 1 of 1 were graded": lambda: room.source().write_text(
+            source.replace('"points": 2', '"points": 3')
+        ),
+        f"{LESSON}: the lesson, its points": lambda: (room.source().parent / "more.csv").write_text("1"),
+        "the last run broke off": RunState(course).begin,
+    }
+    step = "grade"
+    for line, change in changes.items():
+        assert main([*shlex.split(step), "--no-feedback", "--course", str(course)]) == 0
+        capsys.readouterr()
+        for is_told in (False, True):
+            assert main(["report", "--course", str(course)]) == 0
+            told = [one for one in capsys.readouterr().out.splitlines() if line in one]
+            assert bool(told) is is_told, line
+            change() if not is_told else None
+        step = told[0].partition(" -m course ")[2]

@@ -104,6 +104,21 @@ def test_changed_points_and_prose_arrive_everywhere_and_nothing_runs(room: Rehea
     assert room.grade().reasons == ()
 
 
+def test_the_stubs_of_an_older_version_are_nobodys_answers(room: Rehearsal) -> None:
+    """What was handed out is kept when it is graded."""
+    ben = room.hand_in("ben", {})
+    room.grade()
+    with room.edited() as cells:
+        for name in RIGHT:
+            cells[name]["source"] = cells[name]["source"].replace("# TODO:", "# TODO, in your own words:")
+    note_references(room.root)
+    room.hand_in("lou", {})
+    assert "own words" not in ben.read_text()
+    room.grade()
+    for who in ("lou", "ben"):
+        assert {(one.status, one.reason) for one in room.verdict(who).exercises} == {("not answered", None)}
+
+
 def test_changed_checking_code_and_limits_concern_everything(room: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:
     room.hand_in("ada", RIGHT)
     room.grade()

@@ -156,7 +156,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% once
 # misconception: a hook that removes itself after the first pass | hint: runs_only_once
-# breaks: In each backward pass it divides both input gradients by their sum
+# breaks: In each backward pass it divides both input gradients
 # edits: comprehension
  def module_hook(module, grad_input, grad_output):
 +    handle.remove()
