@@ -12,7 +12,7 @@
 # A network learns to read digits. Then its loss jumps to the level of guessing, and stays there. Without touching its code you will
 # find out which layer died, when and why, and make it learn again.
 #
-# - **You will learn** which hook gets what, and how to collect and change what flows through modules.
+# - **You will do** just that, and collect and change what flows through modules. **You will learn** which hook gets what.
 # - **You need** lessons 01 and 02.
 # - **Time** <!-- time and points -->. What goes further comes in three sittings: take them one at a time.
 # - **Stuck?** `hint()` after a failed check, `hint("add_five")` to begin.
@@ -271,7 +271,8 @@ with mended.register_forward_pre_hook(divide):
     cured = train(mended)
 with net.register_forward_pre_hook(divide):
     too_late = train(net)
-draw_curves({"as it was": losses, "the batch mended": cured, "the dead net, trained on with the batch mended": too_late})
+runs = {"as it was": losses, "the batch mended": cured, "the dead net, trained on with the batch mended": too_late}
+draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}, title="Loss, cut off at 3")
 
 # %% [markdown]
 # That batch was the cause: without it the net learns to the end. The dead net does not come back, though it gets the same good
@@ -679,8 +680,7 @@ print("its last layer learns: weight", net[5].weight.grad.any().item(), "| bias"
 # %% [markdown]
 # ## Further: change what goes in and what goes back
 #
-# The core path ends here: a good place for a break, or for lesson 04. What follows are three sittings of their own. The first is
-# for those who steer networks with hooks.
+# The core path ends here: a good place for a break, or for lesson 04. Three sittings follow.
 
 # %% [markdown]
 # ## What a forward pre-hook may return
@@ -816,8 +816,6 @@ check("backward_pre_or_post")
 
 # %% [markdown]
 # ## Further: nested modules, old hooks, in-place operations
-#
-# This sitting is for those who write tools for other people's models.
 #
 # ## The order in nested modules
 #
@@ -1131,7 +1129,6 @@ check("state_dict_hooks")
 #
 # - [Visualizing Gradients](https://docs.pytorch.org/tutorials/intermediate/visualizing_gradients_tutorial.html), PyTorch's tutorial,
 #   hooks output tensors as you did, to compare a net with and without batch norm.
-# - [Modules](https://docs.pytorch.org/docs/stable/notes/modules.html) in PyTorch's notes has one example that uses all these hooks.
 # - [nnsight](https://nnsight.net) reads and edits the inside of a model in the order of its forward, without any hook that you
 #   have to register or remove: better for experiments with large language models.
 # - [Captum](https://captum.ai) has many tested methods that say which inputs mattered; 'Gradients that sum to one' is a toy beside

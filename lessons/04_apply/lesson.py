@@ -10,12 +10,12 @@
 # # `apply`: one function for every module
 #
 # A net of twenty layers is put together correctly, trained correctly, and learns nothing at all. You will find out why, and cure it
-# with one line, `net.apply(...)`, which carries one small function to every module of a net. Then a trained net learns something
-# new, though most of it is frozen.
+# with one line, `net.apply(...)`, which carries one small function to every module of a net.
 #
+# - **You will do** this: wake the deep net, and teach a trained net something new, though most of it is frozen.
 # - **You will learn** what `apply` does with your function, how to set a `Parameter` safely, how to give one object another
 #   `forward`, and what happens to a layer that appears in two places.
-# - **You need** `Parameter` and `named_modules` from lesson 01, forward hooks from lesson 03.
+# - **You need** lessons 01 and 03. **Out of scope** are loading saved weights, and compiled models.
 # - **Time** <!-- time and points -->. Take a break after 'The net wakes up'; what goes further comes in four sittings.
 # - **Stuck?** `hint()` in any cell gives the next step of help after a failed check; `hint("visit_order")` helps you to begin.
 
