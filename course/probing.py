@@ -13,7 +13,9 @@ from torch import nn
 __all__ = [
     "error_out_of",
     "hook_counts",
+    "in_float32",
     "other_forward",
+    "parameters_in_float32",
     "statistics",
     "tensor_hook_count",
 ]
@@ -67,3 +69,23 @@ def tensor_hook_count(tensor: torch.Tensor) -> int:
     """How many hooks ``register_hook`` and ``register_post_accumulate_grad_hook`` left on the tensor."""
     total = len(tensor._backward_hooks or {})
     return total + len(getattr(tensor, "_post_accumulate_grad_hooks", None) or {})
+
+
+def in_float32(value: Any) -> Any:
+    """What a learner's code has made, with float32 for float64, as numpy and ``.double()`` make it: no statement asks for one."""
+    if isinstance(value, torch.Tensor) and value.dtype == torch.float64:
+        return value.float()
+    return type(value)(map(in_float32, value)) if type(value) in (list, tuple) else value
+
+
+@contextlib.contextmanager
+def parameters_in_float32(model: nn.Module) -> Iterator[nn.Module]:
+    """Meanwhile its parameters are copies, of float32 where they are float64: what is done to them is gone afterwards."""
+    before = [(one, one.data) for one in model.parameters()]
+    for one, data in before:
+        one.data = in_float32(data).clone()
+    try:
+        yield model
+    finally:
+        for one, data in before:
+            one.data = data

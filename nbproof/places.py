@@ -140,6 +140,10 @@ _LEARNER, _ASSIGNMENT = "{student_id}", "{assignment_id}"
 _STRUCTURE = os.path.join("{nbgrader_step}", _LEARNER, _ASSIGNMENT)
 
 
+def _is_graded(notebook: Path) -> bool:
+    return notebook.is_file() and _GRADED.search(notebook.read_bytes()) is not None
+
+
 @dataclass(frozen=True)
 class Places:
     """Of one course."""
@@ -168,7 +172,8 @@ class Places:
     def source(self, lesson: str) -> Path:
         """The notebook that a lesson is graded by: the instructor's; what was released, where there is none of its assignment."""
         own = self.notebook("source", ".", lesson)
-        return own if self._is_built or any(own.parent.glob("*.ipynb")) else self.notebook("release", ".", lesson)
+        is_own = self._is_built or own.exists() or any(map(_is_graded, own.parent.glob("*.ipynb")))
+        return own if is_own else self.notebook("release", ".", lesson)
 
     def is_released_only(self, lesson: str) -> bool:
         """Whether nobody has the instructor's version of it here."""
@@ -187,17 +192,23 @@ class Places:
 
     def lessons(self) -> list[str]:
         """The lessons that can be graded: each notebook with a cell of nbgrader's, in source/, or else in release/."""
-        found: dict[str, list[str]] = {}
-        for step in ("source",) if self._is_built else ("release", "source"):
-            # What the instructor has taken out of source/ is no part of an assignment any more.
-            found |= grouped((path.parent.name, path.stem) for path in sorted(self.base(step).glob("*/*.ipynb")))
+        found = {} if self._is_built else self._notebooks("release")
+        for assignment, notebooks in self._notebooks("source").items():
+            # What the instructor has taken out of source/ is no part of an assignment any more. Notes there take nothing out.
+            released = [f"{assignment}/{one}" for one in found.get(assignment, ())]
+            if not released or not all(map(self.is_released_only, released)):
+                found[assignment] = notebooks
         return sorted(name for one, stems in found.items() if one[0] != "." for name in self._lessons_of(one, stems))
+
+    def _notebooks(self, step: str) -> dict[str, list[str]]:
+        """By assignment, the names of the notebooks at a step."""
+        return grouped((path.parent.name, path.stem) for path in sorted(self.base(step).glob("*/*.ipynb")))
 
     def _lessons_of(self, assignment: str, notebooks: list[str]) -> list[str]:
         if notebooks == [assignment]:
             return [assignment]
         names = [f"{assignment}/{notebook}" for notebook in notebooks]
-        return [name for name in names if (path := self.source(name)).is_file() and _GRADED.search(path.read_bytes())]
+        return [name for name in names if _is_graded(self.source(name))]
 
     def handed_in(self, step: str = "submitted") -> Iterator[Path]:
         """The folders of assignments at a step, in order, as far as they can be read."""

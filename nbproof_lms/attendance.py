@@ -30,6 +30,7 @@ from nbproof_lms.roster import Member, Roster, members_of
 __all__ = [
     "Attendance",
     "Useless",
+    "astray_lines",
     "attend",
     "choice",
     "find_learners",
@@ -78,6 +79,7 @@ class Attendance:
     where nothing says which is the last, as paths in the course's folder: the one that is graded meanwhile first, if a list
     knows it.
     ``people``: everybody, by id. ``withdrawn``: lines of marks for what does not lie in submitted/ any more.
+    ``without_place``: files of uploads that count for nobody, until a person says what becomes of them.
     """
 
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -85,6 +87,7 @@ class Attendance:
     undecided: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
     people: Mapping[str, Person] = field(default_factory=dict)
     withdrawn: tuple[str, ...] = ()
+    without_place: tuple[str, ...] = ()
 
     def contact(self, learner: str) -> str:
         """An id, the learner's name, and where to write to them."""
@@ -209,7 +212,14 @@ def lines_of(attendance: Attendance, root: Path) -> list[str]:
             "What lies in submitted/, if anything does, is graded meanwhile. Say which one counts:"
         )
         lines += [f"    {choice(root, copy, *key)}" for copy in copies]
-    return [printable(line) for line in lines]
+    return [printable(line) for line in (*lines, *astray_lines(attendance.without_place, root))]
+
+
+def astray_lines(files: Sequence[str], root: Path) -> list[str]:
+    """A line, if there are any, on files of uploads that count for nobody."""
+    if not files:
+        return []
+    return [f"! came, and counts for nobody yet: {some_of(files, 8)}; why: {course_command('settle', root)}"]
 
 
 def choice(root: Path, copy: str, learner: str, lesson: str) -> str:

@@ -57,11 +57,11 @@ def print_collected(collected: Collected, root: Path, console: Console | None = 
 
 def _times(collected: Collected, root: Path) -> Iterator[str]:
     """How times were read that an LMS writes without a zone, beside what they are compared with."""
-    dated = [line for line in collected.lines if line.system and systems()[line.system].dates_entries]
-    if times := [line.time for line in dated if line.time]:
+    dated = {line.time: line.system for line in collected.lines if line.system and line.time}
+    if times := list(dated):
         from nbproof_lms.roster_command import lines_of_due_dates  # slow to import
 
-        name = dated[0].system
+        name = dated[times[0]]
         yield f"{name}'s times have no zone, and are read as UTC: the last one is {in_utc(max(times))}."
         yield f"  Due dates are what {name} shows, without a zone: {course_command('roster due LESSON WHEN', root)}"
         yield from lines_of_due_dates(root)
@@ -110,7 +110,9 @@ def cures(collected: Collected, root: Path) -> list[str]:
 def _whose(lines: Sequence[Line], root: Path) -> Iterator[str]:
     """How a person can say which learner a file is from, if nothing did."""
     if unsaid := [line for line in lines if line.kept]:
-        exports = {systems()[line.system].export for line in lines if line.account}
-        numbers = "".join(f", by the numbers of that download ({export})" for export in sorted(exports) if export)
+        # The numbers of the others stand in no table that they give.
+        told = {systems()[line.system] for line in lines if line.account}
+        exports = sorted(system.export for system in told if system.roster_number)
+        numbers = "".join(f", by the numbers of that download ({export})" for export in exports)
         one = course_command(f"collect {shlex.quote(str(root / unsaid[0].place))} --learner NAME", root)
         yield f"no learner known: --names CSV says who handed them in{numbers}; or one by one: {one}"

@@ -70,6 +70,8 @@ class Sheet:
     encoding: str
     delimiter: str
     line_end: str
+    short: tuple[str, ...] = ()
+    """Lines with fewer cells than the first one; the rest of their cells is empty here."""
 
     @property
     def head(self) -> list[str]:
@@ -78,12 +80,13 @@ class Sheet:
 
     @property
     def doubts(self) -> list[str]:
-        """What the encoding leaves open: no file says that it is Windows' Latin-1, so that is a guess."""
+        """What the file leaves open: none says that it is Windows' Latin-1, so that is a guess; and which cells a line lacks."""
         cells = (cell for row in (*self.rows[1:], self.head) for cell in row if not cell.isascii())
         example = next(cells, "") if self.encoding == "cp1252" else ""
         told = f"{self.path.name} is no UTF-8, and was read as Windows' Western European, such as {example!r}"
         then = "If that is not how it is written, save it as CSV (UTF-8), and run the same command again"
-        return [f"{told}. {then}"] if example else []
+        few = f"fewer cells than the first line, so the last ones are taken as empty: {some_of(self.short, 8)}"
+        return [f"{told}. {then}"] * bool(example) + [f"{self.path.name} has lines with {few}"] * bool(self.short)
 
     def columns(self, *names: str) -> tuple[int, ...]:
         """Those of the columns that are there, in the order of the names; letter case and punctuation aside."""
@@ -119,8 +122,9 @@ def read_sheet(path: Path, what: str, option: str) -> Sheet:
             str(path),
             f'put quotation marks around a cell with {delimiter!r} in it, such as "King{delimiter} Ada"; then {option} FILE',
         )
+    short = tuple(delimiter.join(row)[:60] for row in rows if len(row) < len(rows[0]))
     rows = [[*row, *[""] * len(rows[0])][: len(rows[0])] for row in rows]
-    return Sheet(path, rows, encoding, delimiter, "\r\n" if "\r\n" in text else "\n")
+    return Sheet(path, rows, encoding, delimiter, "\r\n" if "\r\n" in text else "\n", short)
 
 
 def _delimited(text: str) -> tuple[str, str]:

@@ -196,7 +196,7 @@ def _unwritten(
     then = "Correct the ids there, or in roster.csv, then run the same report again"
     for at, several in found.mixed.items():
         told = " and of ".join(asked[one].called for one in sorted(several))
-        yield f"the row with {', '.join(ids(at))} has ids of {told}: nothing is written there. {then}"
+        yield f"the row with {', '.join(ids(at))} has ids or names of {told}: nothing is written there. {then}"
     lost = [learner for learner in found.doubted if learner in graded and not found.rows[learner]]
     for learner in lost:
         for at, kinds in found.doubted[learner].items():
@@ -240,6 +240,8 @@ def _scale(head: str, maxima: Collection[str], own: float) -> tuple[float, list[
     if most and not own:
         return 0.0, [f"it gives no points here, and {most:g} in the LMS: nothing is written"]
     notes = ["0 points in the LMS, so the points are written as they are"] if most == 0 else []
+    if most is None:
+        notes.append(f"the file does not say how many points the LMS gives, so it is taken to be {own:g}, as here")
     if shows(head, LETTERS):
         notes.append("points are written into a column of letters: better export it with grade type Real")
     scale = most / own if most else 1.0

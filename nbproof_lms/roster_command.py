@@ -27,17 +27,18 @@ from nbproof.key import Key, assignment_of
 from nbproof.limits import GradingLimits
 from nbproof.moments import moment_in
 from nbproof.places import course_config, places
+from nbproof.report.records import outdated, read_class
 from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import RunState, forget, only_run, problems_of
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, in_one_line, in_utc, printable
-from nbproof_lms.attendance import attend, find_learners, late_by_word, lines_of, name_in_gradebook, people_of
+from nbproof_lms.attendance import attend, find_learners, known_of, late_by_word, lines_of, name_in_gradebook, people_of
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Line, uploads_in, write_list
 from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, members_of, strike_off
-from nbproof_lms.settling import but_settled
+from nbproof_lms.settling import but_settled, without_place
 
 __all__ = ["lines_of_due_dates", "read_due", "run_roster"]
 
@@ -50,7 +51,8 @@ def _show(root: Path) -> int:
     # What a run could not grade either, such as a file that is no notebook.
     came |= {key: one.problem for key, one in problems_of(root).items() if key in came}
     people = people_of(root)
-    found, seen = but_settled(root, came, attend(root, people, came.keys(), lessons))
+    there = attend(root, people, came.keys(), lessons)
+    found, seen = but_settled(root, came, replace(there, without_place=without_place(root, there.useless)))
     console = console_for_output()
     if not people and not found.useless:
         print(
@@ -62,7 +64,8 @@ def _show(root: Path) -> int:
     console.print(_table(people.values(), _cells(came | useless, seen, late)))
     says_late = "; (l) late, as the LMS says" if late else ""
     say(console, f"- nothing, ! nothing that can be graded{says_late}")
-    for line in (*lines_of(replace(found, missing={}), root), *lines_of_due_dates(root)):
+    ungraded = outdated(read_class(root, [], told=known_of(root)).marks.values()) if came else []
+    for line in (*lines_of(replace(found, missing={}), root), *ungraded, *lines_of_due_dates(root)):
         say(console, printable(line))
     if (root / ROSTER).exists():
         say(console, f"roster:    {(root / ROSTER).resolve()}")

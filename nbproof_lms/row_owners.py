@@ -27,8 +27,8 @@ _WEIGHTS = {"number": 2, "address": 2, "id": 2, "name": 1, "order": 1, "any": 0}
 
 @dataclass(frozen=True)
 class RowOwners:
-    """``rows``: learner -> the rows that may be theirs. ``mixed``: row -> the people with an id in it, if nobody has all of
-    these. ``doubted``: learner -> rows with an id or the name of theirs, and the kinds of what speaks against these rows.
+    """``rows``: learner -> the rows that may be theirs. ``mixed``: row -> the people with an id or the name in it, if nobody has
+    all of these. ``doubted``: learner -> rows with an id or the name of theirs, and the kinds of what speaks against these rows.
     """
 
     rows: Mapping[str, set[int]]
@@ -93,6 +93,11 @@ class _Search:
     def _judge(self, at: int, who: Collection[str]) -> None:
         row = self._rows[at]
         said = {fact for column, fact in row.ids.items() if (column, fact[0]) in self._known} | row.weak
+        # A name that only others here have: a column of the export may have been sorted alone.
+        called = {one for fact in row.weak if fact[0] == "name" for one in self._whose.get(fact, ())}
+        if who and called and called.isdisjoint(who):
+            self.found.mixed[at] = called | {*who}
+            return
         for learner in who:
             if against := _against(self._facts[learner], said):
                 self.found.doubted.setdefault(learner, {})[at] = against

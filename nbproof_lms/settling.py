@@ -7,26 +7,31 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import product
 from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import digest_of
-from nbproof.gradebook.marks import Mark, Person
+from nbproof.gradebook.marks import Mark, Person, by_assignment
+from nbproof.gradebook.receipts import TIME
 from nbproof.key import Key
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import files_below
 from nbproof.report.records import read_class
+from nbproof.run.hand_ins import LessonBook
 from nbproof.run.intake import by_id, is_called, lessons_with_source, take_in
 from nbproof.run.journal import is_noted, note_settled, only_run, settled_in
 from nbproof.text import printable
 from nbproof_lms.attendance import Attendance, Useless, find_learners, known_of, people_of, useless
-from nbproof_lms.outcome import STANDS, meant_in
+from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, meant_in
+from nbproof_lms.placing import time_told
 
-__all__ = ["but_settled", "forget_others", "run_settle", "seen_in"]
+__all__ = ["but_settled", "copies_in_time", "forget_others", "run_settle", "seen_in", "without_place"]
 
 
 def seen_in(root: Path, keys: Iterable[Key], others: Iterable[Useless]) -> dict[Key, bool]:
@@ -47,6 +52,14 @@ def but_settled(root: Path, keys: Iterable[Key], found: Attendance) -> tuple[Att
     return replace(found, useless=tuple(one for one in found.useless if one.key not in seen)), seen
 
 
+def without_place(root: Path, told: Iterable[Useless]) -> tuple[str, ...]:
+    """Files of uploads, by their names there, that count for nobody, and that nobody has settled. ``told``: what is told by
+    its learner and lesson."""
+    noted, others = settled_in(root), {(one.key, one.sha256) for one in told}
+    files = (one for one in _of_uploads(root) if one.astray and not one.over and (one.key, one.digest) not in others)
+    return tuple(dict.fromkeys(one.name for one in files if not is_noted(noted, one.name, one.digest)))
+
+
 def forget_others(root: Path, keys: Iterable[Key]) -> None:
     """Forget that a person has settled these where other bytes lie there now: what comes again then is asked about."""
     noted = settled_in(root)
@@ -57,8 +70,11 @@ def forget_others(root: Path, keys: Iterable[Key]) -> None:
 
 def _digest(root: Path, key: Key) -> str:
     """Changes with any byte of what was handed in; empty if nothing is there."""
-    folder = places(root).folder("submitted", *key)
-    parts = [key.name.encode(errors="replace")]
+    return _digest_below(places(root).folder("submitted", *key), key.name)
+
+
+def _digest_below(folder: Path, name: str) -> str:
+    parts = [name.encode(errors="replace")]
     try:
         for path in files_below(folder):
             parts += [str(path.relative_to(folder)).encode(errors="replace"), path.read_bytes()]
@@ -67,10 +83,21 @@ def _digest(root: Path, key: Key) -> str:
     return digest_of(*parts) if os.path.lexists(folder) else ""
 
 
+def copies_in_time(root: Path, scores: Iterable[Mark]) -> Iterator[tuple[str, Key]]:
+    """Of work that loses marks because it is late: each earlier copy with an answer that may have come in time, and whose it is,
+    until a person has settled that."""
+    noted = settled_in(root)
+    for one in _in_time(root, scores):
+        if not is_noted(noted, one.name, one.digest):
+            yield str(root / one.place), one.key
+
+
 @dataclass(frozen=True)
 class _Trouble:
     """``name``: what it is noted by: learner and lesson, or a path in an upload. ``key``: of what may be told under both names.
-    ``place``: of the copy, relative to the course's folder. ``over``: the learner has handed in what can be graded since.
+    ``place``: of the copy, relative to the course's folder. ``over``: the learner has handed in what can be graded since, or
+    it is known by now whose it is.
+    ``astray``: it counts for nobody, and nobody but a person can say for whom.
     """
 
     name: str
@@ -79,6 +106,7 @@ class _Trouble:
     said: str
     place: str = ""
     over: bool = False
+    astray: bool = False
 
     @property
     def names(self) -> tuple[str, str]:
@@ -97,6 +125,21 @@ def _of_class(root: Path) -> Iterator[_Trouble]:
             yield _Trouble(key.name, _digest(root, key), key, said + _given(marks[key]))
     for one in useless(root, handed_in):
         yield _Trouble(one.key.name, one.sha256, one.key, str(one) + _given(marks.get(one.key)))
+    yield from _in_time(root, by_assignment(marks).values())
+
+
+def _in_time(root: Path, scores: Iterable[Mark]) -> Iterator[_Trouble]:
+    late = {mark.key: mark.late.due or datetime.max for mark in scores if mark.penalty}
+    book = LessonBook(root)
+    for folder in sorted(root.glob("collected/*/replaced/*/*")):
+        key = Key(folder.parent.name, folder.name.partition("~")[0])
+        came = time_told(folder / TIME, places(root).zone) or datetime.min
+        if key not in late or came.replace(microsecond=0, tzinfo=None) > late[key]:
+            continue
+        guesses = map(book.guess, folder.glob("*.ipynb"))
+        if any(one.lesson and not one.untouched for one in guesses):
+            name = str(folder.relative_to(root))
+            yield _Trouble(name, _digest_below(folder, name), key, "an earlier copy, which may have come in time", name)
 
 
 def _given(mark: Mark | None) -> str:
@@ -106,6 +149,9 @@ def _given(mark: Mark | None) -> str:
 def _of_uploads(root: Path) -> Iterator[_Trouble]:
     """Files about which `collect` asks a person, and that no other command settles."""
     came = list(meant_in(root))
+    owned = {line.file[1:] for line, _ in came if line.learner and line.status in NEEDS_NOBODY}
+    given = Counter(sha256 for sha256, _ in {(line.sha256, line.learner) for line, _ in came if line.by_hand})
+    strangers = Counter(sha256 for _, sha256 in {line.file[1:] for line, _ in came if not line.learner})
     good = [(line, key) for line, key in came if line.status in STANDS]
     placed = {one: line.folder for line, key in good for one in (key, Key(key.learner, ""))}
     for line, key in came:
@@ -113,7 +159,12 @@ def _of_uploads(root: Path) -> Iterator[_Trouble]:
             # Of two files that nobody is known to have handed in, each may be another learner's.
             whose = key if line.learner else Key("nobody", line.name)
             said = ": ".join(filter(None, (line.status, line.why)))
-            yield _Trouble(line.name, line.sha256, whose, said, line.place, line.folder < placed.get(key, ""))
+            if line.learner:
+                over = line.folder < placed.get(key, "")
+            else:  # a person has said whose as many files of these bytes are, or a later upload did
+                over = line.file[1:] in owned or given[line.sha256] >= strangers[line.sha256]
+            astray = line.status not in NEEDS_NOBODY
+            yield _Trouble(line.name, line.sha256, whose, said, line.place, over, astray)
 
 
 _BECOMES = {

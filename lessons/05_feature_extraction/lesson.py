@@ -12,6 +12,7 @@
 # - **You will do** this: get numbers out of a finished net that it never returns, and sort digits with them that it has never seen.
 #   Put a few feature maps of a 3 into an 8, and see the net change its mind. Watch a small GPT, find the head that passes the
 #   task on, and steer it: asked to copy, it reverses.
+# - **You will learn** what spoils the outputs that you keep, and how to leave no trace.
 # - **You need** lesson 03: what a forward hook gets, what becomes of the value it returns, and handles.
 # - **Time** <!-- time and points -->.
 # - **Help** after a check that failed: `hint()`. To begin: `hint("verbose_net")`, with an exercise's id.

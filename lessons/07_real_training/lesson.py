@@ -10,6 +10,7 @@
 # # Hooks in real training
 #
 # - **You will do** this: make hooks that are right where models are compiled, checkpointed, scaled and spread over several machines.
+# - **You will learn** what a hook sees there, and what it never sees.
 # - **You need** lessons 02 to 04.
 # - **Time** <!-- time and points -->.
 # - **Stuck?** `hint()` after a failed check, `hint("features_or_error")` to begin.

@@ -334,7 +334,7 @@ def _wheel_of(
     info = f"{stem}.dist-info"
     made = {
         **files,
-        f"{info}/METADATA": _metadata(project, version, requires or project["dependencies"]).encode(),
+        f"{info}/METADATA": _metadata(project, version, requires or project.get("dependencies", ())).encode(),
         f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: nbproof\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
     scripts = "".join(f"{name} = {place}\n" for name, place in project.get("scripts", {}).items())
@@ -345,21 +345,24 @@ def _wheel_of(
 
 
 def _metadata(project: Mapping[str, Any], version: str, requires: Sequence[str]) -> str:
-    lines = [
-        "Metadata-Version: 2.1",
-        f"Name: {project['name']}",
-        f"Version: {version}",
-        f"Summary: {project['description']}",
-        f"License: {project['license']}",
-        f"Requires-Python: {project['requires-python']}",
-    ]
+    said = {"Summary": "description", "License": "license", "Requires-Python": "requires-python"}
+    lines = ["Metadata-Version: 2.1", f"Name: {project['name']}", f"Version: {version}"]
+    # A license may be a table as well, of a file that a wheel of ours does not hold.
+    lines += [f"{head}: {project[key]}" for head, key in said.items() if isinstance(project.get(key), str)]
     lines += [f"Requires-Dist: {one}" for one in requires]
     for extra, needs in project.get("optional-dependencies", {}).items():
         lines.append(f"Provides-Extra: {extra}")
         for one in needs:
             need, _, marker = (part.strip() for part in one.partition(";"))
             lines.append(f'Requires-Dist: {need}; {f"({marker}) and " if marker else ""}extra == "{extra}"')
-    lines += ["Description-Content-Type: text/markdown", "", f"# {project['name']}", "", project["description"], ""]
+    lines += [
+        "Description-Content-Type: text/markdown",
+        "",
+        f"# {project['name']}",
+        "",
+        project.get("description", ""),
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -386,7 +389,7 @@ def _class_wheel(root: Path, files: Mapping[str, bytes]) -> dict[str, bytes]:
     modules = {name: data for name, data in files.items() if name.startswith((f"{package}/", "nbproof/"))}
     modules |= {f"{package}/{name}": data for name, data in files.items() if name.startswith("release/")}
     project, tool = _project_of(root), _project_of(_TOOL)
-    needs = [one for one in (*project["dependencies"], *tool["dependencies"]) if not one.startswith("nbproof")]
+    needs = [one for one in (*project.get("dependencies", ()), *tool["dependencies"]) if not one.startswith("nbproof")]
     plain = {**project, "optional-dependencies": {"lab": tool["optional-dependencies"]["jupyterlab"]}}
     return dict([_wheel_of(plain, modules, sorted(set(needs)), "class")])
 
@@ -396,4 +399,7 @@ def _project_of(folder: Path) -> dict[str, Any]:
     path = folder / "pyproject.toml"
     if not path.is_file():
         raise UsageError("wheels are made in a clone", str(path), "clone the repository, and run it there")
-    return dict(tomllib.loads(path.read_text(encoding="utf-8"))["project"])
+    project = tomllib.loads(path.read_text(encoding="utf-8")).get("project", {})
+    if not {"name", "version"} <= project.keys():
+        raise UsageError("a wheel needs a name and a version", str(path), "write both there, below [project]")
+    return dict(project)

@@ -195,7 +195,7 @@ def _new_exercise(arguments: argparse.Namespace) -> int:
     from nbproof.authoring.new import new_exercise
 
     lesson, *files = new_exercise(arguments.course, arguments.lesson, arguments.name)
-    print(f"added to {lesson}: prose, a TODO cell and a check cell, after those of the last exercise")
+    print(f"added to {lesson}: prose, a TODO cell and a check cell, at its end: move them to where they belong")
     print(f"made {files[0].parent}: " + ", ".join(path.name for path in files))
     print(f"next: {course_command('build')}, then: {course_command(f'check {arguments.name}')}")
     return 0

@@ -22,7 +22,6 @@ from nbproof.errors import CourseError
 from nbproof.feedback.page_writer import page_path
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import ClassResults, GradedClass, Mark, by_assignment, exercise_row, submission_row
-from nbproof.gradebook.receipts import TIME
 from nbproof.grouping import grouped
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key
@@ -35,7 +34,7 @@ from nbproof.text import counted, duration, printable
 from nbproof.values.results import Status
 from nbproof_lms import Collected
 from nbproof_lms.attendance import Attendance, lines_of
-from nbproof_lms.placing import time_told
+from nbproof_lms.settling import copies_in_time
 
 __all__ = [
     "GO_ON",
@@ -84,7 +83,8 @@ def is_incomplete(told: Told) -> bool:
     ) or bool(told.failed_pages)
     # A notebook that was taken under another name is graded all the same.
     needs_person = bool(told.collected and told.collected.needs_person)
-    return ungraded or told.passed_over or needs_person or bool(told.attendance.useless or told.attendance.undecided)
+    came = told.attendance
+    return ungraded or told.passed_over or needs_person or bool(came.useless or came.undecided or came.without_place)
 
 
 def print_class(console: Console, told: Told, everybody: bool = False) -> None:
@@ -122,13 +122,10 @@ def _totals(told: Told) -> Iterator[str]:
 
 
 def _earlier_copies(told: Told, scores: Collection[Mark]) -> Iterator[str]:
-    late = {mark.key: mark.late.due or datetime.max for mark in scores if mark.penalty}
-    for place in sorted(told.root.glob("collected/*/replaced/*/*")):
-        key = Key(place.parent.name, place.name.partition("~")[0])
-        came = time_told(place / TIME, places(told.root).zone) or datetime.min
-        if key in late and came.replace(microsecond=0, tzinfo=None) <= late[key]:
-            step = shlex.join(["grade", "--from", str(place), "--learner", place.parent.name])
-            yield printable(f"    if this copy was in time, have it count: {course_command(step, told.root)}")
+    for place, key in copies_in_time(told.root, scores):
+        count = course_command(shlex.join(["grade", "--from", place, "--learner", key.learner]), told.root)
+        yield printable(f"    if this copy was in time, have it count: {count}")
+        yield printable(f"    if not, ask no more about it: {course_command(shlex.join(['settle', place]), told.root)}")
 
 
 def print_problems(console: Console, told: Told) -> None:
@@ -265,6 +262,7 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
         "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items() if who},
         "nothing_gradable": [asdict(one) for one in told.attendance.useless],
         "undecided": [key._asdict() | {"copies": copies} for key, copies in told.attendance.undecided.items()],
+        "without_place": list(told.attendance.without_place),
         "passed_over": list(graded.notes),
         "settled": sorted(key.name for key in told.seen),
         "feedback_not_written": [list(page) for page in told.failed_pages],

@@ -49,7 +49,7 @@ from nbproof_lms.attendance import Attendance, attend, find_learners, late_by_wo
 from nbproof_lms.collected_table import print_collected
 from nbproof_lms.commands import reading_of
 from nbproof_lms.roster import members_of
-from nbproof_lms.settling import but_settled, forget_others
+from nbproof_lms.settling import but_settled, forget_others, without_place
 
 __all__ = ["grade", "watching"]
 
@@ -185,7 +185,8 @@ class _Desk:
         if not self.request.only:
             found = attend(self.root, found.people, {one.key for one in intake.submissions}, lessons)
             marks = by_assignment({**held, **graded.marks}).values()
-            found = replace(found, withdrawn=tuple(withdrawn(self.root, marks)))
+            astray = without_place(self.root, found.useless)
+            found = replace(found, withdrawn=tuple(withdrawn(self.root, marks)), without_place=astray)
         forget_others(self.root, graded.marks)
         asked, seen = but_settled(self.root, graded.marks, found)
         return asked, frozenset(seen)

@@ -18,9 +18,9 @@ from nbproof.report.statistics import late_lines, marker_lines, missing_lines
 from nbproof.run.batch import follow_marks
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
-from nbproof_lms.attendance import known_of, useless
+from nbproof_lms.attendance import astray_lines, known_of, useless
 from nbproof_lms.grade_files import GradeFile, columns_of, exports_of, grade_files, known_elsewhere, zeros
-from nbproof_lms.settling import seen_in
+from nbproof_lms.settling import seen_in, without_place
 
 __all__ = ["report"]
 
@@ -37,7 +37,8 @@ def report(request: Namespace) -> int:
         hindered = follow_marks(request.course, known.late)
         results = read_class(request.course, request.names, step, known)
     handed_in = results.marks.keys() - known.problems.keys()
-    seen = seen_in(request.course, results.marks, useless(request.course, handed_in))
+    others = useless(request.course, handed_in)
+    seen = seen_in(request.course, results.marks, others)
     given, notes = zeros(results, request.zero, seen)
     results = replace(results, notes=(*results.notes, *notes * bool(exports)))
     made, refused = grade_files(request.course, exports, results, chosen, request.names, given)
@@ -51,7 +52,8 @@ def report(request: Namespace) -> int:
     else:
         _print_report(request.course, results, told, folder / "index.html", seen)
     outrun = outdated(results.marks.values())
-    lines = [*outrun, *marker_lines(results.marks.values(), request.course)]
+    astray = astray_lines(without_place(request.course, others), request.course)
+    lines = [*outrun, *astray, *marker_lines(results.marks.values(), request.course)]
     if lines:
         say(console_for_output(stderr=request.json), "\n".join(lines))
     complete = not (refused or results.unreadable or hindered or (exports and outrun))
@@ -105,7 +107,7 @@ def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str]
     several = f"fits several rows of {theirs}, or shares a row with another learner"
     lines += [f"  ! {printable(who)}: has a grade, and {several}" for who in file.unclear]
     if unknown or file.unclear:
-        copy, gone = "cp -r submitted/GROUP/. submitted/MEMBER", course_command("roster remove GROUP")
+        copy, gone = "cp -rn submitted/GROUP/. submitted/MEMBER", course_command("roster remove GROUP")
         lines.append(
             f"  a group that handed in as one: {copy} for each member, then: {gone}; then: {course_command('grade')};"
         )

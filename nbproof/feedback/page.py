@@ -350,7 +350,7 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
         seed=verdict.seed,
         graded=in_utc(datetime.fromtimestamp(graded, UTC)),
         helps=any(exercise_named(one.id) for one in verdict.exercises),
-        goal="Everything is right." if cards and right == cards else "",
+        goal="Full marks." if cards and right == cards else "",
     )
 
 

@@ -231,15 +231,19 @@ class _Search:
             self._wait(name, signs, f"{why}.")
         elif gone:
             told = f"{why}, and no other cell holds an answer to it. The notebook with the cell in it is needed."
-            broken = "The file breaks off before this TODO cell. The whole notebook is needed."
-            told = _ABSENT if self._is_absent(name) else told
-            self.found.lost[name] = told if all(cell.whole for cell in self.cells) else broken
+            self.found.lost[name] = self._why_gone(name, told)
         for other in self.asked:
             own, at = self.named[other], self.index[other]
             theirs = [piece for piece in signs if other != name and (piece in own or self.used.get(piece.at) == at)]
             # Where both ask for one name, what stands below takes the place of what stands above.
             if theirs and self.asked[name].bound & self.asked[other].bound:
                 self._wait(other, theirs, f"The TODO cell holds code for `{name}` as well.")
+
+    def _why_gone(self, name: str, told: str) -> str:
+        """Why nothing is found where a cell is gone: ``told``, if the file is whole and the lesson had it."""
+        if not all(cell.whole for cell in self.cells):
+            return "The file breaks off before this cell. The whole notebook is needed."
+        return _ABSENT if self._is_absent(name) else told
 
     def _is_absent(self, name: str) -> bool:
         """Whether its text and its checks are gone as well, as in a version of the lesson that does not ask for it yet."""
@@ -320,7 +324,7 @@ class _Search:
             self.found.answers[name] = next(iter(touched or texts), stub)
             if not texts:
                 gone = "The cell for the written answer is missing. The notebook with the cell in it is needed."
-                self.found.lost[name] = _ABSENT if self._is_absent(name) else gone
+                self.found.lost[name] = self._why_gone(name, gone)
             # What another question was called before may be this one: its cell is missing then.
             here = {at: text for at, text in elsewhere.items() if not texts or at not in withdrawn}
             self._bring(name, stub, here)

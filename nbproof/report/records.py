@@ -189,9 +189,10 @@ def _digests(root: Path, handed_in: Mapping[Key, HandIn]) -> dict[Key, str]:
     }
 
 
-def outdated(marks: Iterable[Mark]) -> list[str]:
-    """Lines for a terminal: what of these was handed in and is not graded yet, or was not graded again, and the next step."""
-    names = [one.key.name for one in marks if one.behind]
+def outdated(marks: Iterable[Mark], learners: Collection[str] = ()) -> list[str]:
+    """Lines for a terminal: what of these, or of these learners if some are named, was handed in and is not graded yet, or was
+    not graded again; and the next step."""
+    names = [one.key.name for one in marks if one.behind and (not learners or one.learner in learners)]
     if not names:
         return []
     held = "what there is of earlier hand-ins, marks and pages, is held back"

@@ -231,7 +231,9 @@ def marker_lines(marks: Collection[Mark], root: Path) -> Iterator[str]:
         yield f"waiting for your marks: {counted(waiting, 'written answer')}: {place}"
     every = [(mark.key.name, cell) for mark in marks for cell in mark.cells.values() if cell.by_person]
     told = {
-        "you marked what is another now; your marks stand, look again": [name for name, cell in every if cell.listed],
+        "you marked what is another now; your marks stand (Resolve, beside one, keeps it), look again": [
+            name for name, cell in every if cell.listed
+        ],
         "more than a cell's points, or less than 0; your marks count, look for a slip": [
             f"{name}, {cell.name} ({cell.score:g} of {cell.max_score:g})" for name, cell in every if cell.is_odd
         ],

@@ -338,10 +338,9 @@ class _ClassRun:
         else:
             earlier = journalled_verdict(self.root, *key)
             self._fresh.add(key)
-            if earlier is not None and earlier.handed_in not in ("", verdict.handed_in):
-                self._earlier[key] = keep_earlier(self.root, earlier, self.lessons[key.lesson].blueprint)
             if earlier is not None:
-                self._write_down(verdict, job.path, answer_digests(earlier))
+                replaces = earlier if earlier.handed_in not in ("", verdict.handed_in) else None
+                self._write_down(verdict, job.path, answer_digests(earlier), replaces=replaces)
             else:
                 before = answers_before(self.root, key)
                 self._write_down(verdict, job.path, before.get("answers", {}), before.get("waits"))
@@ -349,15 +348,23 @@ class _ClassRun:
         self.watch.marked(key.name, verdict)
 
     def _write_down(
-        self, verdict: Verdict, path: Path, earlier: Mapping[str, str], waited: Collection[str] | None = None
+        self,
+        verdict: Verdict,
+        path: Path,
+        earlier: Mapping[str, str],
+        waited: Collection[str] | None = None,
+        replaces: Verdict | None = None,
     ) -> None:
         """The graded notebook, with the verdict and what else lies beside it; then the gradebook, as :meth:`Writer.write` says.
+        First the answers that it ``replaces``.
 
         Raises what disk or gradebook say if that is not about this submission alone.
         """
         key, lesson = Key(verdict.learner, verdict.lesson), self.lessons[verdict.lesson]
         verdict = replace(verdict, source=lesson.source, shown=lesson.registered)
         try:
+            if replaces is not None:
+                self._earlier[key] = keep_earlier(self.root, replaces, lesson.blueprint)
             # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
             text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
             write_verdict(self.root, verdict, text.encode(errors="replace"))

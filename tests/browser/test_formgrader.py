@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from nbproof.authoring.simulate import hand_in
 from nbproof.cli.main import main
 from nbproof.sandbox.isolation import why_not_isolated
+from nbproof.testing import Rehearsal
 from tests import the_lesson, without_demonstrations
 from tests.browser.conftest import ROOT, Lab, running
 from tests.browser.people import Instructor, hidden_lines
@@ -98,6 +99,18 @@ def test_a_teacher_marks_what_was_written_and_nothing_of_it_runs(browser: Any, d
     row = teacher.rows(SLUG)["ada"]
     expect(row.locator("td.score")).to_have_text(f"{CODE_POINTS + 1.5:g} / {CODE_POINTS + 2:g}")
     expect(row.locator("td.needs-manual-grade .glyphicon-ok")).to_have_count(0)
+
+    # As after another hand-in: the mark waits once more, and stays.
+    room = Rehearsal(desk.course, SLUG)
+    with room.gradebook() as book:
+        book.find_grade(QUESTION.grade_id, SLUG, SLUG, "ada").needs_manual_grade = True
+        book.db.commit()
+    teacher.read(SLUG, "ada")
+    with teacher.page.expect_response(lambda answer: answer.request.method == "PUT"):
+        teacher.page.get_by_role("button", name="Resolve").click()
+    with room.gradebook() as book:
+        grade = book.find_grade(QUESTION.grade_id, SLUG, SLUG, "ada")
+        assert (grade.manual_score, grade.needs_manual_grade) == (1.5, False)
 
     teacher.generate_feedback(SLUG)
     told = (teacher.desk.course / "feedback" / "ada" / SLUG / f"{SLUG}.html").read_text(encoding="utf-8")

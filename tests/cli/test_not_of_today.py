@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -58,8 +59,14 @@ def test_grade_files_and_pages_follow_due_dates_and_wait_for_what_came_since(
     code, told, found = grades()
     line = f"! handed in, and not graded yet: ada/{LESSON}, bob/{LESSON}: "
     assert (code, line in told, found) == (1, True, ["", "", "0"])
+    Rehearsal(course, LESSON).hand_in("zoe", RIGHT)
+    for words, named in (("roster", True), ("feedback", True), ("feedback ada", False)):
+        code, told = run(words)
+        assert ("! handed in, and not graded yet: ada/" in told, f"zoe/{LESSON}" in told) == (True, named), words
+        assert code == 0 and re.search("next: .* -m course grade", told), words
     code, told = run("feedback --for canvas")
-    assert code == 1 and line in told and "1 page for eve" in told
+    assert code == 1 and f"zoe/{LESSON}" in told and "1 page for eve" in told
+    shutil.rmtree(course / "submitted" / "zoe")
     (step,) = re.findall("next: .* -m course (.*)", told)
     assert main(shlex.split(step)) == 0
     capsys.readouterr()

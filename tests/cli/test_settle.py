@@ -196,3 +196,31 @@ def test_an_exercise_that_was_added_is_one_line_for_the_class_and_settled_at_onc
     for words, count in ((f"*/{LESSON}", 5), (f"?d?/{LESSON} bob", 2), ("e*", 1)):
         assert _run(capsys, course, f"settle {words} --undo")[1].count("asked about again") == count
     assert "nothing that waits for you" in _run(capsys, course, "settle ada/02_other")[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("later", "then"),
+    [("zoezed_77_9_x.ipynb", "collect {kept} --learner cyd"), ("bbob_2_9_essay.pdf", "settle {name}")],
+    ids=["nobodys", "after-work-that-counts"],
+)
+def test_a_file_without_a_place_is_named_by_each_run_until_a_person_decides(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], later: str, then: str
+) -> None:
+    """The upload's own run has named it; so do the next ones, and grading does not end with 0."""
+    data = Rehearsal(course, LESSON).hand_in("ada", RIGHT).read_bytes()
+    (course / "roster.csv").write_text("learner,name,canvas\nada,Ada A,1\nbob,Bob B,2\ncyd,Cyd C,3\n")
+    first = {"aada_1_7_x.ipynb": data, "bbob_2_8_x.ipynb": data + b" "}
+    for number, files in enumerate((first, first | {later: data if "77" in later else b"%PDF-1.7"})):
+        (tmp_path / f"up{number}.zip").write_bytes(zipped(files))
+        _run(capsys, course, f"collect {tmp_path}/up{number}.zip --lesson {LESSON}")
+    assert _run(capsys, course, "grade --no-feedback")[0] == 1
+    told = [_run(capsys, course, words)[1] for words in ("grade --no-feedback --json -", "roster", "report")]
+    assert all(f"! came, and counts for nobody yet: {later}; why: " in one for one in told)
+    assert json.loads(told[0][told[0].index("{\n") : told[0].rindex("\n}") + 2])["without_place"] == [later]
+    step = told[1].partition("; why: ")[2].partition("\n")[0].partition(" -m course ")[2]
+    assert f"{later}  (" in _run(capsys, course, step)[1]
+    (kept,) = course.glob(f"collected/0002-*/files/*/{later}")
+    assert _run(capsys, course, then.format(kept=kept, name=later))[0] == 0
+    code, told_then = _run(capsys, course, "grade --no-feedback")
+    assert code == 0 and later not in told_then

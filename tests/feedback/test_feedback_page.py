@@ -153,7 +153,7 @@ def test_an_untouched_exercise_says_where_to_begin(looked_at: Look) -> None:
     assert "Your answer" not in told
 
 
-@pytest.mark.parametrize(("status", "given"), [("uncertain", 2.0), ("failed", 0.0)])
+@pytest.mark.parametrize(("status", "given"), [("uncertain", 2.0), ("failed", 0.0), ("failed", 2.0)])
 def test_where_a_persons_points_count_no_word_of_the_grader_stands_beside_them(
     looked_at: Look, status: str, given: float
 ) -> None:
@@ -161,8 +161,11 @@ def test_where_a_persons_points_count_no_word_of_the_grader_stands_beside_them(
         NOTHING_GIVEN, max_score=2.0, cells={"test_weight_grad": mark("test_weight_grad", given, given=given)}
     )
     waits = exercise("weight_grad", status, said="It has no marks yet.")
-    told = words(looked_at(page(waits, marks=marks)).select_one(".card"))
+    tree = looked_at(page(waits, marks=marks))
+    told = words(tree.select_one(".card"))
+    assert "Everything is right" not in words(tree) and ("Full marks." in words(tree)) == (given == 2)
     assert "Marked by your instructor" in told
+    assert ("the tests have found" in told) == (status == "failed")
     assert ("no marks yet" in told) == (status == "failed"), (
         "what waits waits no more; why a check failed is still told"
     )

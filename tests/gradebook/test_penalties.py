@@ -83,7 +83,7 @@ def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     time: str, late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
 ) -> None:
     late_class.grade()
-    late_class.hand_in("late", {})
+    late_class.hand_in("late", {"first": RIGHT["first"]})
     stamp = late_class.submitted("late").with_name("timestamp.txt")
     stamp.write_text(time)
     (told,) = late_class.grade(only=["late"]).remarks
@@ -96,7 +96,38 @@ def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     assert late_class.submitted("late").read_bytes() == (aside / f"{LESSON}.ipynb").read_bytes()
     notes = late_class.grade(only=["late"]).notes
     assert any(note.startswith("not known whether it is late") for note in notes) == (time == "sometime")
-    assert not _penalties(late_class)["late"] and stamp.read_text()[:10] != HANDED_IN["late"][:10]
+    assert bool(_penalties(late_class)["late"]) == (time != "sometime")
+    assert stamp.read_text()[:10] != HANDED_IN["late"][:10]
+
+
+def test_an_earlier_copy_is_told_if_it_holds_answers_until_it_is_settled(
+    late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of four copies that came in time one holds an answer; and nothing is told of whoever loses no marks."""
+
+    def told(words: str) -> str:
+        capsys.readouterr()
+        assert main([*shlex.split(words), "--course", str(late_class.root)]) == 0
+        return capsys.readouterr().out
+
+    right = late_class.submitted("late").read_bytes()
+    late_class.hand_in("nobody", {})
+    untouched = late_class.submitted("nobody").read_bytes()
+    shutil.copytree(late_class.submitted("nobody").parent, late_class.root / "release" / LESSON)
+    for number, data in enumerate((right, untouched, b"", b"\x89PNG")):
+        for learner in ("late", "early"):
+            folder = late_class.root / f"collected/000{number}-up/replaced/{learner}/{LESSON}"
+            folder.mkdir(parents=True)
+            (folder / f"{LESSON}.ipynb").write_bytes(data)
+            (folder / "timestamp.txt").write_text(HANDED_IN["early"])
+    copy = late_class.root / f"collected/0000-up/replaced/late/{LESSON}"
+    said = told("grade --no-feedback")
+    assert [line.split("--from ")[1].split()[0] for line in said.splitlines() if "in time" in line] == [str(copy)]
+    step = said.partition("ask no more about it: ")[2].partition("\n")[0].partition(" -m course ")[2]
+    assert main(shlex.split(step)) == 0
+    assert "in time" not in told("grade --no-feedback") and "settled: an earlier copy" in told("settle")
+    told(f"settle {copy} --undo")
+    assert "waits for you: an earlier copy" in told("settle") and str(copy) in told("grade --no-feedback")
 
 
 def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: Rehearsal) -> None:

@@ -212,9 +212,12 @@ def test_the_time_of_a_download_decides_nothing_between_two_lmss(
         assert attend(course, people_of(course), everybody, ["01_first"]).undecided == {}, "it is settled"
 
 
-def test_two_lmss_that_say_when_are_compared(course: Path, tmp_path: Path) -> None:
-    for name in ("moodle.zip", "brightspace.zip"):
-        assert not collect(course, [_download(tmp_path, name)]).needs_person
+def test_two_lmss_that_say_when_are_compared_and_how_their_times_are_read_is_told(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("Moodle", "Brightspace"):
+        assert main(["collect", str(_download(tmp_path, f"{name.lower()}.zip")), "--course", str(course)]) == 0
+        assert f"{name}'s times have no zone, and are read as UTC" in capsys.readouterr().out
     assert _taken(course) == C, "handed in an hour later"
 
 

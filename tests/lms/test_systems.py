@@ -5,13 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from nbproof.cli.main import main
 from nbproof.gradebook.marks import Person
 from nbproof.run.intake import take_in, unread_times
+from nbproof_lms.collected_table import cures
 from nbproof_lms.grade_files import grade_file
+from nbproof_lms.roster import Member, enrol
 from nbproof_lms.system import systems
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, notebook
@@ -41,6 +45,20 @@ def test_a_download_of_brightspace_is_filed_with_its_times(form: str, collecting
     stamp = (course / "submitted/Bob O'Roe/01_first/timestamp.txt").read_text()
     assert stamp == "2026-10-04 09:05:00.000000 UTC"
     assert not collected.needs_person
+
+
+@pytest.mark.parametrize(
+    ("entry", "numbers"), [("1-9 - Ada King - Nov 9, 2026 1100 AM/x.ipynb", False), ("kingada_1_9_x.ipynb", True)]
+)
+def test_of_two_with_one_name_the_numbers_are_asked_for_where_a_table_has_them(
+    entry: str, numbers: bool, collecting: Collecting, course: Path
+) -> None:
+    enrol(course, [Member("ada", "Ada King"), Member("ada2", "Ada King")])
+    (told,) = cures(collecting({entry: A}), course)
+    assert "--names CSV says who" in told and ("by the numbers of that download" in told) is numbers
+    step = told.partition(" -m course ")[2].replace("NAME", "ada2")
+    assert main(shlex.split(step)) == 0
+    assert (course / "submitted/ada2/01_first/01_first.ipynb").read_bytes() == A
 
 
 @pytest.mark.parametrize("time", ["3 October, 2026 2349", "03 Oct 2026 1149 PM", "October 3, 2026 2349"])

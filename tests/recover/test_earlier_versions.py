@@ -190,3 +190,12 @@ def test_answers_in_an_older_version_are_found_by_it(tmp: Path, change: str, for
     assert (form in ("no_ids", "colab")) or found.answers[QUESTION].strip() == "Because."
     own = [one.source for one in found.own if one.code or one.source.strip() != "Because."]
     assert (found.lost, own if change != "removed" else []) == ({}, [])
+
+
+def test_of_a_file_that_breaks_off_whatever_is_gone_says_so() -> None:
+    """It is no earlier version, which had no such question."""
+    handout = lesson_of(SLUG)[1].handout
+    text = json.dumps(_read("release"))
+    lost = found_in(handout, text[: len(text) // 3].encode()).lost
+    assert handout.written.keys() <= lost.keys() and len(lost) > len(handout.written)
+    assert {*lost.values()} == {"The file breaks off before this cell. The whole notebook is needed."}

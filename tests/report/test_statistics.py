@@ -139,8 +139,8 @@ WORKSHEET = "Identifier,Full name,ID number,Grade,{0},May it?\nParticipant 1,Ada
     [
         ("Canvas", CANVAS.replace("CS 1,,9,80", "CS 1,complete,9,80"), 33.0, (), ["41", "0"], "ada (complete)"),
         ("Canvas", CANVAS, 0.0, (), ["", "20"], "it gives no points here, and 66 in the LMS: nothing is written"),
-        ("Canvas", CANVAS, 33.0, ["number 12"], ["41", "20"], "ids of BOB and of ada: nothing is written there"),
-        ("Canvas", CANVAS, 33.0, ["A-2"], ["41", "20"], "the row with bob@uni.example, A-2, 12 has ids of BOB and of ada"),
+        ("Canvas", CANVAS, 33.0, ["number 12"], ["41", "20"], "ids or names of BOB and of ada: nothing is written there"),
+        ("Canvas", CANVAS, 33.0, ["A-2"], ["41", "20"], "A-2, 12 has ids or names of BOB and of ada"),
         ("Moodle", WORKSHEET.format("Maximum grade", "B1", "33", "Yes"), 33.0, (), ["20.5", "0"], "ada (B1)"),
         ("Moodle", WORKSHEET.format("Maximum grade", "7", "33", "No"), 33.0, (), ["7", "0"], "changed, so it is left: ada"),
         ("Moodle", WORKSHEET.format("Bestwertung", "", "33.00", "Nein"), 33.0, (), ["", "0"], "cannot be changed"),
@@ -232,6 +232,21 @@ def test_a_row_is_its_owners(system: str, rows: str, people: list[Person], writt
     made = grade_file(systems()[system.partition(",")[0]], table, grades, people, TITLES)
     column = -2 if system == "Brightspace" else -1
     assert [row[column] for row in _rows(made.data)[-len(written) :]] == written
+
+
+@pytest.mark.parametrize("system", ["Canvas", "Moodle", "Brightspace"])
+def test_in_an_export_with_one_column_sorted_alone_nobody_gets_anothers_grade(system: str, tmp_path: Path) -> None:
+    table, dot = tmp_path / "c.csv", Person("dot", "Dot", "Dix")
+    rows = {
+        "Canvas": '"Lin, Ethan",,,ben,\n"Bell, Ben",,,elin,\n"Dix-Roe, Dot",,,dot,\n',
+        "Moodle": "Ethan,Lin,ben,,,\nBen,Bell,elin,,,\nDot,Dix-Roe,dot,,,\n",
+        "Brightspace": "#ben,#ben,Lin,Ethan,,,#\n#elin,#elin,Bell,Ben,,,#\n#dot,#dot,Dix-Roe,Dot,,,#\n",
+    }
+    table.write_text(HEADS[system] + rows[system])
+    grades = {(one, "02_tensor_hooks"): scored("", "", 5.0, 33.0) for one in ("elin", "ben", "dot")}
+    made = grade_file(systems()[system], table, grades, [PLAIN, BEN, dot], TITLES)
+    assert made.filled == 1
+    assert sum("has ids or names of" in note and "Ethan" in note and "Ben" in note for note in made.notes) == 2
 
 
 NOBODY = ("student", "points possible", "test_student", "99", "id")
@@ -388,6 +403,14 @@ def test_numbers_are_read_as_the_lms_writes_them_or_not_at_all(
     [
         ("Canvas", POSSIBLE["Canvas"].format("0.00", "", ""), "x: 0 points in the LMS"),
         ("Moodle", "Username,X (Letter)\nada,\n", "x: points are written into a column of letters"),
+        ("Canvas", "Student,ID,X\nAda,ada,\n", "x: the file does not say how many points the LMS gives"),
+        ("Canvas", "Student,ID,X\n    Points Possible,,\nAda,ada,\n", "so it is taken to be 1, as here"),
+        ("Moodle", "Identifier,ID number,Grade\nParticipant 1,ada,\n", "so it is taken to be 1, as here"),
+        (
+            "Moodle",
+            "Username,X,Notes\nada,\n",
+            "fewer cells than the first line, so the last ones are taken as empty: ada,",
+        ),
     ],
 )
 def test_a_column_that_is_for_no_points_is_named(system: str, export: str, note: str, tmp_path: Path) -> None:

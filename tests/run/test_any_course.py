@@ -315,6 +315,23 @@ def test_a_release_alone_is_graded_by_what_it_shows(tmp_path: Path, pool: PoolMa
     assert journal_of(root, "ada", "ps1").name == ".verdict.json"
 
 
+@pytest.mark.parametrize(
+    ("name", "cells", "lessons", "released_only"),
+    [
+        ("scratch", {"": ("show", "1 + 1")}, ["ps1"], True),
+        ("ps1", {"": ("show", "1 + 1")}, ["ps1"], False),
+        ("problem1", SQUARES, ["ps1/problem1"], False),
+    ],
+)
+def test_notes_of_the_instructor_hide_no_release(
+    name: str, cells: Cells, lessons: list[str], released_only: bool, tmp_path: Path
+) -> None:
+    written(tmp_path / "release" / "ps1" / "ps1.ipynb", SQUARES)
+    written(tmp_path / "source" / "ps1" / f"{name}.ipynb", cells)
+    assert places(tmp_path).lessons() == lessons
+    assert places(tmp_path).is_released_only(lessons[0]) is released_only
+
+
 def test_a_structure_that_is_another_is_named(numbers: Path) -> None:
     with (numbers / "nbgrader_config.py").open("a") as file:
         file.write('c.CourseDirectory.directory_structure = "{student_id}/{nbgrader_step}/{assignment_id}"\n')

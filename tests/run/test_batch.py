@@ -85,6 +85,20 @@ def test_what_changes_while_a_run_goes_on_is_filed_under_what_was_marked(room: R
     assert (anew.score, anew.how) == (FULL, "graded")
 
 
+def test_answers_that_cannot_be_kept_stay_and_stop_nobody_else(room: Rehearsal) -> None:
+    """Of ada's second hand-in nothing counts before there is a place for her first answers."""
+    room.hand_in_all({"ada": RIGHT, "ben": RIGHT})
+    room.grade()
+    room.hand_in_all({"ada": {}, "ben": RIGHT, "cyd": RIGHT})
+    (room.root / "collected").mkdir()
+    (room.root / "collected" / "graded").write_text("")
+    told = room.grade().marks
+    assert [mark.how for mark in told.values()] == ["not graded", "unchanged", "graded"]
+    assert "collected/graded/ada" in next(iter(told.values())).problem and room.verdict("ada").score == FULL
+    (room.root / "collected" / "graded").unlink()
+    assert scores(room.grade()) == {"ada": 0, "ben": FULL, "cyd": FULL}
+
+
 def test_seeds_are_fresh_and_can_be_repeated(room: Rehearsal) -> None:
     room.hand_in("ada", RIGHT)
     first, second = room.grade(force=True), room.grade(force=True)

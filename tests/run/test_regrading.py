@@ -15,6 +15,7 @@ import pytest
 from nbproof.cli.main import main
 from nbproof.course_file import CourseFile, the_course
 from nbproof.run import digests
+from nbproof.run.hand_ins import LessonBook
 from nbproof.run.pool import PoolMaker
 from nbproof.sandbox.worker_handle import Worker
 from nbproof.testing import Rehearsal, scores
@@ -117,6 +118,12 @@ def test_the_stubs_of_an_older_version_are_nobodys_answers(room: Rehearsal) -> N
     room.grade()
     for who in ("lou", "ben"):
         assert {(one.status, one.reason) for one in room.verdict(who).exercises} == {("not answered", None)}
+
+
+def test_without_a_release_it_is_known_what_learners_get(room: Rehearsal) -> None:
+    assert not (room.root / "release").exists()
+    assert LessonBook(room.root).guess(room.hand_in("ada", {})).untouched
+    assert not LessonBook(room.root).guess(room.hand_in("ada", RIGHT)).untouched
 
 
 def test_changed_checking_code_and_limits_concern_everything(room: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:

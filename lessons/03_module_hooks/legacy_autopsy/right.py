@@ -67,3 +67,11 @@ for model in (legacy_model, full_model):
     x1 = torch.tensor([2.0], requires_grad=True)
     x2 = torch.tensor([3.0], requires_grad=True)
     model(x1, x2).backward()
+
+# %% inputs_in_float64
+answer = []
+for kind in ("register_backward_hook", "register_full_backward_hook"):
+    model = Model().double()
+    getattr(model, kind)(lambda module, grad_input, grad_output: answer.append(grad_input))
+    x1, x2 = (torch.tensor([value], dtype=torch.float64, requires_grad=True) for value in (2.0, 3.0))
+    model(x1, x2).backward()

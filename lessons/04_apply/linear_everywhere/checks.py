@@ -5,6 +5,7 @@ from torch import nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, is_same
+from course.probing import in_float32, parameters_in_float32
 from course.truths import ANYTHING, such_that
 from course.tree import Function_A, Function_B, Function_C, Function_D, Layer_AB, Layer_CD, Model
 
@@ -14,15 +15,11 @@ PARTS = ("ab.a", "ab.b", "cd.c", "cd.d")
 @contextmanager
 def square(model):
     """Meanwhile each `W` that `Model()` made, of shape (1,), has the shape (2, 2): published solutions begin with `Model()`."""
-    small = [part.W for part in model.modules() if "W" in part._parameters and part.W.shape == (1,)]
-    before = [W.data for W in small]
-    for W in small:
-        W.data = W.data.repeat(2, 2)
-    try:
+    with parameters_in_float32(model):
+        for part in model.modules():
+            if "W" in part._parameters and part.W.shape == (1,):
+                part.W.data = part.W.data.repeat(2, 2)
         yield model
-    finally:
-        for W, data in zip(small, before):
-            W.data = data
 
 
 class LinearTree(Check):
@@ -41,6 +38,8 @@ class LinearTree(Check):
         tree = case.build("fresh", Model, shape=(2, 2))
         for step in steps:
             tree.apply(nb.function(step))
+        for one in tree.parameters():
+            one.data = in_float32(one.data)
         return tree
 
 
@@ -114,7 +113,8 @@ class LinearForAnyWeights(LinearTree):
             for part, (W, b) in weights.items():
                 tree.get_submodule(part).W.data.copy_(W)
                 tree.get_submodule(part).b.data.copy_(b)
-            return {**{part: tree.get_submodule(part)(X) for part in PARTS}, "the whole": tree(X)}
+            outputs = {**{part: tree.get_submodule(part)(X) for part in PARTS}, "the whole": tree(X)}
+            return {name: in_float32(output) for name, output in outputs.items()}
         finally:
             for name, one in tree.named_parameters():
                 one.data.copy_(before[name])
@@ -203,6 +203,8 @@ class TimesNumbers(Check):
         tree, kept = case.build("hidden tree", _another_tree, case), []
         for name in ("add_bias", "weight_initialization", "linear_transformation"):
             tree.apply(nb.function(name))
+        for one in tree.parameters():
+            one.data = in_float32(one.data)
         self.change(tree, case, [])
         X = case.tensor("hidden X", 2, 2, positive=True)
         with square(nb.module("model")) as model:
@@ -212,7 +214,7 @@ class TimesNumbers(Check):
             finally:
                 for one, old in kept:
                     one.data = old
-        return {"output": tree(X), "b": [one for name, one in tree.named_parameters() if name.endswith("b")], "output of returned_module": returned}
+        return {"output": in_float32(tree(X)), "b": [one for name, one in tree.named_parameters() if name.endswith("b")], "output of returned_module": in_float32(returned)}
 
     def truth(self, case):
         outputs = []

@@ -157,3 +157,27 @@ def linear_transformation(module):
 
 
 returned_module = model.apply(add_bias).apply(weight_initialization).apply(linear_transformation)
+
+# %% ones_of_numpy
+import numpy as np
+
+model = Model(shape=(2, 2)).double()
+
+
+def add_bias(module):
+    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
+        module.b = Parameter(torch.from_numpy(np.zeros(2)))
+
+
+def weight_initialization(module):
+    for name, one in module.named_parameters(recurse=False):
+        one.data = torch.from_numpy(np.ones(one.shape))
+
+
+def linear_transformation(module):
+    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
+        module.register_forward_hook(lambda module, args, output: args[0] @ module.W + module.b)
+
+
+for step in (add_bias, weight_initialization, linear_transformation):
+    returned_module = model.apply(step)
