@@ -141,7 +141,7 @@ class OnlyLooks(FirstBadPlaces):
     blame = {"output of the net": "watcher_changes_output"}
 
     def given(self, case):
-        net, *given, names = town(case, "town", 2)
+        net, *given, _ = town(case, "town", 2)
         net[0].requires_grad_(False)
         net[-1].weight.grad = case.tensor("gradient of before", 2, 6)
         return net, *given
