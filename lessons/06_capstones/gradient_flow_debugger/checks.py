@@ -67,9 +67,11 @@ def gradients(net):
     return {name: p.grad.nan_to_num(7) for name, p in net.named_parameters() if p.grad is not None}
 
 
-BAD = {"NaN": "for a NaN", "infinity": "for an infinity", "block": "for a NaN made by a block", "sound": "of a sound net"}
-BAD = {fault: f'report["bad_output"] {where}' for fault, where in BAD.items()}
-BAD |= {"root": 'report["bad_gradient"] for a NaN', "steep": 'report["bad_gradient"] for an infinity'}
+BAD = {
+    "NaN": 'report["bad_output"] for a NaN', "infinity": 'report["bad_output"] for an infinity',
+    "block": 'report["bad_output"] for a NaN made by a block', "sound": 'report["bad_output"] of a sound net',
+    "root": 'report["bad_gradient"] for a NaN', "steep": 'report["bad_gradient"] for an infinity',
+}
 
 
 class FirstBadPlaces(Check):
