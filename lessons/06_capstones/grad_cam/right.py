@@ -62,7 +62,7 @@ def grad_cam(model, layer, x, targets):
         for p, _, _ in before:
             p.requires_grad_(True)
             p.grad = None
-        output = model(x.detach())
+        output = model(x.detach().requires_grad_() * 1)
         output[range(len(targets)), targets].sum().backward()
     finally:
         hook.remove()
@@ -130,7 +130,7 @@ def grad_cam(model, layer, x, targets):
             score.backward(inputs=[single])
         finally:
             handle.remove()
-        heat = torch.zeros(seen["A"].shape[2:])
+        heat = torch.zeros_like(seen["A"][0, 0])
         for channel, slope in zip(seen["A"][0], seen["G"][0]):
             heat += slope.mean() * channel
         maps.append(heat.clamp(min=0))
