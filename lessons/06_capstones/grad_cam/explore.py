@@ -35,6 +35,10 @@ class AnyNet(Exploration):
     def truth(self, case):
         net = case.drawn("net").eval()
         x, targets = fit(case.drawn("x"), net), torch.tensor(case.drawn("targets"))
+        try:
+            case.drawn("net").eval()(x.detach().requires_grad_().clone()).sum().backward()
+        except RuntimeError as error:
+            raise Beyond from error  # this net has no backward: something saved is overwritten
         layer = net.get_submodule(picked(net, [case.drawn("number")])[0])
         before, hooks, forward, returned, added = state(net), [len(one._forward_hooks) for one in net.modules()], layer.forward, [], []
 
