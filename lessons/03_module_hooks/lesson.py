@@ -529,7 +529,8 @@ try_backward_hook("another shape", lambda module, grad_input, grad_output: (torc
 #
 # How is the influence on the output shared between two inputs? Write the full backward hook `module_hook` and register it on
 # `model`. In each backward pass it divides both input gradients `g1` and `g2` by their sum, element by element: `x1.grad` becomes
-# `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`. The gradient of `W` stays as it was.
+# `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`. The gradient of `W` stays as it was. Both inputs have one shape and one
+# dtype, and no sum is 0.
 #
 # ```python
 # # x1 = [2.], x2 = [3.], W = [5.]

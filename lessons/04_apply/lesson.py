@@ -1018,9 +1018,9 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 # hard · 20 min · further
 #
 # Write `replace_modules(model, wanted, make)`. At every place in `model`, at any depth, where `wanted(module)` is true, it puts
-# `make(module)` instead, and it returns the model. A module that appears in several places gets **one** replacement, for which
+# `make(module)` instead, and it returns the model. A module in several places gets **one** replacement, for which
 # `make` is called once. What `make` returns is not searched again, even if the old module is inside. A replacement, with all that
-# is in it, is in the mode, training or eval, of the module that it replaces.
+# is in it, is in the mode, training or eval, of the module that it replaces. No wanted module stands inside another.
 #
 # ```python
 # replace_modules(nn.Sequential(nn.ReLU()), lambda module: isinstance(module, nn.ReLU), lambda old: nn.Tanh())  # Sequential((0): Tanh())

@@ -243,7 +243,8 @@ print([name for name in modules if name.endswith("conv1")][:3], "... compare who
 #
 # medium · 10 min
 #
-# Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` is a list of dotted names.
+# Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` is a list of dotted names from `named_modules()`. Each layer
+# returns one tensor and runs once.
 #
 # - Calling it on `x` runs the model once and returns a dict: its keys are the names in `layers`, its values the outputs of those layers.
 # - The model stays as it is, and each call returns the features of its own input.
@@ -364,6 +365,7 @@ def count_hooks(model):
 # medium · 12 min
 #
 # Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns a dict: under each name in `layers` the output of that layer.
+# The names are those of `named_modules()`. Each of these layers returns one tensor and runs once at most.
 #
 # - Each value stays what the layer returned **at that moment**, and requires no gradient.
 # - A layer that did not run has no entry.

@@ -421,7 +421,8 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 #
 # medium · 20 min
 #
-# Write `grad_cam(model, layer, x, targets)`, which returns the heat maps of steps 1 to 5, not scaled, shape `(N, h, w)`. `layer` is a dotted name.
+# Write `grad_cam(model, layer, x, targets)`, which returns the heat maps of steps 1 to 5, not scaled, shape `(N, h, w)`. `layer` is a dotted name,
+# of a layer that runs once and returns a new tensor, not its input.
 #
 # - Each picture counts for itself, with its own class in `targets`.
 # - `A` is what the layer returned, also if a later layer overwrites it in place.

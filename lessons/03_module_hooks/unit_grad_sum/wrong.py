@@ -1,3 +1,5 @@
+# nothing to break: Both inputs have one shape and one dtype
+
 # %% also_normalises_the_weight
 # misconception: divides W.grad as well | hint: changes_own_gradient
 # breaks: The gradient of `W` stays as it was.

@@ -162,7 +162,7 @@ def ActivationMemory(model):
         for handle in handles:
             handle.remove()
 
-# %% packs_numpy_global_hooks
+# %% global_hooks
 class ActivationMemory:
     def __init__(self, model):
         self.names = {module: name for name, module in model.named_modules()}
@@ -180,7 +180,7 @@ class ActivationMemory:
         self.counted = []
         for parameter in self.model.parameters():
             self.counted.append(parameter.untyped_storage().data_ptr())
-        self.hooks = saved_tensors_hooks(self.pack, torch.from_numpy)
+        self.hooks = saved_tensors_hooks(self.pack, torch.Tensor.detach)
         self.hooks.__enter__()
         return self
 
@@ -200,7 +200,7 @@ class ActivationMemory:
             name = self.names[self.modules[-1]] if len(self.modules) > 0 else ""
             self.bytes = self.bytes + size
             self.by_layer[name] = self.by_layer[name] + size if name in self.by_layer else size
-        return tensor.detach().numpy()
+        return tensor.data
 
     def __exit__(self, exc_type, exc_value, exc_traceback):
         self.hooks.__exit__(exc_type, exc_value, exc_traceback)
