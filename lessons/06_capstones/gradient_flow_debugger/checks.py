@@ -67,8 +67,11 @@ def gradients(net):
     return {name: p.grad.nan_to_num(7) for name, p in net.named_parameters() if p.grad is not None}
 
 
-BAD = {name: f'report["bad_output"], {name}' for name in ("NaN", "infinity", "block", "sound")}
-BAD |= {name: f'report["bad_gradient"], {name}' for name in ("root", "steep")}
+BAD = {
+    "NaN": 'report["bad_output"] for a NaN', "infinity": 'report["bad_output"] for an infinity',
+    "block": 'report["bad_output"] for a NaN made by a block', "sound": 'report["bad_output"] of a sound net',
+    "root": 'report["bad_gradient"] for a NaN', "steep": 'report["bad_gradient"] for an infinity',
+}
 
 
 class FirstBadPlaces(Check):
@@ -98,7 +101,7 @@ class FirstBadPlaces(Check):
             with nb.function("gradient_flow_debugger")(net) as report:
                 (net(x) * upstream).sum().backward()
             brought[BAD[fault]] = entry(report, "bad_gradient" if "gradient" in BAD[fault] else "bad_output")
-        return {**brought, 'report["bad_gradient"], sound': entry(report, "bad_gradient"), "gradients, with 7 for NaN": gradients(nets["root"][0])}
+        return {**brought, 'report["bad_gradient"] of a sound net': entry(report, "bad_gradient"), "gradients, with 7 for NaN": gradients(nets["root"][0])}
 
     def truth(self, case):
         nets = self.nets(case)
@@ -109,14 +112,13 @@ class FirstBadPlaces(Check):
             BAD["NaN"]: f"{names['NaN'][4 + case.integer('where', 0, 1)]}.{names['NaN'][0]}",
             BAD["infinity"]: f"{names['infinity'][4]}.{names['infinity'][0]}", BAD["block"]: names["block"][5],
             BAD["root"]: f"{second}.{act}", BAD["steep"]: f"{names['steep'][5]}.{names['steep'][2]}",
-            BAD["sound"]: None, 'report["bad_gradient"], sound': None, "gradients, with 7 for NaN": gradients(net),
+            BAD["sound"]: None, 'report["bad_gradient"] of a sound net': None, "gradients, with 7 for NaN": gradients(net),
         }
 
     def mistakes(self, case):
         nets, right = self.nets(case), self.truth(case)
         one, field, infinity = BAD["NaN"], BAD["root"], BAD["infinity"]
-        layer, last = nets["root"][3][0], nets["NaN"][3][-1]
-        _, act, turn, _, _, second, *_ = nets["root"][3]
+        layer, act, turn, _, _, second, *_ = nets["root"][3]
         before = [right[BAD["steep"]].replace(nets["steep"][3][2], name) for name in nets["steep"][3][:2]]
 
         def other(fault):
@@ -125,7 +127,7 @@ class FirstBadPlaces(Check):
         forward = {one: right[one], field: right[field]}
         return {
             "gfd_filled_elsewhere": {one: "this entry is missing"}, "shared_state": {infinity: right[one]},
-            "gfd_no_dead": {one: right[one].split(".")[0]}, "loop_variable": {one: last},
+            "gfd_no_dead": {one: right[one].split(".")[0]}, "loop_variable": {one: nets["NaN"][3][-1]},
             "dotted_name": AnyOf({one: nets["NaN"][3][0]}, {field: act}), "class_or_name": {one: AnyOf("Linear", "ReLU", "Turn")},
             "gfd_backward_only": {one: None}, "gfd_forward_only": {one: right[one], field: None},
             "gfd_parameters_for_outputs": {field: AnyOf(*dict(nets["root"][0].named_parameters()), f"{second}.{layer}")},
@@ -300,12 +302,12 @@ class WhatDoesNotLearn(Check):
 
     def probe(self, nb, case):
         rows = reported(nb, *town(case, "rows", 2, conv=False))
-        return {**reported(nb, *self.given(case)), f"{DEAD}, without positions": rows[DEAD]}
+        return {**reported(nb, *self.given(case)), f"{DEAD} of Linear layers": rows[DEAD]}
 
     def truth(self, case):
         passes, rows = Passes(*self.given(case)), Passes(*town(case, "rows", 2, conv=False))
         truth = {DEAD: passes.dead(dead_units), NONE: passes.none, SIZE: passes.sizes(lambda grad: grad.abs().mean())}
-        return {**truth, f"{DEAD}, without positions": rows.dead(dead_units)}
+        return {**truth, f"{DEAD} of Linear layers": rows.dead(dead_units)}
 
     def mistakes(self, case):
         passes = Passes(*self.given(case))
