@@ -241,11 +241,14 @@ def read_names(path: Path, option: str = "--names") -> Roster:
 
 
 def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
-    """Which column is taken for the id, where none is called so, and which are not used at all."""
+    """Which column is taken for the id, where none is called so, which for mere names, and which are not used at all."""
     if columns and columns[0] != "learner":
         yield f"the learner's id is what stands in the column {rows[0][heads.index(columns[0])]!r}"
-    used = {*_SAID, *columns}
-    used |= {head for row in rows[1:] for head, cell in zip(heads, row, strict=False) if _other_name(head, cell, heads)}
+    cells = ((head, cell) for row in rows[1:] for head, cell in zip(heads, row, strict=False))
+    names = {head: name for head, cell in cells if (name := _other_name(head, cell, heads))}
+    if mere := [head for head, name in names.items() if name.startswith("name ")]:
+        yield f"other names of each learner: {some_of([*map(repr, mere)], 8)}; if they are none, take such a column out"
+    used = {*_SAID, *columns, *names}
     filled = [any(column) for column in zip(*rows[1:], strict=False)]
     if left := [name for name, head, told in zip(rows[0], heads, filled, strict=False) if told and head not in used]:
         yield f"not used: {some_of([*map(repr, left)], 8)}"

@@ -114,7 +114,9 @@ def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str]
         lines.append("        marks that people gave to the group go with it: give them to each member")
         add = course_command("roster add ID --name '...' --email ...")
         lines.append("  next: nothing for learners who have left the class there. For others:")
-        lines.append(f"        {add}, with name or address as the export has them, then run the same report again;")
+        lines.append(f"        {add}, with the name or the address that stands in the row, or")
+        lines.append("        --also and an id or a number that stands there, then run the same report again;")
+        lines.append("        where two rows differ in nothing but the order of a name: type these grades in yourself;")
         lines.append("        or, if the class is in two LMSs: name the other's export as well;")
         lines.append(
             "        or, if it is one person in several rows: leave one of these rows in the export, then the same report"

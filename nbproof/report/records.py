@@ -35,7 +35,7 @@ from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import HandIn
 from nbproof.report.statistics import some
 from nbproof.run.digests import LessonState
-from nbproof.run.intake import handed_in_digest, lessons_with_source, take_in, unread_times
+from nbproof.run.intake import GONE, handed_in_digest, lessons_with_source, take_in, unread_times
 from nbproof.run.journal import RunState, journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc, some_of
 
@@ -80,8 +80,9 @@ def read_class(
         graded = key in journalled or key in book.marks
         found[key] = replace(found[key], behind=not graded or key in newer)
     for key in found.keys() & {*intake.absent} - refused.keys():
-        if not found[key].by_person:
-            found[key] = replace(found[key], verdict=Verdict(*key), absent=True)
+        by_person = found[key].by_person
+        verdict = Verdict(*key, problem=GONE if by_person else "")
+        found[key] = replace(found[key], verdict=verdict, absent=not by_person)
     if not found:
         raise UsageError(
             f"nothing was handed in for {', '.join(names) or 'any lesson'}",
