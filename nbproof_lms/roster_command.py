@@ -37,7 +37,7 @@ from nbproof.text import counted, in_one_line, in_utc, printable
 from nbproof_lms.attendance import attend, find_learners, known_of, late_by_word, lines_of, name_in_gradebook, people_of
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Line, uploads_in, write_list
-from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, members_of, strike_off
+from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, kept_roster, members_of, strike_off
 from nbproof_lms.settling import but_settled, without_place
 
 __all__ = ["lines_of_due_dates", "read_due", "run_roster"]
@@ -69,6 +69,9 @@ def _show(root: Path) -> int:
         say(console, printable(line))
     if (root / ROSTER).exists():
         say(console, f"roster:    {(root / ROSTER).resolve()}")
+    kept = kept_roster(root)
+    for note in kept.notes if kept is not None else ():
+        say(console, f"note: {printable(note)}")
     return 0
 
 
