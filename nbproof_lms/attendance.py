@@ -22,9 +22,9 @@ from nbproof.report.records import Known, everybody, joined
 from nbproof.report.statistics import missing_lines
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import RunState
-from nbproof.text import printable, some_of
+from nbproof.text import counted, printable, some_of
 from nbproof_lms.names import bare_words
-from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, digest_in, lines_in, meant_in
+from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, broken_off, digest_in, lines_in, meant_in
 from nbproof_lms.roster import Member, Roster, members_of
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "late_by_word",
     "lines_of",
     "name_in_gradebook",
+    "on_the_way",
     "people_of",
     "undecided",
     "useless",
@@ -216,10 +217,20 @@ def lines_of(attendance: Attendance, root: Path) -> list[str]:
 
 
 def astray_lines(files: Sequence[str], root: Path) -> list[str]:
-    """A line, if there are any, on files of uploads that count for nobody."""
-    if not files:
-        return []
-    return [f"! came, and counts for nobody yet: {some_of(files, 8)}; why: {course_command('settle', root)}"]
+    """A line on each upload that was cut off; and one, if there are any, on files of uploads that count for nobody."""
+    lines = [
+        f"! {upload.upload} broke off when it was collected, and {counted(len(left), 'notebook')} did not come to submitted/: "
+        f"{course_command('grade', root)} puts them there, and grades them"
+        for upload, left in broken_off(root)
+    ]
+    if files:
+        lines.append(f"! came, and counts for nobody yet: {some_of(files, 8)}; why: {course_command('settle', root)}")
+    return lines
+
+
+def on_the_way(root: Path, lessons: Collection[str]) -> frozenset[Key]:
+    """What an upload that was cut off has not put into submitted/ yet."""
+    return frozenset(line.key for _, left in broken_off(root) for line in left if line.lesson in lessons)
 
 
 def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
@@ -231,12 +242,14 @@ def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
 def known_of(root: Path) -> Known:
     """What a report of the class has to know beside what was graded: people, and what came and cannot be graded."""
     lessons = lessons_with_source(root, [])
-    handed_in = {one.key for one in take_in(root, lessons).submissions}
+    coming = on_the_way(root, lessons)
+    handed_in = {*coming, *(one.key for one in take_in(root, lessons).submissions)}
     return Known(
         _on_roster(root),
         late_by_word(root),
         {one.key: str(one) for one in useless(root, handed_in)},
         tuple(undecided(root, handed_in)),
+        coming,
     )
 
 

@@ -13,14 +13,16 @@ from functools import cached_property, partial
 from itertools import chain, count
 from pathlib import Path
 
+from nbproof.errors import UsageError, disk_trouble
 from nbproof.gradebook.receipts import TIME, time_told
 from nbproof.grouping import grouped
 from nbproof.key import Key, notebook_of
 from nbproof.places import places
-from nbproof_lms.outcome import Line, digest_in, lines_in
+from nbproof.text import counted
+from nbproof_lms.outcome import Line, broken_off, digest_in, lines_in, write_list
 from nbproof_lms.system import Numbers, systems
 
-__all__ = ["Desk", "place", "same_bytes"]
+__all__ = ["Desk", "finish", "place", "same_bytes"]
 
 
 @dataclass
@@ -101,6 +103,24 @@ def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None
         if line.status == "taken":
             target = places(root).folder("submitted", *line.key)
             _put(line, data[line.key], here, target, replaced / line.learner, places(root).zone)
+
+
+def finish(root: Path) -> tuple[str, ...]:
+    """Put into submitted/ what uploads that were cut off have not; a line for each. A caller holds the course's lock.
+
+    Raises UsageError.
+    """
+    told = []
+    then = "mend that, then run the same command again"
+    with disk_trouble(UsageError, "an upload that broke off cannot be put into submitted/", root, then):
+        for upload, left in broken_off(root):
+            home = root / "collected" / upload.folder
+            place(root, [*left, *(line for line in upload.lines if line.beside)], home, home / "replaced")
+            write_list(home, replace(upload, unfinished=False))
+            told.append(
+                f"{upload.upload} broke off when it was collected: {counted(len(left), 'notebook')} of it went to submitted/ now"
+            )
+    return tuple(told)
 
 
 def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: Path, zone: str) -> None:

@@ -34,7 +34,16 @@ from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import RunState, forget, only_run, problems_of
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, in_one_line, in_utc, printable
-from nbproof_lms.attendance import attend, find_learners, known_of, late_by_word, lines_of, name_in_gradebook, people_of
+from nbproof_lms.attendance import (
+    attend,
+    find_learners,
+    known_of,
+    late_by_word,
+    lines_of,
+    name_in_gradebook,
+    on_the_way,
+    people_of,
+)
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Line, uploads_in, write_list
 from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, members_of, strike_off
@@ -50,6 +59,7 @@ def _show(root: Path) -> int:
     came = {one.key: one.problem for one in intake.submissions}
     # What a run could not grade either, such as a file that is no notebook.
     came |= {key: one.problem for key, one in problems_of(root).items() if key in came}
+    came |= dict.fromkeys(on_the_way(root, lessons), "")
     people = people_of(root)
     there = attend(root, people, came.keys(), lessons)
     found, seen = but_settled(root, came, replace(there, without_place=without_place(root, there.useless)))
@@ -193,7 +203,7 @@ def _take_out(root: Path, learners: Collection[str], lesson: str, struck: Collec
         for upload in uploads_in(root) if not lesson else ():
             if gone & {line.learner for line in upload.lines}:
                 lines = (_nobodys(line) if line.learner in gone else line for line in upload.lines)
-                write_list(root, replace(upload, lines=tuple(lines)))
+                write_list(root / "collected" / upload.folder, replace(upload, lines=tuple(lines)))
         if not lesson:
             forget(root, gone)
             # Late, so that the same command finds them again after a cut.

@@ -27,7 +27,7 @@ from nbproof.run.hand_ins import LessonBook
 from nbproof.run.intake import by_id, is_called, lessons_with_source, take_in
 from nbproof.run.journal import is_noted, note_settled, only_run, settled_in
 from nbproof.text import printable
-from nbproof_lms.attendance import Attendance, Useless, find_learners, known_of, people_of, useless
+from nbproof_lms.attendance import Attendance, Useless, astray_lines, find_learners, known_of, people_of, useless
 from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, meant_in
 
 __all__ = ["but_settled", "copies_in_time", "forget_others", "run_settle", "seen_in", "without_place"]
@@ -204,4 +204,6 @@ def run_settle(arguments: Namespace) -> int:
                 digest = one.digest * (arguments.how != "undo")
                 noted[one.name] = {"digest": digest, "learner": one.key.learner, "open": arguments.how == "open"}
         note_settled(root, noted)
+    for line in astray_lines((), root):
+        print(printable(line))
     return 0

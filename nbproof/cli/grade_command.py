@@ -43,11 +43,12 @@ from nbproof.run.options import not_obeyed
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched
 from nbproof.terminal import console_for_output, progress, say, tell
-from nbproof.text import counted
+from nbproof.text import counted, printable
 from nbproof_lms import Collected, collect
 from nbproof_lms.attendance import Attendance, attend, find_learners, late_by_word, name_in_gradebook, people_of
 from nbproof_lms.collected_table import print_collected
 from nbproof_lms.commands import reading_of
+from nbproof_lms.placing import finish
 from nbproof_lms.roster import members_of
 from nbproof_lms.settling import but_settled, forget_others, without_place
 
@@ -214,6 +215,8 @@ class _Desk:
 
     def _collect(self) -> Collected | None:
         if not self.request.uploads:
+            for line in finish(self.root):
+                say(self.warnings, printable(line))
             return None
         with progress("collecting") as step:
             collected = collect(self.root, self.request.uploads, **reading_of(self.request), step=step)

@@ -55,6 +55,8 @@ class Known:
     """Why nothing of it can be graded. The lesson in its key is empty if nothing says which lesson it was for."""
     waiting: tuple[Key, ...] = ()
     """Those that may have a later copy than the one that counts."""
+    coming: frozenset[Key] = frozenset()
+    """What came, and does not lie in submitted/ yet."""
 
 
 def read_class(
@@ -72,13 +74,16 @@ def read_class(
     refused = _refused(root, handed_in, told, lessons, digests)
     journalled, damaged = _journalled(root, lessons, step)
     book = _read_gradebook(root, lessons, {*journalled})
-    verdicts = {key: Verdict(*key, problem="not graded yet") for key in handed_in}
+    coming = {key for key in told.coming if key.lesson in lessons}
+    verdicts = {key: Verdict(*key, problem="not graded yet") for key in (*handed_in, *coming)}
     verdicts |= _held(book, handed_in) | journalled
     # A file that is in submitted/ now and cannot be graded counts, even if an earlier one was graded there.
     found = marks(verdicts | refused, book.marks, told.late)
     for key in handed_in.keys() - refused.keys():
         found[key] = replace(found[key], behind=_why_behind(root, journalled.get(key), book, key, digests[key]))
-    for key in found.keys() & {*intake.absent} - refused.keys():
+    for key in coming:
+        found[key] = replace(found[key], behind=_NOT_GRADED)
+    for key in found.keys() & {*intake.absent} - refused.keys() - coming:
         by_person = found[key].by_person
         verdict = Verdict(*key, problem=GONE if by_person else "")
         found[key] = replace(found[key], verdict=verdict, absent=not by_person)

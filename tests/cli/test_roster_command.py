@@ -86,7 +86,8 @@ def test_a_learner_who_is_removed_leaves_no_trace(two: Path, capsys: pytest.Capt
         assert len(book.assignment_submissions(LESSON)) == 1
     assert "ada" not in (two / "roster.csv").read_text()
     assert problems_of(two) == {}
-    assert not [path.name for path in (two / ".course").glob("*.json") if "ada" in path.read_text()]
+    # A digest may hold these three letters.
+    assert not [path.name for path in (two / ".course").glob("*.json") if '"ada' in path.read_text()]
     assert all("bob" in (two / ".course" / name).read_text() for name in ("run.json", "marking.json"))
     assert _roster(two, "remove", "ada", "--yes") == 2, "nobody knows them any more"
     capsys.readouterr()
