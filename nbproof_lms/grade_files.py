@@ -196,8 +196,9 @@ def _unwritten(
 
     then = "Correct the ids there, or in roster.csv, then run the same report again"
     known = {*found.mixed}.union(*found.rows.values(), *found.doubted.values())
-    if others := [_called(sheet.rows[at], table) for at in range(table.first_row, len(sheet.rows)) if at not in known]:
-        yield f"nobody in the class, and nothing is written there: {some_of([*filter(None, others)], 8)}"
+    others = (_called(sheet.rows[at], table) for at in range(table.first_row, len(sheet.rows)) if at not in known)
+    if named := [*filter(None, others)]:
+        yield f"rows of nobody in the class are left as they are: {some_of(named, 8)}"
     for at, several in found.mixed.items():
         told = " and of ".join(asked[one].called for one in sorted(several))
         yield f"the row with {', '.join(ids(at))} has ids or names of {told}: nothing is written there. {then}"
@@ -213,7 +214,11 @@ def _unwritten(
 def _called(row: Sequence[str], table: GradeTable) -> str:
     """Who stands in a row, as it says it; empty if nobody does."""
     told = [" ".join(filter(None, (row[at] for at in columns))) for columns in (table.names, table.ids)]
-    return repr(next(filter(None, told))) if any(told) and bare_words(told[0]) != ("student", "test") else ""
+    return (
+        repr(next(filter(None, told)).replace("#", ""))
+        if any(told) and bare_words(told[0]) != ("student", "test")
+        else ""
+    )
 
 
 def _fill(

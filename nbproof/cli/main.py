@@ -90,7 +90,9 @@ def course_parser() -> argparse.ArgumentParser:
     for one in _commands():
         command = commands.add_parser(one.name, help=one.says, description=one.says)
         if one.needs_course:
-            command.add_argument("--course", type=Path, default=Path(), help="the course's folder (default: this one)")
+            # A command that was printed may have it already.
+            says = "the course's folder (default: this one)"
+            command.add_argument("--course", action="store", type=Path, default=Path(), help=says)
         else:
             command.set_defaults(course=Path())
         one.add_arguments(command)
