@@ -20,7 +20,7 @@ from nbproof.grouping import grouped
 from nbproof.key import Key, notebook_of
 from nbproof.places import places
 from nbproof.text import counted
-from nbproof_lms.outcome import Line, broken_off, digest_in, lines_in, write_list
+from nbproof_lms.outcome import STANDS, Line, broken_off, digest_in, lines_in, write_list
 from nbproof_lms.system import Numbers, systems
 
 __all__ = ["Desk", "finish", "place", "same_bytes", "time_told"]
@@ -66,6 +66,10 @@ class Desk:
             came.add(line.sha256)
         return settled
 
+    def became(self, line: Line) -> str:
+        """What became of these bytes when they came last, as this learner's and for this lesson; empty if they are new."""
+        return next((one.status for one in reversed(self._of[line.key]) if one.sha256 == line.sha256), "")
+
     def as_handed_over(self, line: Line) -> Line:
         """With the time and the word late of the LMS that handed these bytes over before, as this learner's or as nobody's."""
         told = (one for one in reversed(self._lines) if one.system and one.sha256 == line.sha256)
@@ -110,7 +114,8 @@ def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None
     for line in lines:
         if line.status == "taken":
             target = places(root).folder("submitted", *line.key)
-            _put(line, data[line.key], here, target, replaced / line.learner, places(root).zone)
+            beside = _times_beside(line, lines, target, places(root).zone)
+            _put(line, data[line.key], here, target, replaced / line.learner, beside)
 
 
 def finish(root: Path) -> tuple[str, ...]:
@@ -131,8 +136,18 @@ def finish(root: Path) -> tuple[str, ...]:
     return tuple(told)
 
 
-def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: Path, zone: str) -> None:
-    """A notebook and its data files in the place of what was there."""
+def _times_beside(line: Line, lines: Sequence[Line], target: Path, zone: str) -> list[datetime]:
+    """When the other notebooks of its assignment came. A person who names all of them has them count as late as they were."""
+    if "/" not in line.lesson:
+        return []
+    named = [one for one in lines if one.by_hand and one.status in STANDS and one.key.assignment == line.key.assignment]
+    times = [one.time.astimezone(UTC) for one in named if one.time]
+    stay = {path.stem for path in target.glob("*.ipynb")} - {notebook_of(one.lesson) for one in named if one.time}
+    return times if line.by_hand and not stay else [*filter(None, [time_told(target / TIME, zone)])]
+
+
+def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: Path, times: Sequence[datetime]) -> None:
+    """A notebook and its data files in the place of what was there. ``times``: of the notebooks beside it."""
     fresh = target.with_name(f".{target.name}.coming")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
@@ -146,10 +161,9 @@ def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: P
         if unread := next((one.said for one in (line, *data) if one.said), ""):
             # The run asks about a time that it cannot read.
             (fresh / TIME).write_text(unread, encoding="utf-8")
-        elif times := [one.time.astimezone(UTC) for one in (line, *data) if one.time]:
-            os.utime(notebook, (max(times).timestamp(),) * 2)
-            times += filter(None, [time_told(target / TIME, zone)] * ("/" in line.lesson))
-            (fresh / TIME).write_text(f"{max(times):%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8")
+        elif own := [one.time.astimezone(UTC) for one in (line, *data) if one.time]:
+            os.utime(notebook, (max(own).timestamp(),) * 2)
+            (fresh / TIME).write_text(f"{max(*own, *times, own[0]):%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8")
         if "/" in line.lesson and target.is_dir():
             # Of an assignment of several notebooks the others stay as they are. Nothing is written where a link leads.
             shutil.copytree(target, fresh, symlinks=True, dirs_exist_ok=True, ignore=partial(_has_come, target, fresh))

@@ -136,8 +136,11 @@ def _in_time(root: Path, scores: Iterable[Mark]) -> Iterator[_Trouble]:
         came = time_told(folder / TIME, places(root).zone) or datetime.min
         if key not in late or came.replace(microsecond=0, tzinfo=None) > late[key]:
             continue
-        guesses = map(book.guess, folder.glob("*.ipynb"))
-        if any(one.lesson and not one.untouched for one in guesses):
+        guesses = [*map(book.guess, folder.glob("*.ipynb"))]
+        # With another notebook of the assignment that came late, it is late as well.
+        there = {book.guess(path).lesson for path in places(root).folder("submitted", *key).glob("*.ipynb")}
+        is_whole = there <= {"", *(one.lesson for one in guesses)}
+        if is_whole and any(one.lesson and not one.untouched for one in guesses):
             name = str(folder.relative_to(root))
             yield _Trouble(name, _digest_below(folder, name), key, "an earlier copy, which may have come in time", name)
 
