@@ -46,12 +46,7 @@ def _of_one(key: Key, copies: dict[int, Item], desk: Desk, book: LessonBook, by_
     if by_hand:
         copies = {at: replace(item, line=desk.as_handed_over(item.line)) for at, item in copies.items()}
     else:
-        lies = held.sha256 if held is not None else ""
-        settled = desk.settled(key, lies) if lies else set()
-        why = "a person chose the copy in submitted/"
-        done = {at: item.ended("earlier copy", why) for at, item in copies.items() if item.line.sha256 in settled}
-        out = [at for at, item in copies.items() if desk.became(item.line) == "removed" and item.line.sha256 != lies]
-        done |= {at: copies[at].ended("removed") for at in out}
+        done = {at: over for at, item in copies.items() if (over := _over(item, held, desk))}
     left = {at: item for at, item in copies.items() if at not in done}
     if held is not None:
         left[_HELD] = _held(held, desk, book)
@@ -65,6 +60,14 @@ def _of_one(key: Key, copies: dict[int, Item], desk: Desk, book: LessonBook, by_
             else _left(item, left.get(chosen), held, at in last)
         )
     return done | same
+
+
+def _over(item: Item, held: Line | None, desk: Desk) -> Item | None:
+    """With its end, if a person has decided that it does not count."""
+    lies = held.sha256 if held is not None else ""
+    if lies and item.line.sha256 in desk.settled(item.line.key, lies):
+        return item.ended("earlier copy", "a person chose the copy in submitted/")
+    return item.ended("removed") if desk.became(item.line) == "removed" and item.line.sha256 != lies else None
 
 
 def _held(line: Line, desk: Desk, book: LessonBook) -> Item:

@@ -114,7 +114,7 @@ def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None
     for line in lines:
         if line.status == "taken":
             target = places(root).folder("submitted", *line.key)
-            beside = _times_beside(line, lines, target, places(root).zone)
+            beside = _times_beside(line, lines, target, places(root).zone) if "/" in line.lesson else []
             _put(line, data[line.key], here, target, replaced / line.learner, beside)
 
 
@@ -128,7 +128,7 @@ def finish(root: Path) -> tuple[str, ...]:
     with disk_trouble(UsageError, "an upload that broke off cannot be put into submitted/", root, then):
         for upload, left in broken_off(root):
             home = root / "collected" / upload.folder
-            place(root, [*left, *(line for line in upload.lines if line.beside)], home, home / "replaced")
+            place(root, [*left, *(line for line in upload.lines if line.status != "taken")], home, home / "replaced")
             write_list(home, replace(upload, unfinished=False))
             told.append(
                 f"{upload.upload} broke off when it was collected: {counted(len(left), 'notebook')} of it went to submitted/ now"
@@ -138,12 +138,11 @@ def finish(root: Path) -> tuple[str, ...]:
 
 def _times_beside(line: Line, lines: Sequence[Line], target: Path, zone: str) -> list[datetime]:
     """When the other notebooks of its assignment came. A person who names all of them has them count as late as they were."""
-    if "/" not in line.lesson:
-        return []
-    named = [one for one in lines if one.by_hand and one.status in STANDS and one.key.assignment == line.key.assignment]
-    times = [one.time.astimezone(UTC) for one in named if one.time]
-    stay = {path.stem for path in target.glob("*.ipynb")} - {notebook_of(one.lesson) for one in named if one.time}
-    return times if line.by_hand and not stay else [*filter(None, [time_told(target / TIME, zone)])]
+    own = (one for one in lines if one.by_hand and one.key.assignment == line.key.assignment)
+    named = {notebook_of(one.lesson): one.time for one in own if one.status in STANDS}
+    if line.by_hand and all(named.get(path.stem) for path in target.glob("*.ipynb")):
+        return [*filter(None, named.values())]
+    return [*filter(None, [time_told(target / TIME, zone)])]
 
 
 def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: Path, times: Sequence[datetime]) -> None:
@@ -163,7 +162,9 @@ def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: P
             (fresh / TIME).write_text(unread, encoding="utf-8")
         elif own := [one.time.astimezone(UTC) for one in (line, *data) if one.time]:
             os.utime(notebook, (max(own).timestamp(),) * 2)
-            (fresh / TIME).write_text(f"{max(*own, *times, own[0]):%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8")
+            (fresh / TIME).write_text(
+                f"{max([*own, *times]).astimezone(UTC):%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8"
+            )
         if "/" in line.lesson and target.is_dir():
             # Of an assignment of several notebooks the others stay as they are. Nothing is written where a link leads.
             shutil.copytree(target, fresh, symlinks=True, dirs_exist_ok=True, ignore=partial(_has_come, target, fresh))

@@ -41,7 +41,6 @@ from nbproof_lms.attendance import (
     late_by_word,
     lines_of,
     name_in_gradebook,
-    on_the_way,
     people_of,
 )
 from nbproof_lms.names import why_no_learner
@@ -59,7 +58,8 @@ def _show(root: Path) -> int:
     came = {one.key: one.problem for one in intake.submissions}
     # What a run could not grade either, such as a file that is no notebook.
     came |= {key: one.problem for key, one in problems_of(root).items() if key in came}
-    came |= dict.fromkeys(on_the_way(root, lessons), "")
+    known = known_of(root)
+    came |= dict.fromkeys(known.coming, "")
     people = people_of(root)
     there = attend(root, people, came.keys(), lessons)
     found, seen = but_settled(root, came, replace(there, without_place=without_place(root, there.useless)))
@@ -74,7 +74,7 @@ def _show(root: Path) -> int:
     console.print(_table(people.values(), _cells(came | useless, seen, late)))
     says_late = "; (l) late, as the LMS says" if late else ""
     say(console, f"- nothing, ! nothing that can be graded{says_late}")
-    ungraded = outdated(read_class(root, [], told=known_of(root)).marks.values()) if came else []
+    ungraded = outdated(read_class(root, [], told=known).marks.values()) if came else []
     for line in (*lines_of(replace(found, missing={}), root), *ungraded, *lines_of_due_dates(root)):
         say(console, printable(line))
     if (root / ROSTER).exists():
