@@ -37,6 +37,7 @@ __all__ = [
     "grade_file",
     "grade_files",
     "known_elsewhere",
+    "options_of_exports",
     "zeros",
 ]
 
@@ -229,6 +230,8 @@ def _fill(
                 text = f"{round(grade.score * scale, 2):.2f}".rstrip("0").rstrip(".")
                 sheet.rows[number][column] = text.replace(".", ",") if comma else text
                 count += 1
+                if grade.score > own > 0:
+                    kept[f"more than its {own * scale:g} points in the LMS"].append(f"{learner} ({text})")
                 if cell.strip("-–") and number_in(cell) != float(text):
                     kept["replaces another grade, of the export"].append(f"{learner} ({cell})")
         notes += [f"{lesson}: {what}: {some_of(who, 8)}" for what, who in kept.items()]
@@ -262,8 +265,12 @@ def _why_it_stays(table: GradeTable, row: int, cell: str, grade: Mark) -> str:
 
 def exports_of(request: Namespace) -> dict[str, Path]:
     """The exports that a call of the command has named, by what it calls their LMS."""
-    options = [system.option for system in systems().values() if system.export]
-    return {option: path for option in options if (path := getattr(request, option)) is not None}
+    return {option: path for option in options_of_exports() if (path := getattr(request, option)) is not None}
+
+
+def options_of_exports() -> list[str]:
+    """What the command calls each LMS that has an export to fill."""
+    return [system.option for system in systems().values() if system.export]
 
 
 def columns_of(said: Sequence[str]) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import filecmp
 import os
 import shutil
@@ -15,7 +14,7 @@ from itertools import chain, count
 from pathlib import Path
 
 from nbproof.errors import UsageError, disk_trouble
-from nbproof.gradebook.receipts import TIME, time_in
+from nbproof.gradebook.receipts import TIME, time_told
 from nbproof.grouping import grouped
 from nbproof.key import Key, notebook_of
 from nbproof.places import places
@@ -23,7 +22,7 @@ from nbproof.text import counted
 from nbproof_lms.outcome import STANDS, Line, broken_off, digest_in, lines_in, write_list
 from nbproof_lms.system import Numbers, systems
 
-__all__ = ["Desk", "finish", "place", "same_bytes", "time_told"]
+__all__ = ["Desk", "finish", "place", "same_bytes"]
 
 
 @dataclass
@@ -99,13 +98,6 @@ class Desk:
     def notebook(self, key: Key) -> Path:
         """Where a learner's notebook of a lesson lies, if it does."""
         return places(self.root).notebook("submitted", *key)
-
-
-def time_told(path: Path, zone: str) -> datetime | None:
-    """What a timestamp says; None for nothing, and for what cannot be read for certain."""
-    with contextlib.suppress(ValueError):
-        return time_in(path, zone)
-    return None
 
 
 def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None:

@@ -18,7 +18,7 @@ from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import digest_of
 from nbproof.gradebook.marks import Mark, Person, by_assignment
-from nbproof.gradebook.receipts import TIME
+from nbproof.gradebook.receipts import TIME, time_told
 from nbproof.key import Key
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import files_below
@@ -29,7 +29,6 @@ from nbproof.run.journal import is_noted, note_settled, only_run, settled_in
 from nbproof.text import printable
 from nbproof_lms.attendance import Attendance, Useless, astray_lines, find_learners, known_of, people_of, useless
 from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, meant_in
-from nbproof_lms.placing import time_told
 
 __all__ = ["but_settled", "copies_in_time", "forget_others", "run_settle", "seen_in", "without_place"]
 

@@ -137,7 +137,12 @@ def test_persons_of_another_lms_are_one_line(course: Path, capsys: pytest.Captur
         and "  ! " not in told
     )
     assert main(both[:5]) == 1
-    assert "  ! s1: has a grade, and Canvas's export has no such person" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "  ! s1: has a grade, and Canvas's export has no such person" in told
+    assert (
+        f"! not of now: {course}/report/moodle.csv is of an earlier report" in told
+        and "report/canvas.csv is" not in told
+    )
 
 
 def test_wrong_uses_say_fact_place_and_next(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
