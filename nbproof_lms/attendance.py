@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import chain, product
@@ -14,8 +14,9 @@ from typing import Any
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.gradebook.marks import Person
-from nbproof.gradebook.reader import opened_gradebook, people_in
+from nbproof.gradebook.marks import Mark, Person
+from nbproof.gradebook.reader import due_dates_in, opened_gradebook, people_in
+from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
 from nbproof.places import places
 from nbproof.report.records import Known, everybody, joined
@@ -39,6 +40,7 @@ __all__ = [
     "lines_of",
     "name_in_gradebook",
     "people_of",
+    "two_ids_lines",
     "undecided",
     "useless",
 ]
@@ -213,6 +215,25 @@ def lines_of(attendance: Attendance, root: Path) -> list[str]:
         )
         lines += [f"    {choice(root, copy, *key)}" for copy in copies]
     return [printable(line) for line in (*lines, *astray_lines(attendance.without_place, root))]
+
+
+def two_ids_lines(people: Iterable[Person], marks: Iterable[Mark], root: Path) -> list[str]:
+    """A line for each person of the roster with something under several ids: what each id has, and what makes one of them."""
+    with opened_gradebook(root) as book:
+        extended = due_dates_in(book).extensions if book is not None else {}
+    has = grouped((one.learner, f"{one.lesson} ({one.score:g}{', marks by hand' * one.by_person})") for one in marks)
+    for key in extended:
+        has[key.learner].append(f"an extension for {key.lesson}")
+    lines = []
+    for ids in sorted({tuple(sorted(one.ids & has.keys())) for one in people}):
+        if len(ids) > 1:
+            told = "; ".join(f"{one}: {', '.join(has[one])}" for one in ids)
+            lines.append(
+                f"! one person under several ids: {told}. An extension, and marks that people gave, stay with their id. Move "
+                f"what counts to one of these folders of submitted/, then: {course_command('roster remove OTHER', root)}; give "
+                f"that one the extension, and the marks: {course_command('roster extend ID LESSON DATE', root)}"
+            )
+    return lines
 
 
 def astray_lines(files: Sequence[str], root: Path) -> list[str]:

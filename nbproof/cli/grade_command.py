@@ -45,7 +45,15 @@ from nbproof.sandbox.launch import Launched
 from nbproof.terminal import console_for_output, progress, say, tell
 from nbproof.text import counted, printable
 from nbproof_lms import Collected, collect
-from nbproof_lms.attendance import Attendance, attend, find_learners, late_by_word, name_in_gradebook, people_of
+from nbproof_lms.attendance import (
+    Attendance,
+    attend,
+    find_learners,
+    late_by_word,
+    name_in_gradebook,
+    people_of,
+    two_ids_lines,
+)
 from nbproof_lms.collected_table import print_collected
 from nbproof_lms.commands import reading_of
 from nbproof_lms.placing import finish
@@ -187,7 +195,8 @@ class _Desk:
             found = attend(self.root, found.people, {one.key for one in intake.submissions}, lessons)
             marks = by_assignment({**held, **graded.marks}).values()
             astray = without_place(self.root, found.useless)
-            found = replace(found, withdrawn=tuple(withdrawn(self.root, marks)), without_place=astray)
+            told = (*withdrawn(self.root, marks), *two_ids_lines(found.people.values(), marks, self.root))
+            found = replace(found, withdrawn=told, without_place=astray)
         forget_others(self.root, graded.marks)
         asked, seen = but_settled(self.root, graded.marks, found)
         return asked, frozenset(seen)

@@ -18,7 +18,7 @@ from nbproof.report.statistics import late_lines, marker_lines, missing_lines
 from nbproof.run.batch import follow_marks
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
-from nbproof_lms.attendance import astray_lines, known_of, useless
+from nbproof_lms.attendance import astray_lines, known_of, two_ids_lines, useless
 from nbproof_lms.grade_files import (
     GradeFile,
     columns_of,
@@ -102,6 +102,7 @@ def _print_report(
         *missing_lines(missing, called.__getitem__),
         *late_lines(scores),
         *withdrawn(root, scores),
+        *two_ids_lines(results.people, scores, root),
         *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in waiting),
         *first,
         *(f"note: {note}" for note in results.notes),
