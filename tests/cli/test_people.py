@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import unicodedata
 from pathlib import Path
 
@@ -183,7 +184,11 @@ def test_what_lies_under_another_id_of_the_roster_is_theirs_for_every_command(
     assert f"nothing handed in: {LESSON}: cyd@u.edu Cyd Orr\n" in told
     given = (course / "report" / "canvas.csv").read_text().splitlines()[2:]
     assert [row.rpartition(",")[2] for row in given] == ["4", "4", "0", ""]
+    shutil.rmtree(course / "submitted" / "d4")
+    assert main(report) == 1
+    why = capsys.readouterr().err
     step = why.partition("take away the one that does not count: ")[2].partition(" -m course ")[2]
+    assert step.startswith("roster remove d4 "), "the work of the other id is all that there is"
     assert main([*step.split(), "--yes", *said]) == 0 and main(report) == 0
     assert "under several ids" not in capsys.readouterr().out
     for words in (("due", LESSON, "2026-01-02"), ("extend", "dan", LESSON, "2026-01-03")):
