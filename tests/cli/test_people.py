@@ -191,11 +191,11 @@ def test_what_lies_under_another_id_of_the_roster_is_theirs_for_every_command(
     assert step.startswith("roster remove d4 "), "the work of the other id is all that there is"
     assert main([*step.split(), "--yes", *said]) == 0 and main(report) == 0
     assert "under several ids" not in capsys.readouterr().out
-    for words in (("due", LESSON, "2026-01-02"), ("extend", "dan", LESSON, "2026-01-03")):
+    for words in (("due", LESSON, "2026-01-02"), ("extend", "d4", LESSON, "2026-01-03")):
         assert main(["roster", *words, *said]) == 0
     assert main(["grade", "--no-feedback", *said]) == 0
-    assert f"ids: d4: {LESSON} (4); dan: an extension for {LESSON}. " in capsys.readouterr().out
-    assert main(["roster", "extend", "dan", LESSON, "none", *said]) == 0
+    assert f"ids: d4: an extension for {LESSON}; dan: {LESSON} (4). " in capsys.readouterr().out
+    assert main(["roster", "extend", "d4", LESSON, "none", *said]) == 0
     assert (course / "report" / "canvas.csv").read_text().splitlines()[-1].endswith(",4")
     assert find_learners(course, ["ada@u.edu", "ben@u.edu", "dan"], "--only")[:2] == ["ada", "0102"]
     assert main(["roster", "remove", "ada", "--yes", *said]) == 0
