@@ -39,7 +39,6 @@ __all__ = [
     "late_by_word",
     "lines_of",
     "name_in_gradebook",
-    "on_the_way",
     "people_of",
     "two_ids_lines",
     "undecided",
@@ -249,11 +248,6 @@ def astray_lines(files: Sequence[str], root: Path) -> list[str]:
     return lines
 
 
-def on_the_way(root: Path, lessons: Collection[str]) -> frozenset[Key]:
-    """What an upload that was cut off has not put into submitted/ yet."""
-    return frozenset(line.key for _, left in broken_off(root) for line in left if line.lesson in lessons)
-
-
 def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
     """The command that makes a copy count; ``copy``: where it is kept, relative to the course's folder."""
     words = f"collect {shlex.quote(str(root / copy))} --learner {shlex.quote(learner)} --lesson {lesson}"
@@ -263,7 +257,7 @@ def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
 def known_of(root: Path) -> Known:
     """What a report of the class has to know beside what was graded: people, and what came and cannot be graded."""
     lessons = lessons_with_source(root, [])
-    coming = on_the_way(root, lessons)
+    coming = frozenset(line.key for _, left in broken_off(root) for line in left)
     handed_in = {*coming, *(one.key for one in take_in(root, lessons).submissions)}
     return Known(
         _on_roster(root),

@@ -22,6 +22,7 @@ from nbproof.gradebook.marks import ClassResults, Mark, Person, by_assignment
 from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
+from nbproof.places import places
 from nbproof.text import some_of
 from nbproof_lms.csv_table import LETTERS, Sheet, decimal_sign, item_of, number_in, read_sheet, shows
 from nbproof_lms.names import bare, bare_words
@@ -357,7 +358,7 @@ def grade_files(
     if exports and results.without_gradebook:
         return made, [*results.without_gradebook]
     grades |= given
-    grades, people, twice = _by_person(grades, results.people)
+    grades, people, twice = _by_person(root, grades, results.people)
     refused += twice * bool(exports)
     titles = {assignment_of(one.slug): assignment_of(one.slug).replace("_", " ") for one in results.lessons}
     titles |= {lesson.slug: lesson.title for lesson in results.lessons}
@@ -375,7 +376,7 @@ def grade_files(
 
 
 def _by_person(
-    grades: Mapping[Key, Mark], people: Sequence[Person]
+    root: Path, grades: Mapping[Key, Mark], people: Sequence[Person]
 ) -> tuple[dict[Key, Mark], list[Person], list[CourseError]]:
     """Grades and people, each person once: who has work under two ids is there under one. No grade where both have one."""
     known = {one.id for one in people}
@@ -384,18 +385,20 @@ def _by_person(
     # Somebody's 0 for nothing stands beside no grade.
     marks = {key: [one for one in several if one.cells] or several[:1] for key, several in found.items()}
     ones = {key: several[0] for key, several in marks.items() if len(several) == 1}
-    twice = [_two_grades(marks[key]) for key in sorted(marks.keys() - ones.keys())]
+    twice = [_two_grades(root, marks[key]) for key in sorted(marks.keys() - ones.keys())]
     return ones, [one for one in people if first[one.id] == one.id], twice
 
 
-def _two_grades(several: Sequence[Mark]) -> CourseError:
-    last = several[-1]
+def _two_grades(root: Path, several: Sequence[Mark]) -> CourseError:
+    # As `grade` names it: what both lines say takes nothing else away.
+    without_work = (one for one in several if not places(root).folder("submitted", *one.key).exists())
+    one = next(without_work, several[-1])
     told = " and ".join(one.learner for one in several)
-    then = course_command(shlex.join(["roster", "remove", last.learner, "--lesson", last.lesson]))
+    then = course_command(shlex.join(["roster", "remove", one.learner, "--lesson", one.lesson]))
     return CourseError(
-        f"{told} are one person, and each has a grade for {last.lesson}",
+        f"{told} are one person, and each has a grade for {one.lesson}",
         "submitted/",
-        f"take away the one that does not count: {then}",
+        f"give what people gave for it to the other id, and take away the one that does not count: {then}",
     )
 
 

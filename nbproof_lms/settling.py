@@ -135,10 +135,16 @@ def _in_time(root: Path, scores: Iterable[Mark]) -> Iterator[_Trouble]:
         came = time_told(folder / TIME, places(root).zone) or datetime.min
         if key not in late or came.replace(microsecond=0, tzinfo=None) > late[key]:
             continue
-        guesses = map(book.guess, folder.glob("*.ipynb"))
-        if any(one.lesson and not one.untouched for one in guesses):
+        if _may_count(folder, places(root).folder("submitted", *key), book):
             name = str(folder.relative_to(root))
             yield _Trouble(name, _digest_below(folder, name), key, "an earlier copy, which may have come in time", name)
+
+
+def _may_count(earlier: Path, there: Path, book: LessonBook) -> bool:
+    """Whether the earlier copy has an answer, and all notebooks of the assignment: with one that came late it is late."""
+    guesses = [*map(book.guess, earlier.glob("*.ipynb"))]
+    later = {book.guess(path).lesson for path in there.glob("*.ipynb")}
+    return later <= {"", *(one.lesson for one in guesses)} and any(one.lesson and not one.untouched for one in guesses)
 
 
 def _given(mark: Mark | None) -> str:

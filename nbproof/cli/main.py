@@ -61,7 +61,7 @@ def _interrupted() -> int:
 
 
 class _Once(argparse.Action):
-    """An option with one value: a second one is refused, where argparse would drop the first without a word."""
+    """An option with one value: another one is refused, where argparse would drop the first without a word."""
 
     def __call__(
         self,
@@ -70,7 +70,7 @@ class _Once(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        if option_string and getattr(namespace, self.dest, self.default) != self.default:
+        if option_string and getattr(namespace, self.dest, self.default) not in (self.default, values):
             raise argparse.ArgumentError(self, "given twice, and one value counts: run the command once for each")
         setattr(namespace, self.dest, values)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import unicodedata
 from pathlib import Path
 
@@ -183,14 +184,18 @@ def test_what_lies_under_another_id_of_the_roster_is_theirs_for_every_command(
     assert f"nothing handed in: {LESSON}: cyd@u.edu Cyd Orr\n" in told
     given = (course / "report" / "canvas.csv").read_text().splitlines()[2:]
     assert [row.rpartition(",")[2] for row in given] == ["4", "4", "0", ""]
+    shutil.rmtree(course / "submitted" / "d4")
+    assert main(report) == 1
+    why = capsys.readouterr().err
     step = why.partition("take away the one that does not count: ")[2].partition(" -m course ")[2]
+    assert step.startswith("roster remove d4 "), "the work of the other id is all that there is"
     assert main([*step.split(), "--yes", *said]) == 0 and main(report) == 0
     assert "under several ids" not in capsys.readouterr().out
-    for words in (("due", LESSON, "2026-01-02"), ("extend", "dan", LESSON, "2026-01-03")):
+    for words in (("due", LESSON, "2026-01-02"), ("extend", "d4", LESSON, "2026-01-03")):
         assert main(["roster", *words, *said]) == 0
     assert main(["grade", "--no-feedback", *said]) == 0
-    assert f"ids: d4: {LESSON} (4); dan: an extension for {LESSON}. " in capsys.readouterr().out
-    assert main(["roster", "extend", "dan", LESSON, "none", *said]) == 0
+    assert f"ids: d4: an extension for {LESSON}; dan: {LESSON} (4). " in capsys.readouterr().out
+    assert main(["roster", "extend", "d4", LESSON, "none", *said]) == 0
     assert (course / "report" / "canvas.csv").read_text().splitlines()[-1].endswith(",4")
     assert find_learners(course, ["ada@u.edu", "ben@u.edu", "dan"], "--only")[:2] == ["ada", "0102"]
     assert main(["roster", "remove", "ada", "--yes", *said]) == 0
