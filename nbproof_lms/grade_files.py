@@ -25,7 +25,7 @@ from nbproof.marking.results import Verdict
 from nbproof.places import places
 from nbproof.text import some_of
 from nbproof_lms.csv_table import LETTERS, Sheet, decimal_sign, item_of, number_in, read_sheet, shows
-from nbproof_lms.names import bare
+from nbproof_lms.names import bare, bare_words
 from nbproof_lms.row_owners import RowOwners, row_owners
 from nbproof_lms.system import GradeTable, System, find_system, systems
 
@@ -196,6 +196,10 @@ def _unwritten(
         }
 
     then = "Correct the ids there, or in roster.csv, then run the same report again"
+    known = {*found.mixed}.union(*found.rows.values(), *found.doubted.values())
+    others = (_called(sheet.rows[at], table) for at in range(table.first_row, len(sheet.rows)) if at not in known)
+    if named := [*filter(None, others)]:
+        yield f"rows of nobody in the class are left as they are: {some_of(named, 8)}"
     for at, several in found.mixed.items():
         told = " and of ".join(asked[one].called for one in sorted(several))
         yield f"the row with {', '.join(ids(at))} has ids or names of {told}: nothing is written there. {then}"
@@ -206,6 +210,16 @@ def _unwritten(
             then = course_command(shlex.join(["roster", "add", learner, *also]))
             told = f"the row with {', '.join(ids(at))} may belong to {asked[learner].called}"
             yield f"{told}, but has another {' and '.join(kinds)}: nothing is written there. If it does: {then}"
+
+
+def _called(row: Sequence[str], table: GradeTable) -> str:
+    """Who stands in a row, as it says it; empty if nobody does."""
+    told = [" ".join(filter(None, (row[at] for at in columns))) for columns in (table.names, table.ids)]
+    return (
+        repr(next(filter(None, told)).replace("#", ""))
+        if any(told) and bare_words(told[0]) != ("student", "test")
+        else ""
+    )
 
 
 def _fill(
@@ -301,6 +315,7 @@ def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]
     marks = by_assignment(results.marks)
     later = {Key(key.learner, key.assignment) for key in results.more_time}
     settled = {Key(key.learner, key.assignment) for key, is_open in seen.items() if not is_open}
+    early = {assignment_of(one.slug): one.due for one in results.lessons if one.is_open}
     most = {key.lesson: mark.max_score for key, mark in marks.items() if not mark.unmarked}
     given: dict[Key, Mark] = {}
     told = defaultdict[str, list[str]](list)
@@ -308,7 +323,9 @@ def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]
         keys = {Key(name, lesson) for name in person.ids}
         kinds = {_why_none(marks.get(key)) for key in keys}
         kind = next(one for one in ("", "ungraded", "missing") if one in kinds)
-        if kind and later.isdisjoint(keys):
+        if kind == "missing" and lesson in early and settled.isdisjoint(keys):
+            told[f"{lesson}: {NO_GRADE[kind]} yet, due {early[lesson]}: no grade in grade files"].append(person.id)
+        elif kind and later.isdisjoint(keys):
             is_zero = kind in zero or not settled.isdisjoint(keys)
             if is_zero:
                 given[Key(person.id, lesson)] = Mark(Verdict(person.id, lesson), most[lesson])

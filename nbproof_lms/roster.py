@@ -26,7 +26,7 @@ from nbproof.files import replace_file
 from nbproof.gradebook.marks import Person
 from nbproof.grouping import grouped
 from nbproof.text import some_of
-from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, heads_of, is_filled, read_sheet
+from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, REVEALED, heads_of, is_filled, read_sheet
 from nbproof_lms.names import bare, bare_words, plain, why_no_learner
 
 __all__ = [
@@ -199,7 +199,9 @@ def read_names(path: Path, option: str = "--names") -> Roster:
         raise UsageError(
             "no column of the names says which learner it is",
             f"{path}, with the first line {', '.join(rows[0])[:120]!r}",
-            "name one column 'learner'; every other column holds names that stand for that learner",
+            REVEALED
+            if IDENTIFIER in heads
+            else "name one column 'learner'; every other column holds names that stand for that learner",
         )
     members: dict[str, Member] = {}
     notes = sheet.doubts
@@ -349,12 +351,13 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
 
     Who shares an id with one of before is that one, unless that one came, too.
     """
-    before = {member.learner: member for member in members_of(root)}
+    kept = kept_roster(root) or Roster()
+    before = {member.learner: member for member in kept.members}
     there = dict(before)
     said = {name: (member.ids, bare_words(member.name)) for name, member in before.items()}
     claimed = {plain(member.learner) for member in came}
     ids: dict[str, str] = {}
-    notes: dict[str, None] = {}
+    notes: dict[str, None] = dict.fromkeys(kept.notes)
     for one in came:
         learner, words, own = one.learner, bare_words(one.name), one.ids
         alike = [name for name, (known_ids, _) in said.items() if not own.isdisjoint(known_ids) and name != learner]
@@ -364,7 +367,7 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
             alike += [name for name, (_, known_words) in said.items() if known_words == words]
         ids[one.learner] = learner
         for other in alike:
-            then = f"make one line of the two in {ROSTER}, {learner} in its column also"
+            then = f"make one line of the two in {ROSTER}, {learner} in its column also, behind a {_SEPARATOR} if it holds more"
             notes[f"{other} and {learner} may be one person. If they are: {then}"] = None
         known = there.get(learner)
         if known is not None and known.name and words and bare_words(known.name) != words:

@@ -45,7 +45,7 @@ from nbproof_lms.attendance import (
 )
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import STANDS, Line, uploads_in, write_list
-from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, members_of, strike_off
+from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, kept_roster, members_of, strike_off
 from nbproof_lms.settling import but_settled, without_place
 
 __all__ = ["lines_of_due_dates", "read_due", "run_roster"]
@@ -79,6 +79,9 @@ def _show(root: Path) -> int:
         say(console, printable(line))
     if (root / ROSTER).exists():
         say(console, f"roster:    {(root / ROSTER).resolve()}")
+    kept = kept_roster(root)
+    for note in kept.notes if kept is not None else ():
+        say(console, f"note: {printable(note)}")
     return 0
 
 

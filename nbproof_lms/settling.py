@@ -148,7 +148,7 @@ def _may_count(earlier: Path, there: Path, book: LessonBook) -> bool:
 
 
 def _given(mark: Mark | None) -> str:
-    return f"; a person gave it {mark.score:g}, which counts" if mark and mark.by_person else ""
+    return f"; it has {mark.score:g} with what a person gave, and that counts" if mark and mark.by_person else ""
 
 
 def _of_uploads(root: Path) -> Iterator[_Trouble]:

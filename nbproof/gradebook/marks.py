@@ -307,6 +307,8 @@ class ClassLesson:
     title: str
     max_score: float
     due: str = ""
+    is_open: bool = False
+    """Whether it is not due yet."""
 
 
 @dataclass(frozen=True)

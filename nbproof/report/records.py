@@ -260,7 +260,9 @@ def _read_gradebook(root: Path, lessons: Collection[str], graded: Collection[Key
                 return _without_gradebook(root, f"the gradebook holds nothing of what was graded: {missing}")
             dues = {name: dates.lessons.get(assignment_of(name)) for name in names}
             described = [
-                ClassLesson(name, _title(name), known[name], in_utc(when) if (when := dues[name]) else "")
+                ClassLesson(name, _title(name), known[name], in_utc(when), when > datetime.now(UTC))
+                if (when := dues[name])
+                else ClassLesson(name, _title(name), known[name])
                 for name in names
             ]
             people = tuple(people_in(book))

@@ -82,9 +82,16 @@ def test_where_nothing_tells_the_order_a_person_is_asked(collecting: Collecting,
     assert _taken(course, "bob") == A
 
 
-def test_an_untouched_copy_replaces_no_work_and_work_replaces_it(collecting: Collecting, course: Path) -> None:
-    collecting({"jane_1_5_x.ipynb": A, "bob_2_9_x.ipynb": BLANK}, "one.zip")
-    collecting({"jane_1_9_x-2.ipynb": BLANK, "bob_2_7_x.ipynb": B}, "two.zip")
+OLDER = BLANK.replace(b"in one sentence", b"in two sentences")
+
+
+@pytest.mark.parametrize("blank", [BLANK, OLDER], ids=["today's", "an older version"])
+def test_an_untouched_copy_replaces_no_work_and_work_replaces_it(
+    blank: bytes, collecting: Collecting, course: Path
+) -> None:
+    folder_of(course / ".course/handed_out/01_first", {"0.ipynb": OLDER})
+    collecting({"jane_1_5_x.ipynb": A, "bob_2_9_x.ipynb": blank}, "one.zip")
+    collecting({"jane_1_9_x-2.ipynb": blank, "bob_2_7_x.ipynb": B}, "two.zip")
     assert (_taken(course), _taken(course, "bob")) == (A, B)
 
 

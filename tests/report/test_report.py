@@ -185,6 +185,9 @@ def test_whoever_has_no_grade_is_named_and_gets_what_was_asked_for(
     assert filled()[0]["s3"] == "0", "a person has said so"
     assert main(["settle", f"s3/{LESSON}", "--open", "--course", str(course)]) == 0
     assert (filled()[0]["s3"], filled("--zero", "ungraded")[0]["s3"]) == ("", "0")
+    assert main(["roster", "due", LESSON, "2999-01-01", "--course", str(course)]) == 0
+    grades, told = filled("--zero", "missing")
+    assert grades["zoe"] == "" and "nothing handed in yet, due 2999-01-01" in told
 
 
 def test_a_report_of_one_lesson_leaves_that_of_the_term(course: Path) -> None:
