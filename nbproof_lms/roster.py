@@ -322,8 +322,12 @@ def kept_roster(root: Path) -> Roster | None:
 
 def members_of(root: Path) -> tuple[Member, ...]:
     """Everybody on the roster that is kept. Raises UsageError if it is broken."""
-    roster = kept_roster(root)
-    return roster.members if roster is not None else ()
+    return _kept(root).members
+
+
+def _kept(root: Path) -> Roster:
+    """The roster that is kept, or one of nobody."""
+    return kept_roster(root) or Roster()
 
 
 def is_class_known(root: Path) -> bool:
@@ -351,7 +355,7 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
 
     Who shares an id with one of before is that one, unless that one came, too.
     """
-    kept = kept_roster(root) or Roster()
+    kept = _kept(root)
     before = {member.learner: member for member in kept.members}
     there = dict(before)
     said = {name: (member.ids, bare_words(member.name)) for name, member in before.items()}
