@@ -14,7 +14,7 @@
 # - **You will do** this: double, clip and stop gradients, find out why two nets die, and see them cured.
 # - **You will learn** when a hook runs, what it may return, and how far that reaches.
 # - **You need** `requires_grad`, `backward()`, `.grad`, and lesson 01, which says how an exercise works.
-# - **Time** <!-- time and points -->. The core has three parts, what goes further three sittings. Pause after each.
+# - **Time** <!-- time and points -->. The core has three parts; what goes further has three sittings. Pause after each.
 # - **Out of scope** hooks on modules (lesson 03), `torch.compile`, gradients of gradients.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -196,7 +196,7 @@ print("clipped at `squared`, before 0 · ∞  ", gradient_at_0(torch.sqrt, clipp
 print("square root of (squared + 1e-12)    ", gradient_at_0(safe_root))
 
 # %% [markdown]
-# **Where a hook hangs decides.** Clipping leaves NaN as it is; one tensor later it meets an infinity, and 1 times 0 is 0. Better
+# **Where a hook hangs decides.** Clipping leaves NaN as it is. At `squared` it makes 1 of the infinity, and 1 times 0 is 0. Better
 # still is a root that makes no infinity. With it the net trains again:
 
 # %%
@@ -271,7 +271,7 @@ print("changed by a hook:     ", grads(with_hook=True))
 #
 # ### Never edit the gradient in place
 #
-# `grad.mul_(10)` writes into the tensor that PyTorch gave you. Does nobody else hold it? For `b + c` the gradients of
+# `grad.mul_(10)` writes into the tensor that PyTorch gave you. Who else holds it? For `b + c` the gradients of
 # `b` and of `c` are equal, so autograd hands *the same tensor* to both:
 
 # %%
@@ -405,7 +405,7 @@ check("intermediate_grad")
 # ### A tensor that is used twice
 #
 # In a residual connection, or with a shared weight, one tensor goes into several operations. Here `h`, which is 6, goes into
-# `10 h` and into `h²`, whose slopes are 10 and 12. **Stop and predict:** how often does one backward pass call the hook on `h`,
+# `10 h` and into `h²`; their slopes are 10 and 12. **Stop and predict:** how often does one backward pass call the hook on `h`,
 # and with what?
 
 # %%
@@ -534,8 +534,8 @@ print("none any more: ", layer.weight.grad.tolist())
 #
 # One huge gradient can ruin a model. *Clipping* limits it:
 #
-# - **By value:** each element is clamped to a range. A hook on each parameter can do that. A *frozen* parameter, whose
-#   `requires_grad` is False, has no gradient: `register_hook` refuses it.
+# - **By value:** each element is clamped to a range. A hook on each parameter can do that. A *frozen* parameter, one with
+#   `requires_grad=False`, has no gradient: `register_hook` refuses it.
 # - **By norm:** if the norm of *all* gradients together is too large, all are scaled by one factor, which keeps their direction.
 #   A tensor hook knows only its own tensor, so this runs after backward:
 #   [`nn.utils.clip_grad_norm_`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html).
@@ -571,7 +571,7 @@ check("grad_clipper")
 # ### Who made the NaN?
 #
 # Here is the second net that dies. It reads digits, and goes on learning without labels: the surer it is, the better. Its loss is
-# the **entropy** of its probabilities, minus the sum of `p log p`. The author has thought of `p = 0`, where the logarithm is
+# the **entropy** of its probabilities: the sum of `p log p`, with a minus. The author has thought of `p = 0`, where the logarithm is
 # infinite: `torch.where` puts a 0 there.
 
 # %%
@@ -618,7 +618,7 @@ print(f"digits read: {trained_reads}   dead after step {len(died)}   the last en
 # medium · 12 min
 #
 # Write `blame(steps, x)`. `steps` is a dict of names and functions: the first is called with `x`, which requires a gradient,
-# each next with the result before it; one may return its input. Run them, then backward from the sum, and leave no hook on `x`.
+# every later one with the previous result; one may return its input. Run them, then backward from the sum, and leave no hook on `x`.
 # Return the name of the step that made the first bad gradient, NaN or infinite: what came back to it was finite, what it sent on
 # was not. If there is none, return `None`.
 #
@@ -663,6 +663,7 @@ def p_log_p(p):
 cured = {**steps, "p log p": p_log_p}
 for title, chain in {"as it was": steps, "cured": cured}.items():
     print(f"{title:9} the first bad gradient was made by:", blame(chain, fatal))
+print("the largest pixel of these pictures:", fatal.max().item())
 reader.load_state_dict(trained)
 curves = {"as it was": died, "cured": adapt(cured)[0]}
 print("digits read by the cured net:", reads(reader))
@@ -673,8 +674,8 @@ draw_curves(curves, title="Entropy of the net that died")
 #
 # `where` chooses a *value*. Backward goes through both branches, and sends a gradient of 0 into the one that was not chosen.
 # There 0 times the infinite slope of the logarithm is NaN. The cure puts a harmless 1 in **before** the logarithm: what is never
-# computed cannot spoil a gradient. (Why was a `p` exactly 0? Somebody multiplied the pixels of one batch by 255, so the scores
-# were hundreds apart, and the softmax of all but the largest was too small for a float32.)
+# computed cannot spoil a gradient. (Why was a `p` exactly 0? Somebody forgot to divide the pixels of one batch by 255, so the
+# scores were hundreds apart, and the softmax of all but the largest was too small for a float32.)
 #
 # </details>
 #
@@ -1229,10 +1230,9 @@ check("saved_tensors", part="freed")
 # - [An optimizer step inside backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html):
 #   post-accumulate hooks save gigabytes;
 #   [torchtune](https://pytorch.org/torchtune/stable/generated/torchtune.training.register_optim_in_bwd_hooks.html) has them ready.
-# - [Hooks for saved tensors](https://docs.pytorch.org/tutorials/intermediate/autograd_saved_tensors_hooks_tutorial.html): pack to disk
-#   or to the CPU.
-# - [Anomaly detection](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) names the line of forward whose
-#   gradient is NaN, slowly. It does not look for infinities; your `blame` does.
+# - [Hooks for saved tensors](https://docs.pytorch.org/tutorials/intermediate/autograd_saved_tensors_hooks_tutorial.html): pack to disk or CPU.
+# - [Anomaly detection](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) names the line of
+#   forward that made a NaN gradient. It is slow, and does not look for infinities; your `blame` does.
 #
 # ### When this notebook is graded
 #

@@ -101,8 +101,8 @@ from course import check
 check("pooled")
 
 # %% [markdown]
-# Now the comparison. **Nearest neighbour** needs no training: each picture gets the label of the example that is closest to it. Closest in
-# what: in its 64 pixels, or in the 64 numbers that you have got out? The control is a net that has learned nothing.
+# **Nearest neighbour** needs no training: each picture gets the label of the closest example. Closest in what: in its 64 pixels, or in
+# the 64 numbers that you have got out? The control is a net that has learned nothing.
 
 
 # %%
@@ -243,7 +243,8 @@ print([name for name in modules if name.endswith("conv1")][:3], "... compare who
 #
 # medium · 10 min
 #
-# Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` is a list of dotted names.
+# Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` is a list of dotted names from `named_modules()`. Each layer
+# returns one tensor and runs once.
 #
 # - Calling it on `x` runs the model once and returns a dict: its keys are the names in `layers`, its values the outputs of those layers.
 # - The model stays as it is, and each call returns the features of its own input.
@@ -302,8 +303,8 @@ for name, value in {"pixels": moved[~seen], **found}.items():
     print(f"{name:12} {share:.0%} {'█' * round(40 * share)}")
 
 # %% [markdown]
-# An early layer knows about as much as the pixels. The last one has thrown away what does not help with its own seven digits. The layers between
-# them know about strokes in general: people who reuse a trained net take a late layer's features, but seldom the last one's.
+# An early layer knows about as much as the pixels. The last one has thrown away what does not help with its own seven digits. So people
+# who reuse a trained net take a late layer's features, but seldom the last one's.
 #
 # ## A feature can change after your hook has ended
 #
@@ -364,6 +365,7 @@ def count_hooks(model):
 # medium · 12 min
 #
 # Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns a dict: under each name in `layers` the output of that layer.
+# The names are those of `named_modules()`. Each of these layers returns one tensor and runs once at most.
 #
 # - Each value stays what the layer returned **at that moment**, and requires no gradient.
 # - A layer that did not run has no entry.
@@ -521,12 +523,13 @@ found
 
 # %% [markdown]
 # A few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. On the right, the same few maps of the 8
-# spoil the 3: they are *needed*, too. It need not be so, for a net may know the same thing twice. So patch both ways.
+# spoil the 3: they are *needed*, too. A net may know the same thing twice, so patch both ways.
 #
 # ## The same with a GPT
 #
 # A good place for a break. Large language models are made of *blocks*, and these of *heads*, by which a *token* looks back at earlier ones.
-# Here is a small one. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Each head is a module; a block puts out a dict.
+# Here is a small one. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Each head is a
+# module; a block returns a dict.
 
 # %%
 show_source(Head, Block)
@@ -542,7 +545,7 @@ for task in ("copy", "reverse"):
 
 # %% [markdown]
 # Where do its heads look? The `softmax` of a head returns its **attention**: for each token a row that says how much it takes from each
-# earlier one. That is a feature like any other, and a job for your `safe_features`. Which head passes the task on to the digits?
+# earlier one. That is a job for your `safe_features`. Which head passes the task on to the digits?
 
 # %%
 from course.pictures.attention import draw_attention
@@ -586,8 +589,8 @@ for where, places in (("before =", range(equals)), ("from = on", range(equals, e
 # just as darkly, and its patch changes nothing. **Where a head looks is not what it does.** And the last two lines say where
 # it happens: at the digits *before* `=`, while the line is read, and not where the answer is written.
 #
-# Now without a second run. If you know the **direction** in which `reverse` differs from `copy`, you can add it to the output of a block,
-# and the net does what nobody has asked for. This is called *steering*.
+# Now without a second run. If you know the **direction** in which `reverse` differs from `copy`, you can add it to the output of a block.
+# This is called *steering*.
 
 # %% [markdown]
 # ### Exercise: Steer a block
@@ -654,9 +657,7 @@ for strength in (0, 0.25, 0.5, 0.75, 1):
 # cannot reach my copies."
 #
 # What does `detach()` cut, and what does it not? Say what her histograms really show, which single change makes them true, and
-# how she could have noticed before the blog post.
-#
-# Where this notebook is handed in, a person reads your answer; no check does.
+# how she could have noticed before the blog post. (A person reads your answer, no check does.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_detach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
@@ -687,8 +688,8 @@ for strength in (0, 0.25, 0.5, 0.75, 1):
 # %% [markdown]
 # ## Looking must not change the model
 #
-# People write `torch.no_grad()` and feel safe. It stops autograd from recording. But a BatchNorm in training mode updates its
-# running statistics at each forward, recorded or not: every picture that you *look* at moves them.
+# `torch.no_grad()` stops autograd from recording. But a BatchNorm in training mode updates its running statistics at each forward,
+# recorded or not: every picture that you *look* at moves them.
 
 # %%
 for mode in ("train", "eval"):
@@ -759,8 +760,8 @@ check("untouched_model")
 # %% [markdown]
 # ## Outputs that are not tensors
 #
-# An LSTM returns a tuple in a tuple. Attention returns a tuple too, and its second part may be `None`. A hook that calls
-# `output.detach()` fails at all of these, and `output[0]` is no way out: it loses the rest, and of a single tensor all but the first sample.
+# An LSTM returns a tuple in a tuple. Attention returns a tuple, too, and its second part may be `None`. `output.detach()` fails at all of
+# these, and `output[0]` is no way out: it loses the rest, and of a single tensor all but the first sample.
 
 
 # %%
@@ -1115,8 +1116,7 @@ check("count_macs")
 # %% [markdown]
 # torch can count as well, below the modules: `FlopCounterMode` counts **FLOPs**, one for the multiplication and one for the addition, so its
 # numbers are twice as large. The second line shows what the cut saves. The last two lines are one encoder. Attention multiplies in
-# functions, which hooks on layers miss. torch's counter sees them if they run as operations that it knows: `SDPBackend.MATH`
-# makes attention of such. A counter counts what it sees.
+# functions, which hooks on layers miss. torch's counter sees them if they run as operations that it knows, as with `SDPBackend.MATH`.
 
 # %%
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -1156,9 +1156,9 @@ print("hooks left:", count_hooks(net), "  modes:", net.training, net.bn1.trainin
 print("running_mean unchanged:", torch.equal(before, net.layer1[0].bn1.running_mean))
 
 # %% [markdown]
-# Do the tools survive other models? The first five lines should give shapes; where one stumbles over a tuple, open it as `every_tensor` does.
-# The last two ask for what there is not: *the* tensor of an LSTM, which returns three, and *the* call of a layer that runs twice. A good
-# tool raises an error that says so; a poor one returns something, or stumbles over an attribute. No check has asked for any of this.
+# Do the tools survive other models? The first five lines should give shapes. The last two ask for what there is not: *the* tensor of an
+# LSTM, which returns three, and *the* call of a layer that runs twice. A good tool raises an error that says so. No check has
+# asked for any of this.
 
 
 # %%
@@ -1201,13 +1201,13 @@ attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer
 #
 # ## Where to go on
 #
-# - [Feature extraction in torchvision](https://docs.pytorch.org/vision/stable/feature_extraction.html): names of steps, in training and in eval mode.
+# - [Feature extraction in torchvision](https://docs.pytorch.org/vision/stable/feature_extraction.html): names of steps, in either mode.
 # - [timm](https://huggingface.co/docs/timm/feature_extraction): `features_only=True` gives maps of several sizes from hundreds of models.
-# - [Hugging Face](https://huggingface.co/docs/transformers/main_classes/output): `output_hidden_states=True` and `output_attentions=True` often spare you the hook.
+# - [Hugging Face](https://huggingface.co/docs/transformers/main_classes/output): `output_hidden_states=True` often spares you the hook.
 # - [TransformerLens](https://transformerlensorg.github.io/TransformerLens/): patching of every head and place of a real GPT-2, with heat maps.
 # - [nnsight](https://nnsight.net): reads and changes inner values of any model in a `with` block, also of models too large for your machine.
 #
-# **Next:** lesson 06 builds tools of hooks: Grad-CAM, a search for the first NaN, an optimizer inside the backward pass.
+# **Next:** lesson 06 builds tools of hooks.
 #
 # ### When this notebook is graded
 #

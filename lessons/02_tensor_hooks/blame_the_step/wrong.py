@@ -179,7 +179,7 @@ def blame(steps, x):
 
 # %% one_call_for_all
 # misconception: each step is called with x | hint: none
-# breaks: each next with the result before it
+# breaks: every later one with the previous result
 # edits: walks_back
 -        values.append(step(values[-1]))
 +        values.append(step(x))

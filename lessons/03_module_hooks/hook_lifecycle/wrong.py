@@ -57,7 +57,7 @@ class hooked:
 
 # %% except_exception
 # misconception: cleans up after an Exception only | hint: hooked_some_errors_only
-# breaks: `KeyboardInterrupt`, the stop button
+# breaks: `KeyboardInterrupt` (the stop button)
 @contextlib.contextmanager
 def hooked(modules, hook):
     handles = []

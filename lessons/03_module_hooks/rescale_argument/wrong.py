@@ -191,7 +191,7 @@ def rescale_argument(module, factor):
 
 # %% recomputes_the_sum
 # misconception: a forward hook that computes the sum of Add anew | hint: formula_of_visible_forward
-# breaks: for a module whose forward takes `x1` and `x2`, as that of `Add` does
+# breaks: for a module that takes `x1` and `x2`, as `Add` does
 def rescale_argument(module, factor):
     def hook(module, args, kwargs, output):
         x1 = args[0] if len(args) > 0 else kwargs["x1"]

@@ -173,7 +173,6 @@ returned_module = model.apply(weight_initialization)
 
 # %% scalar_shape
 # misconception: a scalar instead of one element | hint: init_shape
-# breaks: `W` keeps its shape
 # edits: divides_by_itself
 -        module.W.data /= module.W.data
 +        module.W = Parameter(torch.tensor(1.0))

@@ -1,3 +1,4 @@
+# nothing to break: No wanted module stands inside another
 # nothing to break: Write `replace_modules(model, wanted, make)`.
 
 # %% always_eval
@@ -96,7 +97,7 @@ def replace_modules(model, wanted, make):
 
 # %% made_for_each_place
 # misconception: one replacement for each place | hint: one_for_each_place
-# breaks: A module that appears in several places gets **one** replacement
+# breaks: A module in several places gets **one** replacement
 def replace_modules(model, wanted, make):
     for name, module in list(model.named_modules(remove_duplicate=False)):
         if wanted(module):

@@ -1,3 +1,5 @@
+# nothing to break: Each layer returns one tensor and runs once
+
 # %% attribute_access
 # misconception: getattr with a dotted name | hint: dotted_name
 # breaks: `layers` is a list of dotted names
