@@ -150,7 +150,7 @@ def write_feedback(
 
 def _gone(root: Path, keys: Iterable[Key]) -> dict[Key, str]:
     """Of these notebooks, of assignments of several: which are not there any more. A page would show what came before."""
-    several = sorted({key.lesson for key in keys if "/" in key.lesson})
+    several = sorted({lesson for _, lesson in keys if "/" in lesson})
     return dict.fromkeys({*keys}.intersection(take_in(root, several).absent), GONE) if several else {}
 
 
