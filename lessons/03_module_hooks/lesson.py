@@ -12,9 +12,9 @@
 # A network learns to read digits. Then its loss jumps to the level of guessing, and stays there. Without touching its code you will
 # find out which layer died, when and why, and make it learn again.
 #
-# - **You will do** just that, and collect and change what flows through modules. **You will learn** which hook gets what.
+# - **You will do** that, and read and change what flows through modules. **You will learn** what each kind of hook gets.
 # - **You need** lessons 01 and 02.
-# - **Time** <!-- time and points -->. What goes further comes in three sittings: take them one at a time.
+# - **Time** <!-- time and points -->. The further parts are three sittings: take them one at a time.
 # - **Stuck?** `hint()` after a failed check, `hint("add_five")` to begin.
 # - **Out of scope** hooks for all modules at once, and `torch.compile`.
 
@@ -166,8 +166,8 @@ linear.forward(torch.ones(3))
 print("linear.forward(x):", calls)
 
 # %% [markdown]
-# Some tutorials show forward hooks with two arguments, `hook(module, output)`. There are **three**. Registering checks nothing, so
-# the mistake shows only at the first call:
+# Some tutorials show forward hooks with two arguments, `hook(module, output)`. There are **three**. Registering does not look at
+# the arguments of your function, so the mistake shows only at the first call:
 
 
 # %%
@@ -226,25 +226,29 @@ from course import check
 check("first_to_die")
 
 # %% [markdown]
-# Which layer was it in `digit_net()`? Run your function. Here is what hooks on the two ReLUs see:
+# Which layer was it in `digit_net()`?
+
+# %%
+first_to_die(digit_net(), train)
+
+# %% [markdown]
+# Here is what hooks on the two ReLUs see:
 
 # %%
 from course.pictures.activations import draw_activation_histograms
 
-net = digit_net()
-history = {net[2]: [], net[4]: []}
+dead = digit_net()
+history = {dead[2]: [], dead[4]: []}
 
 
 def put_aside(module, args, output):
     history[module].append(output.detach().clamp(max=6))  # what is larger is drawn as 6
 
 
-with net[2].register_forward_hook(put_aside), net[4].register_forward_hook(put_aside):
-    losses = train(net)  # `net` is dead now
+with dead[2].register_forward_hook(put_aside), dead[4].register_forward_hook(put_aside):
+    losses = train(dead)  # now it is dead
 
-draw_activation_histograms(
-    {"net[2], the first ReLU": history[net[2]], "net[4], the second ReLU": history[net[4]]}
-)
+draw_activation_histograms({"2, the first ReLU": history[dead[2]], "4, the second ReLU": history[dead[4]]})
 
 # %% [markdown]
 # A few steps before the death, something must have come in that no other batch brought. Before you run the cell: what would you
@@ -255,9 +259,9 @@ largest = [pictures.max().item() for pictures, labels in digit_batches()]
 print({step: value for step, value in enumerate(largest) if value != 1})
 
 # %% [markdown]
-# One batch still has pixels from 0 to 255. Is that the cause? Then the same training without this fault must not die. The place
-# to mend it is the code that loads the data. But to find out, a forward **pre-hook** is enough: it may return new arguments. The dead
-# net gets the mended batches, too:
+# One batch still has pixels from 0 to 255. If that is the cause, the same training without this fault does not kill the net. The
+# right place for the repair is the code that loads the data. But to find out, a forward **pre-hook** is enough: it may return new
+# arguments. The dead net gets the repaired batch, too:
 
 
 # %%
@@ -266,12 +270,12 @@ def divide(module, args):
     return batch / 255 if batch.max() > 1 else None
 
 
-mended = digit_net()
-with mended.register_forward_pre_hook(divide):
-    cured = train(mended)
-with net.register_forward_pre_hook(divide):
-    too_late = train(net)
-runs = {"as it was": losses, "the batch mended": cured, "the dead net, trained on with the batch mended": too_late}
+alive = digit_net()
+with alive.register_forward_pre_hook(divide):
+    in_time = train(alive)
+with dead.register_forward_pre_hook(divide):
+    too_late = train(dead)
+runs = {"as it was": losses, "the batch repaired": in_time, "the dead net, trained on with the batch repaired": too_late}
 draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}, title="Loss, cut off at 3")
 
 # %% [markdown]
@@ -280,8 +284,8 @@ draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}
 #
 # ## What a forward hook may return
 #
-# A forward hook can also act. If it returns anything but `None`, that becomes the output that the caller gets. Giving the name
-# `output` another value does nothing. And a lambda always returns something: the last one below was only meant to watch.
+# A forward hook can also act. If it returns anything but `None`, that becomes the output that the caller gets. `output = ...` only
+# moves a local name: the caller does not notice. And a lambda always returns something: the last one below was only meant to watch.
 
 
 # %%
@@ -421,11 +425,9 @@ def tell(module, grad_input, grad_output):
 
 
 first.register_full_backward_hook(tell)
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
+with warnings.catch_warnings(record=True, action="always") as caught:
     first(torch.ones(1, 3)).sum().backward()
-for told in caught:  # an old PyTorch, such as 2.6, says nothing
-    print(told.category.__name__ + ":", str(told.message).split(". ")[0])
+print(*(f"warning:     {told.message}".split(". ")[0] for told in caught))
 
 first.requires_grad_(False)  # frozen; the layer that comes later still learns
 nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
@@ -456,36 +458,35 @@ for name, module in gpt.named_modules():
     module.register_forward_hook(lambda module, args, output, name=name: ran.append(name))
     module.register_full_backward_hook(lambda module, grad_input, grad_output, name=name: heard.append(name))
 
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
+with warnings.catch_warnings(record=True, action="always") as caught:
     gpt(tokens).sum().backward()
 print(f"{len(ran)} modules ran; silent:", [name for name in ran if name not in heard])
 print("only a warning:", *{str(one.message).split(" but ")[0] for one in caught if "dict" in str(one.message)})
 
 # %% [markdown]
-# The blocks, of all things. They return a dict. What about other forms?
+# The two blocks: the very modules that one wants to watch. They return a dict. What about other forms?
 
 
 # %%
 class Returns(nn.Linear):
     def forward(self, x):
         y = super().forward(x)
-        return {"a tensor": y, "a tuple": (y, y), "a list": [y, y], "a dict": {"y": y}}[self.form]
+        return {"a tensor": y, "a tuple": (y,), "a tuple in a tuple": ((y,),), "a list": [y], "a dict": {"y": y}}[self.form]
 
 
-for form in ("a tensor", "a tuple", "a list", "a dict"):
+for form in ("a tensor", "a tuple", "a tuple in a tuple", "a list", "a dict"):
     layer, heard = Returns(3, 2), []
     layer.form = form
     layer.register_full_backward_hook(lambda module, grad_input, grad_output: heard.append(module))
     with warnings.catch_warnings(action="ignore"):
         output = layer(torch.ones(1, 3, requires_grad=True))
-    (output["y"] if form == "a dict" else output[0]).sum().backward()
-    print(f"{form:9} the hook ran: {bool(heard)}")
+    (output["y"] if form == "a dict" else output[0][0]).sum().backward()
+    print(f"{form:18} the hook ran: {bool(heard)}")
 
 # %% [markdown]
-# Only a tensor, or a **tuple** of tensors, wakes a full backward hook. The cure works for every form: in a forward hook you meet the
-# tensor itself, and a [tensor hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html) (lesson 02) hears
-# its gradient.
+# A full backward hook sees a tensor, or the tensors that stand directly in a **tuple**. `nn.LSTM` returns `(output, (h, c))`: a loss
+# on `h` alone never wakes its hook. The cure works for every form: in a forward hook you meet the tensor itself, and a
+# [tensor hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html) (lesson 02) hears its gradient.
 
 
 # %%
@@ -493,16 +494,17 @@ def hook_what_is_inside(name, module, args, output):
     output["hidden"].register_hook(lambda grad: print(f"{name}: the gradient of 'hidden' is", tuple(grad.shape)))
 
 
+gpt = TinyGPT()  # a new one, without the hooks from above
 for name, block in gpt.blocks.named_children():
     block.register_forward_hook(partial(hook_what_is_inside, f"blocks.{name}"))
-with warnings.catch_warnings(action="ignore"):
-    gpt(tokens).sum().backward()
+gpt(tokens).sum().backward()
 
 # %% [markdown]
 # ## What a full backward hook may return
 #
 # A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They flow on
 # to the operations that made the inputs. The module's own parameters do not notice: their gradients follow from `grad_output`.
+# Better return new tensors than write into `grad_input`: other gradients may be the same tensor.
 
 
 # %%
@@ -566,7 +568,7 @@ check("unit_grad_sum")
 # A hook stays until its handle removes it (lesson 02). A handle is also a context manager: `with` removes the hook at the end of the
 # block, even if an error ends it. For many hooks at once, write a context manager of your own: a class with `__enter__` and
 # `__exit__`, or a [generator function](https://docs.python.org/3/library/contextlib.html#contextlib.contextmanager) that `yield`s
-# once. The block runs at the `yield`, an error in the block comes out of it, and what must happen in any case stands in `finally`:
+# once. The block runs at the `yield`. An error in the block is raised there, too. What must happen in any case goes into `finally`:
 
 
 # %%
@@ -588,8 +590,8 @@ with contextlib.suppress(ZeroDivisionError), announced("the block"):
 #
 # Write the context manager `hooked(modules, hook)`, a generator function or a class. Inside `with hooked(modules, hook):`
 # each module in the list `modules` has the forward hook `hook`. After the block these hooks are gone in any case, also after
-# an error or `KeyboardInterrupt` (the stop button), which comes out of the block. Hooks of others stay, even those of the same
-# function.
+# an error or a `KeyboardInterrupt` (the stop button); the caller still gets that error. Hooks of others stay, even those of the
+# same function.
 #
 # ```python
 # with hooked([net[0], net[2]], hook):
@@ -618,32 +620,33 @@ check("hook_lifecycle")
 # ## Back to the net that died
 #
 # Why did good batches not bring it back? The cell measures the gradient that arrives at the output of each Linear layer, with full
-# backward pre-hooks that `with` removes again: first in the mended net, then in the dead one. Guess first: where is it 0, and does
-# the last layer get any?
+# backward pre-hooks, which `with` removes at the end: first in the net that lives, then in the dead one. Guess first: where is it 0,
+# and does the last layer get any?
 
 
 # %%
 def gradient_sizes(net):
-    def measure(module, grad_output):
-        print(f"   {module}: {grad_output[0].norm().item():.3g}")
+    def measure(name, module, grad_output):
+        print(f"   layer {name}: {grad_output[0].norm().item():.3g}")
 
     net.zero_grad()
-    with contextlib.ExitStack() as hooks:
-        for layer in net:
+    with contextlib.ExitStack() as hooks, warnings.catch_warnings(action="ignore"):  # the warning of 'The first layer'
+        for name, layer in net.named_children():
             if isinstance(layer, nn.Linear):
-                hooks.enter_context(layer.register_full_backward_pre_hook(measure))
+                hooks.enter_context(layer.register_full_backward_pre_hook(partial(measure, name)))
         F.cross_entropy(net(pictures), labels).backward()
 
 
-print("the mended net, from the loss back")
-gradient_sizes(mended)
+print("the net that lives, from the loss back")
+gradient_sizes(alive)
 print("the dead net")
-gradient_sizes(net)
-print("its last layer learns: weight", net[5].weight.grad.any().item(), "| bias", net[5].bias.grad.any().item())
+gradient_sizes(dead)
+print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias", dead[5].bias.grad.any().item())
 
 # %% [markdown]
-# Every layer in front of the dead ReLU gets a gradient of exactly 0, so no batch can change it. The last layer does get one, but its
-# inputs are all zeros: it can learn its bias and nothing else, that is, how often each digit occurs. And that is guessing.
+# For every picture in the batches the dead ReLU returns zeros, so each layer in front of it gets a gradient of exactly 0, and stays
+# as it is. The last layer does get one, but its inputs are all zeros: it can learn its bias and nothing else, that is, how often each
+# digit occurs. And that is guessing.
 
 # %% [markdown]
 # ### In your own words: Frozen, and still it moves
@@ -681,7 +684,7 @@ print("its last layer learns: weight", net[5].weight.grad.any().item(), "| bias"
 # %% [markdown]
 # ## Further: change what goes in and what goes back
 #
-# The core path ends here: a good place for a break, or for lesson 04. Three sittings follow.
+# The core path ends here: a good place for a break, or for lesson 04.
 
 # %% [markdown]
 # ## What a forward pre-hook may return
@@ -754,7 +757,8 @@ check("rescale_argument")
 # ## Before or after the module's own part
 #
 # From the gradient of the output, autograd computes those of the parameters and of the input. One kind of backward hook runs before
-# this work, the other one after it. Multiply by 10 at either door, and see who notices:
+# this work, the other one after it. A module may have several inputs and outputs, and a `None` among their gradients must stay
+# `None`. Multiply by 10 at either door, and see who notices:
 
 # %%
 try_backward_hook("none", lambda module, grad_input, grad_output: None)
@@ -820,8 +824,7 @@ check("backward_pre_or_post")
 #
 # ## The order in nested modules
 #
-# Modules contain modules, and each level may have hooks. The picture runs a net once forward and once backward, with hooks of all
-# four kinds on every module, numbered as they run. A bar reaches from the hook that opens a module to the one that closes it.
+# Modules contain modules, and each level may have hooks. A bar reaches from the hook that opens a module to the one that closes it:
 
 # %%
 class Pair(nn.Module):
@@ -837,19 +840,8 @@ class Pair(nn.Module):
 draw_hook_timeline(nn.Sequential(Pair(), Pair()), torch.ones(2, 3, requires_grad=True))
 
 # %% [markdown]
-# Read it like brackets: the outer module opens first and closes last, and backward does the same in the other direction. Now
-# the same net with an input that requires no gradient. Where does the picture change, and why?
-
-# %%
-draw_hook_timeline(
-    nn.Sequential(Pair(), Pair()),
-    torch.ones(2, 3),
-    title="The same, but the input requires no gradient",
-)
-
-# %% [markdown]
-# `Sequential`, `0` and `0.fc` get the data itself. As in 'The first layer', their hooks run as soon as the gradient of their output
-# is ready.
+# Read it like brackets: the outer module opens first and closes last, and backward does the same in the other direction. If the
+# input requires no gradient, the hooks of `Sequential`, `0` and `0.fc` run earlier, as in 'The first layer'.
 #
 # ## The deprecated hook
 #
@@ -858,8 +850,7 @@ draw_hook_timeline(
 
 # %%
 layer = nn.Sequential(nn.Linear(3, 2), nn.Tanh())
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
+with warnings.catch_warnings(record=True, action="always") as caught:
     layer.register_backward_hook(lambda module, grad_input, grad_output: None)
     layer(torch.ones(4, 3))
 print(caught[-1].category.__name__ + ":", str(caught[-1].message).split(". ")[0], "...")
@@ -875,7 +866,7 @@ except RuntimeError as error:
 # medium · 10 min · further
 #
 # Two models get the same inputs, `x1 = [2.]` and `x2 = [3.]`. Register `collect` as a deprecated hook on one and as a full backward
-# hook on the other. It appends the `grad_input` that it gets to `answer`. At the end two entries are there, each a tuple or list of
+# hook on the other. It appends the `grad_input` that it gets to `answer`. In the end `answer` has two entries, each a tuple or list of
 # two tensors: first what the deprecated hook showed, then the true gradients of the inputs. The cell runs both models for you.
 
 # %% nbgrader={"grade": false, "grade_id": "legacy_autopsy", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -917,17 +908,8 @@ draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 # %% [markdown]
 # The deprecated hook sits on the **last operation** of the module, and reports that operation's inputs as if they were the
 # module's. In `Model` they are the product and `W`, not `x1` and `x2`. So its numbers are true gradients, but of other tensors, and
-# nothing about them looks wrong. With a convolution, the only operation of its layer, there are three:
-
-# %%
-conv = nn.Conv2d(3, 10, 2)
-with warnings.catch_warnings(action="ignore"):
-    conv.register_backward_hook(lambda module, grad_input, grad_output: print([getattr(g, "shape", None) for g in grad_input]))
-    conv(torch.ones(1, 3, 8, 8)).sum().backward()
-
-# %% [markdown]
-# The input is data, so `None`; then come weight and bias. Tutorials that say "`grad_input` holds the gradients of weight and bias"
-# describe this hook.
+# nothing about them looks wrong. In a convolution it shows the gradients of input, weight and bias: tutorials that say so describe
+# this hook.
 
 # %% [markdown]
 # ## Full backward hooks and in-place operations
@@ -943,8 +925,7 @@ x = torch.randn(5, 3)
 for position in (0, 1, 2):
     with net[position].register_full_backward_hook(lambda module, grad_input, grad_output: None):
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 net(x).sum().backward()
             print(position, net[position], "is fine")
         except RuntimeError as error:
@@ -958,9 +939,10 @@ for position in (0, 1, 2):
 # ### Exercise: Right before an in-place ReLU
 # medium · 10 min · further
 #
-# Write `output_gradients(layer)`. It returns a list, to which each backward pass adds the gradient of what `layer` has returned,
-# before anybody changed that in place. If the layer runs several times, each of its outputs has an entry of its own, in the order
-# in which backward comes to them. Running the model under `torch.no_grad()` adds nothing and still works.
+# Write `output_gradients(layer)`. It returns a list, to which each backward pass adds the gradient of the layer's output, as the
+# layer returned it, before any in-place change. If the layer runs several times, each of its outputs has an entry of its own, in the
+# order in which backward comes to them. Running the model under `torch.no_grad()`, or with a frozen layer on data, adds nothing and
+# still works.
 #
 # ```python
 # net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 1))
@@ -992,10 +974,11 @@ check("in_place_safe")
 # %% [markdown]
 # ## Take this to work
 #
-# One row for each tensor that a layer returns: its shape, its mean absolute value, and that of the gradient that reaches it. Look
-# first at layers with numbers that are 0, huge or `nan`. The report is safe with in-place operations and with layers that run
-# twice, leaves `.grad` alone, and leaves no hook behind. A layer that the model uses without calling it, such as the last Linear
-# layer of attention, has no row, because no hook runs.
+# One row for each tensor that a layer returns: its shape, the mean of its absolute values, and the same mean for its gradient. Look
+# first at layers with numbers that are 0, huge or `nan`. The gradient is that of a sum of all outputs with random weights, not of your
+# loss: compare layers with each other. The report is safe with in-place operations and with layers that run twice, leaves `.grad`
+# alone, and leaves no hook behind. In training mode a batch norm counts this run as one more batch. A layer that the model uses
+# without calling it, such as the last Linear layer of attention, has no row.
 
 
 # %%
@@ -1022,10 +1005,12 @@ def layer_report(model, *inputs):
         for name, module in model.named_modules():
             if not list(module.children()):
                 hooks.enter_context(module.register_forward_hook(partial(watch, name)))
-        # A plain sum would not do: after a LayerNorm it is constant, and its gradient zero.
-        loss = sum((tensor * torch.randn_like(tensor)).sum() for tensor in tensors_in(model(*inputs)))
+        outputs = [tensor for tensor in tensors_in(model(*inputs)) if tensor.requires_grad]
         parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        torch.autograd.grad(loss, parameters, allow_unused=True)
+        if outputs and parameters:
+            # A plain sum would not do: after a LayerNorm it is constant, and its gradient zero.
+            loss = sum((tensor * torch.randn_like(tensor)).sum() for tensor in outputs)
+            torch.autograd.grad(loss, parameters, allow_unused=True)
     for row in rows:
         sizes = (f"{key} {row[key]:<10.4f}" for key in ("output", "gradient") if key in row)
         print(f"{row['layer']:22}{row['shape']:16}", *sizes)
@@ -1034,15 +1019,11 @@ def layer_report(model, *inputs):
 torch.manual_seed(0)
 net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(144, 2))
 layer_report(net, torch.randn(2, 3, 8, 8))
-print()
-layer_report(nn.LSTM(3, 4), torch.randn(5, 2, 3))
-print()
-layer_report(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), torch.randn(2, 5, 8))
 
 # %% [markdown]
 # ## Further: old checkpoints
 #
-# You rename a layer, and `load_state_dict` no longer reads what you saved last month. This short sitting mends that with a hook.
+# You rename a layer, and `load_state_dict` no longer reads what you saved last month. A hook repairs that.
 #
 # ## State-dict hooks: read old checkpoints
 #
@@ -1130,10 +1111,8 @@ check("state_dict_hooks")
 #
 # - [Visualizing Gradients](https://docs.pytorch.org/tutorials/intermediate/visualizing_gradients_tutorial.html), PyTorch's tutorial,
 #   hooks output tensors as you did, to compare a net with and without batch norm.
-# - [nnsight](https://nnsight.net) reads and edits the inside of a model in the order of its forward, without any hook that you
-#   have to register or remove: better for experiments with large language models.
-# - [Captum](https://captum.ai) has many tested methods that say which inputs mattered; 'Gradients that sum to one' is a toy beside
-#   them.
+# - [nnsight](https://nnsight.net) reads and edits the inside of large language models, without hooks of your own.
+# - [Captum](https://captum.ai) has many tested methods that say which inputs mattered.
 #
 # **Next:** lesson 04 visits every module of a model with `apply`, to initialise, extend and rewire it.
 #

@@ -31,7 +31,6 @@ from torch.nn import Parameter
 from course import hint, progress, solution
 from course.data import digits
 from course.gpt import TinyGPT
-from course.pictures.canvas import beside
 from course.pictures.feature_maps import draw_digits
 from course.pictures.gradient_flow import draw_gradient_flow
 from course.pictures.module_tree import draw_module_tree
@@ -57,12 +56,12 @@ def deep_net():
     return nn.Sequential(nn.Flatten(), *hidden, nn.Linear(64, 10))
 
 
-def train(net, x=pictures, y=labels, few=1500, steps=100, lr=0.001, eps=1e-8):
-    """Train what is not frozen on the first `few` pictures; return the share of right answers for the last 297."""
+def train(net, x=pictures, y=labels, n=1500, steps=100, lr=0.001):
+    """Train what is not frozen on the first `n` pictures; return the share of right answers for the last 297."""
     torch.manual_seed(0)
-    optimizer = torch.optim.Adam([one for one in net.parameters() if one.requires_grad], lr=lr, eps=eps)
+    optimizer = torch.optim.Adam([one for one in net.parameters() if one.requires_grad], lr=lr)
     for _ in range(steps):
-        batch = torch.randint(few, (64,))
+        batch = torch.randint(n, (64,))
         loss = F.cross_entropy(net(x[batch]), y[batch])
         optimizer.zero_grad()
         loss.backward()
@@ -78,8 +77,8 @@ def right(net, x=pictures, y=labels):
 print(f"read correctly after training: {train(deep_net())}   (guessing: 10%)")
 
 # %% [markdown]
-# Nothing raised an error. A layer learns from its gradient, and the function `look` notes how large that is, for one linear layer.
-# **Write the line** that carries it to every module of `net`: `net.apply(look)`. Which layers can learn, and which cannot?
+# Nothing raised an error. A layer learns from its gradient, and `look` notes how large that is, for one linear layer. **Write the
+# line** that carries it to every module of `net`: `net.apply(look)`. Which layers can learn, and which cannot?
 
 
 # %%
@@ -102,27 +101,9 @@ net = first_gradients(deep_net())
 print([f"{size:.0e}" for size in sizes], "<- first layer to last, once your line is there")
 
 # %% [markdown]
-# The same as a picture:
-
-
-# %%
-def by_layer(net, whose=""):
-    return {f"{whose}layer {number}": net[number][0].weight.grad for number in (1, 5, 10, 15, 20)}
-
-
-draw_gradient_flow(by_layer(net), title="gradients of the first backward pass")
-
-# %% [markdown]
-# Next to nothing arrives at the early layers. But Adam divides each gradient by its own size, so could tiny ones not do? To that size
-# it adds `eps`, 10⁻⁸, and beside that these are nothing:
-
-# %%
-for eps in (1e-8, 1e-30):
-    print(f"200 steps with eps={eps:.0e}: {train(deep_net(), steps=200, eps=eps)} read correctly")
-
-# %% [markdown]
-# With a tiny `eps` it begins to learn, but still reads badly. The fault is in the numbers that `nn.Linear` gives its weights to begin
-# with. Soon you will write a better start. First, a much smaller model is easier to look at.
+# Next to nothing arrives at the early layers. Adam divides each element of a gradient by a running mean of its size, but to that size
+# it adds `eps`, 10⁻⁸, and elements of the early gradients are near 10⁻¹⁰. The fault is in the numbers with which `nn.Linear`
+# initialises its weights. You will write a better initialisation. First, a much smaller model.
 #
 # ## The tree
 #
@@ -208,17 +189,13 @@ check("visit_order")
 # %% [markdown]
 # ## Children before the parent
 #
-# The same tree twice, first `named_modules()`, then `apply`, with the numbers of what really ran:
+# The same tree, with the numbers of what `apply` really did:
 
 # %%
 names = {module: name for name, module in tree.named_modules()}
 visits = {}
 tree.apply(lambda module: visits.setdefault(names[module], len(visits) + 1))
-
-beside(
-    draw_module_tree(tree, met, title="named_modules(): parent first"),
-    draw_module_tree(tree, visits, title="apply(): children first"),
-)
+draw_module_tree(tree, visits, title="the order of apply()")
 
 # %% [markdown]
 # `apply` is **post-order**: a module comes when all of its children are done, and the model itself comes last.
@@ -260,7 +237,7 @@ before = layer.W
 with torch.no_grad():
     layer.W.fill_(1.0)  # in place, while autograd looks away
 nn.init.constant_(layer.W, 1.0)  # the same, ready-made
-layer.W.data.fill_(1.0)  # the same in older code
+layer.W.data.fill_(1.0)  # in older code; autograd does not even notice, so it cannot warn you
 
 print(layer.W, "| still the same object:", layer.W is before)
 
@@ -272,7 +249,7 @@ print(layer.W, "| still the same object:", layer.W is before)
 # Write `weight_initialization(module)`: if `module` has a parameter `W`, its value becomes 1, **whatever it was before**.
 # `W` can still be trained.
 #
-# Apply the function to `model`, and keep what `apply` returns in `returned_module`. The check applies it to other trees, too.
+# Apply the function to `model`, and keep what `apply` returns in `returned_module`. The check applies it to other trees of `Function_*`, too.
 #
 # ```python
 # model.cd.d.W  # Parameter containing: tensor([1.], requires_grad=True)
@@ -301,15 +278,15 @@ from course import check
 check("init_ones")
 
 # %% [markdown]
-# ## Different layers, different starts
+# ## Different layers, different initialisations
 #
-# Back to the net that does not learn. Each layer multiplies the size of what goes in by a factor that its weights decide, and in a
-# deep net these factors are multiplied with each other. `sizes` sends the digits through 20 layers with ReLU, whose weights are
-# random numbers with a spread of gain / √64. **Find the gain** that keeps the size: add your own to the list.
+# Back to the net that does not learn. The weights of a layer multiply the size of what goes in by a factor, and in a deep net these
+# factors are multiplied with each other. `rms_of_layers` sends the digits through 20 layers with ReLU, without biases; the weights
+# are random numbers with a spread of gain / √64. **Find the gain** that keeps the size: add your own to the list.
 
 
 # %%
-def sizes(gain):
+def rms_of_layers(gain):
     """The size (root mean square) of what layers 1, 5, 10 and 20 return."""
     torch.manual_seed(0)
     x, found = pictures[:200].flatten(1), []
@@ -321,15 +298,29 @@ def sizes(gain):
 
 print(f"size after layer {1:9} {5:9} {10:9} {20:9}")
 for gain in (0.58, 1, 2):  # your turn: add gains
-    print(f"gain {gain:<11}", *(f"{size:9.2g}" for size in sizes(gain)))
+    print(f"gain {gain:<11}", *(f"{size:9.2g}" for size in rms_of_layers(gain)))
 
 # %% [markdown]
 # It lies near 1.4. That is √2: a ReLU sets half of the values to 0, and so halves the mean of their squares; gain² = 2 makes up for it.
 #
 # - **Kaiming's** rule for ReLU is this: a spread of √(2 / fan_in), where fan_in is the number of inputs.
-# - **Xavier's** rule has gain 1 where fan_in and fan_out are equal. It is made for layers without a ReLU. With one, each layer keeps 7
-#   tenths of the size, and 20 layers less than a hundredth.
-# - **PyTorch's own** start, uniform between ±1 / √fan_in, has gain √(1/3) ≈ 0.58: each layer loses more than half.
+# - **Xavier's** rule has gain 1 where fan_in and fan_out are equal. It is made for layers without a ReLU. With a ReLU behind it, each
+#   layer keeps 70% of the size, and 20 layers about a thousandth.
+# - **PyTorch's own**, uniform between ±1 / √fan_in, has gain √(1/3) ≈ 0.58: each layer loses more than half.
+#
+# Our net has biases as well:
+
+# %%
+x = pictures[:200]
+with torch.no_grad():
+    for number, layer in enumerate(deep_net()[:-1]):
+        x = layer(x)
+        if number in (1, 5, 10, 20):
+            print(f"layer {number:2}: size {x.square().mean().sqrt():.2g}, spread between pictures {x.std(dim=0).mean():.1g}")
+
+# %% [markdown]
+# They keep the size at 0.06. But a bias is the same for every picture: what **differs** between pictures shrinks as in the table. All
+# pictures look alike to the last layer, and the gradient shrinks likewise on its way back.
 #
 # So an initialisation goes by type. Two things stop most first attempts. Rules that look at the size of a layer need two
 # dimensions, and the weight of a batch norm has one. And a layer may do without a bias: then the attribute is there, and it is
@@ -343,7 +334,7 @@ print("a linear layer without a bias has the attribute:", hasattr(linear, "bias"
 print("a batch norm with affine=False has the weight", nn.BatchNorm2d(4, affine=False).weight)
 
 # %% [markdown]
-# ### Exercise: A start for every type
+# ### Exercise: An initialisation for every type
 #
 # medium · 12 min
 #
@@ -394,10 +385,15 @@ check("init_by_type")
 # %% [markdown]
 # ## The net wakes up
 #
-# Now carry **your** function into the net from the beginning. The picture has its first gradients below those of PyTorch's own start.
+# Now carry **your** function into the net from the beginning. The picture has its first gradients below those of PyTorch's own initialisation.
 
 # %%
 print(f"read correctly after training: {train(deep_net().apply(init_by_type))}")
+
+
+def by_layer(net, whose):
+    return {f"{whose}layer {number}": net[number][0].weight.grad for number in (1, 5, 10, 15, 20)}
+
 
 before, after = first_gradients(deep_net()), first_gradients(deep_net().apply(init_by_type))
 draw_gradient_flow(
@@ -405,24 +401,24 @@ draw_gradient_flow(
 )
 
 # %% [markdown]
-# It learns: the early layers get their share. But Xavier's rule loses 3 tenths of the size at each ReLU. **Beat it.** One line of
-# `my_start` needs another rule: the one for the gain that you found.
+# The early layers get their share. But Xavier's rule loses 30% of the size at each ReLU. **Beat it.** One line of
+# `my_init` needs another rule: the one for the gain that you found.
 
 
 # %%
-def my_start(module):
+def my_init(module):
     if isinstance(module, nn.Linear):
         nn.init.xavier_uniform_(module.weight)  # your turn
         nn.init.zeros_(module.bias)
 
 
-print(f"read correctly after training: {train(deep_net().apply(my_start))}")
+print(f"read correctly after training: {train(deep_net().apply(my_init))}")
 
 # %% [markdown]
-# ## A real model's start
+# ## A real model's initialisation
 #
-# Large models do just this. Below is the start of [nanoGPT](https://github.com/karpathy/nanoGPT), a small GPT-2, for our GPT. An untrained
-# model knows nothing, so its first loss should be that of guessing. Is it?
+# Below is that of [nanoGPT](https://github.com/karpathy/nanoGPT), a small GPT-2, applied to our GPT. An untrained model's first loss
+# should be that of guessing. Is it?
 
 
 # %%
@@ -441,110 +437,9 @@ for name, gpt in {"PyTorch's own": TinyGPT(), "_init_weights": TinyGPT().apply(_
     print(f"{name:14} first loss {loss:.3f}   guessing: {torch.tensor(13.0).log():.3f}")
 
 # %% [markdown]
-# `apply` gives no name. Where nanoGPT wants a smaller start for layers with a certain name, it loops over `named_parameters()`.
-
-# %% [markdown]
-# ## A text for repr
-#
-# `print(model)` writes for each module its class name and, between the parentheses, whatever its method `extra_repr()`
-# returns. That is a place for a note: at the end of this section `print` tells which layers of the sick net cannot learn. First the
-# tree, whose functions have a name and do not show it:
-
-# %%
-for layer in (nn.Linear(2, 3), Function_A()):
-    print(f"extra_repr() returns {layer.extra_repr()!r}")
-    print(f"so it is shown as    {layer}")
-
-# %% [markdown]
-# If the class is not yours, `apply` can put a method onto each **object**, with two surprises: a function stored on an object gets no
-# `self`, and `repr()` and `print()` look for `__repr__` on the **class** alone.
-
-# %%
-layer = Function_A("amber")
-
-
-def shout(self):
-    return self.name.upper()
-
-
-layer.extra_repr = shout
-attempt("a plain function as extra_repr of the object:", lambda: repr(layer))
-
-layer = Function_A("amber")
-layer.__repr__ = lambda: "never shown"
-print("a __repr__ on the object:\n   ", layer)
-
-# %% [markdown]
-# So the function needs its `self` fixed beforehand. `partial(shout, layer)` is a new function that calls `shout` with `layer` as
-# its first argument. A closure can do the same.
-
-# %% [markdown]
-# ### Exercise: Names in the repr
-#
-# medium · 10 min
-#
-# Make every `Function_*` of `model` show its own name, without quotes.
-#
-# - `function_repr(self)` returns the text between the parentheses for the object `self`.
-# - `add_repr(module)` lets `module` show that text, if it is a `Function_*`; other modules, and the classes, stay as they are.
-# - Apply `add_repr` to `model`, and keep what `apply` returns in `returned_module`.
-#
-# ```python
-# print(model.ab.a)  # Function_A(name=duck)
-# ```
-
-# %% nbgrader={"grade": false, "grade_id": "named_repr", "locked": false, "schema_version": 3, "solution": true, "task": false}
-model = Model()
-returned_module = None
-
-
-def function_repr(self):
-    # TODO: return the text name=..., with the name of `self`.
-    ### BEGIN SOLUTION
-    return f"name={self.name}"
-    ### END SOLUTION
-
-
-def add_repr(module):
-    # TODO: let every Function_* use `function_repr` for its repr.
-    ### BEGIN SOLUTION
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        module.extra_repr = partial(function_repr, module)
-    ### END SOLUTION
-
-
-# TODO: apply `add_repr` to `model`. What `apply` returns goes into `returned_module`.
-### BEGIN SOLUTION
-returned_module = model.apply(add_repr)
-### END SOLUTION
-
-print(model)
-
-# %% nbgrader={"grade": true, "grade_id": "test_named_repr", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("named_repr")
-
-# %% [markdown]
-# The same on the net from the beginning. Each linear layer says how large its first gradient is:
-
-
-# %%
-def with_gradient(self):
-    return f"{nn.Linear.extra_repr(self)}, gradient {self.weight.grad.norm():.0e}"
-
-
-def add_gradient(module):
-    if isinstance(module, nn.Linear):
-        module.extra_repr = partial(with_gradient, module)
-
-
-sick = first_gradients(deep_net()).apply(add_gradient)
-print(sick[1][0], sick[20][0], sep="\n")
-
-# %% [markdown]
 # ## A Parameter from outside
 #
-# A trained net should read something new, and you may not touch its class. Three steps do it, each an `apply`: a new `Parameter`,
+# A trained net should read something new, and you may not touch its class. Three steps do it, all by `apply`: a new `Parameter`,
 # its first value, a new `forward`.
 #
 # Assigning a `Parameter` to an attribute registers it, from wherever and whenever: you trained one like that in lesson 01. A plain
@@ -556,8 +451,9 @@ print(sick[1][0], sick[20][0], sep="\n")
 #
 # **A forward hook that returns a value** replaces the output. The old `forward` still runs first, so it must accept the input.
 #
-# **A `forward` on the object**, `module.forward = ...`, hides that of the class. The old one does not run; hooks still do. As with
-# `extra_repr`, it gets no `self`: use `partial`, or a closure.
+# **A `forward` on the object**, `module.forward = ...`, hides that of the class. The old one does not run; hooks still do. A function
+# stored on an object gets no `self`, so fix it beforehand: `partial(with_gain, layer)` is a new function that calls `with_gain` with
+# `layer` as its first argument. A closure can do the same. (`module.__call__ = ...` does nothing: Python asks the class alone for it.)
 #
 # The cell multiplies by a gain, in each way. The second input cannot be added to `W`, so it shows which way runs the old `forward`.
 
@@ -592,7 +488,7 @@ attempt("hook, 3 elements:", lambda: hooked(three))
 # `returned_module`:
 #
 # - `add_bias(module)` gives every `Function_*` a `Parameter` of its own, `b`, of shape (2,).
-# - `weight_initialization(module)` sets every element of `W` and `b` to 1.
+# - After `weight_initialization(module)` every element of `W` and `b` is 1.
 # - `linear_transformation(module)` makes every `Function_*` return `X @ W + b`, or `X @ W.T + b` as `nn.Linear` does, for an `X` of
 #   shape (2, 2), also when `W` and `b` have other values later.
 #
@@ -649,7 +545,7 @@ check("linear_everywhere")
 # ## A trained net reads something new
 #
 # The same three steps, where they are worth something. A net has learned to read, and now gets **mirrored** digits. It is frozen.
-# Its first layer gets an addition of 512 new numbers, `A` and `B`, and a `forward` that uses them. This is LoRA, with which large
+# Its hidden layers get an addition of 1,024 new numbers, `A` and `B`, and a `forward` that uses them. This is LoRA, with which large
 # language models are tuned (lesson 07).
 
 
@@ -658,23 +554,31 @@ def with_addition(self, x):
     return F.linear(x, self.weight, self.bias) + x @ self.A @ self.B
 
 
+def add(module):
+    if isinstance(module, nn.Linear) and module.out_features == 64:
+        module.A, module.B = Parameter(0.1 * torch.randn(64, 4)), Parameter(torch.zeros(4, 64))
+        module.forward = partial(with_addition, module)
+
+
+def take_off(module):
+    if "forward" in vars(module):
+        del module.forward  # the class's own again
+
+
 torch.manual_seed(0)
 reader = nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
 print("upright digits:               ", train(reader, steps=150, lr=0.01))
 mirrored = pictures.flip(3)
 print("mirrored, before:             ", right(reader, mirrored))
 
-reader.requires_grad_(False)  # frozen
-layer = reader[1]
-layer.A, layer.B = Parameter(0.1 * torch.randn(64, 4)), Parameter(torch.zeros(4, 64))
-layer.forward = partial(with_addition, layer)
+reader.requires_grad_(False).apply(add)  # frozen, but for the addition
 print("mirrored, with the addition:  ", train(reader, mirrored, steps=150, lr=0.01))
-del layer.forward  # the class's own again
+reader.apply(take_off)
 print("upright, without the addition:", right(reader))
 
 # %% [markdown]
-# `del layer.forward` brings the old net back. The other way to use a frozen net is a **new head**. Its question: is the digit odd?
-# There are answers for 40 pictures only. Two controls: a frozen net that has learned nothing, and a net that learns all on the 40.
+# The other way to use a frozen net is a **new head**. The new question: is the digit odd? Only 40 pictures have a label. Two
+# controls: a frozen net that was never trained, and a net of which all layers are trained on the 40.
 
 
 # %%
@@ -687,7 +591,7 @@ def body():
 
 def new_head(trunk, x=pictures):
     torch.manual_seed(1)
-    return train(nn.Sequential(trunk, nn.Linear(32, 2)), x, labels % 2, few=40, lr=0.01)
+    return train(nn.Sequential(trunk, nn.Linear(32, 2)), x, labels % 2, n=40, lr=0.01)
 
 
 trained, old_head = body(), nn.Linear(32, 10)
@@ -698,7 +602,7 @@ print("the same on an untrained net:              ", new_head(body().requires_gr
 print("all layers trained on the 40 pictures:     ", new_head(body()))
 
 # %% [markdown]
-# ## Further: layers in two places, parameters in two hands
+# ## Further: shared layers, shared parameters
 #
 # The core path ends here. What follows is for models that are less tidy: a layer appears in two places, an optimizer is already at
 # work, one part has to stay as it is, another has to go.
@@ -734,8 +638,8 @@ print("visits of the encoder:               ", visited.count(encoder))
 print("the encoder among modules():         ", list(branches.modules()).count(encoder))
 
 # %% [markdown]
-# To set weights to 1 twice is harmless. To register a hook twice is not. Here the encoder runs twice in one run of the model, once
-# for each branch, which should make two lines in a log:
+# To set weights to 1 twice is harmless. To register a hook twice is not. The encoder runs once for each branch, which should make two
+# lines in a log:
 
 # %%
 calls = []
@@ -752,7 +656,7 @@ print("lines in the log from the encoder:", calls.count(encoder))
 # medium · 10 min · further
 #
 # Write `hook_once(model, hook)`. It registers `hook` as a forward hook on every module of `model`, the model itself included:
-# once on each, in however many places it appears. It returns the list of the handles; when these are removed, it works again.
+# once on each, in however many places it appears. It returns the list of the handles. Once they are removed, it may be called again.
 # With or without `apply`: as you like.
 #
 # ```python
@@ -819,12 +723,12 @@ for initialise in (in_place, replaced):
 # So **write into** the parameter: `copy_` takes values from any tensor that fits, and keeps the parameter's own memory and dtype.
 
 # %% [markdown]
-# ### Exercise: A new start in mid-training
+# ### Exercise: New values in mid-training
 #
 # medium · 10 min · further
 #
 # An optimizer already holds the parameters of `model`. Write `init_in_place(model, new)`: every parameter `p`, at any depth, takes
-# the values of the tensor `new(p)`, which has its shape.
+# the values of `new(p)`, a tensor of the same shape.
 #
 # - Each stays the same `Parameter`, with its dtype, trained or frozen as it was.
 # - `new` is called once for each parameter, also where layers are shared.
@@ -918,7 +822,7 @@ from course import check
 check("freeze_where")
 
 # %% [markdown]
-# What does the wrong mode cost? The new head of the core path, now with pale pictures of another scanner. The old head never changes:
+# What does the wrong mode cost? We train the new head of the core path once more, on paler pictures. The old head never changes:
 
 # %%
 for mode in (True, False):
@@ -926,6 +830,10 @@ for mode in (True, False):
     odd = new_head(trunk, 0.5 * pictures)
     old = right(nn.Sequential(trunk, old_head))
     print(f"frozen net in {'training' if mode else 'eval'} mode: odd or even {odd}, the ten digits with the old head {old}")
+
+# %% [markdown]
+# For the paler pictures the moved statistics even help. The price: the old head, which nobody touched, reads worse. What you call
+# frozen must not change.
 
 # %% [markdown]
 # ### In your own words: The frozen part that drifts
@@ -970,20 +878,9 @@ for mode in (True, False):
 # replaces modules looks at the children of the module that it is given.
 #
 # Often a replacement is a **wrapper** that keeps the old module inside: a linear layer followed by dropout, or a frozen layer with
-# a small trainable one beside it, as in LoRA. Then the order of the walk matters. This loop meets parents first. It wraps the
-# linear layer, walks on into the wrapper, and wraps it again:
-
-# %%
-net = nn.Sequential(nn.Linear(2, 2))
-try:
-    for parent in net.modules():
-        for name, child in parent.named_children():
-            if isinstance(child, nn.Linear):
-                setattr(parent, name, nn.Sequential(child, nn.Dropout()))
-except RecursionError as error:
-    print("RecursionError:", error)
-
-# %% [markdown]
+# a small trainable one beside it, as in LoRA. Then the order of the walk matters. A loop that meets parents first walks on into the
+# wrapper, wraps the layer again, and ends in a `RecursionError`.
+#
 # `apply` visits children first, so it never walks into the new wrapper, as long as one path leads to the parent. If two do, the second
 # visit walks into what the first one has put in:
 
@@ -1000,8 +897,7 @@ print(TwoBranches().apply(wrap_children).left[0])
 # %% [markdown]
 # Two steps are always safe: **first look, then change.** Write down every place while the tree is still as it was.
 #
-# Two more things are easy to overlook. `named_children()` hides the second place of a shared module within one parent; the dict
-# `_modules` shows each. And a new module is in training mode, whatever mode the model is in:
+# `named_children()` hides the second place of a shared module within one parent; the dict `_modules` shows each. And a new module is in training mode, whatever mode the model is in:
 
 # %%
 act = nn.ReLU()
@@ -1018,9 +914,9 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 # hard · 20 min · further
 #
 # Write `replace_modules(model, wanted, make)`. At every place in `model`, at any depth, where `wanted(module)` is true, it puts
-# `make(module)` instead, and it returns the model. A module in several places gets **one** replacement, for which
-# `make` is called once. What `make` returns is not searched again, even if the old module is inside. A replacement, with all that
-# is in it, is in the mode, training or eval, of the module that it replaces. No wanted module stands inside another.
+# `make(module)` instead, and it returns the model. A module in several places gets **one** replacement, for which `make` is called
+# once. What `make` returns is not searched again. A replacement, with all inside, the old module too, is in the mode, training or
+# eval, of what it replaces. `model` itself is never wanted; no wanted module stands inside another.
 #
 # ```python
 # replace_modules(nn.Sequential(nn.ReLU()), lambda module: isinstance(module, nn.ReLU), lambda old: nn.Tanh())  # Sequential((0): Tanh())
@@ -1061,12 +957,107 @@ from course import check
 check("replace_modules")
 
 # %% [markdown]
-# ## Further: copies
+# ## Further: methods on objects
 #
+# ## A text for repr
+#
+# `print(model)` writes for each module its class name and, between the parentheses, whatever its method `extra_repr()`
+# returns. That is a place for a note. The functions of the tree have a name, and do not show it:
+
+# %%
+for layer in (nn.Linear(2, 3), Function_A()):
+    print(f"extra_repr() returns {layer.extra_repr()!r}")
+    print(f"so it is shown as    {layer}")
+
+# %% [markdown]
+# If the class is not yours, `apply` can put a method onto each **object**. As with `forward`, a function stored on an object gets no
+# `self`; and `repr()` and `print()` look for `__repr__` on the **class** alone.
+
+# %%
+layer = Function_A("amber")
+
+
+def shout(self):
+    return self.name.upper()
+
+
+layer.extra_repr = shout
+attempt("a plain function as extra_repr of the object:", lambda: repr(layer))
+
+layer = Function_A("amber")
+layer.__repr__ = lambda: "never shown"
+print("a __repr__ on the object:\n   ", layer)
+
+# %% [markdown]
+# So fix its `self` beforehand: `partial(shout, layer)`.
+#
+# ### Exercise: Names in the repr
+#
+# medium · 10 min · further
+#
+# Make every `Function_*` of `model` show its own name, without quotes.
+#
+# - `function_repr(self)` returns the text between the parentheses for the object `self`.
+# - `add_repr(module)` lets `module` show that text, if it is a `Function_*`; other modules, and the classes, stay as they are.
+# - Apply `add_repr` to `model`, and keep what `apply` returns in `returned_module`.
+#
+# ```python
+# print(model.ab.a)  # Function_A(name=duck)
+# ```
+
+# %% nbgrader={"grade": false, "grade_id": "named_repr", "locked": false, "schema_version": 3, "solution": true, "task": false}
+model = Model()
+returned_module = None
+
+
+def function_repr(self):
+    # TODO: return the text name=..., with the name of `self`.
+    ### BEGIN SOLUTION
+    return f"name={self.name}"
+    ### END SOLUTION
+
+
+def add_repr(module):
+    # TODO: let every Function_* use `function_repr` for its repr.
+    ### BEGIN SOLUTION
+    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
+        module.extra_repr = partial(function_repr, module)
+    ### END SOLUTION
+
+
+# TODO: apply `add_repr` to `model`. What `apply` returns goes into `returned_module`.
+### BEGIN SOLUTION
+returned_module = model.apply(add_repr)
+### END SOLUTION
+
+print(model)
+
+# %% nbgrader={"grade": true, "grade_id": "test_named_repr", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("named_repr")
+
+# %% [markdown]
+# The same on the net from the beginning. Each linear layer says how large its first gradient is:
+
+
+# %%
+def with_gradient(self):
+    return f"{nn.Linear.extra_repr(self)}, gradient {self.weight.grad.norm():.0e}"
+
+
+def add_gradient(module):
+    if isinstance(module, nn.Linear):
+        module.extra_repr = partial(with_gradient, module)
+
+
+sick = first_gradients(deep_net()).apply(add_gradient)
+print(sick[1][0], sick[20][0], sep="\n")
+
+# %% [markdown]
 # ## A copy that remembers the original
 #
-# Which ways to another forward still work when somebody copies the model, for an average of weights, say? `deepcopy` copies the
-# module, but it does not look into functions: one that reads `module` from around it still holds the **old** module. The
+# You have changed the `forward` of a module. Somebody copies the model, to average its weights, say. Which ways survive? `deepcopy`
+# copies the module, but it does not look into functions: one that reads `module` from around it still holds the **old** module. The
 # arguments of a `partial` are copied too.
 
 
@@ -1097,8 +1088,8 @@ for way in (closing_over, by_argument, by_partial):
 # hard · 20 min · further
 #
 # Once more every `Function_*` becomes linear, this time in a way that lasts. Write one function for `apply`, `make_linear(module)`:
-# every `Function_*` gets a `Parameter` called `b`, of zeros, and returns `X @ W + b`, for a `W` of any shape `(n, m)` and any number
-# of rows. **Applied again**, it changes nothing. **Copied** with `copy.deepcopy`, the copy computes with its own `W` and `b`. The
+# every `Function_*` gets a `Parameter` called `b`, of zeros, and returns `X @ W + b`, for a `W` of any shape `(n, m)` and an `X` of
+# shape `(rows, n)`. **Applied again**, it changes nothing. **Copied** with `copy.deepcopy`, the copy computes with its own `W` and `b`. The
 # classes, and everything outside `model`, stay as they are.
 #
 # ```python
@@ -1137,7 +1128,7 @@ check("linear_any_weight")
 #
 # - `model.apply(fn)` calls `fn(module)` on every module, children first. It ignores what `fn` returns, and returns the model.
 # - Set values in place, while autograd looks away. A new `Parameter` leaves the optimizer with the old one.
-# - Start values decide whether a deep net learns at all. Keep the size: gain √2 for layers with a ReLU.
+# - The initialisation decides whether a deep net learns at all. Keep the size: gain √2 for layers with a ReLU.
 # - A forward hook replaces the output, after the old `forward` has run; a `forward` on the object replaces the computation.
 # - To freeze takes two things: parameters that need no gradient, and eval mode.
 #

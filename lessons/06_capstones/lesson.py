@@ -33,7 +33,7 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## Find the layer in which a net breaks
 #
-# This net reads digits. Its loss falls. Then, from one step to the next, nothing is left of it. The **patient** is the net just before
+# This net reads digits. Its loss falls. Then, from one step to the next, the loss is NaN. The **patient** is the net just before
 # its last sound loss, `x` is the batch that kills it:
 
 # %%
@@ -52,8 +52,8 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 #
 # ### A unit that is always 0
 #
-# Another fault makes no noise. Where a ReLU is 0 it hands back no gradient. A **unit** (a feature, or a channel: an index of dimension 1) that is 0 for *every*
-# sample, at every position, is **dead**: it learns nothing.
+# Another fault is silent. Where a ReLU's output is 0, no gradient goes back through it. A **unit** (a feature, or a channel: an index of dimension 1) that is 0 for *every*
+# sample, at every position, is **dead**. (Inputs here: `(N, features)` or `(N, channels, h, w)`; a ReLU runs once.)
 #
 # ### Exercise: What is wrong with this net?
 #
@@ -67,7 +67,7 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 # | key | value |
 # | --- | --- |
 # | `"bad_output"` | name of the first module to *finish* whose output holds NaN or infinity, or `None` |
-# | `"bad_gradient"` | name of the first module, in the order of *backward*, whose output gets such a gradient, or `None` |
+# | `"bad_gradient"` | name of the module whose output is the first, in *backward*, to get such a gradient, or `None` |
 #
 # **Step 2** (2 points): what does not learn?
 #
@@ -145,7 +145,7 @@ show_source(UnitLength, Reader)
 # %% [markdown]
 # The output of `embed` is the first to get a bad gradient. So look at what comes next in forward: `UnitLength`. If a row is all
 # zeros, the slope of `sqrt` there is infinite, and infinity times 0 is NaN. The `1e-6` comes too late: it is added after the root.
-# How large a gradient do other ways to write it hand to a row of zeros?
+# How large is the gradient that each of four ways to write it gives a row of zeros?
 
 # %%
 ways = {
@@ -196,7 +196,7 @@ for title, kind in {"sigmoid": (nn.Sigmoid,), "BatchNorm, ReLU": (nn.ReLU, nn.Ba
 draw_gradient_flow(weights, title="Two nets, one backward pass each")
 
 # %% [markdown]
-# Of the sigmoids' gradient not even a hundred-thousandth reaches the first layer (the axis is logarithmic). But the weights count
+# Less than 1/100,000 of the gradient gets through the sigmoids (the axis is logarithmic). But the weights count
 # as well. How much of the last layer's gradient does the first layer get, if the nets start with smaller or larger ones?
 
 # %%
@@ -220,7 +220,7 @@ for title, (activation, norm) in kinds.items():
 #
 # ### Three faults at once
 #
-# This net has the hand-made layer, a first layer of which 20 of 32 units have only negative weights (and pixels are never
+# This net has that layer, a first layer of which 20 of 32 units have only negative weights (and pixels are never
 # negative), and a last layer that somebody forgot to unfreeze. Does your report tell all three?
 
 # %%
@@ -307,8 +307,8 @@ watched("checkpoint, dataclass", wrapped, lambda: wrapped(torch.randn(3, 16)))
 watched("a model no hook hears", nn.Linear(4, 3), lambda: wrapped(torch.randn(3, 16)))
 
 # %% [markdown]
-# One weight of the LSTM is NaN; its name is `''`, for the model is that one layer. An error in the other models is your tool's: it has
-# broken what it should only watch. The last line hears no hook: there an error is right. PyTorch's own detector stands in lesson 07,
+# One weight of the LSTM is NaN; its name is `''`, for the model is that one layer. An error in another model is your tool's: it
+# breaks what it should only watch. The last line hears no hook: there an error is right. PyTorch's own detector stands in lesson 07,
 # 'Which operation made the NaN?'.
 #
 # ## See where a net looks
@@ -386,10 +386,10 @@ draw_feature_maps(
 # | 4 | the sum over the channels of weight times `A` | `(N, h, w)` |
 # | 5 | negative values become 0: they speak against the class | `(N, h, w)` |
 #
-# The score is what the model returns, and not its softmax: if the model is sure, the gradient of that is nearly 0.
+# The score is what the model returns, and not its softmax: if the model is sure, the gradient of that is nearly 0. The surest picture:
 
 # %%
-scores = eye(framed[1500:1501])
+scores = eye(framed[1694:1695])
 for title, value in (("score", scores), ("softmax", scores.softmax(1))):
     (slope,) = torch.autograd.grad(value.max(), scores, retain_graph=True)
     print(f"{title:8} {value.max():6.3f}   gradient that arrives at the scores, at most: {slope.abs().max():.4f}")
@@ -488,8 +488,8 @@ for title, net in {"trained": eye, "untrained": DigitNet(), "the patient": patie
     if written:
         print(f"{title:12} {heat_on_the_digit(net):.0%} of the heat on the right digit")
 # %% [markdown]
-# The patient's loss was low, and yet its heat is hardly better than chance: it has never seen a digit that has moved, or that has
-# neighbours. Do the same with your own nets before you believe a picture.
+# The patient's loss was low, and yet its heat is hardly better than chance: a low loss says nothing about the picture. Do the same
+# with your own nets before you believe one.
 #
 # ## Further
 #
@@ -502,7 +502,7 @@ for title, net in {"trained": eye, "untrained": DigitNet(), "the patient": patie
 # ## Grad-CAM at work
 #
 # **CAM**, the predecessor, needs no autograd: where a net ends in a mean and one linear layer, it takes that layer's weight for the
-# channel, divided by the number of positions. In a ResNet's block one ReLU runs twice, and its last output is the block's. Does your
+# channel; Grad-CAM's is that, divided by the number of positions. In a ResNet's block one ReLU runs twice, and its last output is the block's. Does your
 # tool agree with both?
 
 # %%
@@ -554,8 +554,8 @@ for name, parameter in net.named_parameters():
 net(torch.randn(3, 4)).sum().backward()
 # %% [markdown]
 # The tensor hook comes too early, the post-accumulate hook (lesson 02) at the right moment. Is it safe to change a weight in the middle
-# of backward? If its gradient is complete, all uses *through which a gradient flows to it* are done: the hooks of the weight that
-# both layers share run once, after both.
+# of backward? Yes, for each use *that autograd knows*: once the gradient is complete, backward is through with all of them. The
+# hooks of the shared weight run once.
 #
 # ### Exercise: Optimizer in backward
 #
@@ -652,8 +652,8 @@ print("The parameters after ten steps are equal, bit by bit:", torch.equal(*resu
 draw_memory(bars, title="A net in training: what the model and its optimizer need")
 # %% [markdown]
 # It has a price: nobody can clip by the norm of *all* gradients, or add up those of several batches. And it is not safe with every model.
-# In a *reentrant* checkpoint the hook of a shared weight runs twice, and so does its step. And if a weight is used once more with
-# its history cut off, the backward of what came earlier may still need the old value:
+# In a *reentrant* checkpoint the hook of a shared weight runs twice, and so does its step. And if forward also uses the weight
+# detached, backward may still need the old value:
 
 # %%
 class Twice(nn.Module):
@@ -828,7 +828,7 @@ for sample, gradient in enumerate(per_sample.gradients.get("embed.weight", [])):
 # One scan of 1,500 is blank, and one NaN among 32 is enough to make the sum NaN.
 #
 # The tool also cleans data sets. Of the following 1,000 digits 20 carry a wrong label. A small net learns from all of them for a moment.
-# Then how hard does each sample pull at it? In a red frame: the labels that we have spoilt.
+# How large is each sample's gradient then? In a red frame: the labels that we have spoilt.
 
 # %%
 from course.pictures.feature_maps import draw_digits
@@ -914,7 +914,7 @@ with torch.autocast("cpu"):
 #
 # ### Without hooks: `vmap`
 #
-# For your own layers nobody has written a rule. `torch.func` needs none: `grad` makes a function that returns the gradient of one
+# What if a layer has no rule yet? `torch.func` needs none: `grad` makes a function that returns the gradient of one
 # sample, `vmap` runs it for all samples at once. Is it the same, and what does it cost on your machine?
 
 # %%

@@ -11,7 +11,7 @@
 #
 # - **You will do** this: make hooks that are right where models are compiled, checkpointed, scaled and spread over machines.
 # - **You will learn** what a hook sees there, and what it never sees.
-# - **You need** lessons 02 to 04.
+# - **You need** lessons 02 to 04; for *Further* 06, too.
 # - **Time** <!-- time and points -->.
 # - **Out of scope** GPUs: all of it happens on a CPU as well.
 
@@ -124,7 +124,7 @@ print("asked of the net as it was before it was compiled:", dead_relus(net._orig
 
 # %% [markdown]
 # Compiled code is made in the first call, and again if something that it *guards* changes, such as the batch size. Which hooks does
-# the second call hear, if they came before the first (early) or after it (late)? In the third column a **sentinel** was early: a
+# the second call run, if they came before the first (early) or after it (late)? In the third column a **sentinel** was early: a
 # hook of the same kind and module that does nothing.
 
 # %%
@@ -159,7 +159,7 @@ print("a late forward hook, and another batch size:", heard("register_forward_ho
 # %% [markdown]
 # An **empty** set of hooks is not guarded; a set with a hook in it is, so the sentinel opens its module to late hooks of its kind. Hooks
 # on parameters belong to autograd. `fullgraph=True` demands code without a gap, and a full backward hook makes one. The last line is
-# why a late hook may be heard all the same: the last batch of an epoch is smaller.
+# why a late hook may run all the same: the last batch of an epoch is smaller.
 #
 # The *fast path* of a `TransformerEncoder` in eval mode calls no layer inside, either. Count the modules that are heard, then hook one
 # inner layer:
@@ -220,7 +220,7 @@ draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called aga
 
 # %% [markdown]
 # The reentrant checkpoint, the older kind, runs all of its part again. The newer one stops as soon as backward has what it needs: the
-# last layer begins, and its hook runs only with `always_call=True`. Pre-hook and hook as a pair, as in lesson 06, need that. BatchNorm
+# last layer that saves something begins, and its hook runs only with `always_call=True`. What comes after it never begins. BatchNorm
 # counts twice a step. And the second forward has to record what the first one did:
 
 # %%
@@ -255,10 +255,10 @@ for when, (draws, generator) in cases.items():
     print(f"drawn in {when:28}: off by {(gradients[0] - gradients[1]).abs().max().item():.2f}")
 
 # %% [markdown]
-# Drawn in one forward only, it moves the Dropout's numbers. A generator of its own does no harm.
+# A number drawn in only one forward gives the Dropout another mask in the other. A generator of its own does no harm.
 #
 # How does a hook know which forward it is in? Not by the calls of the model: if you watch a block that is itself checkpointed,
-# backward calls all of it again. `ModuleTracker().is_bw` says whether backward is running.
+# backward calls all of it again. `ModuleTracker().is_bw` says whether backward is running, a forward inside a tensor hook included.
 
 # %%
 block = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
@@ -270,8 +270,8 @@ checkpoint(block, x, use_reentrant=False).sum().backward()
 # medium · 12 min
 #
 # Write the context manager `recorder(model, layers)`. Each call of `model` within the block runs each of these layers once, and adds an
-# entry for it: the mean of the squares of its output, as a Python number. What a checkpoint computes again in backward, a layer or all
-# of `model`, adds nothing. `with` hands out a dict of lists, from the names in `layers` to their entries. After the block, no
+# entry for it: the mean of the squares of its output, as a Python number. What a checkpoint computes again in backward, one layer or
+# all of `model`, adds no entry. `with` hands out a dict of lists, from the names in `layers` to their entries. After the block, no
 # hook is left.
 #
 # ```python
@@ -322,7 +322,7 @@ for dtype in (torch.float16, torch.bfloat16):
     print(f"{dtype!s:14} {torch.tensor([1e-8, 70_000.0]).to(dtype).tolist()}")
 
 # %% [markdown]
-# bfloat16 needs no help. In **float16** small gradients vanish. So training multiplies the loss by a large number, 65,536 at first,
+# bfloat16 needs no scaling. In **float16** small gradients vanish. So training multiplies the loss by a large number, 65,536 at first,
 # and divides the gradients again right before the optimizer's step. A
 # [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) does both. What does a hook on a parameter see, if its true gradient is 1?
 
@@ -337,8 +337,8 @@ scaler.step(optimizer)
 scaler.update()
 
 # %% [markdown]
-# A tensor hook that clamps to (-1, 1) is a disaster here: of the gradient, 1 / 65,536 is left. And if a gradient overflows, the scaler
-# skips the step, and no hook of the optimizer runs:
+# A tensor hook that clamps to (-1, 1) is a disaster here: only 1/65,536 of the gradient is left. And if a gradient overflows, the scaler
+# skips the step, and no hook of this optimizer runs:
 
 # %%
 for title, factor in (("clamped in a tensor hook", 1), ("an overflow", 1e38)):
@@ -352,14 +352,14 @@ for title, factor in (("clamped in a tensor hook", 1), ("an overflow", 1e38)):
 # %% [markdown]
 # An optimizer has hooks of its own:
 # [`register_step_pre_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.register_step_pre_hook.html) and
-# `register_step_post_hook(hook)` call `hook(optimizer, args, kwargs)` around each step. What a pre-hook returns, except `None`, replaces `(args, kwargs)`.
+# `register_step_post_hook(hook)` call `hook(optimizer, args, kwargs)` around each step. If a pre-hook returns anything but `None`, that replaces `(args, kwargs)`.
 #
 # ### Exercise: A clip that is right under a scaler
 # easy · 9 min
 #
 # Write `clip_at_step(optimizer, most)`. From then on, each step of `optimizer` first brings the norm of all of its gradients
 # together down to `most`, if it is larger: `nn.utils.clip_grad_norm_` does that. It is right with a `GradScaler`, too. Parameters
-# that the optimizer gets later belong to it as well. It returns a handle whose `remove()` ends it.
+# that are added to the optimizer later are clipped, too. It returns a handle whose `remove()` ends it.
 #
 # ```python
 # clip_at_step(optimizer, 0.5)
@@ -418,7 +418,8 @@ for fused in (False, True):
     print(f"fused={fused!s:5} the step:", -w.detach())
 
 # %% [markdown]
-# They are still scaled, and a clip to 0.5 leaves next to nothing after the division. There, call
+# They are still scaled, and a clip to 0.5 leaves next to nothing after the division. And a fused `step`, with its hooks, is called
+# even after an overflow. There, call
 # `scaler.unscale_(optimizer)` before `scaler.step(optimizer)`.
 #
 # ## Adapt a model without touching it
@@ -452,7 +453,7 @@ with attention.out_proj.register_forward_hook(lambda module, args, output: outpu
 # ### Exercise: LoRA for any Linear
 # medium · 12 min
 #
-# Write `LoRA(linear, rank)`, a module that can stand in the place of any `nn.Linear` that is called. It computes
+# Write `LoRA(linear, rank)`, a module that can stand in the place of any `nn.Linear` that is called, of any dtype. It computes
 # `linear(x) + x @ A.T @ B.T` with two parameters of its own: `A`, random, has `rank` rows; `B`, zeros, has `rank` columns. Only
 # these two are trained: the linear layer is frozen. `merged()` returns a new `nn.Linear` that computes the same by itself, and leaves the LoRA as it is.
 #
@@ -516,23 +517,6 @@ for _ in range(3):
 merged = nn.Sequential(*(part.merged() if isinstance(part, LoRA) else part for part in net))
 right = (turned(merged, pictures).argmax(1) == labels).float().mean().item()
 print(f"upside down, after three epochs and merged: {right:.0%} of a batch")
-
-# %% [markdown]
-# Libraries multiply the correction by `alpha / rank`, so that another rank needs no other learning rate. How far does one step of Adam
-# move the outputs, with and without?
-
-# %%
-for scaled in (False, True):
-    moved = []
-    for rank in (1, 4, 16):
-        torch.manual_seed(0)
-        lora = LoRA(nn.Linear(64, 10), rank)
-        x, scale = pictures.flatten(1), 1 / rank if scaled else 1.0
-        correction = lambda: scale * x @ lora.A.T @ lora.B.T
-        F.cross_entropy(lora.linear(x) + correction(), labels).backward()
-        torch.optim.Adam([lora.A, lora.B], lr=0.01).step()
-        moved.append(round(correction().abs().mean().item(), 4))
-    print(f"ranks 1, 4, 16, {'times 1 / rank' if scaled else 'as it is':14}: moved by {moved}")
 
 # %% [markdown]
 # An encoder in eval mode reads `linear1.weight` before it decides on its fast path, and a LoRA has no `weight`. The cure is
@@ -611,8 +595,8 @@ print("B of out_proj counts:", not torch.allclose(before, after), "  merged:", t
 # autograd records is a **node**, an object such as `y.grad_fn`. It has a `name()`, leads to the nodes before it by
 # `next_functions`, and takes hooks:
 # [`node.register_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.autograd.graph.Node.register_hook.html) calls
-# `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples, in which an entry may be `None`. They are named after
-# forward: what it *gets* is in `grad_outputs`, what it *makes* of it in `grad_inputs`. This `where` looks like a guard:
+# `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples, in which an entry may be `None`. The names are
+# forward's: the node *gets* `grad_outputs`, and *makes* `grad_inputs`. This `where` looks like a guard:
 
 # %%
 def tell(name, made, got):
@@ -666,7 +650,7 @@ def made_by(model):
 #
 # Write `nan_in_backward(model, x, loss_of)`. It computes `loss_of(model(x))`, goes backward from there, and returns a pair: the name of
 # the first operation that made a gradient that is not finite, and the name of the innermost module in which it was made, which `made_by`
-# notes. For an operation of the loss, the second name is `''`. If all gradients are finite, it returns `None`.
+# notes. For an operation of the loss, the second name is `''`. If all gradients are finite, it returns `None`. What it leaves in `.grad` does not matter.
 #
 # ```python
 # nan_in_backward(net, x, lambda output: output.sum())  # ('SqrtBackward0', '1')
@@ -728,7 +712,7 @@ with warnings.catch_warnings():
         print("anomaly mode:", error)
 
 # %% [markdown]
-# A trap: a hook that uses the very tensor on which it hangs.
+# A trap: a hook that uses the very tensor, a *result*, on which it hangs.
 
 # %%
 import gc
@@ -794,11 +778,11 @@ for rank, (seen, grad, weight) in enumerate(in_replicas(watched)):
     print(f"replica {rank}: the hook saw {seen}, .grad: {grad}, weight: {weight}")
 
 # %% [markdown]
-# A hook sees the gradient of its own replica. If it takes a step, the replicas silently become two models. The place for a hook is the
+# A hook sees the gradient of its own replica. If it takes a step, the replicas silently become two models. Hook into the
 # averaging itself. `DistributedDataParallel` gathers gradients in flat *buckets*, and for each complete bucket
 # calls a [**communication hook**](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html), `hook(state, bucket)`. It returns a
-# *future*, the promise of a tensor, so that backward can go on. `future.then(function)` is a future of what `function(future)` will
-# return, once `future.value()` is there. Our state is a `Wire`, over which the replicas talk.
+# *future*, the promise of a tensor, so that backward can go on. `future.then(function)` is a new future:
+# once `future` is done, its value is what `function(future)` returns. Our state is a `Wire`, over which the replicas talk.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_wire", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class Wire:
@@ -902,8 +886,8 @@ except AttributeError as error:
 # | **Does it only look?** `detach()`, and draw no random number. | The second forward must do what the first did. |
 # | **Whose numbers?** Clip and log right before the step. | In float16 a scaler multiplies by 65,536. |
 # | **Which replica?** Use a communication hook; FSDP2: a post-accumulate hook. | A tensor hook sees one replica's gradients, or none. |
-# | **Who saves it?** Parameters belong to a module, or a parametrization. | `state_dict` and optimizers know no hook's tensors. |
-# | **What does it hold?** Not its own tensor. | Each would keep the other in memory. |
+# | **Who saves it?** Parameters belong to a module, or a parametrization. | What only a hook holds is neither saved nor trained. |
+# | **What does it hold?** Not its own result. | Each would keep the other in memory. |
 #
 # ## Where to go on
 #

@@ -98,7 +98,7 @@ class FirstToDie(Stack):
         right = names[first]
 
         def another_layer(got):
-            return None if isinstance(got, list) and isinstance(got[0], str) and got[0] not in names and got[1] != step else "a ReLU"
+            return None if isinstance(got, list) and isinstance(got[0], str) and got[0] not in names and got[1] < step else "a ReLU"
 
         return {
             "died_not_trained": {"runs of train": 0},

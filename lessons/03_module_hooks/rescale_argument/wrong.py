@@ -248,3 +248,18 @@ def rescale_argument(module, factor):
 
     handle = module.register_forward_pre_hook(hook, with_kwargs=True)
     return handle
+
+# %% own_handle
+# misconception: another forward, which a handle of the learner's own takes off | hint: rescale_other_forward
+class Restore:
+    def __init__(self, module):
+        self.module = module
+
+    def remove(self):
+        del self.module.forward
+
+
+def rescale_argument(module, factor):
+    forward = module.forward
+    module.forward = lambda x1, x2: forward(x1, factor * x2)
+    return Restore(module)

@@ -50,7 +50,7 @@ returned_module = model.apply(weight_initialization)
 
 # %% global_model
 # misconception: uses the notebook's model, not the module it is given | hint: apply_uses_global_model
-# breaks: The check applies it to other trees, too
+# breaks: The check applies it to other trees of `Function_*`, too
 model = Model()
 
 

@@ -45,7 +45,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% bias_not_initialised
 # misconception: initialises W only | hint: bias_not_one
-# breaks: sets every element of `W` and `b` to 1
+# breaks: every element of `W` and `b` is 1
 # edits: bias_everywhere
 -    module.b = Parameter(torch.rand(2))
 +    if hasattr(module, "W"):

@@ -176,7 +176,7 @@ def gradient_flow_debugger(model):
 
 # %% gradients_in_forward_order
 # misconception: keeps the outputs with retain_grad and looks through them in the order of forward | hint: gfd_last_for_first
-# breaks: in the order of *backward*
+# breaks: the first, in *backward*, to get such a gradient
 # edits: forward_only
      report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
 +
