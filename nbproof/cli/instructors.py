@@ -117,10 +117,10 @@ def _feedback(arguments: argparse.Namespace) -> int:
         from nbproof_lms.attendance import find_learners, late_by_word
         from nbproof_lms.handback import hand_back_pages
 
-        hindered = follow_marks(arguments.course, late_by_word(arguments.course))
+        hindered, moved = follow_marks(arguments.course, late_by_word(arguments.course))
         arguments.names = find_learners(arguments.course, arguments.names, "feedback")
-    for error in hindered:
-        print("\n".join(error.lines()), file=sys.stderr)
+    for line in (*moved, *(line for error in hindered for line in error.lines())):
+        print(line, file=sys.stderr)
     if arguments.target:
         return hand_back_pages(arguments) or len(hindered)
     start = time.perf_counter()

@@ -42,7 +42,7 @@ def report(request: Namespace) -> int:
     chosen = columns_of(request.column)
     with progress("reading") as step:
         known = known_of(request.course)
-        hindered = follow_marks(request.course, known.late)
+        hindered, moved = follow_marks(request.course, known.late)
         results = read_class(request.course, request.names, step, known)
     handed_in = results.marks.keys() - known.problems.keys()
     others = useless(request.course, handed_in)
@@ -61,7 +61,7 @@ def report(request: Namespace) -> int:
         _print_report(request.course, results, told, folder / "index.html", seen)
     outrun = outdated(results.marks.values())
     astray = astray_lines(without_place(request.course, others), request.course)
-    lines = [*outrun, *astray, *marker_lines(results.marks.values(), request.course)]
+    lines = [*moved, *outrun, *astray, *marker_lines(results.marks.values(), request.course)]
     lines += _of_before(folder, made)
     if lines:
         say(console_for_output(stderr=request.json), "\n".join(lines))

@@ -435,8 +435,9 @@ def _step(mark: Mark, before: float, now: float) -> str:
     return f"{printable(mark.key.name)}: {before:g} → {now:g}"
 
 
-def follow_marks(root: Path, late: frozenset[Key]) -> tuple[CourseError, ...]:
-    """Have late penalties follow due dates that moved, and marks that people gave, since a run. Returns what is in the way.
+def follow_marks(root: Path, late: frozenset[Key]) -> tuple[tuple[CourseError, ...], tuple[str, ...]]:
+    """Have late penalties follow due dates that moved, and marks that people gave, since a run. Returns what is in the way, and
+    a line if penalties are others now: the next run finds them as they are.
 
     A plug-in that fails for one assignment is named by the next run. ``late``: as in :func:`grade_class`.
     """
@@ -447,15 +448,19 @@ def follow_marks(root: Path, late: frozenset[Key]) -> tuple[CourseError, ...]:
         lessons = lessons_with_source(root, [])
         names = {assignment_of(one) for one in lessons}
         with only_run(root), trouble_with_gradebook(course.db_url):
-            held = read_marks(root, names)
+            before = held = read_marks(root, names)
             if held:
                 with Writer(course.db_url, course.course_id, late) as writer:
                     writer.follow_due()
                 held = read_marks(root, names)
             penalties.assign(held, lessons)
+            after = read_marks(root, names)
     except CourseError as error:
-        return (error,)
-    return ()
+        return (error,), ()
+    both = ((now, before[key].penalty, now.penalty) for key, now in after.items() if key in before)
+    moved = [_step(*one) for one in both if one[1] != one[2]]
+    shows = f"{course_command('roster', root)} shows due dates and extensions"
+    return (), (f"late penalties are others now: {some_of(moved, 8)}; {shows}",) * bool(moved)
 
 
 def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> tuple[str, ...]:

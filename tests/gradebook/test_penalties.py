@@ -153,7 +153,9 @@ def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: R
 
 
 @pytest.mark.parametrize("command", ["feedback", "report", "formgrader"])
-def test_the_penalty_follows_a_mark_that_a_person_gave(command: str, late_class: Rehearsal) -> None:
+def test_the_penalty_follows_a_mark_that_a_person_gave(
+    command: str, late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
+) -> None:
     late_class.grade()
     with late_class.gradebook() as book:
         grade = next(one for one in book.find_submission(LESSON, "late").notebooks[0].grades if one.max_score)
@@ -162,7 +164,10 @@ def test_the_penalty_follows_a_mark_that_a_person_gave(command: str, late_class:
     if command == "formgrader":  # its button
         assert NbGraderAPI(config=course_config(late_class.root)).generate_feedback(LESSON, "late")["success"]
     else:
-        assert main([command, "--course", str(late_class.root)]) == 0
+        for told in (1, 0):
+            assert main([command, "--course", str(late_class.root)]) == 0
+            said = "".join(capsys.readouterr())
+            assert said.count(f"late penalties are others now: late/{LESSON}: 1 → 0.5; ") == told
     assert _penalties(late_class) == {"early": None, "late": 0.5, "later": 4, "excused": None}
     assert {one.learner: one.penalty for one in late_class.grade().marks.values()}["late"] == 0.5
 
