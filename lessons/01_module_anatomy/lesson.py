@@ -16,7 +16,7 @@
 # - **You will learn** what PyTorch registers in a module.
 # - **You need** Python classes, tensors, `loss.backward()`.
 # - **Time** <!-- time and points -->.
-# - **Not here** hooks, except for a first look.
+# - **Out of scope** hooks, except for a first look.
 #
 # **Shift+Enter** runs a cell and goes on to the next one.
 

@@ -15,7 +15,7 @@
 # - **You will learn** when a hook runs, what it may return, and how far that reaches.
 # - **You need** `requires_grad`, `backward()`, `.grad`, and lesson 01, which says how an exercise works.
 # - **Time** <!-- time and points -->. The core has three parts; what goes further has three sittings. Pause after each.
-# - **Not here** hooks on modules (lesson 03), `torch.compile`, gradients of gradients.
+# - **Out of scope** hooks on modules (lesson 03), `torch.compile`, gradients of gradients.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from functools import partial
