@@ -119,8 +119,9 @@ def _feedback(arguments: argparse.Namespace) -> int:
 
         hindered, moved = follow_marks(arguments.course, late_by_word(arguments.course))
         arguments.names = find_learners(arguments.course, arguments.names, "feedback")
-    for line in (*moved, *(line for error in hindered for line in error.lines())):
-        print(line, file=sys.stderr)
+    for error in hindered:
+        print("\n".join(error.lines()), file=sys.stderr)
+    sys.stderr.write(moved)
     if arguments.target:
         return hand_back_pages(arguments) or len(hindered)
     start = time.perf_counter()
