@@ -6,9 +6,11 @@ list of cases, and each of these has once been what nobody had thought of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from unittest import mock
 
 import torch
 from hypothesis import assume
@@ -26,6 +28,7 @@ __all__ = [
     "ByKeyword",
     "Checkpointed",
     "Inverse",
+    "Narrowed",
     "Output",
     "Repeated",
     "Root",
@@ -34,7 +37,9 @@ __all__ = [
     "WithSpare",
     "chains",
     "fit",
+    "listening",
     "nets",
+    "picked",
     "tensors",
     "trainings",
 ]
@@ -222,8 +227,9 @@ KINDS = {
     "reentrant": ("Checkpointed({}, use_reentrant=True)",),
     "boxed": ("Boxed({}, 'tuple')", "Boxed({}, 'list')", "Boxed({}, 'dict')", "Boxed({}, 'dataclass')"),
     "keyword": ("ByKeyword({})",),
-    "in_place": ("nn.ReLU(inplace=True)",),
+    "in_place": ("nn.ReLU(inplace=True)", "Added(nn.Sequential({}, nn.ReLU(inplace=True)))"),
     "norm": ("nn.LayerNorm(2)",),
+    "view": ("Narrowed()",),
     "bad": (
         "Root()",
         "Inverse()",
@@ -240,6 +246,13 @@ class Root(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x.sqrt()
+
+
+class Narrowed(nn.Module):
+    """A view of its input, on the same memory."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[..., :2]
 
 
 class Inverse(nn.Module):
@@ -339,6 +352,27 @@ def _twisted(draw: Draw, text: str, twist: str) -> str:
 def fit(x: torch.Tensor, net: nn.Module) -> torch.Tensor:
     """The input in the dtype of the net's parameters."""
     return x.to(next((one.dtype for one in net.parameters()), x.dtype))
+
+
+def picked(net: nn.Module, numbers: Sequence[int]) -> list[str]:
+    """Names of modules in the net, each once."""
+    names = [name for name, _ in net.named_modules() if name]
+    return list(dict.fromkeys(names[number % len(names)] for number in numbers))
+
+
+@contextmanager
+def listening(after: Callable[[nn.Module, Any], object], before: Callable[[nn.Module], object] = id) -> Iterator[None]:
+    """Within, ``before`` and ``after`` hear of each call of a module, without a hook."""
+    call = nn.Module.__call__
+
+    def heard(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        before(module)
+        output = call(module, *args, **kwargs)
+        after(module, output)
+        return output
+
+    with mock.patch.object(nn.Module, "__call__", heard):
+        yield
 
 
 @dataclass(frozen=True)

@@ -50,8 +50,8 @@ def undisclosed(value: object, says: str) -> Matches:
 
 def as_before(number: int) -> Matches:
     """In a truth: the number of just what should run, as :func:`what_runs` finds it on a fresh model."""
-    says = "just what would run without this call: the same hooks, modules in the same modes"
-    return Matches(lambda got: None if is_same(got, number) else "not just that", says)
+    says = "what would run without this call: the same hooks, modules in the same modes"
+    return Matches(lambda got: None if is_same(got, number) else "something else", says)
 
 
 def same_both_times(case: Case, one: str, two: str) -> Matches:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import chain, product
@@ -14,17 +14,18 @@ from typing import Any
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.gradebook.marks import Person
-from nbproof.gradebook.reader import opened_gradebook, people_in
+from nbproof.gradebook.marks import Mark, Person
+from nbproof.gradebook.reader import due_dates_in, opened_gradebook, people_in
+from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
 from nbproof.places import places
 from nbproof.report.records import Known, everybody, joined
 from nbproof.report.statistics import missing_lines
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import RunState
-from nbproof.text import printable, some_of
+from nbproof.text import counted, printable, some_of
 from nbproof_lms.names import bare_words
-from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, digest_in, lines_in, meant_in
+from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, broken_off, digest_in, lines_in, meant_in
 from nbproof_lms.roster import Member, Roster, members_of
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "lines_of",
     "name_in_gradebook",
     "people_of",
+    "two_ids_lines",
     "undecided",
     "useless",
 ]
@@ -215,11 +217,35 @@ def lines_of(attendance: Attendance, root: Path) -> list[str]:
     return [printable(line) for line in (*lines, *astray_lines(attendance.without_place, root))]
 
 
+def two_ids_lines(people: Iterable[Person], marks: Iterable[Mark], root: Path) -> list[str]:
+    """A line for each person of the roster with something under several ids: what each id has, and what makes one of them."""
+    with opened_gradebook(root) as book:
+        extended = due_dates_in(book).extensions if book is not None else {}
+    has = grouped((one.learner, f"{one.lesson} ({one.score:g}{', marks by hand' * one.by_person})") for one in marks)
+    for key in extended:
+        has[key.learner].append(f"an extension for {key.lesson}")
+    lines = []
+    for ids in sorted({tuple(sorted(one.ids & has.keys())) for one in people}):
+        if len(ids) > 1:
+            told = "; ".join(f"{one}: {', '.join(has[one])}" for one in ids)
+            lines.append(
+                f"! one person under several ids: {told}. An extension, and marks that people gave, stay with their id. Move "
+                f"what counts to one of these folders of submitted/, then: {course_command('roster remove OTHER', root)}; give "
+                f"that one the extension, and the marks: {course_command('roster extend ID LESSON DATE', root)}"
+            )
+    return lines
+
+
 def astray_lines(files: Sequence[str], root: Path) -> list[str]:
-    """A line, if there are any, on files of uploads that count for nobody."""
-    if not files:
-        return []
-    return [f"! came, and counts for nobody yet: {some_of(files, 8)}; why: {course_command('settle', root)}"]
+    """A line on each upload that was cut off; and one, if there are any, on files of uploads that count for nobody."""
+    lines = [
+        f"! {upload.upload} broke off when it was collected, and {counted(len(left), 'notebook')} did not come to submitted/: "
+        f"{course_command('grade', root)} puts them there, and grades them"
+        for upload, left in broken_off(root)
+    ]
+    if files:
+        lines.append(f"! came, and counts for nobody yet: {some_of(files, 8)}; why: {course_command('settle', root)}")
+    return lines
 
 
 def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
@@ -231,12 +257,14 @@ def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
 def known_of(root: Path) -> Known:
     """What a report of the class has to know beside what was graded: people, and what came and cannot be graded."""
     lessons = lessons_with_source(root, [])
-    handed_in = {one.key for one in take_in(root, lessons).submissions}
+    coming = frozenset(line.key for _, left in broken_off(root) for line in left)
+    handed_in = {*coming, *(one.key for one in take_in(root, lessons).submissions)}
     return Known(
         _on_roster(root),
         late_by_word(root),
         {one.key: str(one) for one in useless(root, handed_in)},
         tuple(undecided(root, handed_in)),
+        coming,
     )
 
 

@@ -5,6 +5,7 @@ Data files go where the notebook goes that they came with.
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -44,10 +45,8 @@ def _of_one(key: Key, copies: dict[int, Item], desk: Desk, book: LessonBook, by_
     done: dict[int, Item] = {}
     if by_hand:
         copies = {at: replace(item, line=desk.as_handed_over(item.line)) for at, item in copies.items()}
-    elif held is not None:
-        settled = desk.settled(key, held.sha256)
-        why = "a person chose the copy in submitted/"
-        done = {at: item.ended("earlier copy", why) for at, item in copies.items() if item.line.sha256 in settled}
+    else:
+        done = {at: over for at, item in copies.items() if (over := _over(item, held, desk))}
     left = {at: item for at, item in copies.items() if at not in done}
     if held is not None:
         left[_HELD] = _held(held, desk, book)
@@ -55,8 +54,20 @@ def _of_one(key: Key, copies: dict[int, Item], desk: Desk, book: LessonBook, by_
     last = _last(left, by_hand)
     chosen = last[0] if len(last) == 1 else _HELD
     for at, item in left.items():
-        done[at] = _taken(item, held, by_hand) if at == chosen else _left(item, left.get(chosen), held, at in last)
+        done[at] = (
+            _taken(item, held, by_hand, desk.became(item.line))
+            if at == chosen
+            else _left(item, left.get(chosen), held, at in last)
+        )
     return done | same
+
+
+def _over(item: Item, held: Line | None, desk: Desk) -> Item | None:
+    """With its end, if a person has decided that it does not count."""
+    lies = held.sha256 if held is not None else ""
+    if lies and item.line.sha256 in desk.settled(item.line.key, lies):
+        return item.ended("earlier copy", "a person chose the copy in submitted/")
+    return item.ended("removed") if desk.became(item.line) == "removed" and item.line.sha256 != lies else None
 
 
 def _held(line: Line, desk: Desk, book: LessonBook) -> Item:
@@ -121,14 +132,18 @@ def _left(item: Item, chosen: Item | None, held: Line | None, may_be_last: bool)
     return item.ended("earlier copy")
 
 
-def _taken(item: Item, held: Line | None, by_hand: bool) -> Item:
-    """The copy that counts goes to submitted/."""
+def _taken(item: Item, held: Line | None, by_hand: bool, became: str) -> Item:
+    """The copy that counts goes to submitted/. ``became``: what became of it when it came before."""
+    away = shlex.join(["roster", "remove", item.line.learner, "--lesson", item.line.key.assignment])
     before = f" of {held.time:%Y-%m-%d %H:%M}" if held is not None and held.time else ""
     remarks = {
         f"replaces the copy{before or ' that was there'}": held is not None,
         "late": item.line.late,
         f"{item.holds}: is it damaged?": item.rank is Kind.UNKNOWN,
         "only Jupyter's own copy came": item.rank is Kind.CHECKPOINT,
+        f"it was taken out of submitted/ before; `{away}` takes it out for good": (
+            held is None and not by_hand and became in STANDS
+        ),
         "nothing was filled in": item.guess.untouched,
     }
     why = "; ".join(remark for remark, is_so in remarks.items() if is_so)
@@ -145,7 +160,7 @@ _DEEPEST = 8
 def attach(items: Sequence[Item], desk: Desk) -> list[Item]:
     """The items, with what becomes of those that have no end yet: these are data files."""
     notebooks = grouped((_from(item), item) for item in items if item.line.status in STANDS | {"waits"})
-    ended = (item for item in items if item.line.status == "earlier copy" and item.kind is Kind.NOTEBOOK)
+    ended = (item for item in items if item.line.status in {"earlier copy", "removed"} and item.kind is Kind.NOTEBOOK)
     earlier = {*map(_from, ended)} - notebooks.keys()
     names = defaultdict[object, dict[str, bool]](lambda: {"timestamp.txt": True})
     found = []

@@ -24,7 +24,7 @@ from nbproof_lms.arrivals import Arrived, Item, Kind, Step, is_archive, is_junk,
 from nbproof_lms.choosing import attach, choose
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import Collected, KeptUpload, uploads_in, write_list
-from nbproof_lms.placing import Desk, place
+from nbproof_lms.placing import Desk, finish, place
 from nbproof_lms.roster import Roster, import_roster, kept_roster
 from nbproof_lms.system import LmsEntry, systems
 from nbproof_lms.whose import Upload, Whose, owners
@@ -53,6 +53,7 @@ def collect(
     Two at a time would judge by what the other is about to replace: a caller holds the course's lock (``only_run``).
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
+    finished = finish(root)
     book = LessonBook(root)
     asked = _uploads(root, [Path(path) for path in paths])
     among = [] if lesson is None else lessons_with_source(root, [lesson])
@@ -69,7 +70,7 @@ def collect(
         items = [_as_it_counted(root, asked[item.upload][0], item) for item in filed]
         items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
         collected = _kept(root, arrived, items, asked_for)
-    return replace(_but_settled(root, collected), notes=(*collected.notes, *told))
+    return replace(_but_settled(root, collected), notes=(*finished, *collected.notes, *told))
 
 
 def _but_settled(root: Path, collected: Collected) -> Collected:
@@ -225,7 +226,8 @@ def _waiting_room(root: Path) -> Iterator[Path]:
 def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[Item], asked: str) -> Collected:
     """Give the uploads their folders and lists, and put into submitted/ what counts."""
     known = {upload.fingerprint: upload for upload in uploads_in(root)}
-    uploads, notes = [], []
+    uploads, notes, homes = [], [], []
+    # Facts first: what follows may be cut off, and the next run then puts into submitted/ what is not there yet.
     for at, upload in enumerate(arrived):
         lines = [item.line for item in items if item.upload == at]
         changed = any(line.status == "taken" or line.beside for line in lines)
@@ -236,14 +238,20 @@ def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[Item], asked: 
             notes[-1] += "" if changed else "; nothing changed"
         else:
             folder = _next_folder(root, upload.name)
-            here = Path(shutil.move(upload.folder, root / "collected" / folder))
         placed = tuple(replace(one, folder=folder) for one in lines)
-        kept = KeptUpload(upload.name, upload.fingerprint, folder, asked or before.handed_in_for, placed)
+        kept = KeptUpload(upload.name, upload.fingerprint, folder, asked or before.handed_in_for, placed, changed)
+        home = root / "collected" / folder
+        if not before.folder:
+            write_list(upload.folder, kept)
+            here = Path(shutil.move(upload.folder, home))
+        elif changed:
+            write_list(home, kept)
         uploads.append(kept)
-        if changed or here != upload.folder:
-            # Facts first: what follows may be cut off, and a second run then knows what came.
-            write_list(root, kept)
-            place(root, kept.lines, here, root / "collected" / folder / "replaced")
+        homes.append((here, home))
+    for kept, (here, home) in zip(uploads, homes, strict=True):
+        if kept.unfinished:
+            place(root, kept.lines, here, home / "replaced")
+            write_list(home, replace(kept, unfinished=False))
     return Collected(tuple(uploads), tuple(notes))
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "LETTERS",
     "MAXIMUM",
     "PERCENTAGE",
+    "REVEALED",
     "SCALE",
     "Sheet",
     "decimal_sign",
@@ -149,6 +150,8 @@ def _decoded(data: bytes) -> tuple[str, str]:
 
 
 FIRST, LAST, IDENTIFIER = "first name", "last name", "identifier"
+REVEALED = "in Moodle: the assignment, Submissions, Reveal student identities; then download the worksheet again"
+"""What to do where a worksheet names nobody."""
 GRADE, MAXIMUM, SCALE = "grade", "maximum grade", "scale"
 
 LEARNER = (

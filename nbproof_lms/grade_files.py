@@ -22,9 +22,10 @@ from nbproof.gradebook.marks import ClassResults, Mark, Person, by_assignment
 from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
+from nbproof.places import places
 from nbproof.text import some_of
 from nbproof_lms.csv_table import LETTERS, Sheet, decimal_sign, item_of, number_in, read_sheet, shows
-from nbproof_lms.names import bare
+from nbproof_lms.names import bare, bare_words
 from nbproof_lms.row_owners import RowOwners, row_owners
 from nbproof_lms.system import GradeTable, System, find_system, systems
 
@@ -36,6 +37,7 @@ __all__ = [
     "grade_file",
     "grade_files",
     "known_elsewhere",
+    "options_of_exports",
     "zeros",
 ]
 
@@ -194,6 +196,10 @@ def _unwritten(
         }
 
     then = "Correct the ids there, or in roster.csv, then run the same report again"
+    known = {*found.mixed}.union(*found.rows.values(), *found.doubted.values())
+    others = (_called(sheet.rows[at], table) for at in range(table.first_row, len(sheet.rows)) if at not in known)
+    if named := [*filter(None, others)]:
+        yield f"rows of nobody in the class are left as they are: {some_of(named, 8)}"
     for at, several in found.mixed.items():
         told = " and of ".join(asked[one].called for one in sorted(several))
         yield f"the row with {', '.join(ids(at))} has ids or names of {told}: nothing is written there. {then}"
@@ -204,6 +210,16 @@ def _unwritten(
             then = course_command(shlex.join(["roster", "add", learner, *also]))
             told = f"the row with {', '.join(ids(at))} may belong to {asked[learner].called}"
             yield f"{told}, but has another {' and '.join(kinds)}: nothing is written there. If it does: {then}"
+
+
+def _called(row: Sequence[str], table: GradeTable) -> str:
+    """Who stands in a row, as it says it; empty if nobody does."""
+    told = [" ".join(filter(None, (row[at] for at in columns))) for columns in (table.names, table.ids)]
+    return (
+        repr(next(filter(None, told)).replace("#", ""))
+        if any(told) and bare_words(told[0]) != ("student", "test")
+        else ""
+    )
 
 
 def _fill(
@@ -228,6 +244,8 @@ def _fill(
                 text = f"{round(grade.score * scale, 2):.2f}".rstrip("0").rstrip(".")
                 sheet.rows[number][column] = text.replace(".", ",") if comma else text
                 count += 1
+                if grade.score > own > 0:
+                    kept[f"more than its {own * scale:g} points in the LMS"].append(f"{learner} ({text})")
                 if cell.strip("-–") and number_in(cell) != float(text):
                     kept["replaces another grade, of the export"].append(f"{learner} ({cell})")
         notes += [f"{lesson}: {what}: {some_of(who, 8)}" for what, who in kept.items()]
@@ -261,8 +279,12 @@ def _why_it_stays(table: GradeTable, row: int, cell: str, grade: Mark) -> str:
 
 def exports_of(request: Namespace) -> dict[str, Path]:
     """The exports that a call of the command has named, by what it calls their LMS."""
-    options = [system.option for system in systems().values() if system.export]
-    return {option: path for option in options if (path := getattr(request, option)) is not None}
+    return {option: path for option in options_of_exports() if (path := getattr(request, option)) is not None}
+
+
+def options_of_exports() -> list[str]:
+    """What the command calls each LMS that has an export to fill."""
+    return [system.option for system in systems().values() if system.export]
 
 
 def columns_of(said: Sequence[str]) -> dict[str, str]:
@@ -293,6 +315,7 @@ def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]
     marks = by_assignment(results.marks)
     later = {Key(key.learner, key.assignment) for key in results.more_time}
     settled = {Key(key.learner, key.assignment) for key, is_open in seen.items() if not is_open}
+    early = {assignment_of(one.slug): one.due for one in results.lessons if one.is_open}
     most = {key.lesson: mark.max_score for key, mark in marks.items() if not mark.unmarked}
     given: dict[Key, Mark] = {}
     told = defaultdict[str, list[str]](list)
@@ -300,7 +323,9 @@ def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]
         keys = {Key(name, lesson) for name in person.ids}
         kinds = {_why_none(marks.get(key)) for key in keys}
         kind = next(one for one in ("", "ungraded", "missing") if one in kinds)
-        if kind and later.isdisjoint(keys):
+        if kind == "missing" and lesson in early and settled.isdisjoint(keys):
+            told[f"{lesson}: {NO_GRADE[kind]} yet, due {early[lesson]}: no grade in grade files"].append(person.id)
+        elif kind and later.isdisjoint(keys):
             is_zero = kind in zero or not settled.isdisjoint(keys)
             if is_zero:
                 given[Key(person.id, lesson)] = Mark(Verdict(person.id, lesson), most[lesson])
@@ -333,7 +358,7 @@ def grade_files(
     if exports and results.without_gradebook:
         return made, [*results.without_gradebook]
     grades |= given
-    grades, people, twice = _by_person(grades, results.people)
+    grades, people, twice = _by_person(root, grades, results.people)
     refused += twice * bool(exports)
     titles = {assignment_of(one.slug): assignment_of(one.slug).replace("_", " ") for one in results.lessons}
     titles |= {lesson.slug: lesson.title for lesson in results.lessons}
@@ -351,7 +376,7 @@ def grade_files(
 
 
 def _by_person(
-    grades: Mapping[Key, Mark], people: Sequence[Person]
+    root: Path, grades: Mapping[Key, Mark], people: Sequence[Person]
 ) -> tuple[dict[Key, Mark], list[Person], list[CourseError]]:
     """Grades and people, each person once: who has work under two ids is there under one. No grade where both have one."""
     known = {one.id for one in people}
@@ -360,18 +385,20 @@ def _by_person(
     # Somebody's 0 for nothing stands beside no grade.
     marks = {key: [one for one in several if one.cells] or several[:1] for key, several in found.items()}
     ones = {key: several[0] for key, several in marks.items() if len(several) == 1}
-    twice = [_two_grades(marks[key]) for key in sorted(marks.keys() - ones.keys())]
+    twice = [_two_grades(root, marks[key]) for key in sorted(marks.keys() - ones.keys())]
     return ones, [one for one in people if first[one.id] == one.id], twice
 
 
-def _two_grades(several: Sequence[Mark]) -> CourseError:
-    last = several[-1]
+def _two_grades(root: Path, several: Sequence[Mark]) -> CourseError:
+    # As `grade` names it: what both lines say takes nothing else away.
+    without_work = (one for one in several if not places(root).folder("submitted", *one.key).exists())
+    one = next(without_work, several[-1])
     told = " and ".join(one.learner for one in several)
-    then = course_command(shlex.join(["roster", "remove", last.learner, "--lesson", last.lesson]))
+    then = course_command(shlex.join(["roster", "remove", one.learner, "--lesson", one.lesson]))
     return CourseError(
-        f"{told} are one person, and each has a grade for {last.lesson}",
+        f"{told} are one person, and each has a grade for {one.lesson}",
         "submitted/",
-        f"take away the one that does not count: {then}",
+        f"give what people gave for it to the other id, and take away the one that does not count: {then}",
     )
 
 

@@ -29,7 +29,7 @@ from nbproof.files import read_dict, replace_file, written_whole
 from nbproof.gradebook.marks import Mark, Person
 from nbproof.key import Key
 from nbproof.places import places
-from nbproof.report.records import outdated, read_class
+from nbproof.report.records import outdated, read_class, up_to_date
 from nbproof.report.statistics import marker_lines
 from nbproof.run.journal import only_run, problems_of
 from nbproof.terminal import console_for_output, progress, say
@@ -53,12 +53,12 @@ def hand_back_pages(request: Namespace) -> int:
     with only_run(root):
         with progress("feedback") as step:
             results = read_class(root, request.lesson, told=known_of(root))
-            graded = [key for key in keys if _has_page(root, key, results.marks.get(key))]
+            current = up_to_date(results, keys)
+            graded = [key for key in current if _has_page(root, key, results.marks.get(key))]
             problems = {key: one.problem for key, one in problems_of(root).items() if key in set(keys)}
             feedback = write_feedback(root, graded, step, problems=problems)
         failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
-        held = [key for key in keys if key in results.marks and results.marks[key].behind]
-        wanted = [key for key in keys if key not in {*failed, *held}]
+        wanted = [key for key in current if key not in failed]
         done = _hand_back(root, request.target, wanted, results.people, force=request.force)
     lines = [
         f"! not written: feedback/{learner}{'/' if lesson else ''}{lesson}: {reason}: mend that, then this command again"

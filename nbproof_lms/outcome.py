@@ -23,6 +23,7 @@ __all__ = [
     "Collected",
     "KeptUpload",
     "Line",
+    "broken_off",
     "digest_in",
     "lines_in",
     "meant_in",
@@ -41,7 +42,7 @@ STATUSES = {
     "no notebook": "the learner handed in no notebook with it",
     "unsafe path": "its name leads out of the upload",
     "not read": "it cannot be opened or unpacked, or would be too large",
-    "removed": "the learner was removed from the class",
+    "removed": "`roster remove` took it out; `collect FILE --learner NAME` has it count",
     "settled": "you have seen it, and `settle` has noted that",
     "test student": "the LMS's own student for tests has handed it in, and no learner",
     "junk": "made by a system, not by a learner",
@@ -121,7 +122,8 @@ class KeptUpload:
     """One thing that was collected, and what became of each file of it.
 
     ``upload``: what it was called. ``folder``: name of the folder in collected/ that keeps it. ``handed_in_for``: the
-    lesson that a person named, or the assignment of several; empty if none.
+    lesson that a person named, or the assignment of several; empty if none. ``unfinished``: whether its files were on their way
+    into submitted/ when the list was written.
     """
 
     upload: str
@@ -129,6 +131,7 @@ class KeptUpload:
     folder: str
     handed_in_for: str = ""
     lines: tuple[Line, ...] = ()
+    unfinished: bool = False
 
 
 @dataclass(frozen=True)
@@ -175,7 +178,7 @@ def uploads_in(root: Path) -> Iterator[KeptUpload]:
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
         name, fingerprint, lesson = (str(told.get(word) or "") for word in ("upload", "fingerprint", "handed_in_for"))
-        yield KeptUpload(name, fingerprint, folder, lesson, lines)
+        yield KeptUpload(name, fingerprint, folder, lesson, lines, told.get("unfinished") is True)
 
 
 _KINDS: dict[str, Any] = {one.name: type(one.default) for one in fields(Line)}
@@ -188,15 +191,24 @@ def _line(told: dict[str, Any], folder: str) -> Line:
     return replace(Line(**known), time=time, folder=folder)
 
 
-def write_list(root: Path, upload: KeptUpload) -> None:
-    """Write an upload's list, whole or not at all. Raises OSError."""
+def write_list(folder: Path, upload: KeptUpload) -> None:
+    """Write an upload's list into its folder, whole or not at all. Raises OSError."""
     told = {
         "upload": upload.upload,
         "fingerprint": upload.fingerprint,
         "handed_in_for": upload.handed_in_for,
+        "unfinished": upload.unfinished,
         "files": [line.as_dict() for line in upload.lines],
     }
-    replace_file(root / "collected" / upload.folder / "list.json", json.dumps(told, indent=1))
+    replace_file(folder / "list.json", json.dumps(told, indent=1))
+
+
+def broken_off(root: Path) -> Iterator[tuple[KeptUpload, list[Line]]]:
+    """Each upload that was cut off on its way into ``submitted/``, with the notebooks that are not there yet."""
+    for upload in uploads_in(root):
+        if upload.unfinished:
+            taken = (line for line in upload.lines if line.status == "taken")
+            yield upload, [line for line in taken if digest_in(root, *line.key) != line.sha256]
 
 
 def lines_in(root: Path) -> Iterator[Line]:

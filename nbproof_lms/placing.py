@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import filecmp
 import os
 import shutil
@@ -14,14 +13,16 @@ from functools import cached_property, partial
 from itertools import chain, count
 from pathlib import Path
 
-from nbproof.gradebook.receipts import TIME, time_in
+from nbproof.errors import UsageError, disk_trouble
+from nbproof.gradebook.receipts import TIME, time_told
 from nbproof.grouping import grouped
 from nbproof.key import Key, notebook_of
 from nbproof.places import places
-from nbproof_lms.outcome import Line, digest_in, lines_in
+from nbproof.text import counted
+from nbproof_lms.outcome import STANDS, Line, broken_off, digest_in, lines_in, write_list
 from nbproof_lms.system import Numbers, systems
 
-__all__ = ["Desk", "place", "same_bytes", "time_told"]
+__all__ = ["Desk", "finish", "place", "same_bytes"]
 
 
 @dataclass
@@ -64,6 +65,10 @@ class Desk:
             came.add(line.sha256)
         return settled
 
+    def became(self, line: Line) -> str:
+        """What became of these bytes when they came last, as this learner's and for this lesson; empty if they are new."""
+        return next((one.status for one in reversed(self._of[line.key]) if one.sha256 == line.sha256), "")
+
     def as_handed_over(self, line: Line) -> Line:
         """With the time and the word late of the LMS that handed these bytes over before, as this learner's or as nobody's."""
         told = (one for one in reversed(self._lines) if one.system and one.sha256 == line.sha256)
@@ -95,24 +100,45 @@ class Desk:
         return places(self.root).notebook("submitted", *key)
 
 
-def time_told(path: Path, zone: str) -> datetime | None:
-    """What a timestamp says; None for nothing, and for what cannot be read for certain."""
-    with contextlib.suppress(ValueError):
-        return time_in(path, zone)
-    return None
-
-
 def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None:
     """Put into submitted/ what counts of an upload. Its copies lie ``here``; what was in submitted/ moves to ``replaced``."""
     data = grouped((line.key, line) for line in lines if line.beside)
     for line in lines:
         if line.status == "taken":
             target = places(root).folder("submitted", *line.key)
-            _put(line, data[line.key], here, target, replaced / line.learner, places(root).zone)
+            beside = _times_beside(line, lines, target, places(root).zone) if "/" in line.lesson else []
+            _put(line, data[line.key], here, target, replaced / line.learner, beside)
 
 
-def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: Path, zone: str) -> None:
-    """A notebook and its data files in the place of what was there."""
+def finish(root: Path) -> tuple[str, ...]:
+    """Put into submitted/ what uploads that were cut off have not; a line for each. A caller holds the course's lock.
+
+    Raises UsageError.
+    """
+    told = []
+    then = "mend that, then run the same command again"
+    with disk_trouble(UsageError, "an upload that broke off cannot be put into submitted/", root, then):
+        for upload, left in broken_off(root):
+            home = root / "collected" / upload.folder
+            place(root, [*left, *(line for line in upload.lines if line.status != "taken")], home, home / "replaced")
+            write_list(home, replace(upload, unfinished=False))
+            told.append(
+                f"{upload.upload} broke off when it was collected: {counted(len(left), 'notebook')} of it went to submitted/ now"
+            )
+    return tuple(told)
+
+
+def _times_beside(line: Line, lines: Sequence[Line], target: Path, zone: str) -> list[datetime]:
+    """When the other notebooks of its assignment came. A person who names all of them has them count as late as they were."""
+    own = (one for one in lines if one.by_hand and one.key.assignment == line.key.assignment)
+    named = {notebook_of(one.lesson): one.time for one in own if one.status in STANDS}
+    if line.by_hand and all(named.get(path.stem) for path in target.glob("*.ipynb")):
+        return [*filter(None, named.values())]
+    return [*filter(None, [time_told(target / TIME, zone)])]
+
+
+def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: Path, times: Sequence[datetime]) -> None:
+    """A notebook and its data files in the place of what was there. ``times``: of the notebooks beside it."""
     fresh = target.with_name(f".{target.name}.coming")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
@@ -126,10 +152,11 @@ def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: P
         if unread := next((one.said for one in (line, *data) if one.said), ""):
             # The run asks about a time that it cannot read.
             (fresh / TIME).write_text(unread, encoding="utf-8")
-        elif times := [one.time.astimezone(UTC) for one in (line, *data) if one.time]:
-            os.utime(notebook, (max(times).timestamp(),) * 2)
-            times += filter(None, [time_told(target / TIME, zone)] * ("/" in line.lesson))
-            (fresh / TIME).write_text(f"{max(times):%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8")
+        elif own := [one.time.astimezone(UTC) for one in (line, *data) if one.time]:
+            os.utime(notebook, (max(own).timestamp(),) * 2)
+            (fresh / TIME).write_text(
+                f"{max([*own, *times]).astimezone(UTC):%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8"
+            )
         if "/" in line.lesson and target.is_dir():
             # Of an assignment of several notebooks the others stay as they are. Nothing is written where a link leads.
             shutil.copytree(target, fresh, symlinks=True, dirs_exist_ok=True, ignore=partial(_has_come, target, fresh))

@@ -26,7 +26,7 @@ from nbproof.files import replace_file
 from nbproof.gradebook.marks import Person
 from nbproof.grouping import grouped
 from nbproof.text import some_of
-from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, heads_of, is_filled, read_sheet
+from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, REVEALED, heads_of, is_filled, read_sheet
 from nbproof_lms.names import bare, bare_words, plain, why_no_learner
 
 __all__ = [
@@ -199,7 +199,9 @@ def read_names(path: Path, option: str = "--names") -> Roster:
         raise UsageError(
             "no column of the names says which learner it is",
             f"{path}, with the first line {', '.join(rows[0])[:120]!r}",
-            "name one column 'learner'; every other column holds names that stand for that learner",
+            REVEALED
+            if IDENTIFIER in heads
+            else "name one column 'learner'; every other column holds names that stand for that learner",
         )
     members: dict[str, Member] = {}
     notes = sheet.doubts
@@ -241,11 +243,14 @@ def read_names(path: Path, option: str = "--names") -> Roster:
 
 
 def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
-    """Which column is taken for the id, where none is called so, and which are not used at all."""
+    """Which column is taken for the id, where none is called so, which for mere names, and which are not used at all."""
     if columns and columns[0] != "learner":
         yield f"the learner's id is what stands in the column {rows[0][heads.index(columns[0])]!r}"
-    used = {*_SAID, *columns}
-    used |= {head for row in rows[1:] for head, cell in zip(heads, row, strict=False) if _other_name(head, cell, heads)}
+    cells = ((head, cell) for row in rows[1:] for head, cell in zip(heads, row, strict=False))
+    names = {head: name for head, cell in cells if (name := _other_name(head, cell, heads))}
+    if mere := [head for head, name in names.items() if name.startswith("name ")]:
+        yield f"other names of each learner: {some_of([*map(repr, mere)], 8)}; if they are none, take such a column out"
+    used = {*_SAID, *columns, *names}
     filled = [any(column) for column in zip(*rows[1:], strict=False)]
     if left := [name for name, head, told in zip(rows[0], heads, filled, strict=False) if told and head not in used]:
         yield f"not used: {some_of([*map(repr, left)], 8)}"
@@ -317,8 +322,12 @@ def kept_roster(root: Path) -> Roster | None:
 
 def members_of(root: Path) -> tuple[Member, ...]:
     """Everybody on the roster that is kept. Raises UsageError if it is broken."""
-    roster = kept_roster(root)
-    return roster.members if roster is not None else ()
+    return _kept(root).members
+
+
+def _kept(root: Path) -> Roster:
+    """The roster that is kept, or one of nobody."""
+    return kept_roster(root) or Roster()
 
 
 def is_class_known(root: Path) -> bool:
@@ -346,12 +355,13 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
 
     Who shares an id with one of before is that one, unless that one came, too.
     """
-    before = {member.learner: member for member in members_of(root)}
+    kept = _kept(root)
+    before = {member.learner: member for member in kept.members}
     there = dict(before)
     said = {name: (member.ids, bare_words(member.name)) for name, member in before.items()}
     claimed = {plain(member.learner) for member in came}
     ids: dict[str, str] = {}
-    notes: dict[str, None] = {}
+    notes: dict[str, None] = dict.fromkeys(kept.notes)
     for one in came:
         learner, words, own = one.learner, bare_words(one.name), one.ids
         alike = [name for name, (known_ids, _) in said.items() if not own.isdisjoint(known_ids) and name != learner]
@@ -361,7 +371,7 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
             alike += [name for name, (_, known_words) in said.items() if known_words == words]
         ids[one.learner] = learner
         for other in alike:
-            then = f"make one line of the two in {ROSTER}, {learner} in its column also"
+            then = f"make one line of the two in {ROSTER}, {learner} in its column also, behind a {_SEPARATOR} if it holds more"
             notes[f"{other} and {learner} may be one person. If they are: {then}"] = None
         known = there.get(learner)
         if known is not None and known.name and words and bare_words(known.name) != words:

@@ -34,10 +34,18 @@ from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import RunState, forget, only_run, problems_of
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, in_one_line, in_utc, printable
-from nbproof_lms.attendance import attend, find_learners, known_of, late_by_word, lines_of, name_in_gradebook, people_of
+from nbproof_lms.attendance import (
+    attend,
+    find_learners,
+    known_of,
+    late_by_word,
+    lines_of,
+    name_in_gradebook,
+    people_of,
+)
 from nbproof_lms.names import why_no_learner
-from nbproof_lms.outcome import Line, uploads_in, write_list
-from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, members_of, strike_off
+from nbproof_lms.outcome import STANDS, Line, uploads_in, write_list
+from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, kept_roster, members_of, strike_off
 from nbproof_lms.settling import but_settled, without_place
 
 __all__ = ["lines_of_due_dates", "read_due", "run_roster"]
@@ -50,6 +58,8 @@ def _show(root: Path) -> int:
     came = {one.key: one.problem for one in intake.submissions}
     # What a run could not grade either, such as a file that is no notebook.
     came |= {key: one.problem for key, one in problems_of(root).items() if key in came}
+    known = known_of(root)
+    came |= dict.fromkeys(known.coming, "")
     people = people_of(root)
     there = attend(root, people, came.keys(), lessons)
     found, seen = but_settled(root, came, replace(there, without_place=without_place(root, there.useless)))
@@ -64,11 +74,14 @@ def _show(root: Path) -> int:
     console.print(_table(people.values(), _cells(came | useless, seen, late)))
     says_late = "; (l) late, as the LMS says" if late else ""
     say(console, f"- nothing, ! nothing that can be graded{says_late}")
-    ungraded = outdated(read_class(root, [], told=known_of(root)).marks.values()) if came else []
+    ungraded = outdated(read_class(root, [], told=known).marks.values()) if came else []
     for line in (*lines_of(replace(found, missing={}), root), *ungraded, *lines_of_due_dates(root)):
         say(console, printable(line))
     if (root / ROSTER).exists():
         say(console, f"roster:    {(root / ROSTER).resolve()}")
+    kept = kept_roster(root)
+    for note in kept.notes if kept is not None else ():
+        say(console, f"note: {printable(note)}")
     return 0
 
 
@@ -140,7 +153,8 @@ _GOES = (
 """What is lost with a learner: nothing brings it back."""
 _GOES_OF_ONE = (
     "{} goes out of submitted/, autograded/, feedback/, collected/graded/ and the gradebook, with all marks, comments and an "
-    "extension given by hand. What came in uploads stays in collected/; handback/ and report/ go whole"
+    "extension given by hand. What came in uploads stays in collected/, and does not count when it comes "
+    "again; handback/ and report/ go whole"
 )
 
 
@@ -190,10 +204,10 @@ def _take_out(root: Path, learners: Collection[str], lesson: str, struck: Collec
                 _delete(path)
         for made in filter(Path.exists, (root / "handback", root / "report")):
             shutil.rmtree(made)
-        for upload in uploads_in(root) if not lesson else ():
+        for upload in uploads_in(root):
             if gone & {line.learner for line in upload.lines}:
-                lines = (_nobodys(line) if line.learner in gone else line for line in upload.lines)
-                write_list(root, replace(upload, lines=tuple(lines)))
+                lines = (_removed(line, lesson) if line.learner in gone else line for line in upload.lines)
+                write_list(root / "collected" / upload.folder, replace(upload, lines=tuple(lines)))
         if not lesson:
             forget(root, gone)
             # Late, so that the same command finds them again after a cut.
@@ -222,8 +236,12 @@ def _delete(path: Path) -> None:
         shutil.rmtree(path)
 
 
-def _nobodys(line: Line) -> Line:
-    """What a list says of a removed learner's file. Beside its file the name stays: it is what the upload calls it."""
+def _removed(line: Line, lesson: str) -> Line:
+    """What a list says of a removed learner's file. Beside its file the name stays: it is what the upload calls it. Of a
+    ``lesson`` alone: that it does not count when it comes again."""
+    if lesson:
+        counts = line.key.assignment == lesson and line.status in STANDS | {"earlier copy", "waits"}
+        return replace(line, status="removed", why="", look=False) if counts else line
     return replace(line, learner="", lesson="", status="removed", why="", account="", beside="")
 
 

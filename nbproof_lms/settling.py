@@ -18,7 +18,7 @@ from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import digest_of
 from nbproof.gradebook.marks import Mark, Person, by_assignment
-from nbproof.gradebook.receipts import TIME
+from nbproof.gradebook.receipts import TIME, time_told
 from nbproof.key import Key
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import files_below
@@ -27,9 +27,8 @@ from nbproof.run.hand_ins import LessonBook
 from nbproof.run.intake import by_id, is_called, lessons_with_source, take_in
 from nbproof.run.journal import is_noted, note_settled, only_run, settled_in
 from nbproof.text import printable
-from nbproof_lms.attendance import Attendance, Useless, find_learners, known_of, people_of, useless
+from nbproof_lms.attendance import Attendance, Useless, astray_lines, find_learners, known_of, people_of, useless
 from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, meant_in
-from nbproof_lms.placing import time_told
 
 __all__ = ["but_settled", "copies_in_time", "forget_others", "run_settle", "seen_in", "without_place"]
 
@@ -136,14 +135,20 @@ def _in_time(root: Path, scores: Iterable[Mark]) -> Iterator[_Trouble]:
         came = time_told(folder / TIME, places(root).zone) or datetime.min
         if key not in late or came.replace(microsecond=0, tzinfo=None) > late[key]:
             continue
-        guesses = map(book.guess, folder.glob("*.ipynb"))
-        if any(one.lesson and not one.untouched for one in guesses):
+        if _may_count(folder, places(root).folder("submitted", *key), book):
             name = str(folder.relative_to(root))
             yield _Trouble(name, _digest_below(folder, name), key, "an earlier copy, which may have come in time", name)
 
 
+def _may_count(earlier: Path, there: Path, book: LessonBook) -> bool:
+    """Whether the earlier copy has an answer, and all notebooks of the assignment: with one that came late it is late."""
+    guesses = [*map(book.guess, earlier.glob("*.ipynb"))]
+    later = {book.guess(path).lesson for path in there.glob("*.ipynb")}
+    return later <= {"", *(one.lesson for one in guesses)} and any(one.lesson and not one.untouched for one in guesses)
+
+
 def _given(mark: Mark | None) -> str:
-    return f"; a person gave it {mark.score:g}, which counts" if mark and mark.by_person else ""
+    return f"; it has {mark.score:g} with what a person gave, and that counts" if mark and mark.by_person else ""
 
 
 def _of_uploads(root: Path) -> Iterator[_Trouble]:
@@ -205,4 +210,6 @@ def run_settle(arguments: Namespace) -> int:
                 digest = one.digest * (arguments.how != "undo")
                 noted[one.name] = {"digest": digest, "learner": one.key.learner, "open": arguments.how == "open"}
         note_settled(root, noted)
+    for line in astray_lines((), root):
+        print(printable(line))
     return 0

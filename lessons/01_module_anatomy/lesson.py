@@ -9,14 +9,14 @@
 # %% [markdown]
 # # What an nn.Module is made of
 #
-# Welcome! A hook is a function of yours that runs inside somebody else's model. It looks in, or changes what the model does,
-# and leaves its code alone. First: what is a [model](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html) made of?
+# Welcome! A hook is a function of yours that runs inside somebody else's model. It reads or changes what passes
+# through, and the model's code stays as it is. First: what is a [model](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html) made of?
 #
 # - **You will do** this: repair a network, take models apart, replace their layers.
 # - **You will learn** what PyTorch registers in a module.
-# - **You need** Python classes, tensors, and `loss.backward()`.
+# - **You need** Python classes, tensors, `loss.backward()`.
 # - **Time** <!-- time and points -->.
-# - **Out of scope** hooks, but for a first look.
+# - **Out of scope** hooks, except for a first look.
 #
 # **Shift+Enter** runs a cell and goes on to the next one.
 
@@ -72,7 +72,7 @@ draw_digits(some, captions, title="What the network reads in the evening, and th
 draw_module_tree(net, title="DigitNet, as PyTorch sees it")
 
 # %% [markdown]
-# The hidden layers run, unknown to PyTorch. A module *registers* each module that is assigned to one of
+# The hidden layers run, but PyTorch does not know them. A module *registers* each module that is assigned to one of
 # its attributes, and does not look into a Python list. What is not registered is neither trained nor saved. An
 # [`nn.ModuleList`](https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html) is a list that is a module itself.
 #
@@ -115,7 +115,7 @@ check("forgetful_net")
 
 # %% [markdown]
 # Once an exercise is solved, `solution("forgetful_net")` shows other right answers. Now one more evening, with your network.
-# What do you expect: will the loss fall faster than before?
+# Will the loss fall faster than before?
 
 # %%
 torch.manual_seed(0)
@@ -126,13 +126,13 @@ print("digits read in the evening:", reads(trained), "  the next morning:", read
 draw_curves({"DigitNet": forgetful_losses, "RepairedNet": losses}, title="Loss of the network, before and after the repair")
 
 # %% [markdown]
-# After a jump in its first steps the loss falls faster: three layers learn, not one on top of two random ones. And the next
-# morning all three are there.
+# After a jump in its first steps the loss falls faster: now all three layers learn. Before, only the last one did, on top of two
+# random ones. And the next morning all three are there.
 #
 # ## A model is a tree
 #
-# Here is a network with more kinds of parts. Each box is one module: the name of the attribute, then the class. Below stand
-# the module's own tensors: **parameters** are trained, **buffers** are kept with it.
+# Here is a network with more kinds of parts. Each box is one module: the name of the attribute, then the class. Below it are
+# the module's own tensors: **parameters** are trained; **buffers** are not, but belong to the module all the same.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_models", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class TinyNet(nn.Module):
@@ -158,7 +158,8 @@ net = TinyNet()
 draw_module_tree(net, title="TinyNet")
 
 # %% [markdown]
-# An optimizer is given the parameters in this tree. A saved file, or a move to a GPU, takes the buffers as well.
+# An optimizer is given the parameters in this tree. Saving the model, or moving it to a GPU, includes its
+# buffers (one kind is not saved: see below).
 #
 # ## Containers: modules that hold modules
 #
@@ -253,7 +254,7 @@ check("container_order")
 # %% [markdown]
 # ## Parameters: what an optimizer may change
 #
-# Now to the tensors in the boxes. A [`Parameter`](https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html) is a tensor that is there to be
+# A [`Parameter`](https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html) is a tensor that is there to be
 # trained. Assigned to an attribute of a module, it is registered, and `parameters()`, which an optimizer is given, lists it. A
 # plain tensor is not registered, not even with `requires_grad=True`.
 
@@ -308,22 +309,24 @@ from course import check
 check("linear_from_parameters")
 
 # %% [markdown]
-# Can your layer do the work of PyTorch's? Its parameters have the same names, so it takes what `nn.Linear` has learned:
+# Can your layer do the work of PyTorch's? Its parameters have the same names, so it takes what an `nn.Linear` has learned:
 
 # %%
-own = RepairedNet()
-own.hidden = nn.ModuleList([MyLinear(64, 128), MyLinear(128, 128)])
-own.head = MyLinear(128, 10)
+learned = [layer for layer in trained.modules() if isinstance(layer, nn.Linear)]
+learned.sort(key=lambda layer: (-layer.out_features, layer.in_features))  # in the order of forward
+own = nn.Sequential(MyLinear(64, 128), nn.ReLU(), MyLinear(128, 128), nn.ReLU(), MyLinear(128, 10))
 try:
-    print(own.load_state_dict(trained.state_dict()), " digits read with your layers:", reads(own))
+    for mine, theirs in zip(own[::2], learned):
+        mine.load_state_dict(theirs.state_dict())
+    print("digits read with your layers:", reads(own))
 except (RuntimeError, TypeError):
     print("not yet: solve the exercises above first")
 
 # %% [markdown]
 # ## Parameter, Buffer, or just an attribute
 #
-# Four ways to keep a thing in a module differ by three questions. Should an optimizer change it? Should it be in a saved file?
-# Should it follow the model to another dtype or device?
+# There are four ways to keep a value in a module. Three questions tell which one you need. Should an optimizer change it? Should it
+# be in a saved file? Should it follow the model to another dtype or device?
 
 # %%
 class Kinds(nn.Module):
@@ -337,15 +340,16 @@ class Kinds(nn.Module):
 
 kinds = Kinds().double()
 for name in ("learned", "kept", "remade", "plain"):
-    trained = name in dict(kinds.named_parameters())
+    learns = name in dict(kinds.named_parameters())
     saved = name in kinds.state_dict()
     follows = getattr(kinds, name).dtype == torch.float64
-    print(f"{name:8} to the optimizer: {trained!s:6} saved: {saved!s:6} follows .double(): {follows}")
+    print(f"{name:8} to the optimizer: {learns!s:6} saved: {saved!s:6} follows .double(): {follows}")
 
 # %% [markdown]
 # - **Parameter**: what is learned.
 # - **[Buffer](https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Buffer.html)**: state that is not learned, such as a measured mean or a counter.
-#   `self.register_buffer("kept", tensor)` is the older way to write the same.
+#   `self.register_buffer("kept", tensor)` is the older way to write the same. (`.double()` leaves integers, such as a counter,
+#   what they are.)
 # - **Buffer, `persistent=False`**: a tensor that `__init__` can compute again, such as a window or a mask.
 # - **Plain attribute**: a setting that is not a tensor, such as a size or a rate.
 #
@@ -497,13 +501,13 @@ from torchvision.models import resnet18
 
 found = inventory(resnet18(weights=None)) or {}
 print({what: names if isinstance(names, int) else len(names) for what, names in found.items()})
-print("numbers to learn:", sum(torch.Size(shape).numel() for shape in found.get("parameters", {}).values()))
 
 # %% [markdown]
 # ## Replacing a part
 #
 # To replace a module, give its parent's attribute a new value. If you know the dotted name, `set_submodule` finds the parent for
-# you. Two ways that look right change nothing, or the wrong thing, and raise no error:
+# you; a misspelt last name adds a child, unless you pass `strict=True` (in newer versions). Two ways that look right change nothing,
+# or the wrong thing, and raise no error:
 
 # %%
 torch.manual_seed(0)
@@ -511,7 +515,7 @@ tiny = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.ReLU()), nn.ReLU())
 
 for module in tiny.modules():
     if isinstance(module, nn.ReLU):
-        module = nn.Tanh()  # another name for the loop variable, and no more
+        module = nn.Tanh()  # now the variable stands for the Tanh; the model still holds the ReLU
 print("a new value for the loop variable:", tiny[0][1], tiny[1])
 
 setattr(tiny, "0.0", nn.Identity())  # setattr knows no paths: a new child with a dot in its name
@@ -522,7 +526,7 @@ print("set_submodule('0.1', ...)        :", tiny[0][1])
 
 # %% [markdown]
 # Three more things go wrong silently: the **second place** of a shared module keeps the old one; a new module starts in training
-# **mode**, even in a model in eval mode; and a test of the class's name takes **too much**.
+# **mode**, even in a model in eval mode; and a test for a piece of the class's name finds **other classes**.
 
 # %%
 shared.set_submodule("one.1", nn.Tanh())
@@ -573,36 +577,12 @@ check("swap_submodules")
 # ## The way to lesson 02: what a hook is
 #
 # You can now replace any part of a model. Often you want less: to see what passes from one part to the next, or to change it a
-# little. That works without touching the code, if its author has prepared for it. In plain Python:
-
-# %%
-class Package:
-    """A program that somebody else has written. You use it; you cannot edit it."""
-
-    def __init__(self):
-        self.hooks = []
-
-    def __call__(self, x):
-        x = x + 3
-        for hook in self.hooks:  # your chance
-            result = hook(x)
-            if result is not None:
-                x = result
-        return x * 2
-
-
-package = Package()
-print("without hooks:", package(1))
-package.hooks.append(lambda x: print("   a hook sees", x))
-print("with a hook that watches:", package(1))
-package.hooks.append(lambda x: 10 * x)
-print("with a second one that changes:", package(1))
-
-# %% [markdown]
+# little.
+#
 # **A hook is a function of yours that somebody else's code calls.** Its author has decided *when* hooks are called, *what* they
 # are given, and what becomes of what they *return*. This course answers these three questions for each kind of hook in PyTorch.
-# Every module has [places for hooks](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_forward_hook). For each hook you get a handle, which
-# takes it out again:
+# Every module has [places for hooks](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_forward_hook). Each registration returns a handle, and
+# `handle.remove()` takes the hook out again:
 
 # %%
 def watch_output(module, inputs, output):
@@ -727,7 +707,7 @@ with torch.no_grad():
 # 2. **The optimizer must be told.** It keeps the list that it was given when it was built. A new optimizer would lose the momentum
 #    of the old one; a new
 #    [parameter group](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html) does not. A group
-#    is a list of parameters with settings; settings that you leave out are those that the optimizer was built with.
+#    is a list of parameters with settings; settings that you leave out get the values that the optimizer was built with.
 # 3. **Something must use it.** A hook can: what a forward hook returns takes the place of the output.
 
 # %%
@@ -775,8 +755,9 @@ check("parameter_from_outside")
 # %% [markdown]
 # ### To take to work: what did I forget to register?
 #
-# The worst mistakes of this lesson raise no error. This function finds them: it looks at each attribute of each registered
-# module, and into lists, tuples, sets and dicts, but not into other objects.
+# A layer or tensor that you forgot to register raises no error. This function finds it: it looks at each attribute of each
+# registered module, and into lists, tuples, sets and dicts, but not into other objects. **Stop and predict:** what does it find in
+# TinyNet below?
 
 # %%
 def find_unregistered(model: nn.Module) -> list[str]:
@@ -808,7 +789,8 @@ model.features.mask = torch.ones(8)
 print("TinyNet with two mistakes:", find_unregistered(model))
 
 # %% [markdown]
-# On models that are built well it finds nothing:
+# On these three models it finds nothing. A pruned layer, or one with the old `weight_norm`, is listed although it is right: it computes
+# its `weight` anew from registered tensors.
 
 # %%
 encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, batch_first=True), 2)

@@ -14,7 +14,7 @@
 # - **You will do** this: double, clip and stop gradients, find out why two nets die, and see them cured.
 # - **You will learn** when a hook runs, what it may return, and how far that reaches.
 # - **You need** `requires_grad`, `backward()`, `.grad`, and lesson 01, which says how an exercise works.
-# - **Time** <!-- time and points -->. The core has three parts, what goes further three sittings. Pause after each.
+# - **Time** <!-- time and points -->. The core has three parts; what goes further has three sittings. Pause after each.
 # - **Out of scope** hooks on modules (lesson 03), `torch.compile`, gradients of gradients.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -35,9 +35,10 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 #
 # ### Why hooks
 #
-# `backward()` throws most gradients away: only *leaves*, the tensors that you made yourself, keep theirs in `.grad`.
+# `backward()` throws most gradients away: only *leaves*, tensors that no recorded operation has made, such as
+# parameters, keep theirs in `.grad`.
 # [`tensor.register_hook(function)`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html)
-# hands PyTorch a function. Backward calls it with the tensor's gradient, once this is complete.
+# hands PyTorch a function. Backward calls it with the tensor's gradient, as soon as this is complete.
 
 # %%
 x = torch.tensor([1.0, -2.0], requires_grad=True)
@@ -94,7 +95,7 @@ check("weight_grad")
 # Your hook got the gradient that **this** backward had just computed. `.grad` is written later, and **accumulates**: it is the
 # sum over all passes. To see the sum, use a
 # [*post-accumulate* hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html),
-# which runs once `.grad` is written.
+# which runs as soon as `.grad` is written.
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -108,100 +109,6 @@ w.register_post_accumulate_grad_hook(
 for number in (1, 2):
     print("backward pass", number)
     (w * 3).sum().backward()
-# %% [markdown]
-# ### A net that dies in training
-#
-# This network turns pictures of digits into eight numbers each. It learns from pairs: pictures of the same digit should come
-# close, those of two digits stay at least 2 apart. `train` stops as soon as a weight is NaN, "not a number".
-
-# %%
-import copy
-
-from course.data import digit_batches, digits, reads, train_to_read
-from course.pictures.curves import draw_curves
-from course.pictures.feature_maps import draw_digits
-
-pictures, labels = digits()
-
-
-def forward(embed, first, second, root):
-    """One forward pass for pairs of pictures: every tensor on the way to the loss, by name."""
-    a, b = embed(pictures[first]), embed(pictures[second])
-    squared = ((a - b) ** 2).sum(dim=1)
-    distance = root(squared)
-    same_digit = labels[first] == labels[second]
-    loss = torch.where(same_digit, distance, F.relu(2 - distance)).mean()
-    return {"a": a, "b": b, "squared": squared, "distance": distance, "loss": loss}
-
-
-def train(root, steps=300):
-    """Train a new net; return the losses, the last pairs, and the net as it was before the last step."""
-    torch.manual_seed(0)
-    embed = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 8))
-    optimizer = torch.optim.SGD(embed.parameters(), lr=0.1)
-    losses = []
-    while len(losses) < steps and not embed[1].weight.isnan().any():
-        before = copy.deepcopy(embed)
-        pairs = torch.randint(len(labels), (2, 16))   # 16 pairs of pictures
-        loss = forward(embed, *pairs, root)["loss"]
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses, pairs, before
-
-
-losses, pairs, before = train(torch.sqrt)
-print(f"dead after step {len(losses)}   the last losses: {losses[-2]:.2f}, {losses[-1]:.2f}")
-last_step = forward(before, *pairs, torch.sqrt)
-print("all values of the last forward pass are finite:", all(bool(t.isfinite().all()) for t in last_step.values()))
-
-# %% [markdown]
-# The last losses were ordinary numbers, and so was every value of that forward pass. So it went wrong in *backward*, where nothing
-# is kept. A hook on each tensor counts what is infinite and what is NaN. (`name=name`: see part 2.)
-
-# %%
-for name, tensor in last_step.items():
-    tensor.register_hook(
-        lambda g, name=name: print(f"gradient of {name:9} infinite: {g.isinf().sum()}   NaN: {g.isnan().sum()}")
-    )
-last_step["loss"].backward()
-
-closest = last_step["squared"].argmin()
-print("the smallest squared distance:", last_step["squared"][closest].item())
-draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, closest]], title="The closest pair")
-
-# %% [markdown]
-# Backward came from the loss. The gradient of `distance` is fine, that of `squared` has an infinite element. So the operation
-# between them did it: the square root, whose slope at 0 is infinite. And there was a 0, because one pair was a picture *with
-# itself*. One operation on, infinity meets `a - b`, which is 0: infinity times 0 is NaN. Which cure helps, on one such pair?
-
-# %%
-def safe_root(squared):
-    return (squared + 1e-12).sqrt()
-
-
-def gradient_at_0(root, clipped=None):
-    difference = torch.zeros(1, 8, requires_grad=True)   # a picture beside itself
-    squared = (difference**2).sum(dim=1)
-    if clipped:
-        {"difference": difference, "squared": squared}[clipped].register_hook(lambda grad: grad.clamp(-1, 1))
-    root(squared).sum().backward()
-    return difference.grad[0, 0].item()
-
-
-print("square root                         ", gradient_at_0(torch.sqrt))
-print("clipped at `difference`, after 0 · ∞", gradient_at_0(torch.sqrt, clipped="difference"))
-print("clipped at `squared`, before 0 · ∞  ", gradient_at_0(torch.sqrt, clipped="squared"))
-print("square root of (squared + 1e-12)    ", gradient_at_0(safe_root))
-
-# %% [markdown]
-# **Where a hook hangs decides.** Clipping leaves NaN as it is; one tensor later it meets an infinity, and 1 times 0 is 0. Better
-# still is a root that makes no infinity. With it the net trains again:
-
-# %%
-draw_curves({"square root": losses, "square root of (squared + 1e-12)": train(safe_root)[0]}, title="Loss of the net that died")
-
 # %% [markdown]
 # ### The way back
 #
@@ -245,33 +152,9 @@ print("returns another shape ", backward_with(lambda grad: grad.sum()))
 print("returns another dtype ", backward_with(lambda grad: grad.double()))
 print("returns a number      ", backward_with(lambda grad: 0))
 # %% [markdown]
-# ### Why not simply change `.grad` afterwards?
-#
-# Because it is too late for all earlier tensors: their gradients are there already.
-# ([`retain_grad()`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.retain_grad.html) asks autograd to keep the
-# gradient of `h`, which is no leaf.)
-
-# %%
-def grads(with_hook):
-    x = torch.tensor([1.0, -2.0], requires_grad=True)
-    h = x * 3
-    h.retain_grad()
-    if with_hook:
-        h.register_hook(lambda grad: grad * 100)
-    h.backward(torch.tensor([1.0, 1.0]))
-    if not with_hook:
-        h.grad = h.grad * 100
-    return f"h.grad {h.grad.tolist()}   x.grad {x.grad.tolist()}"
-
-
-print("changed after backward:", grads(with_hook=False))
-print("changed by a hook:     ", grads(with_hook=True))
-# %% [markdown]
-# In the first line `x` does not know of the change, in the second it follows: 3 × 100.
-#
 # ### Never edit the gradient in place
 #
-# `grad.mul_(10)` writes into the tensor that PyTorch gave you. Does nobody else hold it? For `b + c` the gradients of
+# `grad.mul_(10)` writes into the tensor that PyTorch gave you. Who else holds it? For `b + c` the gradients of
 # `b` and of `c` are equal, so autograd hands *the same tensor* to both:
 
 # %%
@@ -288,7 +171,8 @@ for hooked in ("b", "c"):
     print(f"hook on {hooked}, a new tensor:", siblings(hooked, lambda grad: grad * 10))
     print(f"hook on {hooked}, in place:    ", siblings(hooked, lambda grad: grad.mul_(10)))
 # %% [markdown]
-# The edit on `b` also changed the gradient of `c`, and both edits changed the caller's own tensor. **Return a new tensor.**
+# The edit on `b` also changed the gradient of `c`, and both edits changed the caller's own tensor. (`c` comes second: when its hook ran,
+# `b.grad` had been written, as a copy.) **Return a new tensor.**
 #
 # ### Exercise: Double a gradient
 #
@@ -339,7 +223,8 @@ for title, functions in {"late": late, "by default": by_default, "by partial": b
 #
 # ### Looking: `retain_grad` or a hook?
 #
-# `retain_grad()` keeps the gradient in `.grad`, where it adds up. A hook sees each pass on its own:
+# [`retain_grad()`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.retain_grad.html) keeps the gradient of a tensor that is
+# no leaf in `.grad`, where it adds up. A hook sees each pass on its own:
 
 # %%
 x = torch.tensor([1.0, -2.0], requires_grad=True)
@@ -353,7 +238,7 @@ print("h.grad is    ", h.grad.tolist())
 
 # %% [markdown]
 # One trap: `detach()` and `.data` copy nothing, and autograd may go on writing into that memory. So keep the gradient itself, which
-# autograd then leaves alone, or a clone.
+# autograd then leaves alone; or a clone, which nobody else can change either.
 
 # %%
 def kept_after_two_passes(keep):
@@ -405,7 +290,7 @@ check("intermediate_grad")
 # ### A tensor that is used twice
 #
 # In a residual connection, or with a shared weight, one tensor goes into several operations. Here `h`, which is 6, goes into
-# `10 h` and into `h²`, whose slopes are 10 and 12. **Stop and predict:** how often does one backward pass call the hook on `h`,
+# `10 h` and into `h²`; their slopes are 10 and 12. **Stop and predict:** how often does one backward pass call the hook on `h`,
 # and with what?
 
 # %%
@@ -417,12 +302,12 @@ h.register_hook(lambda grad: print("the hook on h is called with", grad.item()))
 
 # %% [markdown]
 # **Once, with the sum.** Autograd waits until every use of `h` has sent its gradient back. To see what each sends, give each a
-# tensor of its own: `h.view_as(h)` has the same values, but it is a new tensor in the graph.
+# tensor of its own: `h.clone()` has the same values, but it is a new tensor in the graph.
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)
 h = w * 3
-for_left, for_right = h.view_as(h), h.view_as(h)
+for_left, for_right = h.clone(), h.clone()
 loss = for_left * 10 + for_right**2
 
 caught = {}
@@ -433,7 +318,7 @@ loss.backward()
 draw_autograd_graph(loss, names, gradients=caught)
 
 # %% [markdown]
-# 10 and 12 meet at `h` as 22, and the multiplication by 3 makes 66 of it.
+# 10 and 12 meet at `h` as 22, and the multiplication by 3 turns it into 66.
 #
 # ### Where to hang a hook: at a leaf, or in the middle
 #
@@ -454,22 +339,23 @@ names = {**dict(net.named_parameters()), "h": h, "loss": loss}
 draw_autograd_graph(loss, names)
 
 # %%
-loss.backward()
-for (name, parameter), before in zip(net.named_parameters(), without_hooks):
-    times = parameter.grad.norm() / before.norm()
+with_hooks = torch.autograd.grad(loss, list(net.parameters()), retain_graph=True)
+for (name, _), before, after in zip(net.named_parameters(), without_hooks, with_hooks):
+    times = after.norm() / before.norm()
     print(f"{name:12} {times:4.0f} times the gradient without hooks")
 draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 
 # %% [markdown]
-# Nothing is earlier than a leaf, so of `fc` only the bias's own `.grad` has changed. `h` is in the middle: the gradients of `conv`,
-# which are earlier, have followed. That of `fc.weight` comes from the output of `fc`, which is later than `h`.
+# Nothing is earlier than a leaf, so of `fc` only the bias's own gradient has changed. `h` is in the middle: the gradients of `conv`,
+# which are earlier, have followed. That of `fc.weight` comes from the output of `fc`, which is later than `h`. (To change
+# `h.grad` after backward would be too late for `conv`.)
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
 # medium · 8 min
 #
-# 1. `freeze_bias(net)`: from then on each backward pass makes the gradient of `net.fc.bias` a tensor of zeros. Everything
-#    else stays as it is.
+# 1. `freeze_bias(net)`: `net.fc.bias.grad` is still None; from then on each `backward()` leaves a tensor of zeros there.
+#    Everything else stays as it is.
 # 2. `clamp_downstream(tensor)`: from then on each backward pass sets the negative elements of the gradient that flows back
 #    through `tensor` to 0. Everything earlier than `tensor` follows, everything else stays.
 #
@@ -534,8 +420,8 @@ print("none any more: ", layer.weight.grad.tolist())
 #
 # One huge gradient can ruin a model. *Clipping* limits it:
 #
-# - **By value:** each element is clamped to a range. A hook on each parameter can do that. A *frozen* parameter, whose
-#   `requires_grad` is False, has no gradient: `register_hook` refuses it.
+# - **By value:** each element is clamped to a range. A hook on each parameter can do that. A *frozen* parameter, one with
+#   `requires_grad=False`, has no gradient: `register_hook` refuses it.
 # - **By norm:** if the norm of *all* gradients together is too large, all are scaled by one factor, which keeps their direction.
 #   A tensor hook knows only its own tensor, so this runs after backward:
 #   [`nn.utils.clip_grad_norm_`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html).
@@ -568,10 +454,105 @@ def grad_clipper(model: nn.Module, floor: float, cap: float) -> nn.Module:
 from course import check
 check("grad_clipper")
 # %% [markdown]
+# ### A net that dies in training
+#
+# This network turns pictures of digits into eight numbers each. It learns from pairs: pictures of the same digit should come
+# close, those of two digits stay at least 2 apart. `train` stops as soon as a weight is NaN, "not a number".
+
+# %%
+import copy
+
+from course.data import digit_batches, digits, reads, train_to_read
+from course.pictures.curves import draw_curves
+from course.pictures.feature_maps import draw_digits
+
+pictures, labels = digits()
+
+
+def forward(embed, first, second, root):
+    """One forward pass for pairs of pictures: every tensor on the way to the loss, by name."""
+    a, b = embed(pictures[first]), embed(pictures[second])
+    squared = ((a - b) ** 2).sum(dim=1)
+    distance = root(squared)
+    same_digit = labels[first] == labels[second]
+    loss = torch.where(same_digit, distance, F.relu(2 - distance)).mean()
+    return {"a": a, "b": b, "squared": squared, "distance": distance, "loss": loss}
+
+
+def train(root, steps=300):
+    """Train a new net; return the losses, the last pairs, and the net as it was before the last step."""
+    torch.manual_seed(0)
+    embed = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 8))
+    optimizer = torch.optim.SGD(embed.parameters(), lr=0.1)
+    losses = []
+    while len(losses) < steps and not embed[1].weight.isnan().any():
+        before = copy.deepcopy(embed)
+        pairs = torch.randint(len(labels), (2, 16))   # 16 pairs of pictures
+        loss = forward(embed, *pairs, root)["loss"]
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, pairs, before
+
+
+losses, pairs, before = train(torch.sqrt)
+print(f"dead after step {len(losses)}   the last losses: {losses[-2]:.2f}, {losses[-1]:.2f}")
+values = forward(before, *pairs, torch.sqrt).values()
+print("all values of the last forward pass are finite:", all(bool(value.isfinite().all()) for value in values))
+
+# %% [markdown]
+# The last losses were ordinary numbers, and so was every value of that forward pass. So it went wrong in *backward*, where nothing
+# is kept. A hook on each tensor counts what is infinite and what is NaN.
+
+# %%
+last_step = forward(before, *pairs, torch.sqrt)
+for name, tensor in last_step.items():
+    tensor.register_hook(
+        lambda g, name=name: print(f"gradient of {name:9} infinite: {g.isinf().sum()}   NaN: {g.isnan().sum()}")
+    )
+last_step["loss"].backward()
+
+closest = last_step["squared"].argmin()
+print("the smallest squared distance:", last_step["squared"][closest].item())
+draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, closest]], title="The closest pair")
+
+# %% [markdown]
+# Backward came from the loss. The gradient of `distance` is fine, that of `squared` has an infinite element. So the operation
+# between them did it: the square root, whose slope at 0 is infinite. And there was a 0, because one pair was a picture *with
+# itself*. One operation on, infinity meets `a - b`, which is 0: infinity times 0 is NaN. Which cure helps, on one such pair?
+
+# %%
+def safe_root(squared):
+    return (squared + 1e-12).sqrt()
+
+
+def gradient_at_0(root, clipped=None):
+    difference = torch.zeros(1, 8, requires_grad=True)   # a picture beside itself
+    squared = (difference**2).sum(dim=1)
+    if clipped:
+        {"difference": difference, "squared": squared}[clipped].register_hook(lambda grad: grad.clamp(-1, 1))
+    root(squared).sum().backward()
+    return difference.grad[0, 0].item()
+
+
+print("square root                         ", gradient_at_0(torch.sqrt))
+print("clipped at `difference`, after 0 · ∞", gradient_at_0(torch.sqrt, clipped="difference"))
+print("clipped at `squared`, before 0 · ∞  ", gradient_at_0(torch.sqrt, clipped="squared"))
+print("square root of (squared + 1e-12)    ", gradient_at_0(safe_root))
+
+# %% [markdown]
+# **Where a hook hangs decides.** Clipping leaves NaN as it is. At `squared` it turns the infinity into 1, and 1 times 0 is 0. But
+# it also shrinks healthy gradients above 1. Better is a root that makes no infinity. With it the net trains again:
+
+# %%
+draw_curves({"square root": losses, "square root of (squared + 1e-12)": train(safe_root)[0]}, title="Loss of the net that died")
+
+# %% [markdown]
 # ### Who made the NaN?
 #
-# Here is the second net that dies. It reads digits, and goes on learning without labels: the surer it is, the better. Its loss is
-# the **entropy** of its probabilities, minus the sum of `p log p`. The author has thought of `p = 0`, where the logarithm is
+# Here is the second net that dies. It reads digits, and goes on learning without labels: the surer its answers, the smaller the loss. This is
+# the **entropy** of its probabilities: the sum of `p log p`, with a minus. The author has thought of `p = 0`, where the logarithm is
 # infinite: `torch.where` puts a 0 there.
 
 # %%
@@ -611,16 +592,16 @@ died, fatal = adapt(steps)
 print(f"digits read: {trained_reads}   dead after step {len(died)}   the last entropies: {died[-2]:.3f}, {abs(died[-1]):.3f}")
 
 # %% [markdown]
-# Never had the net been so sure as in its last step. Which step of the chain made the first bad gradient?
+# The net had never been as sure as in its last step. Which step of the chain made the first bad gradient?
 #
 # ### Exercise: Who made the NaN?
 #
 # medium · 12 min
 #
-# Write `blame(steps, x)`. `steps` is a dict of names and functions: the first is called with `x`, which requires a gradient,
-# each next with the result before it; one may return its input. Run them, then backward from the sum, and leave no hook on `x`.
-# Return the name of the step that made the first bad gradient, NaN or infinite: what came back to it was finite, what it sent on
-# was not. If there is none, return `None`.
+# Write `blame(steps, x)`. `steps` is a dict of names and functions: the first gets `x`, which requires a gradient, each later one
+# the previous result; one may return its input. Run them, then backward from the sum, and leave no hook on `x`.
+# Return the name of the guilty step: it got a finite gradient from behind, and sent on a NaN or an infinity. Of several,
+# take the one that backward meets first; if there is none, return `None`.
 #
 # ```python
 # chain = {"triple": lambda t: 3 * t, "root": torch.sqrt, "half": lambda t: t / 2}
@@ -662,7 +643,8 @@ def p_log_p(p):
 
 cured = {**steps, "p log p": p_log_p}
 for title, chain in {"as it was": steps, "cured": cured}.items():
-    print(f"{title:9} the first bad gradient was made by:", blame(chain, fatal))
+    print(f"{title:9} your tool names:", blame(chain, fatal))
+print("the largest pixel of these pictures:", fatal.max().item())
 reader.load_state_dict(trained)
 curves = {"as it was": died, "cured": adapt(cured)[0]}
 print("digits read by the cured net:", reads(reader))
@@ -673,8 +655,8 @@ draw_curves(curves, title="Entropy of the net that died")
 #
 # `where` chooses a *value*. Backward goes through both branches, and sends a gradient of 0 into the one that was not chosen.
 # There 0 times the infinite slope of the logarithm is NaN. The cure puts a harmless 1 in **before** the logarithm: what is never
-# computed cannot spoil a gradient. (Why was a `p` exactly 0? Somebody multiplied the pixels of one batch by 255, so the scores
-# were hundreds apart, and the softmax of all but the largest was too small for a float32.)
+# computed cannot spoil a gradient. (Why was a `p` exactly 0? Somebody forgot to divide the pixels of one batch by 255, so the
+# scores were often a thousand apart, and the softmax of all but the largest was too small for a float32.)
 #
 # </details>
 #
@@ -715,6 +697,7 @@ draw_curves(curves, title="Entropy of the net that died")
 # ### One branch only
 #
 # To change what comes back through one use of `h` alone, give it a tensor of its own, as above, and put the hook there.
+# (`h.view_as(h)` would share its memory: if the branch changes it in place, the hook never runs.)
 #
 # A famous use: a network learns to recognise digits and must *not* learn which scanner they came from. A second head learns to tell
 # the scanners apart, and its gradient, **reversed**, teaches the features to hide that:
@@ -739,7 +722,7 @@ except RuntimeError as error:
 #
 # medium · 12 min · further
 #
-# Write `reverse_gradient(tensor)`, which returns a tensor with the same values. What is computed from the returned tensor
+# Write `reverse_gradient(tensor)`, which returns a tensor with the same values. What is computed from the returned tensor, not in place,
 # sends its gradient back to `tensor` with the opposite sign. Other uses of `tensor` send back what they always did. Under
 # `no_grad`, and for a tensor that needs no gradient, it just returns the values.
 #
@@ -754,7 +737,7 @@ def reverse_gradient(tensor: torch.Tensor) -> torch.Tensor:
     """Return the values of ``tensor``; the gradient that comes back by the returned tensor changes its sign."""
     # TODO: a tensor of its own for this branch, and a hook on it if one is possible.
     ### BEGIN SOLUTION
-    branch = tensor.view_as(tensor)
+    branch = tensor.clone()
     if branch.requires_grad:
         branch.register_hook(torch.neg)
     return branch
@@ -765,7 +748,7 @@ check("reverse_gradient")
 # %% [markdown]
 # ### Zeros are not the same as no gradient
 #
-# A hook that returns zeros stops a parameter from learning; so does `requires_grad_(False)`. Each has a catch:
+# A hook that returns zeros stops a parameter from learning; so does `requires_grad_(False)`. Both have a catch:
 
 # %%
 def moved(freeze, make_optimizer, clear=False):
@@ -800,7 +783,7 @@ print("requires_grad_(False), .grad None:  ", moved(frozen, sgd, clear=True))
 #
 # [`torch.autograd.graph.register_multi_grad_hook(tensors, function)`](https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.graph.register_multi_grad_hook)
 # waits. Backward calls `function` once, with a list of the
-# gradients of the tensors, in their order. Tensors that this pass does not reach are not waited for; None stands in their place.
+# gradients of the tensors, in their order. It does not wait for tensors that this pass does not reach: their place holds None.
 
 # %%
 torch.manual_seed(0)
@@ -831,7 +814,7 @@ except (AssertionError, RuntimeError) as error:
     print(f"a frozen tensor in the list: {type(error).__name__}: {error}")
 
 # %% [markdown]
-# Such a hook can only watch: what it returns is ignored. It gets the gradients of **this pass**; do not look into `.grad`, where
+# Such a hook can only watch: what it returns is ignored. It gets the gradients of **this pass**, as hooks registered earlier have left them; do not look into `.grad`, where
 # some have arrived and some have not. And a frozen tensor in the list raises an error.
 #
 # ### Exercise: Watch the total norm
@@ -877,7 +860,7 @@ check("multi_grad")
 # %% [markdown]
 # ## Further 2: when hooks run, and at which place
 #
-# ### Once `.grad` is written
+# ### As soon as `.grad` is written
 #
 # A post-accumulate hook can do something with a finished `.grad` *at once*: move it elsewhere, take an optimizer step with it, free
 # its memory. It is called with the leaf itself, and returns nothing:
@@ -911,7 +894,7 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 #
 # Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor of zeros for each parameter that requires a
 # gradient, under its name in `model.named_parameters()`. From then on each backward pass adds its gradients to these sums, and
-# nothing that was in `.grad` before. After backward `.grad` is None for these parameters; frozen ones are left alone.
+# nothing that was in `.grad` before the call. After backward `.grad` is None for these parameters; frozen ones are left alone.
 #
 # ```python
 # layer = nn.Linear(1, 1, dtype=torch.bfloat16)
@@ -925,7 +908,7 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 def accumulate_in_float32(model: nn.Module) -> dict:
     """Return float32 sums of gradients by parameter name; each backward pass adds to them and leaves no ``.grad``."""
     sums = {}
-    # TODO: for each parameter a sum, and a hook that runs once .grad is written.
+    # TODO: for each parameter a sum, and a hook that runs as soon as .grad is written.
     ### BEGIN SOLUTION
 
     def move(total, parameter):
@@ -1015,16 +998,16 @@ print("under no_grad, mul_(3):", change_after_registering(not_recorded))
 
 # %% [markdown]
 # A hook hangs at a place in the **graph**. A recorded in-place operation makes a new place, and the hook stays at the old one: it
-# gets the gradient of **the value that the tensor held when the hook was registered**. A change that is not recorded, under
+# gets the gradient of **the value that the tensor held when the hook was registered** (or, if the tensor is a view, is never called). A change that is not recorded, under
 # `no_grad` or by an optimizer, makes no new place: hooks on parameters survive training. `retain_grad` stays with the tensor.
 #
 # ### Exercise: Before and after
 #
 # medium · 8 min · further
 #
-# Write `watch_around(tensor, change)`, which calls `change` once on `tensor`: a function that changes its argument in place,
-# as `torch.relu_` does. It returns two lists, still empty. Each later backward pass adds one gradient to each: to the first
-# that of the value that `tensor` held before the change, to the second that of the value it holds since. Only watch.
+# Write `watch_around(tensor, change)`, which calls `change` once on `tensor`, which is no view: a function that changes its argument in
+# place, as `torch.relu_` does. It returns two lists, still empty. Each later backward pass adds one gradient to each: the first
+# list gets that of the value before the change, the second that of the value after it. Only watch.
 #
 # ```python
 # h = torch.ones(2, requires_grad=True) * 3
@@ -1059,7 +1042,7 @@ check("after_in_place")
 #
 # ### What autograd saves for backward
 #
-# To compute the gradient of `x.exp()`, backward needs its value. So forward **saves** tensors in the graph.
+# The slope of `exp` at `x` is `exp(x)` itself, so backward needs the result of forward. So forward **saves** tensors in the graph.
 # [A pair of functions](https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.graph.saved_tensors_hooks) can change that:
 # **pack** runs in forward, when a tensor is saved, and may store something else instead; **unpack** runs in backward, and must
 # give it back.
@@ -1088,8 +1071,8 @@ print("   on data saves", what_is_saved(lambda: layer(x.detach().view(4, 25))))
 print("under no_grad   ", what_is_saved(torch.no_grad()(lambda: x.exp())))
 # %% [markdown]
 # `x * x` saves `x` twice: pack is called for each. A linear layer saves its input, for the gradient of its weight, and its weight,
-# transposed, for the gradient of its input. You can save in half precision: that takes half the memory and costs accuracy. But
-# hooks have another price:
+# transposed, for the gradient of its input. You can save activations in half precision: half the memory, less accuracy. (Not parameters, which are in memory
+# anyway, and not integers, such as the indices of a max-pool.) But hooks have another price:
 
 # %%
 import contextlib
@@ -1132,11 +1115,10 @@ for name, tensor in {"t()": weight.t(), "[1:]": weight[1:], "clone()": weight.cl
     same = storage.data_ptr() == weight.untyped_storage().data_ptr()
     print(f"weight.{name:8} the same storage: {same!s:6} bytes: {tensor.nbytes}, of the storage: {storage.nbytes()}")
 # %% [markdown]
-# So the transposed weight that a linear layer saves costs nothing: that memory is there anyway.
+# So the transposed weight that a linear layer saves costs nothing.
 #
-# One trap: a tensor holds its graph, and the graph holds what pack has returned, and pack itself with all its variables. If the
-# tensor is among these, the two hold each other. If no backward comes, **their memory is not freed**. So return
-# `tensor.detach()`, which has no graph.
+# One trap: a tensor holds its graph, and the graph holds pack, with all its variables, and what it has returned. If the tensor is
+# among these, **their memory is not freed** unless a backward comes. So return `tensor.detach()`, which has no graph.
 
 # %%
 import gc
@@ -1159,10 +1141,10 @@ for make_pack in (returns_detached, returns_the_tensor):
             y = x.exp()
         if backward:
             y.sum().backward()
-        references[make_pack.__name__, backward] = weakref.ref(y)  # tells whether y is in memory, does not keep it there
+        references[make_pack.__name__, backward] = weakref.ref(y)  # does not keep y in memory
         del y
 
-gc.collect()  # Python's garbage collector
+gc.collect()
 for (name, backward), reference in references.items():
     print(f"{name:20} backward has run: {backward!s:6} freed: {reference() is None}")
 
@@ -1173,7 +1155,7 @@ for (name, backward), reference in references.items():
 #
 # Write `saved_bytes(model, x)`. It runs `model(x)` once, and returns the output and how many bytes autograd has saved for
 # backward, which works as usual. Each storage counts once, with all its bytes; those of the model's parameters do not
-# count. What is saved is not copied, and gone once the caller has let go of the output (1 of the 4 points).
+# count. Do not copy what is saved, and let it be freed together with the output (1 of the 4 points).
 #
 # ```python
 # net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
@@ -1216,7 +1198,7 @@ check("saved_tensors", part="freed")
 # | look at a gradient in the middle, pass by pass | `tensor.register_hook(function)`, return nothing |
 # | have it in `.grad` after backward | `tensor.retain_grad()` |
 # | change a gradient, and those of all earlier tensors | a hook that returns a **new** tensor of the same shape and dtype |
-# | watch or change what comes back through one use only | a tensor of its own for it, `h.view_as(h)`, and a hook there |
+# | watch or change what comes back through one use only | a tensor of its own for it, `h.clone()`, and a hook there |
 # | get rid of a hook | `handle.remove()`, or `with tensor.register_hook(...):` |
 #
 # **Next:** a tensor in the middle is made anew by each forward pass, and its hook is lost. Modules stay: see lesson 03.
@@ -1229,10 +1211,9 @@ check("saved_tensors", part="freed")
 # - [An optimizer step inside backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html):
 #   post-accumulate hooks save gigabytes;
 #   [torchtune](https://pytorch.org/torchtune/stable/generated/torchtune.training.register_optim_in_bwd_hooks.html) has them ready.
-# - [Hooks for saved tensors](https://docs.pytorch.org/tutorials/intermediate/autograd_saved_tensors_hooks_tutorial.html): pack to disk
-#   or to the CPU.
-# - [Anomaly detection](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) names the line of forward whose
-#   gradient is NaN, slowly. It does not look for infinities; your `blame` does.
+# - [Hooks for saved tensors](https://docs.pytorch.org/tutorials/intermediate/autograd_saved_tensors_hooks_tutorial.html): pack to disk or CPU.
+# - [Anomaly detection](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) names the line of
+#   forward that made a NaN gradient. It is slow, and does not look for infinities; your `blame` does.
 #
 # ### When this notebook is graded
 #

@@ -9,12 +9,12 @@
 # %% [markdown]
 # # Hooks on modules
 #
-# A network learns to read digits. Then its loss jumps up to where guessing is, and stays there. From outside, without a line
-# of its code, you will find out which layer died, and when.
+# A network learns to read digits. Then its loss jumps to the level of guessing, and stays there. Without touching its code you will
+# find out which layer died, when and why, and make it learn again.
 #
-# - **You will do** just that, and collect and change what flows through modules. **You will learn** which hook gets what.
+# - **You will do** that, and read and change what flows through modules. **You will learn** what each kind of hook gets.
 # - **You need** lessons 01 and 02.
-# - **Time** <!-- time and points -->.
+# - **Time** <!-- time and points -->. The further parts are three sittings: take them one at a time.
 # - **Stuck?** `hint()` after a failed check, `hint("add_five")` to begin.
 # - **Out of scope** hooks for all modules at once, and `torch.compile`.
 
@@ -31,6 +31,8 @@ from torch.nn import Parameter
 from course import hint, progress, solution
 from course.gpt import Block, TinyGPT
 from course.models import Add, Model
+from course.pictures.curves import draw_curves
+from course.pictures.feature_maps import draw_digits
 from course.sources import show_source
 
 torch.set_num_threads(1)  # nets as small as these run fastest on one thread
@@ -41,7 +43,11 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %%
 from course.data import digit_batches
 
+pictures, labels = next(iter(digit_batches()))  # the first of a hundred batches, always the same
+draw_digits(pictures[:10], [str(label.item()) for label in labels[:10]], title="What the net learns to read")
 
+
+# %%
 def digit_net():
     torch.manual_seed(0)
     return nn.Sequential(
@@ -55,7 +61,7 @@ def digit_net():
 def train(net):
     optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
     losses = []
-    for pictures, labels in digit_batches():  # a hundred batches of handwritten digits
+    for pictures, labels in digit_batches():
         loss = F.cross_entropy(net(pictures), labels)
         optimizer.zero_grad()
         loss.backward()
@@ -69,8 +75,8 @@ print("loss, every tenth step:", " ".join(f"{loss:.2f}" for loss in losses[9::10
 print(f"guessing would cost:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 
 # %% [markdown]
-# The loss says *that* the net has stopped, but not *where*. A *module hook* can tell: a function that you register from
-# outside, and that PyTorch calls each time the module runs.
+# The loss says *that* the net has stopped, but not *where*. A *module hook* can tell: you register a function from outside, and
+# PyTorch calls it each time the module runs.
 #
 # ## Which hook gets what
 #
@@ -86,15 +92,15 @@ print(f"guessing would cost:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 #
 # | register with | the hook gets | it may return |
 # | --- | --- | --- |
-# | `register_forward_pre_hook` | `module, args` | new `args` |
-# | `register_forward_hook` | `module, args, output` | a new `output` |
-# | `register_full_backward_pre_hook` | `module, grad_output` | a new `grad_output` |
-# | `register_full_backward_hook` | `module, grad_input, grad_output` | a new `grad_input` |
+# | [`register_forward_pre_hook`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_forward_pre_hook) | `module, args` | new `args` |
+# | [`register_forward_hook`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_forward_hook) | `module, args, output` | a new `output` |
+# | [`register_full_backward_pre_hook`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_pre_hook) | `module, grad_output` | a new `grad_output` |
+# | [`register_full_backward_hook`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook) | `module, grad_input, grad_output` | a new `grad_input` |
 #
 # A hook that returns nothing changes nothing. `args`, `grad_input` and `grad_output` are tuples.
 #
-# Here is one run of a small net, forward and backward, with a hook of each kind on each module, numbered as they run. When is the
-# gradient of a weight there (a star), and whose hook comes last?
+# Here is one run of a small net, forward and backward, with a hook of each kind on each module, numbered in the order in which they
+# run. A star shows when the gradient of a weight is ready. Whose hook comes last?
 
 # %%
 from course.pictures.timeline import draw_hook_timeline
@@ -109,9 +115,9 @@ show_source(Add)
 # ### Exercise: What goes in, what comes out
 # easy · 6 min
 #
-# Collect what `add` works with, from outside: whenever somebody calls `add(x1, x2)`, three tensors come to the end of the
-# list `answer`, namely `x1`, `x2` and the output, in this order. Both hooks only watch. Take what you store from the hooks'
-# arguments, whatever `forward` computes.
+# Collect from outside what `add` works with: each call `add(x1, x2)` appends three tensors to the list `answer`, namely `x1`,
+# `x2` and the output, in this order. Both hooks only watch. Take what you store from the hooks' arguments, whatever `forward`
+# computes.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))
@@ -148,7 +154,7 @@ from course import check
 check("forward_answer")
 
 # %% [markdown]
-# Hooks run because you *call* the module. `module.forward(x)` goes straight to the method and skips them all:
+# Hooks run because you *call* the module. `module.forward(x)` goes straight to the method and skips them:
 
 # %%
 linear, calls = nn.Linear(3, 2), []
@@ -160,8 +166,8 @@ linear.forward(torch.ones(3))
 print("linear.forward(x):", calls)
 
 # %% [markdown]
-# Published notes show forward hooks of two arguments, `hook(module, output)`. There are **three**. Nobody looks when you
-# register, so the mistake shows at the first call only:
+# Some tutorials show forward hooks with two arguments, `hook(module, output)`. There are **three**. Registering does not look at
+# the arguments of your function, so the mistake shows only at the first call:
 
 
 # %%
@@ -170,7 +176,7 @@ def two_arguments(module, output):
 
 
 adder = Add()
-adder.register_forward_hook(two_arguments)  # nothing is checked here ...
+adder.register_forward_hook(two_arguments)  # no error here ...
 try:
     adder(torch.ones(2), torch.ones(2))  # ... but here
 except TypeError as error:
@@ -179,9 +185,9 @@ except TypeError as error:
 # %% [markdown]
 # ## Which layer died, and when?
 #
-# Now the net from the beginning is yours. Its `train` calls it once a step, so a forward hook on a ReLU runs once a step,
-# too. A ReLU that puts out nothing but zeros is dead: it lets no gradient through. What you need is in lessons 01
-# (`named_modules`) and 02 (a hook that remembers, a name for each hook, and handles).
+# Back to the net from the beginning. `train` calls it once a step, so a forward hook on a ReLU runs once a step, too. A ReLU that
+# returns nothing but zeros is dead: it lets no gradient through. What you need is in lessons 01 (`named_modules`) and 02 (a hook
+# that remembers, a name for each hook, and handles).
 #
 # ### Exercise: Which layer died, and when?
 # medium · 12 min
@@ -197,7 +203,7 @@ except TypeError as error:
 
 # %% nbgrader={"grade": false, "grade_id": "first_to_die", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def first_to_die(net, train):
-    """The name of the ReLU that is the first to put out nothing but zeros while `train(net)` runs, and the step."""
+    """The name of the ReLU that is the first to return nothing but zeros while `train(net)` runs, and the step."""
     ### BEGIN SOLUTION
     steps, died = [], []
 
@@ -220,42 +226,66 @@ from course import check
 check("first_to_die")
 
 # %% [markdown]
-# Which layer was it in `digit_net()`? Run your function. Here is what the hooks of the two ReLUs have seen:
+# Which layer was it in `digit_net()`?
+
+# %%
+first_to_die(digit_net(), train)
+
+# %% [markdown]
+# Here is what hooks on the two ReLUs see:
 
 # %%
 from course.pictures.activations import draw_activation_histograms
 
-net = digit_net()
-history = {net[2]: [], net[4]: []}
+dead = digit_net()
+history = {dead[2]: [], dead[4]: []}
 
 
 def put_aside(module, args, output):
     history[module].append(output.detach().clamp(max=6))  # what is larger is drawn as 6
 
 
-with net[2].register_forward_hook(put_aside), net[4].register_forward_hook(put_aside):
-    train(net)  # `net` is dead now; you will meet it once more
+with dead[2].register_forward_hook(put_aside), dead[4].register_forward_hook(put_aside):
+    losses = train(dead)  # now it is dead
 
-draw_activation_histograms(
-    {"net[2], the first ReLU": history[net[2]], "net[4], the second ReLU": history[net[4]]}
-)
+draw_activation_histograms({"2, the first ReLU": history[dead[2]], "4, the second ReLU": history[dead[4]]})
 
 # %% [markdown]
-# A few steps before the death something must have come in that no other batch brought. Before you run the cell: what would
-# you look at?
+# A few steps before the death, something must have come in that no other batch brought. Before you run the cell: what would you
+# look at?
 
 # %%
 largest = [pictures.max().item() for pictures, labels in digit_batches()]
 print({step: value for step, value in enumerate(largest) if value != 1})
 
 # %% [markdown]
-# As in lesson 02, it is one batch whose pixels nobody has divided by 255. Its step threw the weights far away, the optimizer's
-# momentum carried them on, and a few steps later no picture got through the second ReLU any more.
+# One batch still has pixels from 0 to 255. If that is the cause, the same training without this fault does not kill the net. The
+# right place for the repair is the code that loads the data. But to find out, a forward **pre-hook** is enough: it may return new
+# arguments. The dead net gets the repaired batch, too:
+
+
+# %%
+def divide(module, args):
+    (batch,) = args
+    return batch / 255 if batch.max() > 1 else None
+
+
+alive = digit_net()
+with alive.register_forward_pre_hook(divide):
+    in_time = train(alive)
+with dead.register_forward_pre_hook(divide):
+    too_late = train(dead)
+runs = {"as it was": losses, "the batch repaired": in_time, "the dead net, trained on with the batch repaired": too_late}
+draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}, title="Loss, cut off at 3")
+
+# %% [markdown]
+# That batch was the cause: without it the net learns to the end. The dead net does not come back, though it gets the same good
+# batches. Why not? You will measure that at the end.
 #
 # ## What a forward hook may return
 #
-# A forward hook can also act. Whatever it returns, except `None`, becomes the output for everybody behind it. Giving the name
-# `output` another value does nothing. And a lambda always returns something: the last one below was only meant to watch.
+# A forward hook can also act. If it returns anything but `None`, that becomes the output that the caller gets. `output = ...` only
+# moves a local name: the caller does not notice. And a lambda always returns something: the last one below was only meant to watch.
 
 
 # %%
@@ -278,9 +308,9 @@ print("meant to watch:   ", output_with(watch))
 
 # %% [markdown]
 # Writing *into* the output, as in `output *= 2`, needs no `return`. But it changes the tensor for everybody who holds it, and
-# backward may still need the old values. You know that from lesson 02; so return a new tensor.
+# backward may still need the old values (lesson 02). So return a new tensor.
 #
-# Several hooks of a kind run in the order in which they were registered, each with what the one before it has returned.
+# Several hooks of a kind run in the order in which they were registered. Each gets what the one before it returned.
 # `prepend=True` puts a hook in front:
 
 # %%
@@ -295,8 +325,8 @@ print("and - 1 before the two: ", layer(torch.tensor([1.0, 2.0])))
 # ### Exercise: Five more
 # easy · 6 min
 #
-# Write the forward hook `hook` and register it on `add`, so that each call of `add(x1, x2)` returns 5 more than before.
-# Add the 5 to what `forward` has returned, whatever it computes.
+# Write the forward hook `hook` and register it on `add`, so that each call `add(x1, x2)` returns 5 more than before. Add the 5 to
+# what `forward` has returned, whatever it computes.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))  # tensor([8.])
@@ -325,11 +355,10 @@ check("add_five")
 # %% [markdown]
 # ## Hooks on the backward pass
 #
-# A *full backward hook* sees gradients: `grad_output` holds that of each output of the module, `grad_input` that of each
-# positional input. Gradients of the weights are in neither of them.
+# A *full backward hook* sees gradients: in `grad_output` one for each output of the module, in `grad_input` one for each
+# positional input. The gradients of the weights are in neither.
 #
-# The hook sees the module as a whole. The lesson's second module makes **two** multiplications, and its hook sees what autograd
-# says of both together:
+# The hook sees the module as a whole. This one multiplies **twice**, and its hook sees the gradient through both:
 
 # %%
 show_source(Model)
@@ -348,9 +377,9 @@ print("autograd:", (x1.grad, x2.grad))
 # ### Exercise: Gradients at both ends
 # medium · 8 min
 #
-# Collect the gradients of `model`: whenever a backward pass goes through `model(x1, x2)`, the full backward hook
-# `module_hook` adds three tensors to the list `answer`, namely the gradient that this pass brings back through `model` for
-# `x1`, the one for `x2`, and the one for the output, in this order. The hook only watches.
+# Collect the gradients of `model`: whenever a backward pass goes through `model(x1, x2)`, the full backward hook `module_hook`
+# appends three tensors to the list `answer`, namely the gradient that this pass brings back through `model` for `x1`, the one for
+# `x2`, and the one for the output, in this order. The hook only watches.
 #
 # ```python
 # # x1 = [2.], x2 = [3.], W = [5.]
@@ -381,29 +410,43 @@ from course import check
 check("backward_answer")
 
 # %% [markdown]
-# Only **positional** inputs that are tensors have a gradient there. What comes by name has no entry, and a dict of tensors has
-# one entry, `None`:
-
+# ## The first layer: no input needs a gradient
+#
+# The first layer of nearly every network gets **data**, which requires no gradient. What happens to its hook?
 
 # %%
-class TakesADict(Model):
-    def forward(self, batch):
-        return super().forward(batch["x1"], batch["x2"])
+first = nn.Linear(3, 2)
 
 
-x1, x2 = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
-by_place, by_dict = Model(), TakesADict()
-for module in (by_place, by_dict):
-    module.register_full_backward_hook(lambda module, grad_input, grad_output: print(grad_input))
+def tell(module, grad_input, grad_output):
+    print("grad_input: ", grad_input)
+    print("grad_output:", grad_output[0].tolist())
+    print("weight.grad:", module.weight.grad)
 
-by_place(x1, x2).sum().backward()
-by_place(x1, x2=x2).sum().backward()
-with warnings.catch_warnings(action="ignore"):
-    by_dict({"x1": x1, "x2": x2}).sum().backward()
+
+first.register_full_backward_hook(tell)
+with warnings.catch_warnings(record=True, action="always") as caught:
+    first(torch.ones(1, 3)).sum().backward()
+print(*(f"warning:     {told.message}".split(". ")[0] for told in caught))
+
+first.requires_grad_(False)  # frozen; the layer that comes later still learns
+nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
+print("frozen: the hook is silent")
 
 # %% [markdown]
-# A dict that comes *out* is worse, and the large models of today are full of them. Here is a GPT in small. Which of its modules
-# run, and yet never call their full backward hook? Guess before you run the second cell.
+# | the module's input | its output | the hook runs | `grad_input` |
+# | --- | --- | --- | --- |
+# | requires a gradient | requires a gradient | when the gradient of the input is ready | `(gradient,)` |
+# | requires none | requires a gradient, because of the parameters | as soon as that of the **output** is ready, before `weight.grad` | `(None,)` |
+# | requires none | requires none: no parameters, or frozen ones | never | - |
+#
+# `None` also stands for an argument that is not a tensor, and in `grad_output` for an output that nobody uses. An argument passed by
+# name has no entry at all.
+
+# %% [markdown]
+# ## Hook the output tensor
+#
+# Here is a small GPT. Which of its modules run, and yet never call their full backward hook? Guess before you run the second cell.
 
 # %%
 show_source(Block, TinyGPT)
@@ -415,15 +458,35 @@ for name, module in gpt.named_modules():
     module.register_forward_hook(lambda module, args, output, name=name: ran.append(name))
     module.register_full_backward_hook(lambda module, grad_input, grad_output, name=name: heard.append(name))
 
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
+with warnings.catch_warnings(record=True, action="always") as caught:
     gpt(tokens).sum().backward()
-print(f"{len(ran)} modules ran; not a word from", [name for name in ran if name not in heard])
+print(f"{len(ran)} modules ran; silent:", [name for name in ran if name not in heard])
 print("only a warning:", *{str(one.message).split(" but ")[0] for one in caught if "dict" in str(one.message)})
 
 # %% [markdown]
-# The blocks, of all things. The cure: in a forward hook you meet the tensor itself, and lesson 02's tensor hook works on it
-# whatever it came in.
+# The two blocks: the very modules that one wants to watch. They return a dict. What about other forms?
+
+
+# %%
+class Returns(nn.Linear):
+    def forward(self, x):
+        y = super().forward(x)
+        return {"a tensor": y, "a tuple": (y,), "a tuple in a tuple": ((y,),), "a list": [y], "a dict": {"y": y}}[self.form]
+
+
+for form in ("a tensor", "a tuple", "a tuple in a tuple", "a list", "a dict"):
+    layer, heard = Returns(3, 2), []
+    layer.form = form
+    layer.register_full_backward_hook(lambda module, grad_input, grad_output: heard.append(module))
+    with warnings.catch_warnings(action="ignore"):
+        output = layer(torch.ones(1, 3, requires_grad=True))
+    (output["y"] if form == "a dict" else output[0][0]).sum().backward()
+    print(f"{form:18} the hook ran: {bool(heard)}")
+
+# %% [markdown]
+# A full backward hook sees a tensor, or the tensors that stand directly in a **tuple**. `nn.LSTM` returns `(output, (h, c))`: a loss
+# on `h` alone never wakes its hook. The cure works for every form: in a forward hook you meet the tensor itself, and a
+# [tensor hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html) (lesson 02) hears its gradient.
 
 
 # %%
@@ -431,16 +494,17 @@ def hook_what_is_inside(name, module, args, output):
     output["hidden"].register_hook(lambda grad: print(f"{name}: the gradient of 'hidden' is", tuple(grad.shape)))
 
 
+gpt = TinyGPT()  # a new one, without the hooks from above
 for name, block in gpt.blocks.named_children():
     block.register_forward_hook(partial(hook_what_is_inside, f"blocks.{name}"))
-with warnings.catch_warnings(action="ignore"):
-    gpt(tokens).sum().backward()
+gpt(tokens).sum().backward()
 
 # %% [markdown]
 # ## What a full backward hook may return
 #
-# A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They
-# flow on to whatever made the inputs. The module's own parameters do not notice: their gradients follow from `grad_output`.
+# A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They flow on
+# to the operations that made the inputs. The module's own parameters do not notice: their gradients follow from `grad_output`.
+# Better return new tensors than write into `grad_input`: other gradients may be the same tensor.
 
 
 # %%
@@ -465,9 +529,10 @@ try_backward_hook("another shape", lambda module, grad_input, grad_output: (torc
 # ### Exercise: Gradients that sum to one
 # medium · 10 min
 #
-# Write the full backward hook `module_hook` and register it on `model`. In each backward pass it divides both input
-# gradients by their sum, element by element: of the gradients `g1` and `g2`, `x1.grad` becomes `g1 / (g1 + g2)` and
-# `x2.grad` becomes `g2 / (g1 + g2)`. The gradient of `W` stays as it was.
+# How is the influence on the output shared between two inputs? Write the full backward hook `module_hook` and register it on
+# `model`. In each backward pass it divides both input gradients `g1` and `g2` by their sum, element by element: `x1.grad` becomes
+# `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`. The gradient of `W` stays as it was. Both inputs have one shape and one
+# dtype, and no sum is 0.
 #
 # ```python
 # # x1 = [2.], x2 = [3.], W = [5.]
@@ -500,10 +565,10 @@ check("unit_grad_sum")
 # %% [markdown]
 # ## Handles: hooks that come off again
 #
-# From lesson 02 you know that a hook stays until its handle removes it, and that a cell which runs twice registers twice. A
-# handle is also a context manager: `with` takes the hook off at the end of the block, even if an error ends it. For many hooks
-# at once you write one of your own: a class with `__enter__` and `__exit__`, or a generator function that `yield`s once. The
-# block runs at the `yield`, an error in the block comes out of it, and what must happen in any case stands in `finally`:
+# A hook stays until its handle removes it (lesson 02). A handle is also a context manager: `with` removes the hook at the end of the
+# block, even if an error ends it. For many hooks at once, write a context manager of your own: a class with `__enter__` and
+# `__exit__`, or a [generator function](https://docs.python.org/3/library/contextlib.html#contextlib.contextmanager) that `yield`s
+# once. The block runs at the `yield`. An error in the block is raised there, too. What must happen in any case goes into `finally`:
 
 
 # %%
@@ -525,8 +590,8 @@ with contextlib.suppress(ZeroDivisionError), announced("the block"):
 #
 # Write the context manager `hooked(modules, hook)`, a generator function or a class. Inside `with hooked(modules, hook):`
 # each module in the list `modules` has the forward hook `hook`. After the block these hooks are gone in any case, also after
-# an error or `KeyboardInterrupt`, the stop button, which comes out of the block. Hooks of others stay, even those of the same
-# function.
+# an error or a `KeyboardInterrupt` (the stop button); the caller still gets that error. Hooks of others stay, even those of the
+# same function.
 #
 # ```python
 # with hooked([net[0], net[2]], hook):
@@ -554,47 +619,48 @@ check("hook_lifecycle")
 # %% [markdown]
 # ## Back to the net that died
 #
-# One question is left: which layers could still have learned? The cell measures the gradient that reaches each Linear layer,
-# with full backward hooks that `with` takes off again: first in a new net, then in the dead one. Make a guess first: where is
-# the gradient 0, and does the last layer get any?
+# Why did good batches not bring it back? The cell measures the gradient that arrives at the output of each Linear layer, with full
+# backward pre-hooks, which `with` removes at the end: first in the net that lives, then in the dead one. Guess first: where is it 0,
+# and does the last layer get any?
+
 
 # %%
-pictures, labels = next(iter(digit_batches()))
-
-
 def gradient_sizes(net):
-    def measure(module, grad_input, grad_output):
-        print(f"   {module}: {grad_output[0].norm().item():.3g}")
+    def measure(name, module, grad_output):
+        print(f"   layer {name}: {grad_output[0].norm().item():.3g}")
 
-    with contextlib.ExitStack() as hooks:
-        for layer in net:
+    net.zero_grad()
+    with contextlib.ExitStack() as hooks, warnings.catch_warnings(action="ignore"):  # the warning of 'The first layer'
+        for name, layer in net.named_children():
             if isinstance(layer, nn.Linear):
-                hooks.enter_context(layer.register_full_backward_hook(measure))
-        F.cross_entropy(net(pictures.requires_grad_()), labels).backward()
+                hooks.enter_context(layer.register_full_backward_pre_hook(partial(measure, name)))
+        F.cross_entropy(net(pictures), labels).backward()
 
 
-print("a new net, from the loss back")
-gradient_sizes(digit_net())
+print("the net that lives, from the loss back")
+gradient_sizes(alive)
 print("the dead net")
-gradient_sizes(net)
+gradient_sizes(dead)
+print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias", dead[5].bias.grad.any().item())
 
 # %% [markdown]
-# Whatever stands in front of a dead ReLU gets a gradient of exactly 0. Only the last layer gets one. But all that comes in there
-# is zeros, so it can learn its bias and nothing else: how often each digit occurs. That is what guessing means.
+# For every picture in the batches the dead ReLU returns zeros, so each layer in front of it gets a gradient of exactly 0, and stays
+# as it is. The last layer does get one, but its inputs are all zeros: it can learn its bias and nothing else, that is, how often each
+# digit occurs. And that is guessing.
 
 # %% [markdown]
 # ### In your own words: Frozen, and still it moves
 #
 # 5 min
 #
-# A colleague wants to freeze the middle one of three linear layers, and leaves the others in training. He registers a
-# full backward hook on it that returns zeros for `grad_input`. "That is the gradient of the layer," he says. After one
-# step of plain SGD the middle layer has changed, and the first one has not.
+# A colleague wants to freeze the middle one of three linear layers and to train the others. On it he registers a full backward hook
+# that returns zeros for `grad_input`. "That is the gradient of the layer," he says. After one step of plain SGD the middle layer has
+# changed, and the first one has not.
 #
-# What is `grad_input` the gradient of, and what is it not? Say why the layer's own weight learned as before, why the
-# first layer stands still, and which other hook of the table reaches the weight, and would not help him either.
+# What is `grad_input` the gradient of, and what not? Why did the layer's own weight learn as before, and why did the first layer
+# stand still? Which other hook of the table reaches the weight, and would not help him either?
 #
-# Where this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
+# If you hand this notebook in, a person reads your answer. No check looks at it, and `progress()` does not count it.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_grad_input", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
@@ -616,50 +682,14 @@ gradient_sizes(net)
 # ### END SOLUTION
 
 # %% [markdown]
-# ## Further
+# ## Further: change what goes in and what goes back
 #
-# The core path ends here. You can collect, change and measure what flows through any module, in both directions, and you leave no
-# hook behind: a good place for a break, or for lesson 04. What follows is for those who steer networks with hooks, or write tools
-# for other people's models. You can read each section on its own.
-#
-# ## The first layer: no input needs a gradient
-#
-# The first layer of nearly every network meets **data**, which requires no gradient. What becomes of its hook?
-
-# %%
-first = nn.Linear(3, 2)
-
-
-def tell(module, grad_input, grad_output):
-    print("grad_input: ", grad_input)
-    print("grad_output:", grad_output[0].tolist())
-    print("weight.grad:", module.weight.grad)
-
-
-first.register_full_backward_hook(tell)
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    first(torch.ones(1, 3)).sum().backward()
-for told in caught:  # an old PyTorch, such as 2.6, says nothing
-    print(told.category.__name__ + ":", str(told.message).split(". ")[0])
-
-first.requires_grad_(False)  # frozen; the layer that comes later still learns
-nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
-print("frozen: not a word from the hook")
-
-# %% [markdown]
-# | the module's input | its output | the hook runs | `grad_input` |
-# | --- | --- | --- | --- |
-# | requires a gradient | requires a gradient | when the gradient of the input is there | `(gradient,)` |
-# | requires none | requires a gradient, because of the parameters | as soon as that of the **output** is there, before `weight.grad` | `(None,)` |
-# | requires none | requires none: the parameters are frozen, or there are none | never | - |
-#
-# `None` also stands for an argument that is no tensor, and in `grad_output` for an output that nobody uses.
+# The core path ends here: a good place for a break, or for lesson 04.
 
 # %% [markdown]
 # ## What a forward pre-hook may return
 #
-# A pre-hook's return value replaces **all** the positional arguments at once. So a module with two inputs needs a tuple of two.
+# What a pre-hook returns replaces **all** the positional arguments at once. So a module with two inputs needs a tuple of two.
 # A single tensor counts as one argument, and so does a list:
 
 
@@ -680,32 +710,21 @@ try_pre_hook("a list of two", lambda module, args: [args[0] + 100, args[1]])
 
 # %% [markdown]
 # Arguments that the caller passes **by name** are not in `args`. Register with `with_kwargs=True`, and the hook gets a dict of
-# them as well. It then returns `None` or a **pair**: the new `args` (a tuple) and the new `kwargs` (a dict). The last hook
-# gives `x2` a default value, which `Add` itself does not have:
+# them as well. It then returns `None` or a **pair**: the new `args` (a tuple) and the new `kwargs` (a dict).
 
 # %%
 adder = Add()
 adder.register_forward_pre_hook(lambda module, args: print("without:", args))
 adder.register_forward_pre_hook(lambda module, args, kwargs: print("with:   ", args, kwargs), with_kwargs=True)
-result = adder(torch.ones(1), x2=torch.zeros(1))
-
-
-def default_for_x2(module, args, kwargs):
-    return args, {"x2": torch.tensor([7.0]), **kwargs}
-
-
-adder = Add()
-adder.register_forward_pre_hook(default_for_x2, with_kwargs=True)
-print(adder(torch.tensor([1.0])), adder(torch.tensor([1.0]), x2=torch.tensor([2.0])))
+_ = adder(torch.ones(1), x2=torch.zeros(1))
 
 # %% [markdown]
 # ### Exercise: Turn one input down
 # medium · 10 min · further
 #
-# How much does a model depend on its second input? Write `rescale_argument(module, factor)`, for a module whose forward
-# takes `x1` and `x2`, as that of `Add` does. From now on it works with `factor * x2`, whether the caller passes `x2` by place
-# or by name. The caller's own tensors stay as they are, and gradients flow back to them through the factor. Return the
-# handle.
+# How much does a model depend on its second input? Write `rescale_argument(module, factor)` for a module that takes `x1` and `x2`,
+# as `Add` does. From now on it works with `factor * x2`, whether the caller passes `x2` by place or by name. The caller's own
+# tensors stay as they are, and gradients flow back to them through the factor. Return the handle.
 #
 # ```python
 # handle = rescale_argument(add, 0.5)
@@ -737,8 +756,9 @@ check("rescale_argument")
 # %% [markdown]
 # ## Before or after the module's own part
 #
-# From the gradient of the output autograd computes that of the module's parameters and that of the input. One kind of backward
-# hook stands before this work, the other one after it. Multiply by 10 at either door, and see who notices:
+# From the gradient of the output, autograd computes those of the parameters and of the input. One kind of backward hook runs before
+# this work, the other one after it. A module may have several inputs and outputs, and a `None` among their gradients must stay
+# `None`. Multiply by 10 at either door, and see who notices:
 
 # %%
 try_backward_hook("none", lambda module, grad_input, grad_output: None)
@@ -800,11 +820,11 @@ from course import check
 check("backward_pre_or_post")
 
 # %% [markdown]
+# ## Further: nested modules, old hooks, in-place operations
+#
 # ## The order in nested modules
 #
-# Modules contain modules, and each level may have hooks. The picture runs one forward and one backward of a real network, with
-# hooks of all four kinds on every module, and numbers them as they run. A bar reaches from the hook that opens a module to the
-# one that closes it.
+# Modules contain modules, and each level may have hooks. A bar reaches from the hook that opens a module to the one that closes it:
 
 # %%
 class Pair(nn.Module):
@@ -820,19 +840,8 @@ class Pair(nn.Module):
 draw_hook_timeline(nn.Sequential(Pair(), Pair()), torch.ones(2, 3, requires_grad=True))
 
 # %% [markdown]
-# Read it like brackets: the outer module opens first and closes last, and backward does the same in the other direction. Now
-# the same network with an input that requires no gradient. Where does the picture change, and why? You know the reason from
-# the first layer.
-
-# %%
-draw_hook_timeline(
-    nn.Sequential(Pair(), Pair()),
-    torch.ones(2, 3),
-    title="The same, but the input requires no gradient",
-)
-
-# %% [markdown]
-# `Sequential`, `0` and `0.fc` meet the data itself: their hooks run as soon as the gradient of their output is there.
+# Read it like brackets: the outer module opens first and closes last, and backward does the same in the other direction. If the
+# input requires no gradient, the hooks of `Sequential`, `0` and `0.fc` run earlier, as in 'The first layer'.
 #
 # ## The deprecated hook
 #
@@ -841,8 +850,7 @@ draw_hook_timeline(
 
 # %%
 layer = nn.Sequential(nn.Linear(3, 2), nn.Tanh())
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
+with warnings.catch_warnings(record=True, action="always") as caught:
     layer.register_backward_hook(lambda module, grad_input, grad_output: None)
     layer(torch.ones(4, 3))
 print(caught[-1].category.__name__ + ":", str(caught[-1].message).split(". ")[0], "...")
@@ -857,10 +865,9 @@ except RuntimeError as error:
 # ### Exercise: An autopsy
 # medium · 10 min · further
 #
-# Two models get the same inputs, `x1 = [2.]` and `x2 = [3.]`. Register `collect` as a deprecated hook on one and as a full
-# backward hook on the other. It puts the `grad_input` that it gets into `answer`, so that at the end two entries are there,
-# each a tuple or list of two tensors: first what the deprecated hook showed, then the true gradients of the inputs. The cell
-# runs both models for you.
+# Two models get the same inputs, `x1 = [2.]` and `x2 = [3.]`. Register `collect` as a deprecated hook on one and as a full backward
+# hook on the other. It appends the `grad_input` that it gets to `answer`. In the end `answer` has two entries, each a tuple or list of
+# two tensors: first what the deprecated hook showed, then the true gradients of the inputs. The cell runs both models for you.
 
 # %% nbgrader={"grade": false, "grade_id": "legacy_autopsy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 answer = []
@@ -899,59 +906,16 @@ from course.pictures.legacy import draw_legacy_comparison
 draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 
 # %% [markdown]
-# The deprecated hook hangs on the **last operation** of the module, and takes that operation's inputs for the module's.
-# In `Model` they are the product and `W`, not `x1` and `x2`. So its numbers are true gradients, but of other tensors,
-# and nothing about them looks wrong.
-#
-# That solves a puzzle from published notes. There somebody hooks the two layers of a small network, and wonders: the Linear
-# layer takes 160 numbers, so why does its `grad_input` have the shape (1, 5)? And why does that of Conv2d hold three entries,
-# one of them None?
-
-
-# %%
-class MyNet(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 10, 2, stride=2)
-        self.relu = nn.ReLU()
-        self.fc1 = nn.Linear(160, 5)
-
-    def forward(self, x):
-        x = self.relu(self.conv(x))
-        return self.fc1(x.view(-1))
-
-
-def shape_of(grad):
-    return "None" if grad is None else str(tuple(grad.shape))
-
-
-def tell_grad_input(module, grad_input, grad_output):
-    print(f"   {type(module).__name__:7}", ", ".join(shape_of(grad) for grad in grad_input))
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    for register in ("register_backward_hook", "register_full_backward_hook"):
-        print(register)
-        my_net = MyNet()
-        getattr(my_net.conv, register)(tell_grad_input)
-        getattr(my_net.fc1, register)(tell_grad_input)
-        out = my_net(torch.randn(1, 3, 8, 8))
-        (1 - out.mean()).backward()
-
-print("\nthe last operation of fc1:", MyNet().fc1(torch.ones(160)).grad_fn.name())
-
-# %% [markdown]
-# The last operation of this Linear layer is a mere change of view, from (1, 5) to (5,). That of Conv2d is the convolution, which
-# takes the input (data, so None), the weight and the bias. Notes that say "`grad_input` holds the gradients of weight and
-# bias" come from this hook alone.
+# The deprecated hook sits on the **last operation** of the module, and reports that operation's inputs as if they were the
+# module's. In `Model` they are the product and `W`, not `x1` and `x2`. So its numbers are true gradients, but of other tensors, and
+# nothing about them looks wrong. In a convolution it shows the gradients of input, weight and bias: tutorials that say so describe
+# this hook.
 
 # %% [markdown]
 # ## Full backward hooks and in-place operations
 #
 # A full backward hook wraps what goes into the module and what comes out, and a wrapped tensor must not be changed in place. So
-# the hook fails on `nn.ReLU(inplace=True)`, and on the layer right before it. ResNet-18, which you meet in lesson 05, is built
-# like that:
+# the hook fails on `nn.ReLU(inplace=True)`, and on the layer right before it. ResNet-18 (lesson 05) is built like that:
 
 # %%
 torch.manual_seed(0)
@@ -961,24 +925,24 @@ x = torch.randn(5, 3)
 for position in (0, 1, 2):
     with net[position].register_full_backward_hook(lambda module, grad_input, grad_output: None):
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 net(x).sum().backward()
             print(position, net[position], "is fine")
         except RuntimeError as error:
             print(position, net[position], "RuntimeError:", str(error).split(". ")[0])
 
 # %% [markdown]
-# The cure is a *tensor hook*, which wraps nothing. A forward hook meets the tensor fresh from the layer, **before** the next
-# operation writes into it, and from lesson 02 you know that a tensor hook stays with the value for which it was registered.
-# Remember that under `no_grad` there is nothing to hook.
+# The cure is again to hook the output tensor, which wraps nothing. A forward hook meets the tensor fresh from the layer, **before**
+# the next operation writes into it, and a tensor hook stays with the value for which it was registered (lesson 02). Under
+# `no_grad` there is nothing to hook.
 #
 # ### Exercise: Right before an in-place ReLU
 # medium · 10 min · further
 #
-# Write `output_gradients(layer)`. It returns a list, to which each backward pass adds the gradient of what `layer` has put
-# out, before anybody changed that in place. If the layer runs several times, each of its outputs has an entry of its own, in
-# the order in which backward comes to them. Running the model under `torch.no_grad()` adds nothing and still works.
+# Write `output_gradients(layer)`. It returns a list, to which each backward pass adds the gradient of the layer's output, as the
+# layer returned it, before any in-place change. If the layer runs several times, each of its outputs has an entry of its own, in the
+# order in which backward comes to them. Running the model under `torch.no_grad()`, or with a frozen layer on data, adds nothing and
+# still works.
 #
 # ```python
 # net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 1))
@@ -1008,9 +972,63 @@ from course import check
 check("in_place_safe")
 
 # %% [markdown]
+# ## Take this to work
+#
+# One row for each tensor that a layer returns: its shape, the mean of its absolute values, and the same mean for its gradient. Look
+# first at layers with numbers that are 0, huge or `nan`. The gradient is that of a sum of all outputs with random weights, not of your
+# loss: compare layers with each other. The report is safe with in-place operations and with layers that run twice, leaves `.grad`
+# alone, and leaves no hook behind. In training mode a batch norm counts this run as one more batch. A layer that the model uses
+# without calling it, such as the last Linear layer of attention, has no row.
+
+
+# %%
+def tensors_in(output):
+    if torch.is_tensor(output):
+        return [output]
+    parts = output.values() if isinstance(output, dict) else output if isinstance(output, (tuple, list)) else []
+    return [tensor for part in parts for tensor in tensors_in(part)]
+
+
+def layer_report(model, *inputs):
+    rows = []
+
+    def watch(name, module, args, output):
+        for tensor in tensors_in(output):
+            row = {"layer": name, "shape": str(tuple(tensor.shape))}
+            row["output"] = tensor.detach().abs().float().mean().item()
+            rows.append(row)
+            if tensor.requires_grad:
+                # row=row: each hook its own row (lesson 02)
+                tensor.register_hook(lambda grad, row=row: row.update(gradient=grad.abs().mean().item()))
+
+    with contextlib.ExitStack() as hooks:
+        for name, module in model.named_modules():
+            if not list(module.children()):
+                hooks.enter_context(module.register_forward_hook(partial(watch, name)))
+        outputs = [tensor for tensor in tensors_in(model(*inputs)) if tensor.requires_grad]
+        parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        if outputs and parameters:
+            # A plain sum would not do: after a LayerNorm it is constant, and its gradient zero.
+            loss = sum((tensor * torch.randn_like(tensor)).sum() for tensor in outputs)
+            torch.autograd.grad(loss, parameters, allow_unused=True)
+    for row in rows:
+        sizes = (f"{key} {row[key]:<10.4f}" for key in ("output", "gradient") if key in row)
+        print(f"{row['layer']:22}{row['shape']:16}", *sizes)
+
+
+torch.manual_seed(0)
+net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(144, 2))
+layer_report(net, torch.randn(2, 3, 8, 8))
+
+# %% [markdown]
+# ## Further: old checkpoints
+#
+# You rename a layer, and `load_state_dict` no longer reads what you saved last month. A hook repairs that.
+#
 # ## State-dict hooks: read old checkpoints
 #
-# Hooks can also run when a model is saved, `state_dict()`, or loaded, `load_state_dict()`:
+# Hooks also run when a model is saved with `state_dict()`, or loaded with
+# [`load_state_dict()`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict):
 #
 # | register with | runs | the hook gets |
 # | --- | --- | --- |
@@ -1019,11 +1037,11 @@ check("in_place_safe")
 # | `register_load_state_dict_pre_hook` | before loading | `module, state_dict, prefix, local_metadata, strict`, and three lists: `missing_keys, unexpected_keys, error_msgs` |
 # | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
 #
-# They return nothing; what they get they change in place. In a `state_dict` the names of the module's own tensors start with
-# `prefix`, the module's place in the model. You seldom need more than these two. Do not rely on `strict`: it is `True` even where
-# the caller loads with `strict=False`.
+# They return nothing, and change in place what they get. In a `state_dict` the names of the module's own tensors start with
+# `prefix`, the module's place in the model. Most hooks need only `state_dict` and `prefix`. Do not rely on `strict`: it is `True`
+# even where the caller loads with `strict=False`.
 #
-# Say your class has got a buffer `scale` that old checkpoints know nothing of. A pre-hook of loading adds it:
+# Say your class has a new buffer `scale`, which old checkpoints lack. A pre-hook of loading adds it:
 
 
 # %%
@@ -1051,9 +1069,9 @@ print(whole.load_state_dict(inside, strict=False))
 # medium · 14 min · further
 #
 # A layer was called `linear` when somebody saved the model; today it is called `fc`. Write `accept_old_name(module, old, new)`:
-# from now on, when `module` or a model around it loads a checkpoint, what is saved for the module's `old` goes into its
-# `new`, a child or a parameter. Names that only look alike, such as `linear2`, stay. New checkpoints load as before, and
-# what is missing or too much is still reported.
+# from now on, when `module` or a model around it loads a checkpoint, what is saved for the module's `old` goes into its `new`, a
+# child or a parameter. Names that only look alike, such as `linear2`, stay. New checkpoints load as before, and missing or unexpected
+# keys are still reported.
 #
 # ```python
 # accept_old_name(model.parts.head, "linear", "fc")
@@ -1080,69 +1098,21 @@ from course import check
 check("state_dict_hooks")
 
 # %% [markdown]
-# ## Take this to work
-#
-# One row for each tensor that a layer puts out: its shape, its mean absolute value, and that of the gradient that
-# reaches it. A layer whose numbers are 0, huge or `nan` is where to look first. The report is safe with in-place
-# operations and with layers that run twice, leaves `.grad` alone, and leaves no hook behind. It knows outputs that are
-# tensors, tuples, lists or dicts of tensors. A layer that the model uses without calling it, as attention does with its
-# last Linear layer, has no row, because no hook runs.
-
-
-# %%
-def tensors_in(output):
-    if torch.is_tensor(output):
-        return [output]
-    parts = output.values() if isinstance(output, dict) else output if isinstance(output, (tuple, list)) else []
-    return [tensor for part in parts for tensor in tensors_in(part)]
-
-
-def layer_report(model, *inputs):
-    rows = []
-
-    def watch(name, module, args, output):
-        for tensor in tensors_in(output):
-            row = {"layer": name, "shape": str(tuple(tensor.shape))}
-            row["output"] = tensor.detach().abs().float().mean().item()
-            rows.append(row)
-            if tensor.requires_grad:
-                # row=row: see lesson 02, part 2
-                tensor.register_hook(lambda grad, row=row: row.update(gradient=grad.abs().mean().item()))
-
-    with contextlib.ExitStack() as hooks:
-        for name, module in model.named_modules():
-            if not list(module.children()):
-                hooks.enter_context(module.register_forward_hook(partial(watch, name)))
-        # A plain sum would not do: after a LayerNorm it is constant, and its gradient zero.
-        loss = sum((tensor * torch.randn_like(tensor)).sum() for tensor in tensors_in(model(*inputs)))
-        parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        torch.autograd.grad(loss, parameters, allow_unused=True)
-    for row in rows:
-        sizes = (f"{key} {row[key]:<10.4f}" for key in ("output", "gradient") if key in row)
-        print(f"{row['layer']:22}{row['shape']:16}", *sizes)
-
-
-torch.manual_seed(0)
-net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(144, 2))
-layer_report(net, torch.randn(2, 3, 8, 8))
-print()
-layer_report(nn.LSTM(3, 4), torch.randn(5, 2, 3))
-print()
-layer_report(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), torch.randn(2, 5, 8))
-
-# %% [markdown]
 # ## Recap
 #
 # - Hooks run when you call `module(x)`. A forward hook takes three arguments, and acts by what it **returns**.
-# - `args`, `grad_input` and `grad_output` are tuples, and an entry may be `None`, as it is in the first layer.
-# - A block that returns a dict has no backward hooks. Put a tensor hook on what is inside.
+# - `args`, `grad_input` and `grad_output` are tuples, and an entry may be `None`, as in the first layer.
+# - A block that returns a dict or a list never calls its full backward hook. Hook the output tensor.
+# - A full backward hook changes what leaves the module, a full backward pre-hook what arrives: only the second one reaches the
+#   module's own parameters.
 # - Keep the handle, or better, use `with`.
-# - *Further:* only a pre-hook with `with_kwargs=True` sees arguments passed by name.
-# - *Further:* a full backward hook changes what leaves the module, a full backward pre-hook what arrives: only the second one
-#   reaches the module's own parameters.
-# - *Further:* use `register_full_backward_hook`. The one without *full* reports the last operation.
-# - *Further:* hooks of nested modules run like brackets. Where operations work in place, use a tensor hook on the output.
-# - *Further:* hooks on loading repair old checkpoints. Mind the `prefix`.
+#
+# ## Where to go on
+#
+# - [Visualizing Gradients](https://docs.pytorch.org/tutorials/intermediate/visualizing_gradients_tutorial.html), PyTorch's tutorial,
+#   hooks output tensors as you did, to compare a net with and without batch norm.
+# - [nnsight](https://nnsight.net) reads and edits the inside of large language models, without hooks of your own.
+# - [Captum](https://captum.ai) has many tested methods that say which inputs mattered.
 #
 # **Next:** lesson 04 visits every module of a model with `apply`, to initialise, extend and rewire it.
 #

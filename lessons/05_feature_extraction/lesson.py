@@ -101,8 +101,8 @@ from course import check
 check("pooled")
 
 # %% [markdown]
-# Now the comparison. **Nearest neighbour** needs no training: each picture gets the label of the example that is closest to it. Closest in
-# what: in its 64 pixels, or in the 64 numbers that you have got out? The control is a net that has learned nothing.
+# **Nearest neighbour** needs no training: each picture gets the label of the closest example. Closest in what: in its 64 pixels, or in
+# the 64 numbers that you have got out? The control is a net that has learned nothing.
 
 
 # %%
@@ -157,14 +157,14 @@ except RuntimeError as error:
     print("stopped at", name, "-", error)
 
 # %% [markdown]
-# `named_children()` tells which layers the model *has*; only `forward` tells how it *uses* them. Between `avgpool` and `fc` it calls
-# `torch.flatten`, which is a function, not a child:
+# `named_children()` tells which layers the model *has*; only `forward` tells how it *uses* them. What stands between `avgpool` and `fc`?
 
 # %%
 show_source(type(net)._forward_impl)
 
 # %% [markdown]
-# Other models hide more: a skip connection, a second use of a layer, an `if`. So let the model run itself, and listen.
+# `torch.flatten` is a function, not a child. Other models hide more: a skip connection, a second use of a layer, an `if`. So let the model
+# run itself, and listen.
 #
 # ### Give each hook its name
 #
@@ -243,10 +243,10 @@ print([name for name in modules if name.endswith("conv1")][:3], "... compare who
 #
 # medium · 10 min
 #
-# Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` is a list of dotted names.
+# Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` are dotted names. Each layer returns one tensor and runs once.
 #
-# - Calling it on `x` runs the model once and returns a dict: its keys are the names in `layers`, its values the outputs of those layers.
-# - The model stays as it is, and each call returns the features of its own input.
+# - Calling it on `x` runs the model once and returns a dict: its keys are the names in `layers`, its values those layers' outputs.
+# - The model keeps its mode and outputs, hooks do not pile up, and each call returns its own input's features (until the next call).
 # - Two of them on one model do not disturb each other.
 #
 # ```python
@@ -302,8 +302,8 @@ for name, value in {"pixels": moved[~seen], **found}.items():
     print(f"{name:12} {share:.0%} {'█' * round(40 * share)}")
 
 # %% [markdown]
-# An early layer knows about as much as the pixels. The last one has thrown away what does not help with its own seven digits. The layers between
-# them know about strokes in general: people who reuse a trained net take a late layer's features, but seldom the last one's.
+# An early layer knows about as much as the pixels. The last one has thrown away what does not help with its own seven digits. So people
+# who reuse a trained net take a late layer's features, but seldom the last one's.
 #
 # ## A feature can change after your hook has ended
 #
@@ -364,10 +364,11 @@ def count_hooks(model):
 # medium · 12 min
 #
 # Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns a dict: under each name in `layers` the output of that layer.
+# The names are those of `named_modules()`. Each of these layers returns one tensor and runs once at most.
 #
 # - Each value stays what the layer returned **at that moment**, and requires no gradient.
 # - A layer that did not run has no entry.
-# - Afterwards your hooks are gone, even after an error; other people's stay.
+# - Afterwards your hooks are gone, even after an error in the model; other people's stay.
 #
 # ```python
 # model = nn.Sequential(nn.Linear(2, 2), nn.ReLU(inplace=True))
@@ -408,8 +409,8 @@ check("safe_features")
 # ## Change a feature and see what happens
 #
 # Looking tells what a layer holds, not whether the net *uses* it. To find that out, change it. **Activation patching** takes two inputs, such
-# as a 3 and an 8, and runs the net on the 8, but lets one layer return what it returned for the 3. If the answer becomes "3", the net
-# told the two apart by what you have put in.
+# as a 3 and an 8, and runs the net on the 8, but lets one layer return what it returned for the 3. If the answer becomes "3", what you
+# have put in is enough for a 3.
 #
 # Forward hooks do both halves: one that returns `None` only looks, one that returns something else **replaces** the output.
 
@@ -420,7 +421,8 @@ check("safe_features")
 #
 # Write `patch_activation(model, layer, clean, corrupted, channels=None)`.
 #
-# - It runs `model` on `corrupted`, with the output of `layer` (a dotted name) replaced by what `layer` outputs for `clean`, and returns the model's answer.
+# - It runs `model` on `corrupted`, with the output of `layer` (a dotted name) replaced by what `layer` outputs for `clean`, and returns the model's answer,
+#   with a gradient or without.
 # - If `channels` is a list, only these channels (dimension 1 of the output) are replaced; an empty list means none.
 # - Afterwards your hooks are gone, other people's are still there, and every module is in the mode that it was in.
 #
@@ -495,8 +497,8 @@ captions = [chances(digit_net(one)) for one in (three, eight)]
 draw_digits(torch.cat([three, eight]), captions, title="What the net makes of a 3 and of an 8")
 
 # %% [markdown]
-# The output of `block` has sixteen feature maps. Order them by how much each one, patched alone, helps the 3. How many does it take to
-# turn the 8 into a 3? And the other way round: how many maps of the 8, in the same order, does it take to spoil the 3? Guess first.
+# The output of `block` has sixteen feature maps. The cell patches each one alone, and puts those first that help the 3 most. How many does
+# it take to turn the 8 into a 3? And the other way round: how many maps of the 8, in the same order, turn the 3 into an 8? Guess first.
 
 
 # %%
@@ -505,7 +507,7 @@ def patched(clean, corrupted, channels):
         return patch_activation(digit_net, "block", clean, corrupted, channels)
 
 
-maps = {}
+maps, order = {}, []
 for digit, one in (("the 3", three), ("the 8", eight)):
     maps[digit] = (safe_features(digit_net, ["block"], one) or {}).get("block")
 if patched(three, eight, [0]) is None or None in maps.values():
@@ -520,13 +522,31 @@ else:
 found
 
 # %% [markdown]
-# A few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. On the right, the same few maps of the 8
-# spoil the 3: they are *needed*, too. It need not be so, for a net may know the same thing twice. So patch both ways.
+# A few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. The right-hand column says the same of the 8.
+# Are the 3's maps *needed*, too? A patch cannot tell: it takes something away and puts something else in. So put in nothing:
+
+
+# %%
+def without(one, channels):
+    def hook(module, args, output):
+        output = output.clone()
+        output[:, channels] = 0
+        return output
+
+    with torch.no_grad(), digit_net.block.register_forward_hook(hook):
+        return chances(digit_net(one))
+
+
+print("the 3 without its six most telling maps ->", without(three, order[:6]) if order else found)
+
+# %% [markdown]
+# It still says 3: the maps are enough, but not needed. A net may know the same thing twice.
 #
 # ## The same with a GPT
 #
 # A good place for a break. Large language models are made of *blocks*, and these of *heads*, by which a *token* looks back at earlier ones.
-# Here is a small one. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Each head is a module; a block puts out a dict.
+# Here is a small one. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Each head is a
+# module; a block returns a dict.
 
 # %%
 show_source(Head, Block)
@@ -542,7 +562,7 @@ for task in ("copy", "reverse"):
 
 # %% [markdown]
 # Where do its heads look? The `softmax` of a head returns its **attention**: for each token a row that says how much it takes from each
-# earlier one. That is a feature like any other, and a job for your `safe_features`. Which head passes the task on to the digits?
+# earlier one. That is a job for your `safe_features`. Which head passes the task on to the digits?
 
 # %%
 from course.pictures.attention import draw_attention
@@ -558,7 +578,7 @@ draw_attention(attention, words)
 
 # %% [markdown]
 # In the last five rows, after which digits are written, the second block shows slanted lines: forwards for `copy`, backwards for `reverse`.
-# Both heads of the first block look at the task word, in its column on the left. Which one do you suspect? Patch one head at a
+# From some of the digits, both heads of the first block look at the task word, the column on the left. Which one do you suspect? Patch one head at a
 # time: the net reads one line, and one head says what it says for the other. Guess first.
 
 
@@ -583,11 +603,11 @@ for where, places in (("before =", range(equals)), ("from = on", range(equals, e
 
 # %% [markdown]
 # One head of the first block passes the task on: its patch turns the answer around, both ways. The other one looks at the same word,
-# just as darkly, and its patch changes nothing. **Where a head looks is not what it does.** And the last two lines say where
+# and its patch changes nothing. **Where a head looks is not what it does.** And the last two lines say where
 # it happens: at the digits *before* `=`, while the line is read, and not where the answer is written.
 #
-# Now without a second run. If you know the **direction** in which `reverse` differs from `copy`, you can add it to the output of a block,
-# and the net does what nobody has asked for. This is called *steering*.
+# Now without a second run. If you know the **direction** in which `reverse` differs from `copy`, you can add it to the output of a block.
+# This is called *steering*.
 
 # %% [markdown]
 # ### Exercise: Steer a block
@@ -653,10 +673,8 @@ for strength in (0, 0.25, 0.5, 0.75, 1):
 # this network a `ReLU(inplace=True)` follows each convolution. She knows that, but: "I have detached, so whatever happens later
 # cannot reach my copies."
 #
-# What does `detach()` cut, and what does it not? Say what her histograms really show, which single change makes them true, and
-# how she could have noticed before the blog post.
-#
-# Where this notebook is handed in, a person reads your answer; no check does.
+# What does `detach()` cut, and what does it not? Say what her histograms really show, which single change to her line makes them right,
+# and how she could have noticed before the blog post. (A person reads your answer, no check does.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_detach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
@@ -682,13 +700,13 @@ for strength in (0, 0.25, 0.5, 0.75, 1):
 #
 # - *Leave no trace, lose no part* (35 minutes): 'Looking must not change the model', 'Outputs that are not tensors'.
 # - *What ran, and what hooks cannot see* (35 minutes): 'One layer, two calls', 'What hooks cannot see'.
-# - *What a layer costs* (30 minutes), and at its end your own toolbox.
+# - *What a layer costs* (25 minutes), and at its end your tools on other models.
 
 # %% [markdown]
 # ## Looking must not change the model
 #
-# People write `torch.no_grad()` and feel safe. It stops autograd from recording. But a BatchNorm in training mode updates its
-# running statistics at each forward, recorded or not: every picture that you *look* at moves them.
+# `torch.no_grad()` stops autograd from recording. (`inference_mode()` does, too, but no later backward can use its tensors.) But a BatchNorm
+# in training mode updates its running statistics at each forward, recorded or not: every picture that you *look* at moves them.
 
 # %%
 for mode in ("train", "eval"):
@@ -704,15 +722,10 @@ for mode in ("train", "eval"):
 # tool forgets that:
 
 # %%
-for visitor in ("eval() and train()", "create_feature_extractor"):
-    model = TinyResNet().train()
-    model.bn1.eval()  # its owner wants it so
-    if visitor == "create_feature_extractor":
-        create_feature_extractor(model, ["fc"])
-    else:
-        model.eval()
-        model.train()
-    print(f"{visitor:24} bn1, in eval mode before, is in training mode: {model.bn1.training}")
+model = TinyResNet().train()
+model.bn1.eval()  # its owner wants it so
+create_feature_extractor(model, ["fc"])
+print("bn1, in eval mode before, is in training mode:", model.bn1.training)
 
 # %% [markdown]
 # ### Exercise: A guest that leaves no trace
@@ -759,8 +772,8 @@ check("untouched_model")
 # %% [markdown]
 # ## Outputs that are not tensors
 #
-# An LSTM returns a tuple in a tuple. Attention returns a tuple too, and its second part may be `None`. A hook that calls
-# `output.detach()` fails at all of these, and `output[0]` is no way out: it loses the rest, and of a single tensor all but the first sample.
+# An LSTM returns a tuple in a tuple. Attention returns a tuple, too, and its second part may be `None`. `output.detach()` fails at all of
+# these, and `output[0]` does not help: of a tuple it keeps the first part only, of a tensor the first sample only.
 
 
 # %%
@@ -944,8 +957,8 @@ check("reused_modules")
 #
 # A sum is not a module, and neither is `torch.flatten`. torchvision's
 # [`create_feature_extractor`](https://docs.pytorch.org/vision/stable/feature_extraction.html) sees them, because it does not listen: it runs `forward` with stand-ins
-# instead of tensors, and writes down each operation. This is called *tracing*; `torch.fx` does it. Here are those steps of the small model
-# that are not simply the first call of a module:
+# instead of tensors, and writes down each operation. This is called *tracing*; `torch.fx` does it. These steps of the small model
+# have no module's name:
 
 # %%
 tiny = TinyResNet().eval()
@@ -954,8 +967,8 @@ print("no module has this name:", [step for step in steps if step not in dict(ti
 
 # %% [markdown]
 # `x` is the input, `block.add` the sum, and `block.relu_1` the **second call** of `block.relu`. From its notes the tool makes a **new** model that
-# returns the steps that you name, and ends where the last of them ends. It makes no copies either, so what you get for a step depends on what
-# else you ask for:
+# returns the steps that you name, and ends where the last of them ends. It makes no copies. So a later in-place step may overwrite what you
+# asked for, but only if that step still runs:
 
 # %%
 wanted = ["conv1", "layer1.0.conv2", "layer3"]
@@ -971,7 +984,7 @@ print(f"bn1 alone: smallest value {alone.min():.3f}   bn1 beside layer1, so that
 
 # %% [markdown]
 # And `forward` has to be traceable. An `if` on a tensor's value ends the tracing, and leaves the model in training mode: the tool traces
-# that mode first, and does not come to the line that puts the mode back. A hook does not mind.
+# in that mode first, and never reaches the line that restores the old one. A hook does not mind.
 
 
 # %%
@@ -998,10 +1011,10 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # | --- | --- | --- |
 # | which models | any `nn.Module` | those that can be traced |
 # | what you can get | inputs and outputs of modules | also results of functions and `+`, and each call on its own |
-# | cost | the whole forward runs | it stops after the last step asked for |
+# | cost | the whole forward runs, unless a hook raises an error | it stops after the last step asked for |
 # | the model | carries hooks until you remove them | a new model, which shares its parameters with the old one |
 # | also good for | changing outputs, gradients | saving and using the cut model on its own |
-# | hooks on the model | run | are left out: fx notes what `forward` does |
+# | hooks already there | run | on layers of `torch.nn`, they run; on blocks, only while tracing, with stand-ins: `tuple(output.shape)` fails |
 
 # %% [markdown]
 # ### Exercise: Hooks or fx?
@@ -1066,7 +1079,7 @@ products("Conv2d(6, 4, (3, 5))", nn.Conv2d(6, 4, (3, 5), bias=False), 1, 6, 8, 8
 products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 1, 6, 8, 8)
 
 # %% [markdown]
-# How many numbers there are is up to the output: the whole batch, all places, all channels. A window that reaches into the padding counts in full.
+# Multiply by the number of elements of the output: all samples, channels and places. A window that reaches into the padding counts in full.
 
 # %% [markdown]
 # ### Exercise: Count the MACs
@@ -1087,7 +1100,7 @@ products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 
 # %% nbgrader={"grade": false, "grade_id": "count_macs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_macs(model: nn.Module, x: torch.Tensor) -> int:
     """The MACs of all calls of nn.Linear and nn.Conv2d while `model` runs on `x`."""
-    # TODO: numbers in the output, times products for each of them, summed over the calls.
+    # TODO: the output's elements, times the products for each, summed over the calls.
     ### BEGIN SOLUTION
     counts, handles = [], []
 
@@ -1114,51 +1127,22 @@ check("count_macs")
 
 # %% [markdown]
 # torch can count as well, below the modules: `FlopCounterMode` counts **FLOPs**, one for the multiplication and one for the addition, so its
-# numbers are twice as large. The second line shows what the cut saves. The last two lines are one encoder. Attention multiplies in
-# functions, which hooks on layers miss. torch's counter sees them if they run as operations that it knows: `SDPBackend.MATH`
-# makes attention of such. A counter counts what it sees.
+# numbers are twice as large. The second line shows what the cut saves. Hooks on layers miss what functions multiply, as in attention.
 
 # %%
-from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), num_layers=2).eval()
-words = torch.randn(2, 5, 8)  # 2 sentences, 5 words, 8 numbers a word
-for what, model, given, where in (
-    ("ResNet-18", net, x, ExitStack()),
-    ("cut after layer3", traced, x, ExitStack()),
-    ("encoder", encoder, words, ExitStack()),
-    ("encoder, MATH", encoder, words, sdpa_kernel(SDPBackend.MATH)),
-):
-    with where, FlopCounterMode(display=False) as counter:
-        model(given)
+for what, model in (("ResNet-18", net), ("cut after layer3", traced)):
+    with FlopCounterMode(display=False) as counter:
+        model(x)
         flops = counter.get_total_flops()
-    print(f"{what:17} {count_macs(model, given) or 0:>12,} MACs by hooks, {flops:>12,} FLOPs by torch")
+    print(f"{what:17} {count_macs(model, x) or 0:>12,} MACs by hooks, {flops:>12,} FLOPs by torch")
 
 # %% [markdown]
-# ## For work: your own toolbox
+# ## For work: your tools on other models
 #
-# `looking_at` and `safe_features` together look into ResNet-18 in training mode, with one layer in eval mode and its stem frozen:
-
-# %%
-net.train()
-net.bn1.eval()
-net.conv1.requires_grad_(False)
-before = net.layer1[0].bn1.running_mean.clone()
-if None in (getattr(looking_at, "__wrapped__", looking_at)(net, {}), safe_features(deepcopy(net), ["fc"], x)):
-    print("One of the two parts is not written yet.")
-else:
-    with looking_at(net, {}):
-        recorded = safe_features(net, ["bn1", "layer1.0.conv2", "fc"], x)
-    for name, value in recorded.items():
-        print(f"{name:14} {tuple(value.shape)}, smallest value {value.min():.3f}, gradient: {value.requires_grad}")
-print("hooks left:", count_hooks(net), "  modes:", net.training, net.bn1.training)
-print("running_mean unchanged:", torch.equal(before, net.layer1[0].bn1.running_mean))
-
-# %% [markdown]
-# Do the tools survive other models? The first five lines should give shapes; where one stumbles over a tuple, open it as `every_tensor` does.
-# The last two ask for what there is not: *the* tensor of an LSTM, which returns three, and *the* call of a layer that runs twice. A good
-# tool raises an error that says so; a poor one returns something, or stumbles over an attribute. No check has asked for any of this.
+# The first five lines should give shapes. The last two ask for something that does not exist: *the* tensor of an LSTM, which returns
+# three, and *the* call of a layer that is called twice. A good tool raises an error that says so. No check has asked for any of this.
 
 
 # %%
@@ -1178,8 +1162,9 @@ def attempt(what, tool, *given):
         print(f"{what:44} {type(error).__name__}: {str(error)[:80]}")
 
 
+encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), num_layers=2).eval()
 reader = nn.Sequential(nn.LSTM(8, 6, batch_first=True))
-inner, other = ["layers.0.linear1", "layers.1"], torch.randn(2, 5, 8)
+inner, (words, other) = ["layers.0.linear1", "layers.1"], torch.randn(2, 2, 5, 8)
 attempt("FeatureExt, an encoder", lambda: FeatureExt(deepcopy(encoder), inner)(words))
 attempt("safe_features, the same", safe_features, encoder, inner, words)
 attempt("record_calls, an encoder", record_calls, encoder, words)
@@ -1196,18 +1181,18 @@ attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer
 # - A finished net knows more than it returns. A hook gets its features out, and they are good for tasks that the net was not trained for.
 # - A kept output is an alias. If a later operation works in place, only a clone stays true.
 # - Hooks stay until they are removed. `with` and `finally` remove them even after an error.
-# - A hook that returns a value replaces the output. Ask in both directions whether a feature is enough, and whether it is needed.
+# - A hook that returns a value replaces the output. A patch shows what is enough, not what is needed.
 # - Further: `no_grad` does not stop BatchNorm's statistics, `eval` does. A hook fires once a call, not once a module.
 #
 # ## Where to go on
 #
-# - [Feature extraction in torchvision](https://docs.pytorch.org/vision/stable/feature_extraction.html): names of steps, in training and in eval mode.
+# - [Feature extraction in torchvision](https://docs.pytorch.org/vision/stable/feature_extraction.html): names of steps, in either mode.
 # - [timm](https://huggingface.co/docs/timm/feature_extraction): `features_only=True` gives maps of several sizes from hundreds of models.
-# - [Hugging Face](https://huggingface.co/docs/transformers/main_classes/output): `output_hidden_states=True` and `output_attentions=True` often spare you the hook.
+# - [Hugging Face](https://huggingface.co/docs/transformers/main_classes/output): `output_hidden_states=True` often spares you the hook.
 # - [TransformerLens](https://transformerlensorg.github.io/TransformerLens/): patching of every head and place of a real GPT-2, with heat maps.
 # - [nnsight](https://nnsight.net): reads and changes inner values of any model in a `with` block, also of models too large for your machine.
 #
-# **Next:** lesson 06 builds tools of hooks: Grad-CAM, a search for the first NaN, an optimizer inside the backward pass.
+# **Next:** lesson 06 builds tools of hooks.
 #
 # ### When this notebook is graded
 #

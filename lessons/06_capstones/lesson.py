@@ -33,7 +33,7 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## Find the layer in which a net breaks
 #
-# This net reads digits. Its loss falls. Then, from one step to the next, nothing is left of it. The **patient** is the net just before
+# This net reads digits. Its loss falls. Then, from one step to the next, the loss is NaN. The **patient** is the net just before
 # its last sound loss, `x` is the batch that kills it:
 
 # %%
@@ -47,29 +47,35 @@ losses += train(copy.deepcopy(patient), scans, answers, batches[109:112])
 print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 
 # %% [markdown]
-# Which layer was it? Listen to all of them, in *both* directions: a forward hook can put a tensor hook on the output (lesson 03).
+# Which layer was it? Listen in *both* directions: a forward hook can put a tensor hook on the output (lesson 03).
 # `tensors_in(output)` finds all tensors in an output.
 #
 # ### A unit that is always 0
 #
-# Another fault makes no noise. Where a ReLU is 0 it hands back no gradient. A **unit** (a feature, or a channel: an index of dimension 1) that is 0 for *every*
-# sample, at every position, is **dead**: it learns nothing.
+# Another fault is silent. Where a ReLU's output is 0, no gradient goes back through it. A **unit** (a feature, or a channel: an index of dimension 1) that is 0 for *every*
+# sample, at every position, is **dead**. (Inputs here: `(N, features)` or `(N, channels, h, w)`; a ReLU runs once.)
 #
 # ### Exercise: What is wrong with this net?
 #
 # hard · 30 min
 #
-# Write the context manager `gradient_flow_debugger(model)`; of a forward and backward it gives this dict:
+# Write the context manager `gradient_flow_debugger(model)`. It gives a dict of text and numbers, it only looks, and afterwards, also
+# after an error, its hooks are gone.
+#
+# **Step 1** (3 points): where does it break?
 #
 # | key | value |
 # | --- | --- |
-# | `"bad_output"` | name of the first module to *finish* whose output holds a NaN or an infinity, or `None` |
-# | `"bad_gradient"` | name of the first module, in the order of *backward*, whose output gets such a gradient, or `None` |
-# | `"dead"` | dict: each `nn.ReLU` → share of its units that are dead |
-# | `"no_gradient"` | list: the parameters whose `.grad` is `None` after the block |
-# | `"gradient_size"` | dict: each other parameter → mean absolute value of its `.grad` |
+# | `"bad_output"` | name of the first module to *finish* whose output holds NaN or infinity, or `None` |
+# | `"bad_gradient"` | name of the module whose output is the first, in *backward*, to get such a gradient, or `None` |
 #
-# The report is plain text and numbers, it only looks, and afterwards, also after an error, its hooks are gone.
+# **Step 2** (2 points): what does not learn?
+#
+# | key | value |
+# | --- | --- |
+# | `"dead"` | dict: each `nn.ReLU` → share of its units that are dead |
+# | `"no_gradient"` | list: parameters whose `.grad` is `None` after the block |
+# | `"gradient_size"` | dict: each other parameter → mean absolute value of its `.grad` |
 #
 # ```python
 # with gradient_flow_debugger(patient) as report:
@@ -81,15 +87,10 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 @contextmanager
 def gradient_flow_debugger(model):
     """Watch a forward and a backward pass of `model` in the block; the yielded dict tells what went wrong where."""
-    # TODO: register hooks, `yield` the dict, and whatever happens remove the hooks; then fill in what `.grad` tells.
+    # TODO: step 1: register hooks, `yield` the dict, and whatever happens remove the hooks.
+    # Step 2: let the hooks look at ReLUs, too, and fill in at the end what `.grad` tells.
     ### BEGIN SOLUTION
-    report = {
-        "bad_output": None,
-        "bad_gradient": None,
-        "dead": {},
-        "no_gradient": [],
-        "gradient_size": {},
-    }
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
     handles, silent, heard = [], {}, []
 
     def see_gradient(name, grad):
@@ -123,9 +124,12 @@ def gradient_flow_debugger(model):
         else:
             report["gradient_size"][name] = parameter.grad.abs().mean().item()
     ### END SOLUTION
-# %% nbgrader={"grade": true, "grade_id": "test_gradient_flow_debugger", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "test_gradient_flow_debugger_breaks", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
-check("gradient_flow_debugger")
+check("gradient_flow_debugger", part="breaks")
+# %% nbgrader={"grade": true, "grade_id": "test_gradient_flow_debugger_learns", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("gradient_flow_debugger", part="learns")
 # %% [markdown]
 # Let your tool find the layer in which the patient breaks:
 
@@ -141,7 +145,7 @@ show_source(UnitLength, Reader)
 # %% [markdown]
 # The output of `embed` is the first to get a bad gradient. So look at what comes next in forward: `UnitLength`. If a row is all
 # zeros, the slope of `sqrt` there is infinite, and infinity times 0 is NaN. The `1e-6` comes too late: it is added after the root.
-# Which way to write it is better? How large a gradient does each hand to a row of zeros?
+# How large is the gradient that each of four ways to write it gives a row of zeros?
 
 # %%
 ways = {
@@ -192,8 +196,8 @@ for title, kind in {"sigmoid": (nn.Sigmoid,), "BatchNorm, ReLU": (nn.ReLU, nn.Ba
 draw_gradient_flow(weights, title="Two nets, one backward pass each")
 
 # %% [markdown]
-# Of the sigmoids' gradient not even a hundred-thousandth reaches the first layer (the axis is logarithmic). But the weights count
-# as well. Here is how much of the last layer's gradient the first layer gets, if the nets start with smaller or larger ones:
+# Less than 1/100,000 of the gradient gets through the sigmoids (the axis is logarithmic). But the weights count
+# as well. How much of the last layer's gradient does the first layer get, if the nets start with smaller or larger ones?
 
 # %%
 kinds = {
@@ -216,7 +220,7 @@ for title, (activation, norm) in kinds.items():
 #
 # ### Three faults at once
 #
-# This net has the hand-made layer, a first layer of which 20 of 32 units have only negative weights (and pixels are never
+# This net has that layer, a first layer of which 20 of 32 units have only negative weights (and pixels are never
 # negative), and a last layer that somebody forgot to unfreeze. Does your report tell all three?
 
 # %%
@@ -245,10 +249,10 @@ if is_written(gradient_flow_debugger, sick):
 #
 # - In a ResNet-18 all ReLUs work in place, and all but the first run twice. An LSTM returns tuples, and an output can be a
 #   **dataclass**. The Transformer computes in half precision here (**autocast**).
-# - A **checkpoint** runs its part once more in backward, and wants the same operations recorded both times. So ask
-#   `tensor.detach()` in a hook: what you compute from it is not recorded.
-# - A model that was compiled and run before calls no hook that is added later. Then an empty report looks like good news:
-#   a good tool says aloud that it has heard nothing.
+# - A **checkpoint** runs its part once more in backward, and wants the same operations recorded both times. What a hook
+#   computes from `tensor.detach()` is not recorded.
+# - A model that was compiled and run may not hear later hooks (lesson 07). An empty report looks like good news: a good tool
+#   says aloud that it has heard nothing.
 
 # %%
 from dataclasses import dataclass
@@ -303,26 +307,14 @@ watched("checkpoint, dataclass", wrapped, lambda: wrapped(torch.randn(3, 16)))
 watched("a model no hook hears", nn.Linear(4, 3), lambda: wrapped(torch.randn(3, 16)))
 
 # %% [markdown]
-# One weight of the LSTM is NaN, and so is its output; its name is `''`, for the model is that one layer. An error in the other
-# models is your tool's: it has broken what it should only watch. The last line hears no hook: there an error is right, and silence is not.
+# One weight of the LSTM is NaN; its name is `''`, for the model is that one layer. An error in another model is your tool's: it
+# breaks what it should only watch. The last line hears no hook: there an error is right. PyTorch's own detector stands in lesson 07,
+# 'Which operation made the NaN?'.
 #
-# PyTorch has a detector of its own. It stops at the first NaN of backward, and names the operation:
-
-# %%
-import warnings
-
-with warnings.catch_warnings(), torch.autograd.set_detect_anomaly(True):
-    warnings.simplefilter("ignore")  # it tells at length which line of forward it was
-    try:
-        F.cross_entropy(patient(scans[batches[109]]), answers[batches[109]]).backward()
-    except RuntimeError as error:
-        print("RuntimeError:", error)
-
-# %% [markdown]
 # ## See where a net looks
 #
-# A net says "3". Did it see the 3, or something beside it? Here is one that is good at its work. It was trained with pictures of
-# **one** digit each, and labels that never say where.
+# A net says "3". Did it see the 3, or something beside it? This one was trained with pictures of **one** digit each, and labels that
+# never say where.
 
 # %%
 from course.pictures.canvas import beside
@@ -364,8 +356,8 @@ eye.eval().zero_grad()
 right = (eye(framed[1500:]).argmax(1) == labels[1500:]).float().mean()
 print(f"right on new digits: {right:.0%}")
 # %% [markdown]
-# Its `forward` takes the mean over all positions before the last layer, so it runs on a picture of any size. Here are four digits
-# at once, and what the net knows of them just before that mean:
+# Its `forward` takes the mean over all positions before the last layer, so it runs on a picture of any size. Here are four digits,
+# and what the net knows of them just before that mean:
 
 # %%
 def board_of(*digits_wanted, skip=0):
@@ -394,10 +386,10 @@ draw_feature_maps(
 # | 4 | the sum over the channels of weight times `A` | `(N, h, w)` |
 # | 5 | negative values become 0: they speak against the class | `(N, h, w)` |
 #
-# The score is what the model returns, and not its softmax: if the model is sure, the gradient of that is nearly 0.
+# The score is what the model returns, and not its softmax: if the model is sure, the gradient of that is nearly 0. The surest picture:
 
 # %%
-scores = eye(framed[1500:1501])
+scores = eye(framed[1694:1695])
 for title, value in (("score", scores), ("softmax", scores.softmax(1))):
     (slope,) = torch.autograd.grad(value.max(), scores, retain_graph=True)
     print(f"{title:8} {value.max():6.3f}   gradient that arrives at the scores, at most: {slope.abs().max():.4f}")
@@ -421,15 +413,16 @@ eye.zero_grad()
 print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is still", eye.fc.weight.grad)
 
 # %% [markdown]
-# Not one negative value is left, and the tensor now counts as the ReLU's. There are two ways out: a tensor hook registered *inside*
-# the forward hook belongs to the value of that moment. Or the forward hook keeps a tensor of its own and returns a clone of it, with
-# which the model goes on. This works with views, too. And `torch.autograd.grad(score, tensor)` leaves every `.grad` alone.
+# Not one negative value is left, and the tensor now counts as the ReLU's. Two ways out: a tensor hook registered *inside* the forward
+# hook belongs to the value of that moment. Or the forward hook keeps a tensor of its own and returns a clone, with which the model
+# goes on. And `torch.autograd.grad(score, tensor)` leaves every `.grad` alone.
 #
 # ### Exercise: Grad-CAM
 #
 # medium · 20 min
 #
-# Write `grad_cam(model, layer, x, targets)`, which returns the heat maps of steps 1 to 5, not scaled, shape `(N, h, w)`. `layer` is a dotted name.
+# Write `grad_cam(model, layer, x, targets)`, which returns the heat maps of steps 1 to 5, not scaled, shape `(N, h, w)`. `layer` is a dotted name,
+# of a layer that runs once and returns a new tensor, not its input.
 #
 # - Each picture counts for itself, with its own class in `targets`.
 # - `A` is what the layer returned, also if a later layer overwrites it in place.
@@ -477,9 +470,8 @@ written = heats[3] is not None
 row = (draw_heat(board, heats[digit], title) for digit, title in titles.items())
 beside(*row) if written else print("grad_cam is not written yet")
 # %% [markdown]
-# A heat map always shows something, so people believe it. Measure instead: ask for each digit of 20 boards, and see how much of
-# the heat lies on the quarter where that digit is. A net that knows nothing gets a quarter of it right. And the patient? Had it
-# learned to look at the digits, before it died?
+# A heat map always shows something, so people believe it. Measure instead: of each digit of 20 boards, how much of the heat lies on its
+# quarter? A net that knows nothing gets a quarter right. And the patient? Had it learned to look at the digits, before it died?
 
 # %%
 def heat_on_the_digit(net):
@@ -496,19 +488,22 @@ for title, net in {"trained": eye, "untrained": DigitNet(), "the patient": patie
     if written:
         print(f"{title:12} {heat_on_the_digit(net):.0%} of the heat on the right digit")
 # %% [markdown]
-# The patient's loss was low, and yet its heat is hardly better than chance: it has never seen a digit that has moved, or that has
-# neighbours. Do the same with your own nets before you believe a picture.
-
-# %% [markdown]
+# The patient's loss was low, and yet its heat is hardly better than chance: a low loss says nothing about the picture. Do the same
+# with your own nets before you believe one.
+#
 # ## Further
 #
-# The core path ends here. Some more of Grad-CAM, three more tools, and the patient's case is not closed yet. Take one tool a sitting.
+# The core path ends here. Three sittings follow, each complete in itself:
+#
+# - *Train without holding all gradients* (35 minutes), after some more of Grad-CAM.
+# - *One gradient for each sample* (45 minutes): which scan was it, and which labels are wrong?
+# - *What is the memory full of?* (40 minutes)
 #
 # ## Grad-CAM at work
 #
-# **CAM**, the predecessor, needs no autograd: where a net ends in a mean and one linear layer, it takes the weight that this layer gives
-# the channel, divided by the number of positions. In a ResNet's block one ReLU runs twice, and what it returns at last is what the
-# block returns. Does your tool agree with both?
+# **CAM**, the predecessor, needs no autograd: where a net ends in a mean and one linear layer, it takes that layer's weight for the
+# channel; Grad-CAM's is that, divided by the number of positions. In a ResNet's block one ReLU runs twice, and its last output is the block's. Does your
+# tool agree with both?
 
 # %%
 torch.manual_seed(0)
@@ -528,14 +523,12 @@ except ValueError as error:
     print("in training mode:", error)
 
 # %% [markdown]
-# If block and ReLU are not equal, your tool has mixed two calls: the *last* output, and the gradient of the *first*. Nobody would see
-# that in a picture.
+# If block and ReLU are not equal, your tool has mixed two calls: the *last* output, and the gradient of the *first*.
 #
 # ## Train without holding all gradients
 #
-# Backward, then `optimizer.step()`, then `zero_grad()`: at one moment the gradients of **all** parameters are in memory, as much again
-# as the model itself. But SGD or Adam never need two of them together: they could treat each parameter as soon as its gradient is
-# there, and throw the gradient away. Which hook comes at the right moment?
+# Between backward and `zero_grad()` the gradients of **all** parameters are in memory, as much again as the model itself. But SGD or
+# Adam could treat each parameter as soon as its gradient is there, and throw the gradient away. Which hook comes at the right moment?
 
 # %%
 torch.manual_seed(0)
@@ -560,9 +553,9 @@ for name, parameter in net.named_parameters():
     parameter.register_post_accumulate_grad_hook(partial(late, name))
 net(torch.randn(3, 4)).sum().backward()
 # %% [markdown]
-# The tensor hook comes too early, the post-accumulate hook (lesson 02) at the right moment. If it took a step and set `.grad` to None,
-# there would never be more than 1. Is it safe to change a weight in the middle of backward? If its gradient is complete, all uses
-# *through which a gradient flows to it* are done: the hooks of the weight that both layers share run once, after both.
+# The tensor hook comes too early, the post-accumulate hook (lesson 02) at the right moment. Is it safe to change a weight in the middle
+# of backward? Yes, for each use *that autograd knows*: once the gradient is complete, backward is through with all of them. The
+# hooks of the shared weight run once.
 #
 # ### Exercise: Optimizer in backward
 #
@@ -619,7 +612,7 @@ class OptimizerInBackward:
 from course import check
 check("optimizer_in_backward")
 # %% [markdown]
-# Two equal nets learn to tell digits apart, one in the usual way, one with your tool. How many bytes of gradients are there at most?
+# Two equal nets learn to read digits, one in the usual way, one with your tool. How many bytes of gradients are there at most?
 
 # %%
 from course.pictures.memory import draw_memory
@@ -658,9 +651,9 @@ for way in ("backward, then step", "step in backward"):
 print("The parameters after ten steps are equal, bit by bit:", torch.equal(*results))
 draw_memory(bars, title="A net in training: what the model and its optimizer need")
 # %% [markdown]
-# It has a price. To clip by the norm of *all* gradients, or to add up those of several batches, is not possible any more. And it is not
-# safe with every model: if a weight is used once more with its history cut off, the backward of what came earlier may still need the
-# old value.
+# It has a price: nobody can clip by the norm of *all* gradients, or add up those of several batches. And it is not safe with every model.
+# In a *reentrant* checkpoint the hook of a shared weight runs twice, and so does its step. And if forward also uses the weight
+# detached, backward may still need the old value:
 
 # %%
 class Twice(nn.Module):
@@ -687,9 +680,16 @@ for title, cut in {"weight.detach()": torch.detach, "weight.data": lambda weight
         print(f"{title}: the first layer's weight is off by {off:.2f}")
     except RuntimeError as error:
         print(f"{title}: RuntimeError: {str(error)[:86]} ...")
+
+for reentrant in (False, True):
+    calls, layer = [], nn.Linear(3, 3, bias=False)
+    layer.weight.register_post_accumulate_grad_hook(lambda weight, calls=calls: calls.append(weight))
+    twice = checkpoint(layer, checkpoint(layer, x.requires_grad_(), use_reentrant=reentrant), use_reentrant=reentrant)
+    twice.sum().backward()
+    print(f"a shared weight, use_reentrant={reentrant}: its hook ran {len(calls)} times")
 # %% [markdown]
 # `detach()` shares the weight's version counter, so autograd notices the change and stops. `.data` has a counter of its own, and the
-# result is wrong without a word. And the patient? Cured, it gets through the training, blank scan and all:
+# result is silently wrong. And the patient? Cured, it gets through the training, blank scan and all:
 
 # %%
 torch.manual_seed(0)
@@ -707,8 +707,8 @@ print(f"right on new digits: {right:.0%}")
 # ## One gradient for each sample
 #
 # `weight.grad` holds one gradient for the whole batch. But samples with huge gradients of their own are often **mislabelled**, and
-# training with *differential privacy* limits what each sample may contribute. No need to run them one by one: a forward hook sees a
-# `Linear` layer's input, a tensor hook on its output the gradient that arrives there. Both have one row for each sample.
+# *differential privacy* limits what each sample may contribute. A forward hook sees a `Linear` layer's input, a tensor hook on its
+# output the gradient that arrives there. Both have one row for each sample.
 
 # %%
 torch.manual_seed(0)
@@ -735,8 +735,8 @@ print("outer product of its two rows:  ", outer.flatten())
 # The weight's gradient of a sample is the **outer product** of its row of the output's gradient with its row of the input; the
 # bias's gradient is the row of the output's gradient itself.
 #
-# Almost: of the last two lines, the first is 4 times the second. `cross_entropy` takes the **mean** over the batch of 4, so whatever
-# flows back is already a quarter. The hook cannot see that. The user of your tool has to say.
+# Almost: of the last two lines, the first is 4 times the second. `cross_entropy` takes the **mean** over the batch of 4, so what flows
+# back is already a quarter. The user of your tool has to say so.
 #
 # ### Exercise: Per-sample gradients
 #
@@ -825,10 +825,10 @@ for sample, gradient in enumerate(per_sample.gradients.get("embed.weight", [])):
         scan = batches[109][sample].item()
         print(f"sample {sample}, which is scan {scan}: sum of its pixels {scans[scan].sum():.0f}")
 # %% [markdown]
-# One scan of 1,500 is blank, and one NaN among 32 is enough to make the sum NaN. The patient's story is complete.
+# One scan of 1,500 is blank, and one NaN among 32 is enough to make the sum NaN.
 #
-# People use the tool to clean data sets. Of the following 1,000 digits 20 carry a wrong label. A small net learns from all of them for
-# a moment. Then how hard does each sample pull at it? In a red frame: the labels that we have spoilt.
+# The tool also cleans data sets. Of the following 1,000 digits 20 carry a wrong label. A small net learns from all of them for a moment.
+# How large is each sample's gradient then? In a red frame: the labels that we have spoilt.
 
 # %%
 from course.pictures.feature_maps import draw_digits
@@ -905,14 +905,17 @@ compared("one Linear layer", nn.Linear(16, 2), lambda model: model(rows).pow(2).
 with torch.autocast("cpu"):
     compared("half precision", copy.deepcopy(tied), lambda model: model(rows).pow(2).mean())
 # %% [markdown]
-# A tool can get through all but one: an Embedding that shares its weight with a Linear layer adds a part to the gradient that no
-# hook on the Linear layer sees. There an error is right, for a wrong number would be worse. Norms and LSTMs are no Linear layers and
-# have no entry; neither has an attention's `out_proj`, whose `forward` nobody calls.
+# Samples are dimension 0 here. A tool cannot see that an input is time first, `(T, N, d)`, the default of `nn.LSTM` and of attention:
+# it returns `T` "samples", silently. Opacus asks for `batch_first`.
+#
+# An Embedding that shares its weight with a Linear layer adds a part to the gradient that no hook on the Linear layer sees: there an
+# error is right. Norms and LSTMs are no Linear layers and have no entry; neither has an attention's `out_proj`, whose `forward` nobody
+# calls.
 #
 # ### Without hooks: `vmap`
 #
-# For your own layers nobody has written a rule down. `torch.func` needs none: `grad` makes a function that returns the gradient of one
-# sample, `vmap` runs it for all samples at once. Is it the same, and what do the ways cost on your machine?
+# What if a layer has no rule yet? `torch.func` needs none: `grad` makes a function that returns the gradient of one
+# sample, `vmap` runs it for all samples at once. Is it the same, and what does it cost on your machine?
 
 # %%
 from time import perf_counter
@@ -994,8 +997,9 @@ print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms
 # %% [markdown]
 # ## What is the memory full of?
 #
-# What fills the memory in training is what autograd **saves** for backward. In lesson 02 you have counted those bytes. *Where* do they
-# come from? Hooks for saved tensors see the tensors, but not the layer. Module hooks see a layer begin and end. Together:
+# Training holds parameters, gradients, the optimizer's state, and what autograd **saves** for backward: the part that grows with the
+# batch. In lesson 02 you have counted those bytes. *Where* do they come from? Hooks for saved tensors see no layer; module hooks see a
+# layer begin and end. Together:
 
 # %%
 torch.manual_seed(0)
@@ -1028,10 +1032,9 @@ for handle in handles:
 # its result, and layer `2` saves its input: one storage of 96 bytes, which layer `1` has saved first. And `(8, 2)` is a view of layer
 # `2`'s weight. So of the 328 bytes **168** count: 48 in layer `0`, 96 in layer `1`, and 24 outside of all layers, in the loss.
 #
-# Modules are nested: `''` is the net itself, and it is running from its first line to its last. What is saved goes to the
-# **innermost** module that has begun and not ended.
+# Modules are nested: `''` is the net itself. What is saved goes to the **innermost** module that has begun and not ended.
 #
-# PyTorch may hand you a new Python object for the same memory. You know a storage again by its address (lesson 02, 'Counting memory').
+# You know a storage again by its address (lesson 02, 'Counting memory'), as long as the graph lives: freed addresses come back.
 # %% [markdown]
 # ### Exercise: Activation memory
 #
@@ -1143,9 +1146,8 @@ for name, layer in net.named_modules():
 bars["loss"] = {"parameters": 0, "saved for backward": memory.by_layer.get("", 0)}
 draw_memory(bars, title="Who owns the parameters, and who fills the memory")
 # %% [markdown]
-# What fills the memory are the large feature maps of the early layers. They are booked on the ReLUs, but do not blame the ReLUs: a map
-# is saved by two layers, as the result of one and the input of the next, and the one that saves it *first* gets it. What if there
-# were other activations, or none?
+# What fills the memory are the large feature maps of the early layers. Do not blame the ReLUs: a map is saved by two layers, as the
+# result of one and the input of the next, and the one that saves it *first* gets it. What if there were other activations, or none?
 
 # %%
 for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)):
@@ -1159,8 +1161,7 @@ for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)
 # Without any activation the total is the same, and the next layer has to pay. A GELU needs its *input* for backward, while the next
 # layer needs its result, so both are kept.
 #
-# What changes help, then? `checkpoint` saves only what goes into a part of the net, and computes the rest once more in backward. Here
-# is a deeper net:
+# What helps, then? `checkpoint` saves only what goes into a part of the net, and computes the rest once more in backward. A deeper net:
 
 # %%
 class Checkpointed(nn.Module):
@@ -1216,25 +1217,24 @@ draw_memory(bars, title="Six ways to run a forward")
 # beginning of a net save nothing; frozen layers *later* than one that learns do, for the gradient has to go through them. A
 # validation without `no_grad` pays the full price.
 #
-# On models from work:
-
-# %%
-for title, (model, pixels) in real_models.items():
-    with ActivationMemory(model.requires_grad_(True).train()) as memory:
-        tensors_in(model(pixels))[0].pow(2).mean()
-    layer = max(memory.by_layer, key=memory.by_layer.get, default="none")
-    print(f"{title:18} {memory.bytes / 1024:4.0f} KiB, most of it in {layer!r}")
-
-# %% [markdown]
 # ## What you take with you
 #
 # Before you give a tool of hooks to a colleague:
 #
 # - **Which models?** Nested, in-place operations, frozen in part, tied weights, a layer used twice, outputs that are tuples, half
 #   precision. For the others: an error that says so.
-# - **Compiled?** After `torch.compile`, a hook that is added later than the first call may never be called. Put hooks on before.
+# - **Compiled?** Put hooks on before the first call: later ones may not be heard (lesson 07).
 # - **What does it leave behind?** Hooks, `.grad`, the mode, the random generator. Also after an error.
 # - **Is it right?** Compare with autograd on a copy without hooks, as the checks of this course do.
+#
+# ## Where to go on
+#
+# - [Captum](https://captum.ai): Grad-CAM and many other attributions, with signed maps.
+# - [Step in backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html): with memory over time;
+#   [torchtune](https://docs.pytorch.org/torchtune/main/generated/torchtune.modules.optim.OptimizerInBackward.html) saves the
+#   optimizers' state, too.
+# - [Opacus](https://opacus.ai): per-sample gradients of many layers, and clipping that needs only their norms.
+# - [Memory snapshots](https://docs.pytorch.org/docs/stable/torch_cuda_memory.html): what is in a GPU's memory, and which line put it there.
 #
 # ### When this notebook is graded
 #

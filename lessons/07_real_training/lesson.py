@@ -9,11 +9,10 @@
 # %% [markdown]
 # # Hooks in real training
 #
-# - **You will do** this: make hooks that are right where models are compiled, checkpointed, scaled and spread over several machines.
+# - **You will do** this: make hooks that are right where models are compiled, checkpointed, scaled and spread over machines.
 # - **You will learn** what a hook sees there, and what it never sees.
-# - **You need** lessons 02 to 04.
+# - **You need** lessons 02 to 04; for *Further* 06, too.
 # - **Time** <!-- time and points -->.
-# - **Stuck?** `hint()` after a failed check, `hint("features_or_error")` to begin.
 # - **Out of scope** GPUs: all of it happens on a CPU as well.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -36,9 +35,9 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## A watcher that reports: all is well
 #
-# Here is the net of lesson 03 again, which dies in training. This time it is *compiled*, to be fast
-# ([`torch.compile`](https://docs.pytorch.org/docs/stable/generated/torch.compile.html)). Afterwards somebody asks a watcher, made of two forward hooks, which of its
-# ReLUs output only zeros. (The first call takes some seconds: it loads the compiler.)
+# The net of lesson 03 dies in training. Here it is compiled by
+# [`torch.compile`](https://docs.pytorch.org/docs/stable/generated/torch.compile.html), to be fast (the first call takes some
+# seconds). Then two forward hooks tell which ReLUs output only zeros:
 
 # %%
 from course.data import digit_batches
@@ -77,8 +76,7 @@ print(f"loss: {loss:.2f}, guessing costs {torch.tensor(10.0).log():.2f}")
 print("dead ReLUs:", dead_relus(net, pictures))
 
 # %% [markdown]
-# No ReLU is dead, says the watcher. In fact it heard nothing: the compiled code was made before its hooks were there, and never
-# calls them. An empty list looks like good news.
+# In fact the hooks were never called: the compiled code was made before they were there. An empty list looks like good news.
 #
 # ### Exercise: A watcher that speaks up
 # easy · 6 min
@@ -110,7 +108,6 @@ def features(model, layers, x):
     return found
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "test_features_or_error", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("features_or_error")
@@ -126,10 +123,9 @@ except RuntimeError as error:
 print("asked of the net as it was before it was compiled:", dead_relus(net._orig_mod, pictures))
 
 # %% [markdown]
-# When does compiled code hear a hook? It is made in the first call, and made again if something changes that it *guards*, such as
-# the batch size. So register each kind of hook before the first call (early) or after it (late). Is it heard in the second call? The
-# third column is late as well, but there a **sentinel** was early: a hook of the same kind, on the same module, that does nothing.
-
+# Compiled code is made in the first call, and again if something that it *guards* changes, such as the batch size. Which hooks does
+# the second call run, if they came before the first (early) or after it (late)? In the third column a **sentinel** was early: a
+# hook of the same kind and module that does nothing.
 
 # %%
 def heard(kind, late=False, sentinel=False, batch=4, **options):
@@ -154,21 +150,19 @@ def heard(kind, late=False, sentinel=False, batch=4, **options):
 
 
 print(f"{'':35} early  late  sentinel, late  early, fullgraph=True")
-on_modules, on_parameters = ["forward_hook", "full_backward_hook"], ["hook", "post_accumulate_grad_hook"]
-for kind in on_modules + on_parameters:
-    kind = f"register_{kind}"
+for what in ("forward_hook", "full_backward_hook", "hook", "post_accumulate_grad_hook"):
+    kind = f"register_{what}"
     ways = heard(kind), heard(kind, late=True), heard(kind, late=True, sentinel=True), heard(kind, fullgraph=True)
     print(f"{kind:35} {ways[0]}      {ways[1]}     {ways[2]}               {ways[3]}")
 print("a late forward hook, and another batch size:", heard("register_forward_hook", late=True, batch=6))
 
 # %% [markdown]
-# An **empty** set of hooks is not guarded, to save time. A set with a hook in it is: the sentinel opens its module to late hooks of its
-# kind. Hooks on parameters belong to autograd, and are always heard. `fullgraph=True` demands code without a gap, and a full
-# backward hook makes one. The last line is why a late hook seems to work in one run and not in the next: the last batch of
-# an epoch is smaller.
+# An **empty** set of hooks is not guarded; a set with a hook in it is, so the sentinel opens its module to late hooks of its kind. Hooks
+# on parameters belong to autograd. `fullgraph=True` demands code without a gap, and a full backward hook makes one. The last line is
+# why a late hook may run all the same: the last batch of an epoch is smaller.
 #
-# Compiled code is not the only one that passes hooks by. A `TransformerEncoder` in eval mode has a *fast path*, which calls
-# no layer inside. Count the modules that are heard, then hook one inner layer:
+# The *fast path* of a `TransformerEncoder` in eval mode calls no layer inside, either. Count the modules that are heard, then hook one
+# inner layer:
 
 # %%
 encoder, tokens = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2).eval(), torch.randn(1, 5, 8)
@@ -180,13 +174,12 @@ with torch.no_grad(), encoder.layers[0].linear1.register_forward_hook(lambda mod
     encoder(tokens)
 
 # %% [markdown]
-# With a hook on it, the layer leaves the fast path: looking has changed which code runs. So measure speed without a watcher.
-
-# %% [markdown]
+# With a hook on it, the layer leaves the fast path: looking has changed which code runs.
+#
 # ## What is computed twice is heard twice
 #
-# The layers of large models do not keep what backward needs. A [*checkpoint*](https://docs.pytorch.org/docs/stable/checkpoint.html) throws it away in forward,
-# and computes it again in backward: less memory, and more time. Which hooks of a checkpointed part run again?
+# A [*checkpoint*](https://docs.pytorch.org/docs/stable/checkpoint.html) throws away what backward needs, and computes it again then:
+# less memory, more time. Which hooks of a checkpointed part run again?
 
 # %%
 from torch.utils.checkpoint import checkpoint
@@ -227,30 +220,22 @@ draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called aga
 
 # %% [markdown]
 # The reentrant checkpoint, the older kind, runs all of its part again. The newer one stops as soon as backward has what it needs: the
-# last layer begins, and its hook does not run, unless it was registered with `always_call=True`. A pre-hook and a hook that work as a
-# pair, as in lesson 06, need that. BatchNorm moves its statistics twice a step, and a hook that counts or averages is wrong. The second forward also has to record just what the first one did:
+# last layer that saves something begins, and its hook runs only with `always_call=True`. What comes after it never begins. BatchNorm
+# counts twice a step. And the second forward has to record what the first one did:
 
 # %%
 squares = []
-
-
-def note_once(module, args, output):
-    if not squares:
-        squares.append(output.pow(2).mean())
-
-
 part[1] = nn.Tanh()
-part[1].register_forward_hook(note_once)
+part[1].register_forward_hook(lambda module, args, output: None if squares else squares.append(output.pow(2).mean()))
 try:
     checkpoint(part, x, use_reentrant=False).sum().backward()
 except torch.utils.checkpoint.CheckpointError as error:
     print("CheckpointError:", str(error).split(":")[1].split("\n")[0])
 
 # %% [markdown]
-# The hook's `pow` saved a tensor for backward in the first forward, and not in the second. So look at `output.detach()`. This was
-# the loud half. The silent half: before the second forward, a checkpoint puts the random generator back to where it was. Here
-# a hook draws a number in front of a Dropout, as one does to log a sample. How wrong does the gradient become?
-
+# The hook's `pow` saved a tensor in the first forward only. So look at `output.detach()`. That error is loud. Random numbers are silent:
+# before the second forward, the checkpoint puts their generator back. Here a hook draws one in front of a Dropout, as one does to
+# log a sample. How wrong does the gradient become?
 
 # %%
 def draw(generator, module, args, output):
@@ -270,10 +255,10 @@ for when, (draws, generator) in cases.items():
     print(f"drawn in {when:28}: off by {(gradients[0] - gradients[1]).abs().max().item():.2f}")
 
 # %% [markdown]
-# Drawn in one forward only, it moves the Dropout's numbers, and no error is raised. A generator of its own does no harm.
+# A number drawn in only one forward gives the Dropout another mask in the other. A generator of its own does no harm.
 #
-# How does a hook know which forward it is in? Not by the calls of the model around it: the blocks of a Transformer are checkpointed
-# one by one, and if you watch such a block, backward calls all of it again. `ModuleTracker().is_bw` says whether backward is running.
+# How does a hook know which forward it is in? Not by the calls of the model: if you watch a block that is itself checkpointed,
+# backward calls all of it again. `ModuleTracker().is_bw` says whether backward is running, a forward inside a tensor hook included.
 
 # %%
 block = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
@@ -285,8 +270,8 @@ checkpoint(block, x, use_reentrant=False).sum().backward()
 # medium · 12 min
 #
 # Write the context manager `recorder(model, layers)`. Each call of `model` within the block runs each of these layers once, and adds an
-# entry for it: the mean of the squares of its output, as a Python number. What a checkpoint computes again in backward, a layer or all
-# of `model`, adds nothing. `with` hands out a dict of lists, from the names in `layers` to their entries. After the block, no
+# entry for it: the mean of the squares of its output, as a Python number. What a checkpoint computes again in backward, one layer or
+# all of `model`, adds no entry. `with` hands out a dict of lists, from the names in `layers` to their entries. After the block, no
 # hook is left.
 #
 # ```python
@@ -294,7 +279,6 @@ checkpoint(block, x, use_reentrant=False).sum().backward()
 #     train(net)   # three calls of net
 # history          # {'0': [0.9, 0.8, 0.8], '2': [0.2, 0.3, 0.4]}
 # ```
-
 
 # %% nbgrader={"grade": false, "grade_id": "one_entry_a_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 @contextmanager
@@ -313,13 +297,12 @@ def recorder(model, layers):
         yield history
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "test_one_entry_a_step", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("one_entry_a_step")
 
 # %% [markdown]
-# Put to work: three steps of the net in the picture. Its layers have three entries each, those in the checkpoint as well.
+# Put to work: three steps of the net in the picture.
 
 # %%
 net = Halved()
@@ -332,32 +315,30 @@ for name, entries in history.items():
 # %% [markdown]
 # ## A gradient that is 65,536 times too large
 #
-# Half precision comes in two kinds. What does each make of a small number and of a large one?
+# What do the two kinds of half precision make of a small and of a large number?
 
 # %%
 for dtype in (torch.float16, torch.bfloat16):
     print(f"{dtype!s:14} {torch.tensor([1e-8, 70_000.0]).to(dtype).tolist()}")
 
 # %% [markdown]
-# bfloat16 has the range of float32, and fewer digits: it needs no help. In **float16** small gradients vanish. So training
-# multiplies the loss by a large number, 65,536 at first, and divides the gradients again right before the optimizer's step. A
+# bfloat16 needs no scaling. In **float16** small gradients vanish. So training multiplies the loss by a large number, 65,536 at first,
+# and divides the gradients again right before the optimizer's step. A
 # [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) does both. What does a hook on a parameter see, if its true gradient is 1?
 
 # %%
 w = Parameter(torch.ones(2))
 optimizer = torch.optim.SGD([w], lr=1.0)
 scaler = torch.amp.GradScaler("cpu")
-handles = [
-    w.register_hook(lambda grad: print("tensor hook:         ", grad)),
-    optimizer.register_step_pre_hook(lambda optimizer, args, kwargs: print("right before the step:", w.grad)),
-]
+w.register_hook(lambda grad: print("tensor hook:         ", grad))
+optimizer.register_step_pre_hook(lambda optimizer, args, kwargs: print("right before the step:", w.grad))
 scaler.scale(w.sum()).backward()
 scaler.step(optimizer)
 scaler.update()
 
 # %% [markdown]
-# The tensor hook of lesson 02 that clamps to (-1, 1) is a disaster here: of the gradient, 1 / 65,536 is left. And if a gradient
-# overflows, the scaler skips the step, and no hook of the optimizer runs:
+# A tensor hook that clamps to (-1, 1) is a disaster here: only 1/65,536 of the gradient is left. And if a gradient overflows, the scaler
+# skips the step, and no hook of this optimizer runs:
 
 # %%
 for title, factor in (("clamped in a tensor hook", 1), ("an overflow", 1e38)):
@@ -367,28 +348,24 @@ for title, factor in (("clamped in a tensor hook", 1), ("an overflow", 1e38)):
         scaler.scale((w * factor).sum()).backward()
     scaler.step(optimizer)
     scaler.update()
-print("scale afterwards:", scaler.get_scale())
-for handle in handles:
-    handle.remove()
 
 # %% [markdown]
 # An optimizer has hooks of its own:
 # [`register_step_pre_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.register_step_pre_hook.html) and
-# `register_step_post_hook(hook)` call `hook(optimizer, args, kwargs)` around each step. What a pre-hook returns, except `None`, replaces `(args, kwargs)`.
+# `register_step_post_hook(hook)` call `hook(optimizer, args, kwargs)` around each step. If a pre-hook returns anything but `None`, that replaces `(args, kwargs)`.
 #
 # ### Exercise: A clip that is right under a scaler
 # easy · 9 min
 #
 # Write `clip_at_step(optimizer, most)`. From then on, each step of `optimizer` first brings the norm of all of its gradients
 # together down to `most`, if it is larger: `nn.utils.clip_grad_norm_` does that. It is right with a `GradScaler`, too. Parameters
-# that the optimizer gets later belong to it as well. It returns a handle whose `remove()` ends it.
+# that are added to the optimizer later are clipped, too. It returns a handle whose `remove()` ends it.
 #
 # ```python
 # clip_at_step(optimizer, 0.5)
 # scaler.scale(loss).backward()   # gradients of 6 and 8, times 65,536
 # scaler.step(optimizer)          # a step with 0.3 and 0.4
 # ```
-
 
 # %% nbgrader={"grade": false, "grade_id": "clip_at_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def clip_at_step(optimizer, most):
@@ -402,13 +379,12 @@ def clip_at_step(optimizer, most):
     return optimizer.register_step_pre_hook(clip)
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "test_clip_at_step", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("clip_at_step")
 
 # %% [markdown]
-# Does it help the net that died? It is compiled again, now with a sentinel on each ReLU, so that the watcher hears:
+# Does it help the net that died? It is compiled again, with a sentinel on each ReLU:
 
 # %%
 from course.pictures.curves import draw_curves
@@ -427,9 +403,9 @@ for way in ("as it was", "with your clip"):
 draw_curves(runs, title="The loss of the net that died")
 
 # %% [markdown]
-# One step with a huge gradient had killed it. With its norm cut down to 1, that step does no harm.
+# With its norm cut down to 1, the step that killed the net does no harm.
 #
-# One kind of optimizer divides by the scale itself, inside its step: a *fused* one. Which gradients does your hook see there?
+# A *fused* optimizer divides by the scale itself, inside its step. Which gradients does your hook see there?
 
 # %%
 for fused in (False, True):
@@ -442,15 +418,14 @@ for fused in (False, True):
     print(f"fused={fused!s:5} the step:", -w.detach())
 
 # %% [markdown]
-# Before a fused step the gradients are still scaled, and a clip to 0.5 leaves next to nothing of them after the division. There, call
-# `scaler.unscale_(optimizer)` before `scaler.step(optimizer)`. After an overflow your hook runs, too: a fused optimizer skips
-# the step by itself.
-
-# %% [markdown]
+# They are still scaled, and a clip to 0.5 leaves next to nothing after the division. And a fused `step`, with its hooks, is called
+# even after an overflow. There, call
+# `scaler.unscale_(optimizer)` before `scaler.step(optimizer)`.
+#
 # ## Adapt a model without touching it
 #
-# A large model is adapted to a task by training a small part beside each layer: a *low-rank adapter*, LoRA. A matrix `A` of a few
-# rows and a matrix `B` of a few columns make a correction of full size, `B @ A`. Could a forward hook add it?
+# To adapt a large model, people train a small part beside each layer, a *low-rank adapter*, LoRA: a matrix `A` of a few rows and a
+# matrix `B` of a few columns make a correction of full size, `B @ A`. Could a forward hook add it?
 
 # %%
 torch.manual_seed(0)
@@ -463,9 +438,8 @@ print("norm of the gradient of A:", A.grad.norm().item(), " of B:", round(B.grad
 print("saved:", list(linear.state_dict()))
 
 # %% [markdown]
-# It works, and in the first step the gradient of `A` is zero, for it is multiplied by `B`. But nobody saves `A` and `B`, no optimizer
-# finds them, `.to(device)` leaves them behind. And where a model reads a layer's weight and never calls the layer, as
-# attention does with its last one, the hook changes nothing:
+# It works; in the first step the gradient of `A` is zero, for it is multiplied by `B`. But nobody saves `A` and `B`, and no optimizer
+# finds them. And where a model reads a layer's weight and never calls the layer, as attention does, the hook changes nothing:
 
 # %%
 attention = nn.MultiheadAttention(8, 2, batch_first=True).eval()
@@ -474,12 +448,12 @@ with attention.out_proj.register_forward_hook(lambda module, args, output: outpu
     print("the hook on out_proj changes the output:", not torch.equal(before, attention(tokens, tokens, tokens)[0]))
 
 # %% [markdown]
-# What has parameters of its own is a module. So put one in the place of the layer, as in lesson 04, 'Replacing modules'.
+# So put a module in the place of the layer, as in lesson 04, 'Replacing modules'.
 #
 # ### Exercise: LoRA for any Linear
 # medium · 12 min
 #
-# Write `LoRA(linear, rank)`, a module that can stand in the place of any `nn.Linear` that is called. It computes
+# Write `LoRA(linear, rank)`, a module that can stand in the place of any `nn.Linear` that is called, of any dtype. It computes
 # `linear(x) + x @ A.T @ B.T` with two parameters of its own: `A`, random, has `rank` rows; `B`, zeros, has `rank` columns. Only
 # these two are trained: the linear layer is frozen. `merged()` returns a new `nn.Linear` that computes the same by itself, and leaves the LoRA as it is.
 #
@@ -487,7 +461,6 @@ with attention.out_proj.register_forward_hook(lambda module, args, output: outpu
 # lora = LoRA(nn.Linear(64, 10), rank=2)
 # lora(x), lora.merged()(x)   # the same
 # ```
-
 
 # %% nbgrader={"grade": false, "grade_id": "lora", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class LoRA(nn.Module):
@@ -518,20 +491,17 @@ class LoRA(nn.Module):
         return new
         ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "test_lora", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("lora")
 
 # %% [markdown]
-# Put to work: a net that reads digits gets them upside down. All of its linear layers are replaced. (With your
-# `replace_modules` of lesson 04 it is one line.)
+# Put to work: a net that reads digits gets them upside down. All of its linear layers are replaced.
 
 # %%
-from course.data import digit_batches, reads, train_to_read
+from course.data import reads, train_to_read
 
-torch.manual_seed(0)
-net = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+net = digit_net()
 train_to_read(net)
 print("digits read:", reads(net))
 for name, module in list(net.named_modules()):
@@ -549,27 +519,9 @@ right = (turned(merged, pictures).argmax(1) == labels).float().mean().item()
 print(f"upside down, after three epochs and merged: {right:.0%} of a batch")
 
 # %% [markdown]
-# Libraries multiply the correction by `alpha / rank`, so that another rank needs no other learning rate. Is that so? How far does
-# one step of Adam move the outputs, with and without?
-
-# %%
-for scaled in (False, True):
-    moved = []
-    for rank in (1, 4, 16):
-        torch.manual_seed(0)
-        lora = LoRA(nn.Linear(64, 10), rank)
-        x, scale = pictures.flatten(1), 1 / rank if scaled else 1.0
-        output = lambda: lora.linear(x) + scale * (lora(x) - lora.linear(x))
-        before, step = output().detach(), torch.optim.Adam([lora.A, lora.B], lr=0.01)
-        F.cross_entropy(output(), labels).backward()
-        step.step()
-        moved.append(round((output() - before).abs().mean().item(), 4))
-    print(f"ranks 1, 4, 16, {'times 1 / rank' if scaled else 'as it is':14}: moved by {moved}")
-
-# %% [markdown]
-# What about layers that are asked for their weight, and not called? A LoRA has no `weight`. An encoder in eval mode reads
-# `linear1.weight` before it decides on its fast path. The cure is
-# [`parametrize`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html): a module between a parameter and everybody who asks for it.
+# An encoder in eval mode reads `linear1.weight` before it decides on its fast path, and a LoRA has no `weight`. The cure is
+# [`parametrize`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html): a module
+# between a parameter and everybody who asks for it.
 
 # %%
 from torch.nn.utils import parametrize
@@ -598,30 +550,30 @@ for place in places:
     parametrize.register_parametrization(place, "weight", LowRank(place.weight, rank=2))
 layer(tokens).pow(2).sum().backward()
 print("trained:", [name for name, one in layer.named_parameters() if one.grad is not None])
-layer.self_attn.out_proj.parametrizations.weight[0].B.data.normal_()
+places[1].parametrizations.weight[0].B.data.normal_()
 after = layer(tokens)
 for place in places:
     parametrize.remove_parametrizations(place, "weight")
-print("B of out_proj counts:", not torch.allclose(before, after), "  merged, the same:", torch.allclose(after, layer(tokens)))
+print("B of out_proj counts:", not torch.allclose(before, after), "  merged:", torch.allclose(after, layer(tokens)))
 
 # %% [markdown]
 # ### In your own words: A gradient of forty thousand
 #
 # 5 min
 #
-# A colleague trains with a `GradScaler`, and half of her model is checkpointed. Tensor hooks on the parameters log the norm of each
-# gradient, forward hooks on the layers count batches. Her log says: norms of 40,000, and twice as many batches in some layers as in
-# others. She divides the learning rate by a thousand, and the model stops learning.
+# A colleague trains with a `GradScaler`, and half of her model is checkpointed. Tensor hooks on parameters log the norms of gradients,
+# forward hooks on layers count batches. Her log says: norms of 40,000, and twice as many batches in some layers as in others. She
+# divides the learning rate by a thousand, and the model stops learning.
 #
-# Explain both numbers to her, say what was wrong with the model, and where hooks that tell the truth belong.
-# Where this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
+# Explain both numbers, and where hooks that tell the truth belong. Was anything wrong with the model? (A person reads your answer, no
+# check does.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_scaled_norm", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
 # Nothing was wrong with the model. The scaler multiplies the loss by 65,536 at first, so in backward all gradients are as many times
-# larger: 40,000 is a norm of about 0.6. It divides them right before the step; a pre-hook of the optimizer's step sees
-# what the optimizer sees. A checkpoint runs its layers again in backward, with their hooks, so those layers count twice a step. A hook
-# should count nothing while backward is running (`ModuleTracker().is_bw`), or hang on the whole model, which is called once a step here.
+# larger: 40,000 is a norm of about 0.6. It divides them right before the step: log them in a pre-hook of the optimizer's step. A
+# checkpoint runs its layers again in backward, with their hooks. Count nothing while backward is running (`ModuleTracker().is_bw`),
+# or count the calls of the whole model.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: norms are scaled during backward and divided before the step, **and** a checkpoint's second forward calls the hooks again.
@@ -632,48 +584,38 @@ print("B of out_proj counts:", not torch.allclose(before, after), "  merged, the
 # ### END SOLUTION
 
 # %% [markdown]
-# This is the end of the core path. The list to print is at the end of this notebook.
-#
 # ## Further
 #
-# Two sittings, each complete in itself: *Which operation made the NaN?* (25 minutes), and *Two replicas, two gradients* (25 minutes).
-
-# %% [markdown]
+# The core path ends here; *A list to print* stands at the end. Two sittings, each complete in itself: *Which operation made the NaN?*
+# (25 minutes), and *Two replicas, two gradients* (25 minutes).
+#
 # ## Which operation made the NaN?
 #
-# In lesson 02 you saw a gradient become NaN though every value of forward was finite. Here is the most common case, which looks
-# as if it were guarded: `where` picks 0 for what is not positive, and the gradient is NaN all the same.
-
-# %%
-z = torch.tensor([0.0, 2.0], requires_grad=True)
-y = torch.where(z > 0, torch.log(z), 0.0)
-y.sum().backward()
-print("forward:", y.detach(), "  gradient:", z.grad)
-
-# %% [markdown]
-# `where` hands back a gradient of 0 to `log`, and `log` divides it by 0. A tensor hook would find the tensor; which
-# *operation* was it, and in which module? Each operation that autograd records is a **node**, an object such as `y.grad_fn`. It has a
-# `name()`, leads to the nodes before it by `next_functions`, and takes hooks:
+# A gradient can become NaN though all of forward is finite (lesson 02). In which *operation*, and in which module? Each operation that
+# autograd records is a **node**, an object such as `y.grad_fn`. It has a `name()`, leads to the nodes before it by
+# `next_functions`, and takes hooks:
 # [`node.register_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.autograd.graph.Node.register_hook.html) calls
-# `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples, in which an entry may be `None`. What it *gets* comes in
-# `grad_outputs`, what it *makes* of it is in `grad_inputs`: they are named after forward.
+# `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples, in which an entry may be `None`. The names are
+# forward's: the node *gets* `grad_outputs`, and *makes* `grad_inputs`. This `where` looks like a guard:
 
 # %%
 def tell(name, made, got):
     print(f"{name:15} got {got}, made {made}")
 
 
+z = torch.tensor([0.0, 2.0], requires_grad=True)
 y = torch.where(z > 0, torch.log(z), 0.0)
 node = y.grad_fn
 while node is not None:
     node.register_hook(partial(tell, node.name()))
-    following = [one for one, _ in node.next_functions if one is not None]
-    node = following[0] if following else None
+    node = next((one for one, _ in node.next_functions if one is not None), None)
 y.sum().backward()
+print("forward:", y.detach(), "  gradient:", z.grad)
 
 # %% [markdown]
-# A node does not know in which module it was made. Forward hooks can tell: what is new in the graph when a module ends was made in it.
-# (`tensors_in`, from lesson 06, finds all tensors in a tuple, list, dict or dataclass; some inputs come by keyword.)
+# `where` hands back a gradient of 0 to `log`, and `log` divides it by 0.
+#
+# In which module was it made? Forward hooks can tell: what is new in the graph when a module ends was made in it.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_made_by", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
@@ -702,19 +644,17 @@ def made_by(model):
             hooks.enter_context(module.register_forward_hook(end))
         yield names
 
-
 # %% [markdown]
 # ### Exercise: Where the NaN was born
 # hard · 15 min · further
 #
 # Write `nan_in_backward(model, x, loss_of)`. It computes `loss_of(model(x))`, goes backward from there, and returns a pair: the name of
 # the first operation that made a gradient that is not finite, and the name of the innermost module in which it was made, which `made_by`
-# notes. For an operation of the loss, the second name is `''`. If all gradients are finite, it returns `None`.
+# notes. For an operation of the loss, the second name is `''`. If all gradients are finite, it returns `None`. What it leaves in `.grad` does not matter.
 #
 # ```python
-# nan_in_backward(net, x, lambda output: output.sum())  # ('SqrtBackward0', 'unit')
+# nan_in_backward(net, x, lambda output: output.sum())  # ('SqrtBackward0', '1')
 # ```
-
 
 # %% nbgrader={"grade": false, "grade_id": "nan_in_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nan_in_backward(model, x, loss_of):
@@ -739,29 +679,25 @@ def nan_in_backward(model, x, loss_of):
     return found[0] if found else None
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "test_nan_in_backward", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("nan_in_backward")
 
 # %% [markdown]
-# Put to work on the layer that broke the net of lesson 06: `unit` scales rows to length 1, and one row is zero.
+# Put to work on `UnitLength`, which broke the net of lesson 06, with a row of zeros:
 
 # %%
 from course.patient import UnitLength
 
-net = nn.Sequential()
-net.add_module("embed", nn.Linear(8, 4, bias=False))
-net.add_module("unit", UnitLength())
-net.add_module("head", nn.Linear(4, 2))
+net = nn.Sequential(nn.Linear(8, 4, bias=False), UnitLength(), nn.Linear(4, 2))
 x = torch.randn(5, 8)
 print("all rows fine:   ", nan_in_backward(net, x, lambda output: output.sum()))
 x[3] = 0
 print("one row of zeros:", nan_in_backward(net, x, lambda output: output.sum()))
 
 # %% [markdown]
-# PyTorch's [`detect_anomaly()`](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) raises at the first NaN, and shows the line of forward that made
-# it. But a NaN often comes one operation after an infinity, and the cause is the operation before:
+# PyTorch's [`detect_anomaly()`](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) raises at the first NaN. But
+# that may come one operation after an infinity, which is the cause:
 
 # %%
 x = torch.zeros(1, requires_grad=True)
@@ -776,12 +712,11 @@ with warnings.catch_warnings():
         print("anomaly mode:", error)
 
 # %% [markdown]
-# One more trap of hooks on the graph: a hook that uses the very tensor on which it hangs. It holds the tensor, and the tensor holds it:
+# A trap: a hook that uses the very tensor, a *result*, on which it hangs.
 
 # %%
 import gc
 import weakref
-
 
 for what, hook_of in (("the gradient", lambda y: lambda grad: grad / 2), ("its tensor", lambda y: lambda grad: grad / y)):
     y = torch.ones(10, requires_grad=True).exp()
@@ -789,20 +724,19 @@ for what, hook_of in (("the gradient", lambda y: lambda grad: grad / 2), ("its t
     y.sum().backward()
     del y
     gc.collect()
-    print(f"a hook that uses {what:12}: in memory after backward: {alive() is not None}", end="")
+    there = alive() is not None
     handle.remove()
     gc.collect()
-    print(f", and without the hook: {alive() is not None}")
+    print(f"a hook that uses {what:12}: in memory: {there}, without the hook: {alive() is not None}")
 
 # %% [markdown]
-# Python's garbage collector cannot see through the graph. So keep what you need of a tensor, such as its name or `y.detach()`, and not `y`.
-
-# %% [markdown]
+# Each holds the other, and Python's garbage collector does not see through the graph. Use `y.detach()`.
+#
 # ## Two replicas, two gradients
 #
 # In *data-parallel* training several processes, the replicas, hold the same model. Each computes gradients of its own part of the
-# batch, and `DistributedDataParallel` replaces them by their average. Two processes on your machine can do that. `in_replicas`
-# runs a function in both and returns what they return (the first time takes some seconds):
+# batch, and `DistributedDataParallel` replaces them by their average. `in_replicas` runs a function in two processes (the first time
+# takes some seconds):
 
 # %%
 import tempfile
@@ -841,17 +775,14 @@ def watched(rank):
 
 
 for rank, (seen, grad, weight) in enumerate(in_replicas(watched)):
-    print(f"replica {rank}: the hook saw {seen}, .grad is {grad} in the end, the weight has become {weight}")
+    print(f"replica {rank}: the hook saw {seen}, .grad: {grad}, weight: {weight}")
 
 # %% [markdown]
-# A hook sees the gradient of its own replica, and comes before the average. If it clips, each replica clips other numbers. If it takes
-# a step, the replicas become two models, without a word. The place for a hook is the averaging itself. `DistributedDataParallel` gathers
-# gradients in flat *buckets*, and for each complete bucket calls a [**communication hook**](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html),
-# `hook(state, bucket)`. It returns a *future*, the promise of a tensor, so that backward can go on while the numbers travel.
-# `future.then(function)` is a future of what `function(future)` will return, once `future.value()` is there.
-#
-# Our state is a `Wire`, over which the replicas talk.
-
+# A hook sees the gradient of its own replica. If it takes a step, the replicas silently become two models. Hook into the
+# averaging itself. `DistributedDataParallel` gathers gradients in flat *buckets*, and for each complete bucket
+# calls a [**communication hook**](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html), `hook(state, bucket)`. It returns a
+# *future*, the promise of a tensor, so that backward can go on. `future.then(function)` is a new future:
+# once `future` is done, its value is what `function(future)` returns. Our state is a `Wire`, over which the replicas talk.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_wire", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class Wire:
@@ -866,7 +797,6 @@ class Wire:
         done = torch.distributed.all_reduce(tensor, async_op=True).get_future()
         return done.then(lambda future: future.value()[0])
 
-
 # %% [markdown]
 # ### Exercise: Gradients at half the price
 # medium · 10 min · further
@@ -880,7 +810,6 @@ class Wire:
 # bf16_average(wire, bucket)   # a future of tensor([2., 3.]), and 4 bytes
 # ```
 
-
 # %% nbgrader={"grade": false, "grade_id": "bf16_average", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bf16_average(wire, bucket):
     """A communication hook that averages in bfloat16, and counts the bytes that it sends."""
@@ -891,14 +820,12 @@ def bf16_average(wire, bucket):
     return wire.sum(sent).then(lambda total: total.value().to(buffer.dtype) / wire.size)
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "test_bf16_average", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("bf16_average")
 
 # %% [markdown]
 # Put to work, in two real replicas:
-
 
 # %%
 def trained(rank):
@@ -908,16 +835,15 @@ def trained(rank):
     replica.register_comm_hook(wire, bf16_average)
     torch.manual_seed(rank)
     replica(torch.randn(8, 256)).pow(2).sum().backward()
-    return model.weight.grad[0, :3].tolist(), wire.bytes
+    return [round(one, 2) for one in model.weight.grad[0, :3].tolist()], wire.bytes
 
 
 for rank, (grad, sent) in enumerate(in_replicas(trained)):
-    print(f"replica {rank}: {[round(one, 2) for one in grad]}, {sent} bytes for {256 * 4 + 4} gradients")
+    print(f"replica {rank}: {grad}, {sent} bytes for {256 * 4 + 4} gradients")
 
 # %% [markdown]
-# [`fully_shard`](https://docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html) (FSDP2) goes further: each replica keeps a slice of each weight only. Which
-# hooks are heard, before sharding and after it? The last one takes a step in backward, as above.
-
+# With [`fully_shard`](https://docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html) (FSDP2) each replica keeps a slice of each
+# weight only. Which hooks are heard? The last one takes a step in backward, as above.
 
 # %%
 def sharded(rank):
@@ -948,36 +874,31 @@ except AttributeError as error:
     print("torch 2.6 shards on GPUs only:", error)
 
 # %% [markdown]
-# Module hooks are heard, whenever they came. A tensor hook on a parameter never is: forward uses a whole weight, made for this
-# moment. The post-accumulate hook of the slice is heard, and gets the *averaged* gradient. So the step in backward that parts the replicas of
-# `DistributedDataParallel` is right here: both have taken a step of -0.15, from the mean of 1 and 2.
-
-# %% [markdown]
+# Module hooks are heard. A tensor hook on a parameter is not: forward uses a whole weight, made for this moment. The post-accumulate
+# hook of the slice gets the *averaged* gradient. So here a step in backward is right: both moved by -0.15, from the mean of 1 and 2.
+#
 # ## A list to print
 #
 # | before you trust a hook | because |
 # | --- | --- |
-# | **Was it called?** Count, and raise if not. Put it on, or a sentinel, before you compile. | Compiled code, fast paths, attention's `out_proj` and `module.forward(x)` call no hook. |
-# | **How often a step?** Write nothing while `ModuleTracker().is_bw`. | A checkpoint runs its part again, with all hooks. |
-# | **Does it only look?** `detach()`, and draw no random number. | The second forward must do what the first one did. |
-# | **Whose numbers, and does the step come?** Clip and log right before the step. | In float16 a scaler multiplies by 65,536, and skips steps. |
+# | **Was it called?** Count. Put it on, or a sentinel, before you compile. | Compiled code, fast paths and attention's `out_proj` call no hook. |
+# | **How often a step?** Write nothing while `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
+# | **Does it only look?** `detach()`, and draw no random number. | The second forward must do what the first did. |
+# | **Whose numbers?** Clip and log right before the step. | In float16 a scaler multiplies by 65,536. |
 # | **Which replica?** Use a communication hook; FSDP2: a post-accumulate hook. | A tensor hook sees one replica's gradients, or none. |
-# | **Who saves it?** What has parameters is a module, or a parametrization. | `state_dict`, optimizers and `.to` know no hook's tensors. |
-# | **Forward is finite, and backward?** Hook the nodes. | `where`, `sqrt` and `pow` have infinite slopes at finite values. |
-# | **What does it hold?** Take it off by its handle. | A hook that holds its own tensor keeps it for ever. |
+# | **Who saves it?** Parameters belong to a module, or a parametrization. | What only a hook holds is neither saved nor trained. |
+# | **What does it hold?** Not its own result. | Each would keep the other in memory. |
 #
 # ## Where to go on
 #
-# - [Hooks and `torch.compile`](https://docs.pytorch.org/docs/stable/torch.compiler_nn_module.html): PyTorch's page on what is supported.
-# - [Mixed precision](https://docs.pytorch.org/docs/stable/notes/amp_examples.html), by examples: accumulation, several losses, gradient penalties.
-# - [PEFT](https://huggingface.co/docs/peft): LoRA with `alpha`, with several adapters, and with switches to turn them off.
-# - [torchtune](https://docs.pytorch.org/torchtune/main/): checkpoints, LoRA, FSDP2 and steps in backward together, for large models.
-# - [nnsight](https://nnsight.net): values of any module by `with model.trace(...)`, without a hook of your own.
+# - [Hooks and `torch.compile`](https://docs.pytorch.org/docs/stable/torch.compiler_nn_module.html): what PyTorch supports.
+# - [Mixed precision](https://docs.pytorch.org/docs/stable/notes/amp_examples.html), by examples.
+# - [PEFT](https://huggingface.co/docs/peft): LoRA with `alpha`, several adapters, and switches to turn them off.
+# - [torchtune](https://docs.pytorch.org/torchtune/main/): checkpoints, LoRA, FSDP2, steps in backward.
+#
+# ### When this notebook is graded
+#
+# <!-- grading limits -->
 
 # %%
 progress()
-
-# %% [markdown]
-# ## How this notebook is graded
-#
-# <!-- grading limits -->

@@ -37,6 +37,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nbproof.checks.check_cells import left_out
 from nbproof.checks.visible import grade_id_of, import_lines, the_call
 from nbproof.errors import LessonError
 from nbproof.handed_out import CHECKS, HIDDEN, HINTS, NamedCell, key_of, read_named_cells
@@ -90,6 +91,14 @@ def _refuse_uncut(cell: NamedCell, grade_id: str) -> None:
             )
     for part, start in ((cell.visible, cell.line), (cell.hidden, cell.line + cell.visible.count("\n") + 2)):
         refuse_no_python(part, f"{cell.path}:{start}", grade_id)
+    stray = left_out(cell.source)
+    if stray:
+        number = stray[0].lineno - 1
+        raise LessonError(
+            f"{grade_id}: where it is graded, this line does not run: {lines[number].strip()!r}",
+            f"{cell.path}:{cell.line + number}",
+            "bind each name once, by an import, def, class or one assignment; compute the value there, or in a function",
+        )
 
 
 def refuse_no_python(source: str, place: str, name: str) -> None:

@@ -204,7 +204,8 @@ def amiss(lesson: Lesson) -> Iterator[LessonError]:
 _BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.|\|)\s)")
 _ENDS = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.!?])[\"'*_)]*\s+(?=[A-Z`\"'*_(\[])")
 _MARKUP = re.compile(
-    r"```.*?```|<!--.*?-->|<summary>.*?</summary>|</?\w+[^>`]*>|^\s*\|.*\n\s*\|[ |:-]+\|\s*$", re.DOTALL | re.MULTILINE
+    r"```.*?```|<!--.*?-->|<summary>.*?</summary>|</?\w+[^>`]*>|^\s*\|[^\n]*\n\s*\|[ |:-]+\|\s*$",
+    re.DOTALL | re.MULTILINE,
 )
 _BULLET = re.compile(r"^\s*(?:[-*]|\d+\.)\s+")
 

@@ -22,6 +22,7 @@ __all__ = [
     "CHECK_LINE",
     "ProbePart",
     "canary_in",
+    "left_out",
     "probe_part",
     "watch_test_cells",
 ]
@@ -65,6 +66,25 @@ def probe_part(source: str) -> ProbePart:
     used = set[str]().union(*map(_names_in, reached))
     body = [node for node in halves if node in reached or _imported_by(node) & used]
     return ProbePart(ast.unparse(ast.Module(body, [])), tuple(checks))
+
+
+def left_out(source: str) -> list[ast.stmt]:
+    """The statements of a test cell, and in its checks, without which the worker's half would run: they bind no new name."""
+    tree = ast.parse(source)
+    family = _family(tree)
+    found, bound = list[ast.stmt](), set[str]()
+    for node in tree.body:
+        names = _defined_in(node)
+        if names & bound or not (names or _imported_by(node) - {"*"} or _checked_in(node) or _does_nothing(node)):
+            found.append(node)
+        bound |= names | _imported_by(node)
+        if isinstance(node, ast.ClassDef) and node.name in family:
+            found += [part for part in node.body if not (_defined_in(part) or _does_nothing(part))]
+    return found
+
+
+def _does_nothing(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
 def _checked_in(node: ast.stmt) -> list[str]:

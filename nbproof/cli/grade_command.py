@@ -43,11 +43,20 @@ from nbproof.run.options import not_obeyed
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched
 from nbproof.terminal import console_for_output, progress, say, tell
-from nbproof.text import counted
+from nbproof.text import counted, printable
 from nbproof_lms import Collected, collect
-from nbproof_lms.attendance import Attendance, attend, find_learners, late_by_word, name_in_gradebook, people_of
+from nbproof_lms.attendance import (
+    Attendance,
+    attend,
+    find_learners,
+    late_by_word,
+    name_in_gradebook,
+    people_of,
+    two_ids_lines,
+)
 from nbproof_lms.collected_table import print_collected
 from nbproof_lms.commands import reading_of
+from nbproof_lms.placing import finish
 from nbproof_lms.roster import members_of
 from nbproof_lms.settling import but_settled, forget_others, without_place
 
@@ -186,7 +195,8 @@ class _Desk:
             found = attend(self.root, found.people, {one.key for one in intake.submissions}, lessons)
             marks = by_assignment({**held, **graded.marks}).values()
             astray = without_place(self.root, found.useless)
-            found = replace(found, withdrawn=tuple(withdrawn(self.root, marks)), without_place=astray)
+            told = (*withdrawn(self.root, marks), *two_ids_lines(found.people.values(), marks, self.root))
+            found = replace(found, withdrawn=told, without_place=astray)
         forget_others(self.root, graded.marks)
         asked, seen = but_settled(self.root, graded.marks, found)
         return asked, frozenset(seen)
@@ -214,6 +224,8 @@ class _Desk:
 
     def _collect(self) -> Collected | None:
         if not self.request.uploads:
+            for line in finish(self.root):
+                say(self.warnings, printable(line))
             return None
         with progress("collecting") as step:
             collected = collect(self.root, self.request.uploads, **reading_of(self.request), step=step)

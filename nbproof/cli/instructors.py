@@ -117,16 +117,17 @@ def _feedback(arguments: argparse.Namespace) -> int:
         from nbproof_lms.attendance import find_learners, late_by_word
         from nbproof_lms.handback import hand_back_pages
 
-        hindered = follow_marks(arguments.course, late_by_word(arguments.course))
+        hindered, moved = follow_marks(arguments.course, late_by_word(arguments.course))
         arguments.names = find_learners(arguments.course, arguments.names, "feedback")
     for error in hindered:
         print("\n".join(error.lines()), file=sys.stderr)
+    sys.stderr.write(moved)
     if arguments.target:
         return hand_back_pages(arguments) or len(hindered)
     start = time.perf_counter()
     with progress("feedback") as step:
         from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
-        from nbproof.report.records import outdated, read_class
+        from nbproof.report.records import outdated, read_class, up_to_date
         from nbproof.report.statistics import marker_lines
         from nbproof.run.journal import problems_of
         from nbproof.text import printable
@@ -135,8 +136,9 @@ def _feedback(arguments: argparse.Namespace) -> int:
         pairs = chosen_submissions(arguments.course, arguments.names, arguments.lesson)
         # What was handed in last may be what could not be graded, over a verdict on what came before.
         problems = {key: one.problem for key, one in problems_of(arguments.course).items() if key in set(pairs)}
+        results = read_class(arguments.course, arguments.lesson, told=known_of(arguments.course))
+        pairs, held = up_to_date(results, pairs), results.marks
         feedback = write_feedback(arguments.course, pairs, step, problems=problems, force=arguments.force)
-        held = read_class(arguments.course, arguments.lesson, told=known_of(arguments.course)).marks
     marked = marker_lines([held[key] for key in pairs if key in held], arguments.course)
     asked = (*map(printable, outdated(held.values(), arguments.names)), *marked)
     print_feedback(feedback, places(arguments.course).base("feedback"), time.perf_counter() - start, asked)

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from nbproof.command import Command, Options, course_in, module_name, option, this_program, with_extra
 from nbproof.course_file import the_course
@@ -59,14 +60,39 @@ def _interrupted() -> int:
     return EXIT_CODE
 
 
+class _Once(argparse.Action):
+    """An option with one value: another one is refused, where argparse would drop the first without a word."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        if option_string and getattr(namespace, self.dest, self.default) not in (self.default, values):
+            raise argparse.ArgumentError(self, "given twice, and one value counts: run the command once for each")
+        setattr(namespace, self.dest, values)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Its subcommands have parsers of this kind, too."""
+
+    def __init__(self, *args: Any, **how: Any) -> None:
+        super().__init__(*args, **how)
+        self.register("action", None, _Once)
+
+
 def course_parser() -> argparse.ArgumentParser:
     """What reads the command line: every command with its options."""
-    parser = argparse.ArgumentParser(prog=this_program(), description=_says())
+    parser = _Parser(prog=this_program(), description=_says())
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for one in _commands():
         command = commands.add_parser(one.name, help=one.says, description=one.says)
         if one.needs_course:
-            command.add_argument("--course", type=Path, default=Path(), help="the course's folder (default: this one)")
+            # A command that was printed may have it already.
+            says = "the course's folder (default: this one)"
+            command.add_argument("--course", action="store", type=Path, default=Path(), help=says)
         else:
             command.set_defaults(course=Path())
         one.add_arguments(command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -18,8 +18,16 @@ from nbproof.report.statistics import late_lines, marker_lines, missing_lines
 from nbproof.run.batch import follow_marks
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
-from nbproof_lms.attendance import astray_lines, known_of, useless
-from nbproof_lms.grade_files import GradeFile, columns_of, exports_of, grade_files, known_elsewhere, zeros
+from nbproof_lms.attendance import astray_lines, known_of, two_ids_lines, useless
+from nbproof_lms.grade_files import (
+    GradeFile,
+    columns_of,
+    exports_of,
+    grade_files,
+    known_elsewhere,
+    options_of_exports,
+    zeros,
+)
 from nbproof_lms.settling import seen_in, without_place
 
 __all__ = ["report"]
@@ -34,7 +42,7 @@ def report(request: Namespace) -> int:
     chosen = columns_of(request.column)
     with progress("reading") as step:
         known = known_of(request.course)
-        hindered = follow_marks(request.course, known.late)
+        hindered, moved = follow_marks(request.course, known.late)
         results = read_class(request.course, request.names, step, known)
     handed_in = results.marks.keys() - known.problems.keys()
     others = useless(request.course, handed_in)
@@ -53,7 +61,8 @@ def report(request: Namespace) -> int:
         _print_report(request.course, results, told, folder / "index.html", seen)
     outrun = outdated(results.marks.values())
     astray = astray_lines(without_place(request.course, others), request.course)
-    lines = [*outrun, *astray, *marker_lines(results.marks.values(), request.course)]
+    lines = [*moved.splitlines(), *outrun, *astray, *marker_lines(results.marks.values(), request.course)]
+    lines += _of_before(folder, made)
     if lines:
         say(console_for_output(stderr=request.json), "\n".join(lines))
     complete = not (refused or results.unreadable or hindered or (exports and outrun))
@@ -64,6 +73,13 @@ def report(request: Namespace) -> int:
     for error in (*hindered, *results.unreadable, *refused):
         print("\n".join(error.lines()), file=sys.stderr)
     return 0 if complete else 1
+
+
+def _of_before(folder: Path, made: Collection[str]) -> Iterator[str]:
+    """A line for each grade file that lies there and was not made now."""
+    for path in (folder / f"{name}.csv" for name in options_of_exports() if name not in made):
+        if path.exists():
+            yield f"! not of now: {path.resolve()} is of an earlier report: do not import it"
 
 
 def _print_report(
@@ -86,6 +102,7 @@ def _print_report(
         *missing_lines(missing, called.__getitem__),
         *late_lines(scores),
         *withdrawn(root, scores),
+        *two_ids_lines(results.people, scores, root),
         *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in waiting),
         *first,
         *(f"note: {note}" for note in results.notes),
@@ -114,7 +131,9 @@ def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str]
         lines.append("        marks that people gave to the group go with it: give them to each member")
         add = course_command("roster add ID --name '...' --email ...")
         lines.append("  next: nothing for learners who have left the class there. For others:")
-        lines.append(f"        {add}, with name or address as the export has them, then run the same report again;")
+        lines.append(f"        {add}, with the name or the address that stands in the row, or")
+        lines.append("        --also and an id or a number that stands there, then run the same report again;")
+        lines.append("        where two rows differ in nothing but the order of a name: type these grades in yourself;")
         lines.append("        or, if the class is in two LMSs: name the other's export as well;")
         lines.append(
             "        or, if it is one person in several rows: leave one of these rows in the export, then the same report"

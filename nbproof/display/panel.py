@@ -213,7 +213,8 @@ _OTHERS = 2
 
 def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
     """Names and texts: the reference answer first, then two others; nothing if the instructor's files are not here."""
-    reference = solution_of(the_course().source_cell(slug, exercise))
+    answer = solution_of(the_course().source_cell(slug, exercise))
+    reference = "\n".join(line for line in answer.split("\n") if not line.strip().startswith("# TODO"))
     if not reference:
         return []
     accepted = read_named_cells(the_course().beside("lessons", slug, exercise, "right.py"))

@@ -25,6 +25,7 @@ from nbproof.gradebook.reader import read_marks
 from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.places import places
+from nbproof.run.intake import GONE, take_in
 from nbproof.run.journal import journal_of
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, some_of
@@ -116,9 +117,9 @@ def write_feedback(
 
     Raises CourseError if the gradebook cannot be read.
     """
-    problems = problems or {}
-    keys = sorted({*graded, *problems}, key=lambda key: (key[1], key[0]))
+    keys = sorted({*graded, *(problems or {})}, key=lambda key: (key[1], key[0]))
     root = root.resolve()
+    problems = _gone(root, keys) | dict(problems or {})
     marks = read_marks(root, {lesson for _, lesson in keys}, {learner for learner, _ in keys})
     tasks = [task_of(root, key, marks.get(key), problems.get(key, "")) for key in keys]
     if not force:
@@ -145,6 +146,12 @@ def write_feedback(
         len(keys) - len(tasks),
         tuple((*key, reason) for key, reason in done if reason),
     )
+
+
+def _gone(root: Path, keys: Iterable[Key]) -> dict[Key, str]:
+    """Of these notebooks, of assignments of several: which are not there any more. A page would show what came before."""
+    several = sorted({lesson for _, lesson in keys if "/" in lesson})
+    return dict.fromkeys({*keys}.intersection(take_in(root, several).absent), GONE) if several else {}
 
 
 def task_of(root: Path, key: Key, marks: Mark | None, problem: str = "") -> Task:

@@ -25,6 +25,7 @@ __all__ = [
     "Person",
     "by_assignment",
     "exercise_row",
+    "lacks",
     "marks",
     "submission_row",
 ]
@@ -98,8 +99,8 @@ class Mark:
     late: Lateness = Lateness()
     fresh: bool = True
     """Whether this run marked it; of what no run is asked about, True."""
-    behind: bool = False
-    """Whether what was handed in last is not graded yet."""
+    behind: str = ""
+    """Why this is not up to date with what was handed in last, or with the last run; empty if it is."""
     earlier: float = 0.0
     """Marks that the gradebook still has of an earlier hand-in, where the last one cannot be graded, and no person gave any."""
     absent: bool = False
@@ -191,9 +192,12 @@ class Mark:
         waits = {one.id: words().outcome(one) for one in self.verdict.exercises if one.status is Status.UNCERTAIN}
         return {name: why for name, why in {**waits, **self.verdict.lost}.items() if name not in self.settled}
 
-    def agrees_with(self, verdict: Verdict) -> bool:
-        """Whether every score of the verdict has arrived. nbgrader commits a new submission before its scores."""
-        return all(self.cells[name].auto == score for name, score in verdict.scores.items() if name in self.cells)
+
+def lacks(held: Mark | None, verdict: Verdict | None) -> bool:
+    """Whether a score of the verdict has not arrived in the gradebook. nbgrader commits a new submission before its scores."""
+    if held is None or verdict is None:
+        return verdict is not None
+    return any(held.cells[name].auto != score for name, score in verdict.scores.items() if name in held.cells)
 
 
 def marks(
@@ -250,7 +254,7 @@ def _added_up(key: Key, several: list[Mark]) -> Mark:
         penalty=sum(one.penalty for one in several),
         earlier=sum(one.earlier for one in several),
         fresh=any(one.fresh for one in several),
-        behind=any(one.behind for one in several),
+        behind=next((one.behind for one in several if one.behind), ""),
     )
 
 
@@ -303,6 +307,8 @@ class ClassLesson:
     title: str
     max_score: float
     due: str = ""
+    is_open: bool = False
+    """Whether it is not due yet."""
 
 
 @dataclass(frozen=True)

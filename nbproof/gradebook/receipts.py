@@ -5,6 +5,7 @@ A module of its own, because a run asks for them before it imports what takes se
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from datetime import datetime
@@ -13,7 +14,7 @@ from pathlib import Path
 from nbproof.moments import moment_in
 from nbproof.recover.notebook_bytes import Damaged, read_file
 
-__all__ = ["SECRET", "TIME", "secret_in", "time_in"]
+__all__ = ["SECRET", "TIME", "secret_in", "time_in", "time_told"]
 
 TIME, SECRET = "timestamp.txt", "submission_secret.txt"
 
@@ -30,6 +31,13 @@ def time_in(path: Path, zone: str) -> datetime | None:
             return None
         raise ValueError(str(error)) from None
     return moment_in(text, home=zone) if text else None
+
+
+def time_told(path: Path, zone: str) -> datetime | None:
+    """What a timestamp says; None for nothing, and for what cannot be read for certain."""
+    with contextlib.suppress(ValueError):
+        return time_in(path, zone)
+    return None
 
 
 def secret_in(path: Path) -> str:

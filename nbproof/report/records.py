@@ -17,7 +17,7 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, marks
+from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, lacks, marks
 from nbproof.gradebook.reader import (
     DueDates,
     due_dates_in,
@@ -27,6 +27,7 @@ from nbproof.gradebook.reader import (
     opened_gradebook,
     people_in,
 )
+from nbproof.gradebook.receipts import TIME, time_told
 from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
 from nbproof.limits import GradingLimits
@@ -35,11 +36,11 @@ from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import HandIn
 from nbproof.report.statistics import some
 from nbproof.run.digests import LessonState
-from nbproof.run.intake import handed_in_digest, lessons_with_source, take_in, unread_times
+from nbproof.run.intake import GONE, handed_in_digest, lessons_with_source, take_in, unread_times
 from nbproof.run.journal import RunState, journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc, some_of
 
-__all__ = ["Known", "everybody", "joined", "outdated", "read_class", "withdrawn"]
+__all__ = ["Known", "everybody", "joined", "outdated", "read_class", "up_to_date", "withdrawn"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Known:
     """Why nothing of it can be graded. The lesson in its key is empty if nothing says which lesson it was for."""
     waiting: tuple[Key, ...] = ()
     """Those that may have a later copy than the one that counts."""
+    coming: frozenset[Key] = frozenset()
+    """What came, and does not lie in submitted/ yet."""
 
 
 def read_class(
@@ -71,17 +74,19 @@ def read_class(
     refused = _refused(root, handed_in, told, lessons, digests)
     journalled, damaged = _journalled(root, lessons, step)
     book = _read_gradebook(root, lessons, {*journalled})
-    verdicts = {key: Verdict(*key, problem="not graded yet") for key in handed_in}
+    coming = {key for key in told.coming if key.lesson in lessons}
+    verdicts = {key: Verdict(*key, problem="not graded yet") for key in (*handed_in, *coming)}
     verdicts |= _held(book, handed_in) | journalled
     # A file that is in submitted/ now and cannot be graded counts, even if an earlier one was graded there.
     found = marks(verdicts | refused, book.marks, told.late)
-    newer = {key for key, one in journalled.items() if one.handed_in not in ("", digests.get(key, one.handed_in))}
     for key in handed_in.keys() - refused.keys():
-        graded = key in journalled or key in book.marks
-        found[key] = replace(found[key], behind=not graded or key in newer)
-    for key in found.keys() & {*intake.absent} - refused.keys():
-        if not found[key].by_person:
-            found[key] = replace(found[key], verdict=Verdict(*key), absent=True)
+        found[key] = replace(found[key], behind=_why_behind(root, journalled.get(key), book, key, digests[key]))
+    for key in coming:
+        found[key] = replace(found[key], behind=_NOT_GRADED)
+    for key in found.keys() & {*intake.absent} - refused.keys() - coming:
+        by_person = found[key].by_person
+        verdict = Verdict(*key, problem=GONE if by_person else "")
+        found[key] = replace(found[key], verdict=verdict, absent=not by_person)
     if not found:
         raise UsageError(
             f"nothing was handed in for {', '.join(names) or 'any lesson'}",
@@ -104,6 +109,26 @@ def read_class(
         book.more_time,
         book.without_gradebook,
     )
+
+
+_NOT_GRADED = "handed in, and not graded yet"
+_OTHER_MARKS = "the gradebook has not what the last run found; if it is an older one, it lacks what people gave since"
+_OTHER_TIME = "timestamp.txt tells another time of the hand-in than the gradebook"
+
+
+def _why_behind(root: Path, kept: Verdict | None, book: ClassResults, key: Key, digest: str) -> str:
+    """Why a mark is not up to date; empty if it is. ``kept``: the last run's verdict; ``digest``: of what is there now."""
+    have = book.marks.get(key)
+    if not (kept or have) or (kept and kept.handed_in not in ("", digest)):
+        return _NOT_GRADED
+    if book.without_gradebook:
+        return ""
+    if have is None or lacks(have, kept):
+        return _OTHER_MARKS
+    came, before = time_told(places(root).folder("submitted", *key) / TIME, places(root).zone), have.late.handed_in
+    # The gradebook may leave parts of a second out.
+    is_same = came is None or (before and before.replace(microsecond=0, tzinfo=UTC) == came.replace(microsecond=0))
+    return "" if is_same else _OTHER_TIME
 
 
 def _held(book: ClassResults, handed_in: Collection[Key]) -> dict[Key, Verdict]:
@@ -190,13 +215,19 @@ def _digests(root: Path, handed_in: Mapping[Key, HandIn]) -> dict[Key, str]:
 
 
 def outdated(marks: Iterable[Mark], learners: Collection[str] = ()) -> list[str]:
-    """Lines for a terminal: what of these, or of these learners if some are named, was handed in and is not graded yet, or was
-    not graded again; and the next step."""
-    names = [one.key.name for one in marks if one.behind and (not learners or one.learner in learners)]
-    if not names:
-        return []
-    held = "what there is of earlier hand-ins, marks and pages, is held back"
-    return [f"! handed in, and not graded yet: {some_of(names, 8)}: {held}", f"  next: {course_command('grade')}"]
+    """Lines for a terminal: what of these, or of these learners if some are named, is not up to date, and why; and the next
+    step."""
+    asked = (one for one in marks if one.behind and (not learners or one.learner in learners))
+    found = grouped((one.behind, one.key.name) for one in asked)
+    lines = [f"! {why}: {some_of(names, 8)}: marks and pages of before are held back" for why, names in found.items()]
+    return lines + [f"  next: {course_command('grade')}"] * bool(lines)
+
+
+def up_to_date(results: ClassResults, keys: Iterable[Key]) -> list[Key]:
+    """Of these whose page can be written now. Raises CourseError if nothing is known of marks that people gave."""
+    for error in results.without_gradebook:
+        raise error
+    return [key for key in keys if key not in results.marks or not results.marks[key].behind]
 
 
 def _of_before(root: Path, journalled: Mapping[Key, Verdict]) -> Iterator[str]:
@@ -217,7 +248,7 @@ def _of_before(root: Path, journalled: Mapping[Key, Verdict]) -> Iterator[str]:
 
 
 def _read_gradebook(root: Path, lessons: Collection[str], graded: Collection[Key]) -> ClassResults:
-    missing = "manual marks and late penalties are not in this report"
+    missing = "marks that people gave and late penalties are not known without it"
     try:
         with opened_gradebook(root) as book:
             if book is None:
@@ -229,7 +260,9 @@ def _read_gradebook(root: Path, lessons: Collection[str], graded: Collection[Key
                 return _without_gradebook(root, f"the gradebook holds nothing of what was graded: {missing}")
             dues = {name: dates.lessons.get(assignment_of(name)) for name in names}
             described = [
-                ClassLesson(name, _title(name), known[name], in_utc(when) if (when := dues[name]) else "")
+                ClassLesson(name, _title(name), known[name], in_utc(when), when > datetime.now(UTC))
+                if (when := dues[name])
+                else ClassLesson(name, _title(name), known[name])
                 for name in names
             ]
             people = tuple(people_in(book))
@@ -241,7 +274,10 @@ def _read_gradebook(root: Path, lessons: Collection[str], graded: Collection[Key
 
 
 def _without_gradebook(root: Path, fact: str) -> ClassResults:
-    step = f"{course_command('grade', root)}: it makes one of what was graded, or says what to do; then the same command again"
+    step = (
+        f"put a copy of it back, if you have one; or: {course_command('grade', root)}, which makes one of what was graded, "
+        "or says what to do; then the same command again"
+    )
     return ClassResults({}, notes=(f"{fact}; {step}",), without_gradebook=(CourseError(fact, str(root), step),))
 
 

@@ -139,7 +139,7 @@ def _faults_of(mark: Mark) -> Iterator[tuple[str, str, str]]:
     if mark.problem:
         yield "", "the grader's own problem" if mark.verdict.grader_failed else "not graded", mark.problem
     elif mark.behind:
-        yield "", "out of date", "handed in again after it was graded"
+        yield "", "out of date", mark.behind
     for outcome in mark.verdict.exercises:
         uncertain = outcome.status is Status.UNCERTAIN and outcome.id not in mark.settled
         if outcome.status in FAULTS or uncertain:

@@ -23,7 +23,7 @@ from traitlets.config import Config
 from nbproof.command import course_command
 from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import graded_notebook, hand_on, keep_earlier
-from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, marks
+from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, lacks, marks
 from nbproof.gradebook.reader import left_behind, lessons_in, marks_in, read_marks
 from nbproof.gradebook.registry import has_notebooks
 from nbproof.gradebook.storage_errors import (
@@ -34,6 +34,7 @@ from nbproof.gradebook.storage_errors import (
     trouble_with_gradebook,
 )
 from nbproof.gradebook.writer import Penalties, Writer
+from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
@@ -151,8 +152,8 @@ class _ClassRun:
     """In short; of what cannot be graded, or written down, why."""
     _fresh: set[Key] = field(default_factory=set)
     """What this run marked."""
-    _returned: list[str] = field(default_factory=list)
-    """What was graded, and the gradebook did not have."""
+    _lacked: list[str] = field(default_factory=list)
+    """What was graded before this run, and the gradebook did not have, or not with these marks."""
     _recounted: Counter[str] = field(default_factory=Counter)
     """Lesson -> how many submissions keep their verdicts although the lesson's points or texts have changed."""
     _beside: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -175,13 +176,11 @@ class _ClassRun:
     def _whole(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
         self._in_progress = InProgress(self.root)
         jobs = self._plan(intake, force)
+        lost = [*self._lost()]
         follow = "points or texts changed, marks and graded notebooks follow"
-        leave = f"{course_command('roster remove LEARNER', self.root)} takes a learner out of it for good"
         reasons = (
             *self.changed,
             *told(jobs),
-            *[f"the gradebook lacked what was graded, and has it again: {some_of(self._returned, 8)}; {leave}"]
-            * bool(self._returned),
             *(f"{one}: {follow} ({count}); nothing ran again" for one, count in self._recounted.items()),
         )
         failed: dict[str, str] = {}
@@ -206,6 +205,7 @@ class _ClassRun:
             reasons=reasons,
             plain_tests={name: len(one.plain) for name, one in blueprints.items() if one.plain},
             remarks=(
+                *lost,
                 *self._fallen(marks),
                 *self._changed(marks),
                 *left_behind(self.writer, {*map(assignment_of, places(self.root).lessons())}),
@@ -215,6 +215,26 @@ class _ClassRun:
             given_away=self.references.given_away,
             anyway=self.anyway,
         )
+
+    def _lost(self) -> Iterator[str]:
+        """A line on a gradebook that is not the one of the last run: nothing but a copy of it has what people gave."""
+        # One of them is what a run was writing down when it broke off.
+        if len(self._lacked) > self.state.is_unfinished:
+            due, extend, leave, open_it = (
+                course_command(words, self.root)
+                for words in (
+                    "roster due LESSON DATE",
+                    "roster extend LEARNER LESSON DATE",
+                    "roster remove LEARNER",
+                    "formgrader",
+                )
+            )
+            yield (
+                f"the gradebook lacked what was graded, and has it again: {some_of(self._lacked, 8)}; if it is a new one, or an "
+                "older one, the marks, comments, due dates and extensions that people gave since are not in it: put a copy of "
+                f"the last one in place of {masked(self.writer.db_url)} and grade again, or give them again: {due}; {extend}; "
+                f"{open_it}. If you took these learners out of it, this takes one out for good: {leave}"
+            )
 
     def _fallen(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
         """A line for each submission with fewer marks than an earlier hand-in: the marks, and how that one counts again."""
@@ -232,17 +252,22 @@ class _ClassRun:
         keys = [key for key in self._stood if key in marks and not (marks[key].problem or key in self._earlier)]
         same = [(self._stood[key], marks[key]) for key in keys]
         fewer = [_step(now, one.score, now.score) for one, now in same if now.fresh and now.score < one.score]
-        others = [
-            _step(now, one.penalty, now.penalty) for one, now in same if not now.fresh and now.penalty != one.penalty
-        ]
+        others = ((one, now) for one, now in same if not now.fresh and now.penalty != one.penalty)
+        moved = grouped((self._came_otherwise(one, now), _step(now, one.penalty, now.penalty)) for one, now in others)
         if fewer:
             yield f"fewer marks for the same work, which was graded again: {some_of(fewer, 8)}"
-        if others:
+        if moved[True]:
+            yield f"late penalties are others, for timestamp.txt tells another time than before: {some_of(moved[True], 8)}"
+        if moved[False]:
             yield (
-                f"late penalties are others, and nothing new came: {some_of(others, 8)}. A due date or an extension has moved: "
-                f"{course_command('roster', self.root)} shows them. Where nbgrader or formgrader moves a due date, extensions "
-                "move with it"
+                f"late penalties are others, and nothing new came: {some_of(moved[False], 8)}. A due date or an extension has "
+                f"moved: {course_command('roster', self.root)} shows them. Where nbgrader or formgrader moves a due date, "
+                "extensions move with it"
             )
+
+    def _came_otherwise(self, before: Mark, now: Mark) -> bool:
+        """Whether the time of the hand-in is another. Where an LMS says only that it was late, the time follows the due date."""
+        return before.late.handed_in != now.late.handed_in and now.key not in self.writer.late
 
     def _mark_all(
         self, jobs: Sequence[HandIn], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
@@ -271,6 +296,8 @@ class _ClassRun:
                 self._refuse(key, one.problem, "not read")
                 continue
             kept = self._kept(key)
+            have = held.get(key)
+            self._lacked += [key.name] * lacks(have, kept)
             digest = handed_in_digest(one, self.state.key, self.limits.for_lesson(key.lesson))
             lesson = self.lessons[key.lesson]
             job = to_be_marked(replace(one, digest=digest), kept, lesson.source, force)
@@ -279,9 +306,7 @@ class _ClassRun:
                 continue
             assert kept is not None
             is_behind = kept.shown != lesson.registered
-            have = held.get(key)
-            self._returned += [key.name] * (have is None)
-            if is_behind or not (have and have.agrees_with(kept) and self.writer.is_stamped(have, *key, one.path)):
+            if is_behind or have is None or lacks(have, kept) or not self.writer.is_stamped(have, *key, one.path):
                 # Points or texts are others, or the run that marked it was cut off before the gradebook had it all.
                 self._recounted.update([key.lesson] * is_behind)
                 verdict = as_it_counts_now(lesson.blueprint, kept)
@@ -401,7 +426,7 @@ class _ClassRun:
         """The marks of all submissions that have a verdict."""
         held = self._held({lesson for _, lesson in self._verdicts})
         for key, verdict in self._verdicts.items():
-            if not verdict.problem and not (key in held and held[key].agrees_with(verdict)):
+            if not verdict.problem and lacks(held.get(key), verdict):
                 self._refuse(key, "graded, but the gradebook does not hold it yet")
         return marks(self._verdicts, held, self.writer.late, self._fresh, lessons_in(self.writer))
 
@@ -410,8 +435,9 @@ def _step(mark: Mark, before: float, now: float) -> str:
     return f"{printable(mark.key.name)}: {before:g} → {now:g}"
 
 
-def follow_marks(root: Path, late: frozenset[Key]) -> tuple[CourseError, ...]:
-    """Have late penalties follow due dates that moved, and marks that people gave, since a run. Returns what is in the way.
+def follow_marks(root: Path, late: frozenset[Key]) -> tuple[tuple[CourseError, ...], str]:
+    """Have late penalties follow due dates that moved, and marks that people gave, since a run. Returns what is in the way, and
+    a line if penalties are others now: the next run finds them as they are.
 
     A plug-in that fails for one assignment is named by the next run. ``late``: as in :func:`grade_class`.
     """
@@ -422,15 +448,24 @@ def follow_marks(root: Path, late: frozenset[Key]) -> tuple[CourseError, ...]:
         lessons = lessons_with_source(root, [])
         names = {assignment_of(one) for one in lessons}
         with only_run(root), trouble_with_gradebook(course.db_url):
-            held = read_marks(root, names)
+            before = held = read_marks(root, names)
             if held:
                 with Writer(course.db_url, course.course_id, late) as writer:
                     writer.follow_due()
                 held = read_marks(root, names)
             penalties.assign(held, lessons)
+            after = read_marks(root, names)
     except CourseError as error:
-        return (error,)
-    return ()
+        return (error,), ""
+    return (), _moved(root, before, after)
+
+
+def _moved(root: Path, before: Mapping[Key, Mark], after: Mapping[Key, Mark]) -> str:
+    """A line with its end, if late penalties are others now; else nothing."""
+    both = ((now, before[key].penalty, now.penalty) for key, now in after.items() if key in before)
+    moved = [_step(*one) for one in both if one[1] != one[2]]
+    shows = f"{course_command('roster', root)} shows due dates and extensions"
+    return f"late penalties are others now: {some_of(moved, 8)}; {shows}\n" * bool(moved)
 
 
 def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> tuple[str, ...]:

@@ -97,7 +97,7 @@ class LessonBook:
 
     @cached_property
     def _released(self) -> dict[str, Counter[str]]:
-        """By lesson: what stands in its cells."""
+        """By lesson: what stands in its cells, and in those of versions before."""
         found = {name: _texts(path.read_bytes()) for name, path in self._paths.items()}
         here = places(self.root)
         for name in (name for name, path in self._paths.items() if path == here.source(name)):
@@ -107,7 +107,15 @@ class LessonBook:
 
                 learners = read_blueprint(here.source(name), course_config(self.root), name).notebook
                 found[name] |= _texts(json.dumps(learners).encode())
-        return found
+        return {name: texts | self._former(name, texts) for name, texts in found.items()}
+
+    def _former(self, lesson: str, released: Counter[str]) -> Counter[str]:
+        """What stands in versions that learners may hold all the same; a solution that was handed out is an answer still."""
+        texts, source = Counter[str](), places(self.root).source(lesson)
+        for path in (self.root / ".course" / "handed_out" / lesson).glob("*.ipynb"):
+            texts |= _texts(path.read_bytes())
+        solved = _texts(source.read_bytes() if source.exists() else b"").keys() - released.keys()
+        return Counter({text: count for text, count in texts.items() if text not in solved})
 
     @cached_property
     def lessons(self) -> dict[str, frozenset[bytes]]:

@@ -23,6 +23,7 @@ from nbproof.run.journal import journal_of
 from nbproof.text import counted, in_one_line, printable, some_of
 
 __all__ = [
+    "GONE",
     "Intake",
     "anything_new",
     "by_id",
@@ -35,6 +36,10 @@ __all__ = [
     "told",
     "unread_times",
 ]
+
+
+GONE = "this notebook did not come with what was handed in last"
+"""Said of one notebook of several."""
 
 
 @dataclass(frozen=True)

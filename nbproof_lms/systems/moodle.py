@@ -19,6 +19,7 @@ from nbproof_lms.csv_table import (
     LAST,
     MAXIMUM,
     PERCENTAGE,
+    REVEALED,
     SCALE,
     Sheet,
     heads_of,
@@ -65,6 +66,8 @@ class Moodle(System):
         at = {head: column for column, head in reversed(list(enumerate(heads)))}
         ids, names = _columns(at, "username", "id number", "email address"), _columns(at, "full name", FIRST, LAST)
         if not ids and not names:
+            if IDENTIFIER in at:
+                raise UsageError("Moodle's worksheet names nobody: it marks anonymously", str(sheet.path), REVEALED)
             return None
         if GRADE in at:
             return _worksheet(sheet, at, ids, names)

@@ -84,7 +84,7 @@ BROKEN = [
     ),
     bare("no_check", test="import torch\n"),
     bare("flawed", test=FLAWED),
-    bare("leaning_cell", test=changed(TEST, "import torch\n", "add\n")),
+    bare("leaning_cell", test=changed(TEST, "import torch\n", "leans = add\n")),
     bare(
         "leaning_visible",
         inline=True,

@@ -84,7 +84,7 @@ def test_a_part_of_the_points_has_a_cell_of_the_checks(folder: Path) -> None:
     call, log = read_lesson(folder).exercise("catch").tests
     assert call.source.endswith("### END HIDDEN TESTS") and log.grade_id == "test_catch_log"
     assert log.source == '# Run this cell to check your answer.\ncheck("catch", int)'
-    checks.write_text(checks.read_text() + "\n# %% more\nprint(1)\n")
+    checks.write_text(checks.read_text() + "\n# %% more\nmore = 1\n")
     with pytest.raises(LessonError, match="test_catch_more: its test cell is not there") as caught:
         read_lesson(folder)
     assert line_at(caught.value.place) == "# %% more"
@@ -173,6 +173,8 @@ IN_LESSON = {
     "a mark scheme elsewhere": (SOLVED, SOLVED + SCHEME, "MARK SCHEME' stands in the wrong kind of cell"),
     "another call": (CALL, CALL + "\nprint(1)", "another form"),
 }
+AT_CLASS = ("catch/checks.py", "class Call(Check):")
+NOT_RUN = ("MORE |= {1: 2}", "MORE[1] = 2", "MORE.update({1: 2})", "from course.probing import *")
 # The file, before -> after in it; the fact; how the line at fault begins.
 BESIDE = {
     "nearly hidden": ("catch/checks.py", HIDDEN, "# --- Hidden checks ---", "nearly says", "# --- Hidden checks ---"),
@@ -182,6 +184,16 @@ BESIDE = {
         "truth(self, case)",
         "expected ':'",
         "import",
+    ),
+    **{
+        f"a graded cell without {line}": (*AT_CLASS, f"MORE = {{}}\n{line}\n\n\n{AT_CLASS[1]}", "does not run", line)
+        for line in NOT_RUN
+    },
+    "a check without a line of its own": (
+        *AT_CLASS,
+        f"{AT_CLASS[1]}\n    del MORE",
+        "does not run: 'del MORE'",
+        "    del MORE",
     ),
     "no misconception": ("catch/wrong.py", FIRST, "", "a mutant's first line names its misconception", "add, answer"),
     "edits of nobody": ("catch/wrong.py", FIRST, f"{FIRST}# edits: nobody\n", "which is no answer above it", "# edits"),

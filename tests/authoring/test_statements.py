@@ -88,6 +88,10 @@ Write `hook(module, args, output)`. It keeps the output, e.g. `x * 2`, in `answe
 | --- | --- |
 | `"first"` | the first name |
 
+| key | value |
+| --- | --- |
+| `"last"` | the last name |
+
 ```
 not = "a sentence. Nor this."
 ```
@@ -105,6 +109,7 @@ SENTENCES = [
     "What do you expect?",
     'Ask `hint("catch")`.',
     '`"first"` | the first name',
+    '`"last"` | the last name',
     "Any model will do.",
 ]
 
@@ -130,8 +135,8 @@ def test_a_demand_is_broken_quoted_or_demands_nothing(tmp_path: Path) -> None:
     )
     found = demands_of(lesson, lesson.exercises[0])
     assert found.broken == (SENTENCES[1],)
-    assert found.unbroken == tuple(SENTENCES[at] for at in (0, 2, 3, 6))
-    assert found.count == 5
+    assert found.unbroken == tuple(SENTENCES[at] for at in (0, 2, 3, 6, 7))
+    assert found.count == 6
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,13 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
         assert end.value.code == 0 and "usage: " in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("words", ["report --canvas a --canvas b", "collect up --names a --names b"])
+def test_of_an_option_with_one_value_a_second_one_is_refused(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(words.split())
+    assert end.value.code == 2 and "given twice" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

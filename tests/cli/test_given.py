@@ -56,7 +56,7 @@ def test_what_a_person_gave_counts_everywhere_until_that_person_takes_it_away(
             book.find_grade("test_first", LESSON, LESSON, name).manual_score = points
         book.find_grade("test_first", LESSON, LESSON, "ada").needs_manual_grade = True
         book.db.commit()
-    assert "a person gave it 4, which counts" in run("settle bob")
+    assert "it has 4 with what a person gave, and that counts" in run("settle bob")
     odd = f"ada/{LESSON}, test_first (16 of 2), eve/{LESSON}, test_first (-5 of 2): "
     for words in ("grade", f"report --canvas {tmp_path}/canvas.csv", "feedback", "feedback --for folder"):
         told = run(words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 import shlex
 import shutil
@@ -119,3 +120,52 @@ def test_a_report_tells_of_a_lesson_that_changed_and_of_a_run_that_broke_off(
             assert bool(told) is is_told, line
             change() if not is_told else None
         step = told[0].partition(" -m course ")[2]
+
+
+@pytest.mark.slow
+def test_what_an_upload_that_broke_off_has_not_placed_is_named_and_gets_no_zero(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ada is placed, bob's earlier copy stays, cyd has nothing there, dan's is graded; two uploads come in one call."""
+    data = Rehearsal(course, LESSON).hand_in("bob", {}).read_bytes()
+    ready = Rehearsal(course, LESSON).hand_in("ada", RIGHT).read_bytes()
+    (course / "submitted" / "ada").rename(course / "submitted" / "dan")
+    (course / "roster.csv").write_text("learner,name,canvas\nada,Ada A,1\nbob,Bob B,2\ncyd,Cyd C,3\ndan,Dan D,4\n")
+    rows = "".join(f"{name},{at},{name},\n" for at, name in enumerate(("ada", "bob", "cyd", "dan"), 1))
+    (tmp_path / "canvas.csv").write_text(f"Student,ID,SIS Login ID,{LESSON} (5)\n    Points Possible,,,4\n{rows}")
+    assert main(["grade", "--no-feedback", "--course", str(course)]) == 0
+    (tmp_path / "one.zip").write_bytes(zipped({"aada_1_5_x.ipynb": ready + b" ", "bbob_2_6_x.ipynb": ready}))
+    (tmp_path / "two.zip").write_bytes(zipped({"ccyd_3_7_x.ipynb": ready + b"  ", "aada_1_4_x.ipynb": data}))
+    upload = f"grade --from {tmp_path}/one.zip --from {tmp_path}/two.zip"
+
+    def run(words: str) -> tuple[int, str]:
+        code = main([*words.split(), "--course", str(course)])
+        told = capsys.readouterr()
+        return code, told.out + told.err
+
+    def grades(code: int) -> list[str]:
+        assert run(f"report --canvas {tmp_path}/canvas.csv --zero missing")[0] == code
+        return [row.rpartition(",")[2] for row in (course / "report/canvas.csv").read_text().splitlines()[2:]]
+
+    rename = os.rename
+
+    def broken(source: Path, target: Path) -> None:
+        if target == course / "submitted" / "bob" / LESSON:
+            raise KeyboardInterrupt
+        rename(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "rename", broken)
+        assert run(upload)[0] == 130
+    for words in ("roster", "report", "settle", "feedback"):
+        told = run(words)[1]
+        named = [f"{name}.zip broke off when it was collected, and 1 notebook did" in told for name in ("one", "two")]
+        assert all(named) or words == "feedback", words
+        assert "handed in, and not graded yet: " in told or words == "settle", words
+        assert "nothing handed in" not in told, words
+    assert grades(1) == ["", "", "", "4"]
+    (step,) = {*re.findall("submitted/: .* -m course (.*) --course .* puts", run("settle")[1])}
+    code, told = run(step)
+    assert code == 0 and "one.zip broke off when it was collected: 1 notebook of it went to submitted/ now" in told
+    assert "broke off" not in run("roster")[1] + run("settle")[1] + run("report")[1]
+    assert grades(0) == ["4"] * 4

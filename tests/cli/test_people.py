@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import unicodedata
 from pathlib import Path
 
@@ -172,16 +173,29 @@ def test_what_lies_under_another_id_of_the_roster_is_theirs_for_every_command(
     )
     report = ["report", "--canvas", str(course / "canvas.csv"), "--zero", "missing", *said]
     assert main(["grade", "--no-feedback", *said]) == 0
-    assert f"nothing handed in: {LESSON}: cyd@u.edu Cyd Orr\n" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"nothing handed in: {LESSON}: cyd@u.edu Cyd Orr\n" in told
+    two = f"one person under several ids: d4: {LESSON} (4); dan: {LESSON} (4)"
+    assert two in told and told.count("under several ids") == 1
     assert _held(course)["ada"] == ("Ada", "King", "ada@u.edu") and _held(course)["0102"][1] == "Ben Bell"
     assert main(report) == 1
     told, why = capsys.readouterr()
-    assert "d4 and dan are one person" in why and told.count("0% of the points") == 1
+    assert two in told and "d4 and dan are one person" in why and told.count("0% of the points") == 1
     assert f"nothing handed in: {LESSON}: cyd@u.edu Cyd Orr\n" in told
     given = (course / "report" / "canvas.csv").read_text().splitlines()[2:]
     assert [row.rpartition(",")[2] for row in given] == ["4", "4", "0", ""]
+    shutil.rmtree(course / "submitted" / "d4")
+    assert main(report) == 1
+    why = capsys.readouterr().err
     step = why.partition("take away the one that does not count: ")[2].partition(" -m course ")[2]
+    assert step.startswith("roster remove d4 "), "the work of the other id is all that there is"
     assert main([*step.split(), "--yes", *said]) == 0 and main(report) == 0
+    assert "under several ids" not in capsys.readouterr().out
+    for words in (("due", LESSON, "2026-01-02"), ("extend", "d4", LESSON, "2026-01-03")):
+        assert main(["roster", *words, *said]) == 0
+    assert main(["grade", "--no-feedback", *said]) == 0
+    assert f"ids: d4: an extension for {LESSON}; dan: {LESSON} (4). " in capsys.readouterr().out
+    assert main(["roster", "extend", "d4", LESSON, "none", *said]) == 0
     assert (course / "report" / "canvas.csv").read_text().splitlines()[-1].endswith(",4")
     assert find_learners(course, ["ada@u.edu", "ben@u.edu", "dan"], "--only")[:2] == ["ada", "0102"]
     assert main(["roster", "remove", "ada", "--yes", *said]) == 0

@@ -86,7 +86,8 @@ def test_a_learner_who_is_removed_leaves_no_trace(two: Path, capsys: pytest.Capt
         assert len(book.assignment_submissions(LESSON)) == 1
     assert "ada" not in (two / "roster.csv").read_text()
     assert problems_of(two) == {}
-    assert not [path.name for path in (two / ".course").glob("*.json") if "ada" in path.read_text()]
+    # A digest may hold these three letters.
+    assert not [path.name for path in (two / ".course").glob("*.json") if '"ada' in path.read_text()]
     assert all("bob" in (two / ".course" / name).read_text() for name in ("run.json", "marking.json"))
     assert _roster(two, "remove", "ada", "--yes") == 2, "nobody knows them any more"
     capsys.readouterr()
@@ -197,3 +198,14 @@ def test_what_a_run_could_not_grade_is_no_yes(room: Rehearsal, capsys: pytest.Ca
     assert main(["roster", "--course", str(room.root)]) == 0
     rows = {one.split()[1]: one.split()[-2] for one in capsys.readouterr().out.splitlines() if one.startswith("│")}
     assert rows == {"ada": "yes", "ben": "!"}
+
+
+def test_what_a_table_leaves_open_is_said(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A report's own table holds no names; a program has saved roster.csv in an alphabet that it does not name."""
+    (course / "scores.csv").write_text("learner,status,score\nada,passed,3.0\n")
+    assert _roster(course, "import", str(course / "scores.csv")) == 0
+    assert "other names of each learner: 'status', 'score'" in capsys.readouterr().out
+    (course / "roster.csv").write_bytes("learner,name\nada,Micha\u0142\n".encode("cp1250"))
+    for words in ((), ("add", "bob")):
+        assert _roster(course, *words) == 0
+        assert "roster.csv is no UTF-8" in capsys.readouterr().out

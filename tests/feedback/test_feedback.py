@@ -147,7 +147,7 @@ def test_one_page_that_cannot_be_written_stops_no_other(copied: Path, monkeypatc
 
 
 def test_what_could_not_be_graded_has_a_page_with_the_reason(copied: Path) -> None:
-    told = _write(copied, problems={("zoe", LESSON): "it is not a notebook", ("ada", LESSON): "it is empty"})
+    told = _write(copied, problems={Key("zoe", LESSON): "it is not a notebook", Key("ada", LESSON): "it is empty"})
     assert len(told.written) == 4
     assert "it is not a notebook" in _words(copied, "zoe")
     assert "it is empty" in _words(copied, "ada"), "what counts is what was handed in last"

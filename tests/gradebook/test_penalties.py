@@ -153,7 +153,9 @@ def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: R
 
 
 @pytest.mark.parametrize("command", ["feedback", "report", "formgrader"])
-def test_the_penalty_follows_a_mark_that_a_person_gave(command: str, late_class: Rehearsal) -> None:
+def test_the_penalty_follows_a_mark_that_a_person_gave(
+    command: str, late_class: Rehearsal, capsys: pytest.CaptureFixture[str]
+) -> None:
     late_class.grade()
     with late_class.gradebook() as book:
         grade = next(one for one in book.find_submission(LESSON, "late").notebooks[0].grades if one.max_score)
@@ -162,7 +164,10 @@ def test_the_penalty_follows_a_mark_that_a_person_gave(command: str, late_class:
     if command == "formgrader":  # its button
         assert NbGraderAPI(config=course_config(late_class.root)).generate_feedback(LESSON, "late")["success"]
     else:
-        assert main([command, "--course", str(late_class.root)]) == 0
+        for told in (1, 0):
+            assert main([command, "--course", str(late_class.root)]) == 0
+            said = "".join(capsys.readouterr())
+            assert said.count(f"late penalties are others now: late/{LESSON}: 1 → 0.5; ") == told
     assert _penalties(late_class) == {"early": None, "late": 0.5, "later": 4, "excused": None}
     assert {one.learner: one.penalty for one in late_class.grade().marks.values()}["late"] == 0.5
 
@@ -312,3 +317,54 @@ def test_the_last_second_is_on_time_and_a_time_that_cannot_be_read_costs_nothing
     _due(late_class, "2026-03-04 23:59:59.500000 UTC")
     (late_class.submitted("later").parent / "timestamp.txt").write_text("2026-03-05 00:59:59.500000 UTC")
     assert late_class.grade().marks[Key("later", LESSON)].late.seconds == 3600
+
+
+def test_another_time_or_another_gradebook_since_is_named_until_it_is_graded(
+    late_class: Rehearsal, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``late`` came in time after all, and ``early`` late; a gradebook of before ``later`` came again; none, an empty one."""
+    root, up = late_class.root, tmp_path_factory.mktemp("up")
+    book, page = root / "gradebook.db", root / f"feedback/late/{LESSON}/{LESSON}.html"
+    rows = "".join(f"{name},{at},{name},9\n" for at, name in enumerate(HANDED_IN))
+    (up / "canvas.csv").write_text(f"Student,ID,SIS Login ID,{LESSON} (5)\n    Points Possible,,,4\n{rows}")
+
+    def told(words: str) -> tuple[int, str]:
+        capsys.readouterr()
+        code = main([*words.split(), "--course", str(root)])
+        out, err = capsys.readouterr()
+        return code, out + err
+
+    def grades() -> tuple[str, list[str]]:
+        text = told(f"report --canvas {up}/canvas.csv")[1]
+        return text, [row[-1] for row in (root / "report/canvas.csv").read_text().splitlines()[2:]]
+
+    late_class.grade()
+    assert told("feedback")[0] == 0 and grades()[1] == ["4", "3", "0", "4"]
+    shutil.copy(book, up)
+    late_class.submitted("late").with_name("timestamp.txt").write_text(HANDED_IN["early"])
+    late_class.submitted("early").with_name("timestamp.txt").write_text(HANDED_IN["late"])
+    line = f"! timestamp.txt tells another time of the hand-in than the gradebook: early/{LESSON}, late/{LESSON}: "
+    text, found = grades()
+    assert line in text and found == ["9", "9", "0", "4"]
+    assert line in told("feedback")[1] and "Late" in page.read_text()
+    (remark,) = late_class.grade().remarks
+    assert remark.endswith(f"another time than before: early/{LESSON}: 0 → 1, late/{LESSON}: 1 → 0")
+    text, found = grades()
+    assert "another time" not in text and found == ["3", "4", "0", "4"]
+
+    late_class.hand_in("excused", {})
+    late_class.grade()
+    shutil.copy(up / "gradebook.db", book)
+    text, found = grades()
+    assert f"if it is an older one, it lacks what people gave since: excused/{LESSON}: " in text and line in text
+    assert found == ["9", "9", "0", "9"]
+    assert f"and has it again: excused/{LESSON}; if it is a new one, or an older one" in late_class.grade().remarks[0]
+    assert grades()[1] == ["3", "4", "0", "0"] and told("feedback")[0] == 0
+    before = page.read_bytes()
+    for spoil in (book.unlink, lambda: book.write_bytes(b"")):
+        spoil()
+        for words in ("feedback", "feedback --for folder", f"report --canvas {up}/canvas.csv"):
+            code, text = told(words)
+            assert code == 1 and "marks that people gave and late penalties are not known without it" in text, words
+        assert page.read_bytes() == before
+        assert f"early/{LESSON}, excused/{LESSON}, late/{LESSON}, later/{LESSON}; " in late_class.grade().remarks[0]

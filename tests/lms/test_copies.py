@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -81,9 +82,16 @@ def test_where_nothing_tells_the_order_a_person_is_asked(collecting: Collecting,
     assert _taken(course, "bob") == A
 
 
-def test_an_untouched_copy_replaces_no_work_and_work_replaces_it(collecting: Collecting, course: Path) -> None:
-    collecting({"jane_1_5_x.ipynb": A, "bob_2_9_x.ipynb": BLANK}, "one.zip")
-    collecting({"jane_1_9_x-2.ipynb": BLANK, "bob_2_7_x.ipynb": B}, "two.zip")
+OLDER = BLANK.replace(b"in one sentence", b"in two sentences")
+
+
+@pytest.mark.parametrize("blank", [BLANK, OLDER], ids=["today's", "an older version"])
+def test_an_untouched_copy_replaces_no_work_and_work_replaces_it(
+    blank: bytes, collecting: Collecting, course: Path
+) -> None:
+    folder_of(course / ".course/handed_out/01_first", {"0.ipynb": OLDER})
+    collecting({"jane_1_5_x.ipynb": A, "bob_2_9_x.ipynb": blank}, "one.zip")
+    collecting({"jane_1_9_x-2.ipynb": blank, "bob_2_7_x.ipynb": B}, "two.zip")
     assert (_taken(course), _taken(course, "bob")) == (A, B)
 
 
@@ -306,3 +314,27 @@ def test_an_anonymous_download_of_canvas_is_listed_with_what_to_do(
     assert main(["collect", str(course.parent / "up.zip"), "--course", str(course)]) == 1
     assert not (course / "submitted").exists()
     assert capsys.readouterr().out.count("Canvas hides who handed it in") == 2
+
+
+def test_what_was_taken_out_comes_back_with_a_word_and_what_was_removed_stays_out(
+    collecting: Collecting, course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each download holds all of the class: jane's folder is taken out, then her work is removed by command; eve's has data."""
+    files = {"jane_1_80_x.ipynb": A, "jane_1_79_x.ipynb": C, "eve_3_9_x.ipynb": B, "eve_3_9_d.csv": b"1", **OTHERS}
+    assert [line.why for line in collecting(files).lines if line.status == "taken"] == ["", "", ""]
+    shutil.rmtree(course / "submitted" / "jane")
+    back = next(
+        line for line in collecting({**files, "kim_4_1_x.ipynb": B}, "2.zip").lines if line.name == "jane_1_80_x.ipynb"
+    )
+    assert (back.status, back.why.split(";")[0]) == ("taken", "it was taken out of submitted/ before")
+    for words in (back.why.split("`")[1], "roster remove eve --lesson 01_first"):
+        assert main([*shlex.split(words), "--yes", "--course", str(course)]) == 0
+    collected = collecting({**files, "kim_4_2_x.ipynb": A}, "3.zip")
+    ends = _endings(collected)
+    assert {ends[name] for name in ("jane_1_80_x.ipynb", "jane_1_79_x.ipynb", "eve_3_9_x.ipynb")} == {"removed"}
+    assert not collected.needs_person and not (course / "submitted/eve/01_first").exists()
+    (kept,) = {line.place for line in collected.lines if line.name == "jane_1_80_x.ipynb"}
+    assert collect(course, [course / kept], learner="jane").lines[0].status == "taken"
+    assert _endings(collecting({**files, "kim_4_3_x.ipynb": C}, "4.zip"))["jane_1_80_x.ipynb"] == "already there"
+    new = collecting({"jane_1_90_x.ipynb": BLANK + b" ", "eve_3_10_x.ipynb": C, **OTHERS}, "5.zip")
+    assert _endings(new)["eve_3_10_x.ipynb"] == "taken", "other work counts"

@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 from types import CodeType
 
@@ -17,11 +18,14 @@ import pytest
 from nbproof.cli.instructors import reading_of
 from nbproof.cli.main import course_parser, main
 from nbproof.errors import UsageError
+from nbproof.gradebook.marks import Lateness, Mark
+from nbproof.marking.results import Verdict
 from nbproof.run.journal import only_run
 from nbproof_lms import collect, placing
 from nbproof_lms.collected_table import cures
 from nbproof_lms.outcome import STATUSES
 from nbproof_lms.roster import Member, enrol
+from nbproof_lms.settling import copies_in_time
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, folder_of, make_course, notebook, zipped
 
@@ -177,6 +181,26 @@ def test_an_assignment_of_two_notebooks_is_as_late_as_the_later_one(tmp_path: Pa
     path.write_bytes(zipped({late: notebook("01_first", "m"), early: notebook("02_other", "m"), **other}))
     collect(course, [path])
     assert (course / "submitted/Jane Doe/hw/timestamp.txt").read_text().startswith("2026-11-24")
+
+
+@pytest.mark.parametrize("late", [["n2"], ["n1"], ["n1", "n2"]])
+def test_an_earlier_copy_of_two_notebooks_is_asked_about_if_it_can_be_in_time(late: list[str], tmp_path: Path) -> None:
+    """Due on the 15th, Jane hands in the first or both on the 10th, and ``late``, for the first time or again, on the 24th."""
+    course = _of_two_notebooks(tmp_path / "two")
+    other = {"2-3 - Bob Roe - Nov 1, 2026 900 AM/x.ipynb": notebook("01_first", "b")}
+    for day, names in ((10, ["n1"] if late == ["n2"] else ["n1", "n2"]), (24, late)):
+        lessons = {"n1": "01_first", "n2": "02_other"}
+        hers = {f"1-{day} - Jane Doe - Nov {day}, 2026 900 AM/{n}.ipynb": notebook(lessons[n], str(day)) for n in names}
+        (tmp_path / f"{day}.zip").write_bytes(zipped({**hers, **other}))
+        collect(course, [tmp_path / f"{day}.zip"])
+    timestamp = course / "submitted/Jane Doe/hw/timestamp.txt"
+    assert timestamp.read_text().startswith("2026-11-24")
+    mark = Mark(Verdict("Jane Doe", "hw"), penalty=1.0, late=Lateness(due=datetime(2026, 11, 15)))
+    copies = [copy for copy, _ in copies_in_time(course, [mark])]
+    assert len(copies) == (late != ["n2"]) and (not copies or copies[0].endswith("Jane Doe/hw"))
+    for copy in copies:
+        collect(course, [Path(copy)], learner="Jane Doe")
+        assert timestamp.read_text().startswith("2026-11-10")
 
 
 def test_links_and_pipes_in_a_folder_are_not_followed(course: Path, tmp_path: Path) -> None:

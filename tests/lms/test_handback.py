@@ -94,6 +94,7 @@ def _grade(root: Path, answers: Mapping[str, str] | None = None) -> None:
         {learner: {"answer": (answers or {}).get(learner, f"return 2  # {learner}")} for learner in learners},
     )
     shutil.copytree(made / "autograded", root / "autograded")
+    shutil.copy(made / "gradebook.db", root)
     for learner in learners:
         (root / "autograded" / learner / LESSON / f"{LESSON}.ipynb").write_text("{}")
 

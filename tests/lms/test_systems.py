@@ -82,4 +82,5 @@ def test_its_table_of_grades_is_filled(tmp_path: Path) -> None:
     rows = list(csv.reader(io.StringIO(made.data.decode())))
     assert rows[0] == ["OrgDefinedId", "Username", head, "End-of-Line Indicator"]
     assert rows[1:] == [["#s1", "#ada", "10", "#"], ["#s2", "#bob", "3", "#"]]
-    assert made.notes == ("01_first: scaled from 10 points to the 20 of the LMS",)
+    told = "rows of nobody in the class are left as they are: 's2 bob'"
+    assert made.notes == ("01_first: scaled from 10 points to the 20 of the LMS", told)

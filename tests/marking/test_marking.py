@@ -242,6 +242,19 @@ def test_candidates_get_the_marks_that_the_contract_promises(slug: str, step: in
         assert [wrong for found in pool.map(wrong_verdicts, range(count)) for wrong in found] == []
 
 
+@pytest.mark.slow
+def test_right_answers_get_the_points_of_all_parts(engine: Engine) -> None:
+    exercise = the_lesson("06_capstones").exercise("gradient_flow_debugger")
+    blueprint = read_blueprint(ROOT / "source" / "06_capstones" / "06_capstones.ipynb", course_config(ROOT))
+    judge, got = Judge(blueprint, 4, engine.judge), dict[str, float]()
+    right = [one for one in exercise.candidates if one.role in ("reference", "accepted")]
+    with limited(engine):
+        for one in right:
+            verdict = mark(engine, blueprint, judge, Answers({**blueprint.stubs, exercise.id: one.source}), "ada", {})
+            got[one.name] = next(found.score for found in verdict.exercises if found.id == exercise.id)
+    assert got == {one.name: exercise.points for one in right} and len(exercise.tests) == 2
+
+
 LEFT_ON = [
     ("02_tensor_hooks", 0, "torch.set_default_dtype(torch.float64)"),
     ("02_tensor_hooks", 0, "torch.autocast('cpu').__enter__()"),

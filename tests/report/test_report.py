@@ -137,7 +137,12 @@ def test_persons_of_another_lms_are_one_line(course: Path, capsys: pytest.Captur
         and "  ! " not in told
     )
     assert main(both[:5]) == 1
-    assert "  ! s1: has a grade, and Canvas's export has no such person" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "  ! s1: has a grade, and Canvas's export has no such person" in told
+    assert (
+        f"! not of now: {course}/report/moodle.csv is of an earlier report" in told
+        and "report/canvas.csv is" not in told
+    )
 
 
 def test_wrong_uses_say_fact_place_and_next(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -180,6 +185,9 @@ def test_whoever_has_no_grade_is_named_and_gets_what_was_asked_for(
     assert filled()[0]["s3"] == "0", "a person has said so"
     assert main(["settle", f"s3/{LESSON}", "--open", "--course", str(course)]) == 0
     assert (filled()[0]["s3"], filled("--zero", "ungraded")[0]["s3"]) == ("", "0")
+    assert main(["roster", "due", LESSON, "2999-01-01", "--course", str(course)]) == 0
+    grades, told = filled("--zero", "missing")
+    assert grades["zoe"] == "" and "nothing handed in yet, due 2999-01-01" in told
 
 
 def test_a_report_of_one_lesson_leaves_that_of_the_term(course: Path) -> None:

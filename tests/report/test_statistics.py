@@ -295,10 +295,14 @@ def test_a_worksheet_in_any_language_is_filled_in_its_own_scale_and_numbers(tmp_
     )
     sheet = tmp_path / "export.csv"
     sheet.write_text(f"{head}\nParticipant 1;Ada Lovelace;ada;Remis;;20,00;Oui;lundi, 18:14;-;\n", encoding="utf-8")
-    grades = {("ada", "02_tensor_hooks"): scored("", "", 20.0, 32.0), ("ada", "01_x"): scored("", "", 1, 2)}
-    made = grade_file(systems()["Moodle"], sheet, grades, [], {**TITLES, "01_x": "X"}, "02_tensor_hooks")
-    assert made.data.decode().splitlines()[1] == "Participant 1;Ada Lovelace;ada;Remis;12,5;20,00;Oui;lundi, 18:14;-;"
-    assert made.notes == ("02_tensor_hooks: scaled from 32 points to the 20 of the LMS",)
+    grades = {("ada", "01_x"): scored("", "", 1, 2)}
+    for score, given, more in ((20.0, "12,5", []), (40.0, "25", ["more than its 20 points in the LMS: ada (25)"])):
+        grades["ada", "02_tensor_hooks"] = scored("", "", score, 32.0)
+        made = grade_file(systems()["Moodle"], sheet, grades, [], {**TITLES, "01_x": "X"}, "02_tensor_hooks")
+        row = f"Participant 1;Ada Lovelace;ada;Remis;{given};20,00;Oui;lundi, 18:14;-;"
+        assert made.data.decode().splitlines()[1] == row
+        notes = ["scaled from 32 points to the 20 of the LMS", *more]
+        assert [*made.notes] == [f"02_tensor_hooks: {note}" for note in notes]
 
 
 def test_ids_decide_before_names_and_names_are_asked_of_who_is_left(tmp_path: Path) -> None:

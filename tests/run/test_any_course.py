@@ -205,6 +205,11 @@ def test_a_notebook_that_was_not_handed_in_counts_0_waits_for_nobody_and_is_name
         opened.db.commit()
     graded(numbers, pool)
     assert book(numbers)["ada/ps1/problem1/test_squares"] == 1
+    one, gone = Key("ada", "ps1/problem1"), "this notebook did not come with what was handed in last"
+    write_feedback(numbers, [one, Key("ada", "ps1/problem2")])
+    assert (read_class(numbers, []).marks[one].problem, read_class(numbers, []).marks[one].score) == (gone, 1)
+    assert gone in (numbers / "feedback/ada/ps1/problem1.html").read_text()
+    assert gone not in (numbers / "feedback/ada/ps1/problem2.html").read_text()
 
 
 def test_what_an_assignment_holds_says_source_alone_and_what_is_taken_out_comes_back_with_its_marks(

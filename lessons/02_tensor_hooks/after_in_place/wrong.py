@@ -18,7 +18,7 @@ def watch_around(tensor, change):
 
 # %% both_after
 # misconception: a hook finds the old value later | hint: in_place_watch_hooks_after
-# breaks: to the first that of the value that `tensor` held before the change
+# breaks: the first list gets that of the value before the change
 def watch_around(tensor, change):
     before, after = [], []
     change(tensor)
@@ -28,7 +28,7 @@ def watch_around(tensor, change):
 
 # %% both_before
 # misconception: a hook follows the tensor through the change | hint: in_place_watch_hooks_before
-# breaks: to the second that of the value it holds since
+# breaks: the second that of the value after it
 def watch_around(tensor, change):
     before, after = [], []
     tensor.register_hook(before.append)

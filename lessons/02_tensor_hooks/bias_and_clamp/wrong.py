@@ -9,7 +9,7 @@ def clamp_downstream(tensor):
 
 # %% bias_once
 # misconception: the hook removes itself after the first pass | hint: runs_only_once
-# breaks: from then on each backward pass
+# breaks: from then on each `backward()`
 def freeze_bias(net):
     def hook(grad):
         handle.remove()
@@ -144,7 +144,7 @@ def clamp_downstream(tensor):
 
 # %% grad_to_none
 # misconception: sets .grad to None | hint: no_grad_is_not_zero
-# breaks: each backward pass makes the gradient of `net.fc.bias` a tensor of zeros
+# breaks: each `backward()` leaves a tensor of zeros there
 def freeze_bias(net):
     def hook(parameter):
         parameter.grad = None

@@ -1,7 +1,7 @@
 # nothing to break: Write `blame(steps, x)`.
 # %% hooks_what_comes_out
 # misconception: a hook on what each step puts out, so the step before the guilty one is named | hint: blame_neighbour | canary
-# breaks: what came back to it was finite, what it sent on was not
+# breaks: it got a finite gradient from behind
 # edits: by_partial
          for name, step in steps.items():
 +            x = step(x)
@@ -37,7 +37,7 @@ def blame(steps, x):
 
 # %% last_heard
 # misconception: the last bad gradient, not the first | hint: blame_last_heard
-# breaks: Return the name of the step that made the first bad gradient
+# breaks: take the one that backward meets first
 # edits: by_partial
 -    for name in reversed(steps):
 +    for name in steps:
@@ -56,7 +56,7 @@ def blame(steps, x):
 
 # %% nan_only
 # misconception: looks for NaN and overlooks infinities | hint: blame_nan_only
-# breaks: NaN or infinite
+# breaks: a NaN or an infinity
 # edits: by_partial
 -        if not torch.isfinite(grad).all():
 +        if grad.isnan().any():
@@ -150,7 +150,7 @@ def blame(steps, x):
 
 # %% takes_one_for_granted
 # misconception: takes for granted that there is a guilty one | hint: blame_none_guilty
-# breaks: If there is none, return `None`.
+# breaks: if there is none, return `None`
 # edits: by_partial
 -    for name in reversed(steps):
 -        if name in order:
@@ -179,7 +179,7 @@ def blame(steps, x):
 
 # %% one_call_for_all
 # misconception: each step is called with x | hint: none
-# breaks: each next with the result before it
+# breaks: each later one the previous result
 # edits: walks_back
 -        values.append(step(values[-1]))
 +        values.append(step(x))

@@ -125,7 +125,7 @@ def saved_bytes(model, x):
 
 # %% pack_keeps_a_list
 # misconception: pack's own list of saved tensors lives on | hint: saved_bytes_leak
-# breaks: gone once the caller has let go of the output
+# breaks: let it be freed together with the output
 def saved_bytes(model, x):
     saved = []
 
@@ -241,7 +241,7 @@ def saved_bytes(model, x):
 
 # %% clones
 # misconception: a clone has no graph, so nothing leaks | hint: saved_bytes_copies
-# breaks: What is saved is not copied
+# breaks: Do not copy what is saved
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     sizes, held = {}, []

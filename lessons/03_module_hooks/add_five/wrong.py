@@ -122,7 +122,7 @@ add.register_forward_hook(hook)
 
 # %% once
 # misconception: a hook that removes itself after the first call | hint: runs_only_once
-# breaks: each call of `add(x1, x2)` returns 5 more than before
+# breaks: each call `add(x1, x2)` returns 5 more than before
 # edits: reference
 -    # TODO: make the output 5 larger.
 +    handle.remove()
@@ -155,7 +155,7 @@ add.register_forward_hook(hook)
 
 # %% only_with_gradients
 # misconception: adds nothing under no_grad | hint: only_in_training
-# breaks: each call of `add(x1, x2)` returns 5 more than before
+# breaks: each call `add(x1, x2)` returns 5 more than before
 # edits: in_place
 -    output += 5
 +    if torch.is_grad_enabled():

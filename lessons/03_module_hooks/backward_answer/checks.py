@@ -11,6 +11,11 @@ ANY_COUNT = Matches(lambda got: None, "any number")
 SOME = Matches(lambda got: None if got else "none", "some")
 
 
+def as_they_came(tensors):
+    """The id of each tensor -> a copy. What is kept without a copy may be the memory of `.grad`, to which the next pass adds."""
+    return {id(one): one.detach().clone() for one in tensors if isinstance(one, torch.Tensor)}
+
+
 def holds_nan(got):
     """Whether the hook read one of the notebook's variables, which are NaN meanwhile."""
     found = [one for one in got if isinstance(one, TensorRecord) and one.tensor().isnan().any()]
@@ -74,7 +79,9 @@ class GradientsAtBothEnds(Check):
             "forward_instead_of_backward": {"answer": AnyOf([x1, x2, output], [x1, x2, output[0]], [x1, x2, *output])},
             "module_hook_twice": {"answer": [g1, g2, upstream, g1, g2, upstream]},
             "takes_elements_apart": {"answer": AnyOf([*g1, *g2, *upstream], [g1, g2, *upstream])},
-            "parameter_instead_of_module": {"answer": AnyOf([g1, g2, g_w], [g_w], [g_w, g_w, g_w], list(g_w))},
+            "parameter_instead_of_module": {
+                "answer": AnyOf([g1, g2, g_w], [g1, g_w, upstream], [g1, None, upstream], [g_w], [g_w, g_w, g_w], list(g_w))
+            },
         }
 
 
@@ -89,14 +96,18 @@ class EveryPass(Check):
         upstreams = [case.tensor(f"upstream {number}", 4) for number in range(3)]
         answer.clear()
         model(x1, x2).backward(upstreams[0])
+        first = list(nb.list("answer"))
+        kept = as_they_came(first)
         model(x1, x2).backward(upstreams[1])
-        found = {"answer": list(nb.list("answer"))}
+        found = {"answer": [kept.get(id(one), one) for one in nb.list("answer")]}
+        x1.grad = x2.grad = None
         nb.list("answer").clear()
         was_training = model.training
         model.eval()
         model(x1, x2).backward(upstreams[2])
         model.train(was_training)
         found["entries in eval mode"] = list(nb.list("answer"))
+        x1.grad = x2.grad = None
         nb.list("answer").clear()
         (model(x1, x2) * upstreams[0] + x1 * case.tensor("way around", 4)).sum().backward()
         return {**found, "entries of a pass that goes around model as well": nb.list("answer")}
@@ -138,10 +149,12 @@ class TwoPassesOfAnotherForward(Check):
         with model.register_full_backward_hook(lambda module, grad_input, grad_output: seen.append(grad_input[0] * gain)):
             with other_forward(model, lambda self, x1, x2: x1**2 * x2 * self.W):
                 model(x1, x2).backward(case.tensor("hidden upstream", 2, 3))
+                first = list(nb.list("answer"))
+                kept = as_they_came(first)
                 (model.eval()(x1, x2).sum() + (x1 * gain).sum()).backward()
             model.train(was_training)
         return {
-            "answer": nb.list("answer"), "hook of others: grad_input[0] * gain": seen, "x1.grad * gain": x1.grad * gain,
+            "answer": [kept.get(id(one), one) for one in nb.list("answer")], "hook of others: grad_input[0] * gain": seen, "x1.grad * gain": x1.grad * gain,
             "W.grad": model.W.grad,
         }
 

@@ -75,3 +75,15 @@ collector = Collector()
 module_hook = collector.leaving
 model.register_full_backward_pre_hook(collector.arriving)
 model.register_full_backward_hook(module_hook)
+
+# %% without_a_copy
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad.data for grad in grad_input)
+    answer.append(grad_output[0].detach())
+
+
+model.register_full_backward_hook(module_hook)

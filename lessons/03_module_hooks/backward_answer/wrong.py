@@ -242,6 +242,13 @@ model.register_full_backward_hook(module_hook)
 +    g1, g2, g_weight = grad_input
 +    answer.extend([g1, g2, grad_output[0]])
 
+# %% weight_for_x2
+# misconception: takes the gradient of W for that of x2 | hint: parameter_instead_of_module
+# edits: appends_grad_output_tuple
+-    answer.extend(grad_input)
+-    answer.append(grad_output)
++    answer.extend([grad_input[0], module.W.grad, grad_output[0]])
+
 # %% weight_for_output
 # misconception: takes the gradient of W for that of the output | hint: parameter_instead_of_module
 # edits: appends_grad_output_tuple

@@ -2,7 +2,8 @@ import torch
 import torch.nn as nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.compare import AnyOf, Matches, is_same
+from nbproof.values.describe import in_words
 from course.probing import hook_counts
 from course.traces import what_runs
 from course.truths import ANYTHING, as_before, other_than
@@ -14,16 +15,22 @@ ERRORS = {
     r"(TypeError: .*NoneType|IndexError: list index|StopIteration|ValueError: min\(\))": "died_none_died",
 }
 ROWS, WIDE = 10, 12
+RETURNED = "what first_to_die returned"
+
+
+def pair(name, step):
+    """In a truth: this pair. A list, as evidence has it, is not what a learner was asked for."""
+    return Matches(lambda got: None if is_same(got, [name, step]) else in_words(got), f"the pair ({name!r}, {step})")
 
 
 def all_but_one(layer, x):
-    """Set the layer's bias so that of all that it puts out for `x` one single value is positive."""
+    """Set the layer's bias so that of all its values for `x` a single one is positive."""
     layer.bias.fill_(-1e4)
     layer.bias[0] = -(x @ layer.weight[0]).topk(2).values.mean()
 
 
 def stack(names):
-    """Linear layers of 12 units, with a ReLU of each name behind one; the last layer puts out zeros."""
+    """Linear layers of 12 units, with a ReLU of each name behind one; the last layer returns zeros."""
     net = nn.Sequential()
     for number, name in enumerate(names):
         net.add_module(f"layer{number}", nn.Linear(WIDE, WIDE))
@@ -35,7 +42,7 @@ def stack(names):
 
 
 class Stack(Check):
-    """A net of three ReLUs, trained: at given steps given ReLUs put out zeros, one of them in all but one unit before."""
+    """A net of three ReLUs, trained: at given steps given ReLUs return zeros, one of them in all but one unit before."""
 
     poison = POISON
     errors = ERRORS
@@ -69,14 +76,8 @@ class Stack(Check):
             net(batch.roll(now, 0) * (1e-9 if now == 2 else 1))
 
     def found(self, nb, case):
-        net, _ = self.given(case)
-        runs = []
-
-        def train(net):
-            runs.append(1)
-            self.train(case, net)
-
-        answer = nb.function("first_to_die")(net, train)
+        (net, _), runs = self.given(case), []
+        answer = nb.function("first_to_die")(net, lambda net: (runs.append(1), self.train(case, net)))
         return net, answer, len(runs)
 
 
@@ -85,19 +86,19 @@ class FirstToDie(Stack):
 
     def probe(self, nb, case):
         _, answer, runs = self.found(nb, case)
-        return {"first_to_die(net, train)": answer, "runs of train": runs}
+        return {RETURNED: answer, "runs of train": runs}
 
     def truth(self, case):
         names = case.words("names", 3)
         first, _, step = self.when(case)
-        return {"first_to_die(net, train)": [names[first], step], "runs of train": ANYTHING}
+        return {RETURNED: pair(names[first], step), "runs of train": ANYTHING}
 
     def mistakes(self, case):
-        names, (first, second, step), field = case.words("names", 3), self.when(case), "first_to_die(net, train)"
+        names, (first, second, step), field = case.words("names", 3), self.when(case), RETURNED
         right = names[first]
 
         def another_layer(got):
-            return None if isinstance(got, list) and isinstance(got[0], str) and got[0] not in names and got[1] != step else "a ReLU"
+            return None if isinstance(got, list) and isinstance(got[0], str) and got[0] not in names and got[1] < step else "a ReLU"
 
         return {
             "died_not_trained": {"runs of train": 0},
@@ -108,7 +109,7 @@ class FirstToDie(Stack):
             "died_counts_calls": {field: AnyOf([right, step + 1], [right, step * 3 + first], [right, step * 3 + first + 1], *([right, step * k] for k in (2, 3)))},
             "loop_variable": {field: AnyOf(*([name, step] for name in (*names, "head") if name != right))},
             "died_wrong_pair": {field: AnyOf([step, right], right, step, ["ReLU", step])},
-            "returns_nothing": {field: None},
+            "died_finds_nobody": {field: None},
         }
 
 
@@ -139,17 +140,17 @@ class InABlock(Check):
     def probe(self, nb, case):
         names = case.words("names", 2)
         net = case.build("net", nested, names)
-        return {"first_to_die(net, train)": nb.function("first_to_die")(net, lambda net: self.train(case, net, names[0]))}
+        return {RETURNED: nb.function("first_to_die")(net, lambda net: self.train(case, net, names[0]))}
 
     def truth(self, case):
-        return {"first_to_die(net, train)": [".".join(case.words("names", 2)), case.integer("step", 1, 4)]}
+        return {RETURNED: pair(".".join(case.words("names", 2)), case.integer("step", 1, 4))}
 
     def mistakes(self, case):
         names, step = case.words("names", 2), case.integer("step", 1, 4)
         return {
-            "died_trains_again": {"first_to_die(net, train)": [".".join(names), 0]},
-            "died_later_one": {"first_to_die(net, train)": [".".join(names), 5]},
-            "died_upper_levels": {"first_to_die(net, train)": AnyOf(None, [names[1], step], [names[0], step])},
+            "died_trains_again": {RETURNED: [".".join(names), 0]},
+            "died_later_one": {RETURNED: [".".join(names), 5]},
+            "died_upper_levels": {RETURNED: AnyOf(None, [names[1], step], [names[0], step])},
         }
 
 
@@ -179,14 +180,13 @@ class SeveralInOneStep(Check):
 
     def probe(self, nb, case):
         net = case.build("net", Turned, case.words("names", 3))
-        return {"first_to_die(net, train)": nb.function("first_to_die")(net, lambda net: self.train(case, net))}
+        return {RETURNED: nb.function("first_to_die")(net, lambda net: self.train(case, net))}
 
     def truth(self, case):
-        return {"first_to_die(net, train)": [max(case.words("names", 3)), case.integer("step", 2, 4)]}
+        return {RETURNED: pair(max(case.words("names", 3)), case.integer("step", 2, 4))}
 
     def mistakes(self, case):
-        others = ([name, case.integer("step", 2, 4)] for name in sorted(case.words("names", 3))[:-1])
-        return {"died_in_one_step": {"first_to_die(net, train)": AnyOf(*others)}}
+        return {"died_in_one_step": {RETURNED: AnyOf(*([name, case.integer("step", 2, 4)] for name in sorted(case.words("names", 3))[:-1]))}}
 
 
 class NothingStays(Stack):
@@ -199,8 +199,8 @@ class NothingStays(Stack):
         alive = nb.function("first_to_die")(net, lambda net: [net(case.tensor("x", ROWS, WIDE)) for _ in range(3)])
         after, _, _ = self.found(nb, case)
         return {
-            "of a net that lives": alive, "hooks left": sum(hook_counts(net).values()) + sum(hook_counts(after).values()),
-            "what runs afterwards": [self.runs(case, net), self.runs(case, after)],
+            "of a net that lives": alive, "what runs afterwards": [self.runs(case, net), self.runs(case, after)],
+            "hooks left": sum(hook_counts(net).values()) + sum(hook_counts(after).values()),
         }
 
     def runs(self, case, net):

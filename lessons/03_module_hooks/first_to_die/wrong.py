@@ -203,7 +203,7 @@ def first_to_die(net, train):
 +            train(net)
 
 # %% removes_before_it_trains
-# misconception: the hooks are off when the training begins | hint: returns_nothing
+# misconception: the hooks are off when the training begins | hint: died_finds_nobody
 # edits: list_for_each_relu
 -    train(net)
 @@
@@ -231,10 +231,16 @@ def first_to_die(net, train):
 +    def watch(name, module, output):
 
 # %% backward_hook
-# misconception: a full backward hook, in a training whose backward it may never see | hint: returns_nothing
+# misconception: a full backward hook, in a training whose backward it may never see | hint: died_finds_nobody
 # edits: list_for_each_relu
 -    def watch(name, module, args, output):
 +    def watch(name, module, grad_input, output):
 @@
 -            handles.append(module.register_forward_hook(partial(watch, name)))
 +            handles.append(module.register_full_backward_hook(partial(watch, name)))
+
+# %% looks_at_the_input
+# misconception: looks at what goes into the ReLU, which is never all zeros | hint: died_finds_nobody
+# edits: list_for_each_relu
+-        dead.setdefault(name, []).append(bool((output == 0).all()))  # in the order in which they run
++        dead.setdefault(name, []).append(bool((args[0] == 0).all()))

@@ -26,7 +26,7 @@ add.register_forward_hook(hook)
 
 # %% forgets_to_register_hook
 # misconception: the second hook is not registered | hint: one_side_missing | canary
-# breaks: three tensors come to the end of the list `answer`
+# breaks: appends three tensors to the list `answer`
 # edits: backward_hook_instead
 -add.register_full_backward_hook(hook)
 

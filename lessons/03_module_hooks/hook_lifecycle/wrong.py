@@ -57,7 +57,7 @@ class hooked:
 
 # %% except_exception
 # misconception: cleans up after an Exception only | hint: hooked_some_errors_only
-# breaks: `KeyboardInterrupt`, the stop button
+# breaks: `KeyboardInterrupt` (the stop button)
 @contextlib.contextmanager
 def hooked(modules, hook):
     handles = []
@@ -223,7 +223,7 @@ def hooked(modules, hook):
 
 # %% swallows
 # misconception: an except that does not raise again | hint: hooked_swallows_error
-# breaks: which comes out of the block
+# breaks: the caller still gets that error
 # edits: handles_in_a_list
          yield
 +    except Exception as error:

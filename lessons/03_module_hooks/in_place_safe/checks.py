@@ -77,7 +77,7 @@ class InFrontOfReLU(Check):
 
 
 class WithoutGradients(Check):
-    """Under `torch.no_grad()` the model runs, and nothing is added."""
+    """Under `torch.no_grad()`, or with a frozen layer on data, the model runs, and nothing is added."""
 
     claims = ("gradients",)  # the answer itself
     poison = POISON
@@ -93,6 +93,8 @@ class WithoutGradients(Check):
             data = net[0](case.tensor("x", 5, 4))
         weight = case.tensor("weight", 6, requires_grad=True)
         (data * weight).backward(case.tensor("upstream", 5, 6))  # goes on with the layer's output, as with any data
+        net[0].requires_grad_(False)
+        net[2](net[0](case.tensor("x", 5, 4))).sum().backward()  # the last layer learns
         return {
             "output": output, "gradients": gradients, "weight.grad": weight.grad,
             "what a hook of others brought": of_others,
@@ -102,7 +104,7 @@ class WithoutGradients(Check):
         net, x = case.build("net", net_with_relu, False), case.tensor("x", 5, 4)
         return {
             "output": net(x), "gradients": [], "weight.grad": (net[0](x) * case.tensor("upstream", 5, 6)).sum(dim=0),
-            "what a hook of others brought": [case.tensor("of others", 3)] * 2,
+            "what a hook of others brought": [case.tensor("of others", 3)] * 3,
         }
 
     def mistakes(self, case):

@@ -47,6 +47,9 @@ class AnyNet(Exploration):
             layer_of(net).forward = run
             output = net(case.drawn("x").clone())
             if output.requires_grad:
-                output.sum().backward()
+                try:
+                    output.sum().backward()
+                except RuntimeError:
+                    raise Beyond from None  # a part changes in place what backward needs
                 found += [one.grad for one in reversed(added) if one.grad is not None]
         return {"gradients": found}

@@ -21,9 +21,9 @@ def output_gradients(layer):
     layer.register_forward_hook(forward_hook)
     return gradients
 
-# %% is_grad_enabled_and_partial
+# %% partial
 def hang_on(gradients, module, args, output):
-    if torch.is_grad_enabled():
+    if output.requires_grad:
         output.register_hook(partial(list.append, gradients))
 
 

@@ -136,11 +136,19 @@ def output_gradients(layer):
 
 # %% no_grad_forgotten
 # misconception: a tensor hook without a look whether there will be a gradient | hint: no_gradient_needed
-# breaks: Running the model under `torch.no_grad()` adds nothing and still works.
+# breaks: Running the model under `torch.no_grad()`, or with a frozen layer on data, adds nothing and still works.
 # edits: hook_on_the_node
 -        if output.grad_fn is not None:
 -            output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))
 +        output.register_hook(gradients.append)
+
+# %% asks_for_the_mode
+# misconception: asks whether gradients are enabled, instead of the tensor whether it requires one | hint: no_gradient_needed
+# edits: hook_on_the_node
+-        if output.grad_fn is not None:
+-            output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))
++        if torch.is_grad_enabled():
++            output.register_hook(gradients.append)
 
 # %% node_of_no_grad
 # misconception: a hook on grad_fn, which is None under no_grad | hint: no_gradient_needed

@@ -216,5 +216,10 @@ class TwoKnobs(Check):
             "output, one handle removed": last, "output, one handle removed, by name": last,
         }
 
+    def mistakes(self, case):
+        free = case.build("hidden blend", Blend, case.integer("hidden depth", 1, 3))
+        bare = free(case.tensor("hidden x1", 3, 4), case.tensor("hidden x2", 3, 4))
+        return {"rescale_other_forward": {"output, one handle removed": bare}}
+
 
 check("rescale_argument", TwoKnobs)

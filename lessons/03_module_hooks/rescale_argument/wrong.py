@@ -191,7 +191,7 @@ def rescale_argument(module, factor):
 
 # %% recomputes_the_sum
 # misconception: a forward hook that computes the sum of Add anew | hint: formula_of_visible_forward
-# breaks: for a module whose forward takes `x1` and `x2`, as that of `Add` does
+# breaks: for a module that takes `x1` and `x2`, as `Add` does
 def rescale_argument(module, factor):
     def hook(module, args, kwargs, output):
         x1 = args[0] if len(args) > 0 else kwargs["x1"]
@@ -248,3 +248,18 @@ def rescale_argument(module, factor):
 
     handle = module.register_forward_pre_hook(hook, with_kwargs=True)
     return handle
+
+# %% own_handle
+# misconception: another forward, which a handle of the learner's own takes off | hint: rescale_other_forward
+class Restore:
+    def __init__(self, module):
+        self.module = module
+
+    def remove(self):
+        del self.module.forward
+
+
+def rescale_argument(module, factor):
+    forward = module.forward
+    module.forward = lambda x1, x2: forward(x1, factor * x2)
+    return Restore(module)

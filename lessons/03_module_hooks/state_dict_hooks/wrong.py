@@ -218,7 +218,7 @@ def accept_old_name(module, old, new):
 
 # %% throws_strangers_away
 # misconception: throws away what it does not know | hint: old_name_hides_errors
-# breaks: what is missing or too much is still reported
+# breaks: missing or unexpected
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         known = {prefix + key for key in module.state_dict()}

@@ -1,3 +1,5 @@
+# nothing to break: Both inputs have one shape and one dtype
+
 # %% also_normalises_the_weight
 # misconception: divides W.grad as well | hint: changes_own_gradient
 # breaks: The gradient of `W` stays as it was.
@@ -156,7 +158,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% once
 # misconception: a hook that removes itself after the first pass | hint: runs_only_once
-# breaks: In each backward pass it divides both input gradients by their sum
+# breaks: In each backward pass it divides both input gradients
 # edits: comprehension
  def module_hook(module, grad_input, grad_output):
 +    handle.remove()

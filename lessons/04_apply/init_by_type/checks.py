@@ -208,8 +208,9 @@ class ConvLinearBatchNormBlock(nn.Module):
     def __init__(self):
         super().__init__()
         self.conv, self.out = SameSize(12, 36, 3), Projection(20, 200)
-        self.others = nn.ModuleList([nn.Embedding(7, 6), nn.LayerNorm(6), nn.GroupNorm(2, 6), nn.PReLU(6)])
-        self.others.extend([Weighted(), nn.Bilinear(3, 4, 5), nn.ConvTranspose1d(3, 4, 2), nn.ConvTranspose2d(4, 3, 2)])
+        others = [nn.Embedding(7, 6), nn.LayerNorm(6), nn.GroupNorm(2, 6), nn.PReLU(6), Weighted(), nn.Bilinear(3, 4, 5)]
+        others += [nn.ConvTranspose1d(3, 4, 2), nn.ConvTranspose2d(4, 3, 2)]
+        self.others = nn.ModuleDict({type(one).__name__: one for one in others})
 
 
 class TypeNotName(ByTypeCheck):
@@ -253,7 +254,7 @@ def _some_of_each(case):
 
 
 class TimesNumbers(Check):
-    """In one more model each layer gets its start, and the others keep their numbers."""
+    """In one more model each layer gets its initialisation, and the others keep their numbers."""
 
     def probe(self, nb, case):
         model, factor = case.build("hidden model", _some_of_each, case), case.integer("hidden factor", 2, 999)

@@ -275,7 +275,7 @@ def init_by_type(module):
         bias = torch.zeros_like(bias)
 
 # %% reset_parameters
-# misconception: PyTorch's own start for each layer | hint: init_not_by_table
+# misconception: PyTorch's own initialisation for each layer | hint: init_not_by_table
 def init_by_type(module):
     if hasattr(module, "reset_parameters"):
         module.reset_parameters()

@@ -84,7 +84,7 @@ def init_in_place(model, new):
 
 # %% ones
 # misconception: always writes ones | hint: new_values_ignored
-# breaks: takes the values of the tensor `new(p)`
+# breaks: takes the values of `new(p)`
 def init_in_place(model, new):
     for parameter in model.parameters():
         nn.init.ones_(parameter)

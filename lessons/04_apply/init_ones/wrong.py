@@ -50,7 +50,7 @@ returned_module = model.apply(weight_initialization)
 
 # %% global_model
 # misconception: uses the notebook's model, not the module it is given | hint: apply_uses_global_model
-# breaks: The check applies it to other trees, too
+# breaks: The check applies it to other trees of `Function_*`, too
 model = Model()
 
 
@@ -173,7 +173,6 @@ returned_module = model.apply(weight_initialization)
 
 # %% scalar_shape
 # misconception: a scalar instead of one element | hint: init_shape
-# breaks: `W` keeps its shape
 # edits: divides_by_itself
 -        module.W.data /= module.W.data
 +        module.W = Parameter(torch.tensor(1.0))

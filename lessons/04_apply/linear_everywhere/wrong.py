@@ -45,7 +45,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% bias_not_initialised
 # misconception: initialises W only | hint: bias_not_one
-# breaks: sets every element of `W` and `b` to 1
+# breaks: every element of `W` and `b` is 1
 # edits: bias_everywhere
 -    module.b = Parameter(torch.rand(2))
 +    if hasattr(module, "W"):
@@ -181,7 +181,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% not_rewired
 # misconception: the third apply is missing | hint: not_applied
-# breaks: apply each of them to `model`
+# breaks: apply each to `model`
 # edits: child_called_b
 -    if hasattr(module, "b"):
 @@
@@ -219,7 +219,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% plain_tensor_bias
 # misconception: b is a plain tensor | hint: tensor_for_parameter
-# breaks: a `Parameter` of its own called `b`
+# breaks: a `Parameter` of its own, `b`
 # edits: buffer_bias
 -        module.register_buffer("b", torch.rand(2))
 +        module.b = torch.rand(2)

@@ -1,3 +1,4 @@
+# nothing to break: no wanted module stands inside another
 # nothing to break: Write `replace_modules(model, wanted, make)`.
 
 # %% always_eval
@@ -96,7 +97,7 @@ def replace_modules(model, wanted, make):
 
 # %% made_for_each_place
 # misconception: one replacement for each place | hint: one_for_each_place
-# breaks: A module that appears in several places gets **one** replacement
+# breaks: A module in several places gets **one** replacement
 def replace_modules(model, wanted, make):
     for name, module in list(model.named_modules(remove_duplicate=False)):
         if wanted(module):
@@ -114,7 +115,7 @@ def replace_modules(model, wanted, make):
 
 # %% mode_forgotten
 # misconception: a new module is in training mode | hint: mode_lost | canary
-# breaks: is in the mode, training or eval, of the module
+# breaks: is in the mode, training or eval, of what it replaces
 # edits: always_eval
 -            made[module] = made.get(module) or make(module).eval()
 +            if module not in made:
@@ -128,7 +129,7 @@ def replace_modules(model, wanted, make):
 
 # %% mode_on_top
 # misconception: sets the flag of the outermost module only | hint: mode_on_top_only
-# breaks: A replacement, with all that is in it
+# breaks: A replacement, with all inside
 # edits: mode_forgotten
                  made[module] = make(module)
 +                made[module].training = module.training

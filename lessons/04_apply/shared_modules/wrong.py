@@ -105,7 +105,7 @@ def hook_once(model, hook):
 
 # %% mark_on_module
 # misconception: leaves a mark on the module | hint: mark_outlives_hook
-# breaks: when these are removed, it works again
+# breaks: Once they are removed, it may be called again
 # edits: this_hook_not_there
 -        if hook not in module._forward_hooks.values():
 +        if not hasattr(module, "hooked"):

@@ -1,5 +1,3 @@
-# nothing to break: Let `apply` do the work: write a function that puts the class name of its module into `answer`, and give that function to `model.apply`.
-
 # %% applied_twice
 # misconception: the apply call stands in the cell twice | hint: applied_twice | canary
 # breaks: Each visit appears once

@@ -23,7 +23,10 @@ class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()
         self.model = model
+        modes = {module: module.training for module in model.modules()}
         self.extractor = create_feature_extractor(model, return_nodes={name: name for name in layers})
+        for module, mode in modes.items():  # torchvision has set one mode for all
+            module.training = mode
 
     def forward(self, x):
         return self.extractor(x)

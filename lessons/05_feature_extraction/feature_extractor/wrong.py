@@ -1,6 +1,8 @@
+# nothing to break: Each layer returns one tensor and runs once
+
 # %% attribute_access
 # misconception: getattr with a dotted name | hint: dotted_name
-# breaks: `layers` is a list of dotted names
+# breaks: `layers` are dotted names
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()
@@ -41,7 +43,7 @@ class FeatureExt(nn.Module):
 
 # %% forces_eval
 # misconception: switches the model to eval mode | hint: changes_mode
-# breaks: The model stays as it is
+# breaks: The model keeps its mode and outputs
 # edits: every_module
 -        for name, module in model.named_modules():
 -            module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
@@ -64,7 +66,7 @@ class FeatureExt(nn.Module):
 
 # %% keeps_first_call
 # misconception: the first call's features stay | hint: stale_result
-# breaks: each call returns the features of its own input
+# breaks: each call returns its own input's features
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()
@@ -80,7 +82,7 @@ class FeatureExt(nn.Module):
 
 # %% keeps_input
 # misconception: keeps the input | hint: input_or_output
-# breaks: its values the outputs of those layers
+# breaks: its values those layers' outputs
 # edits: attribute_access
 -            getattr(model, name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
 +            model.get_submodule(name).register_forward_hook(
@@ -143,7 +145,7 @@ class FeatureExt(nn.Module):
 
 # %% registers_in_forward
 # misconception: new hooks at each call, never removed | hint: hooks_pile_up
-# breaks: The model stays as it is
+# breaks: hooks do not pile up
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()

@@ -22,7 +22,7 @@ ERRORS = {
 
 
 def run(model, layer, x, replace):
-    """model(x) where `layer` puts out replace(its input, its output), without any hook: its forward is wrapped for this run."""
+    """model(x) where `layer` returns replace(its input, its output), without any hook: its forward is wrapped for this run."""
     module = model.get_submodule(layer)
     forward = module.forward
     module.forward = lambda given: replace(given, forward(given))
@@ -76,7 +76,7 @@ class Patched(Check):
         return {"answers, by layer": answers}
 
     def answers(self, case, replace):
-        """What the model answers to the corrupted input where each layer in turn puts out what `replace` says."""
+        """What the model answers to the corrupted input where each layer in turn returns what `replace` says."""
         model, clean, corrupted = self.given(case)
         found = {}
         for layer in self.layers:

@@ -24,7 +24,7 @@ def somebody(module, args, output):
 
 
 class WhatPoolPutsOut(Check):
-    """`pooled(net, pictures)` is what `net.pool` puts out while `net` runs."""
+    """`pooled(net, pictures)` is what `net.pool` returns while `net` runs."""
 
     errors = ERRORS
     field = "pooled(net, pictures)"
@@ -117,7 +117,7 @@ def aquarium(case):
 
 
 class InTheAquarium(Check):
-    """It is what this net's pool puts out, for each call; the net is as it was."""
+    """It is what this net's pool returns, for each call; the net is as it was."""
 
     def probe(self, nb, case):
         net, animals = aquarium(case)

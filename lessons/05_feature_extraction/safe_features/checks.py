@@ -29,7 +29,7 @@ def reached_from(features, model, case):
 
 
 def steps_of(net, x):
-    """What some layers of TinyResNet get and put out, and what is in that memory afterwards."""
+    """What some layers of TinyResNet get and return, and what is in that memory afterwards."""
     with torch.no_grad():
         stem = net.conv1(x)
         norm = net.bn1(stem)
@@ -253,7 +253,7 @@ def still(case):
 
 
 class Distilled(Check):
-    """Features are what the layers put out at that moment, and stay so; hooks are gone, even after an error."""
+    """Features are what the layers return at that moment, and stay so; hooks are gone, even after an error."""
 
     def probe(self, nb, case):
         model, layers, batches = still(case)

@@ -10,12 +10,11 @@ def safe_features(model, layers, x):
         model(x)
     return features
 
-# %% hands_a_copy_on
+# %% context_manager
 @contextmanager
 def recorded(model, layers, features):
     def keep(name, module, args, output):
-        features[name] = output.data
-        return output.clone()  # whatever is written later goes into the copy
+        features[name] = output.data.clone()
 
     handles = [model.get_submodule(name).register_forward_hook(partial(keep, name)) for name in layers]
     try:
@@ -28,8 +27,8 @@ def recorded(model, layers, features):
 def safe_features(model, layers, x):
     features = {}
     with recorded(model, layers, features):
-        model(x.clone())
-    return {name: value.clone() for name, value in features.items()}
+        model(x)
+    return features
 
 # %% one_hook_for_all
 def safe_features(model, layers, x):

@@ -1,3 +1,6 @@
+# nothing to break: The names are those of `named_modules()`
+# nothing to break: Each of these layers returns one tensor and runs once at most
+
 # %% children_only
 # misconception: looks among the children | hint: dotted_name
 def safe_features(model, layers, x):

@@ -30,7 +30,7 @@ class Talk(nn.Module):
 
 
 class TwoEntries(nn.Module):
-    """A block that puts out what is hidden, and what it says."""
+    """A block that returns what is hidden, and what it says."""
 
     def __init__(self):
         super().__init__()
@@ -42,7 +42,7 @@ class TwoEntries(nn.Module):
 
 
 class Steered(Check):
-    """What the block puts out under "hidden" has the direction added to it."""
+    """What the block returns under "hidden" has the direction added to it."""
 
     errors = ERRORS
 

@@ -45,12 +45,6 @@
 +        output["hidden"] = output["hidden"] + direction
 +        return output
 
-# %% updates_the_dict
-# misconception: updates the old dict | hint: steer_in_place
-# edits: one_line
--    return block.register_forward_hook(lambda module, args, output: output | {"hidden": output["hidden"] + direction})
-+    return block.register_forward_hook(lambda module, args, output: output.update(hidden=output["hidden"] + direction))
-
 # %% adds_in_place_to_a_shallow_copy
 # misconception: copies the dict and adds to the tensor in place | hint: steer_in_place
 # edits: copied_then_changed

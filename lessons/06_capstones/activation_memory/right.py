@@ -162,7 +162,7 @@ def ActivationMemory(model):
         for handle in handles:
             handle.remove()
 
-# %% packs_numpy_global_hooks
+# %% global_hooks
 class ActivationMemory:
     def __init__(self, model):
         self.names = {module: name for name, module in model.named_modules()}
@@ -180,7 +180,7 @@ class ActivationMemory:
         self.counted = []
         for parameter in self.model.parameters():
             self.counted.append(parameter.untyped_storage().data_ptr())
-        self.hooks = saved_tensors_hooks(self.pack, torch.from_numpy)
+        self.hooks = saved_tensors_hooks(self.pack, torch.Tensor.detach)
         self.hooks.__enter__()
         return self
 
@@ -200,7 +200,7 @@ class ActivationMemory:
             name = self.names[self.modules[-1]] if len(self.modules) > 0 else ""
             self.bytes = self.bytes + size
             self.by_layer[name] = self.by_layer[name] + size if name in self.by_layer else size
-        return tensor.detach().numpy()
+        return tensor.data
 
     def __exit__(self, exc_type, exc_value, exc_traceback):
         self.hooks.__exit__(exc_type, exc_value, exc_traceback)
@@ -259,43 +259,6 @@ class ActivationMemory:
         while self._handles:
             self._handles.pop().remove()
         return self._context.__exit__(kind, error, trace)
-
-# %% subclass_of_the_hooks
-class ActivationMemory(saved_tensors_hooks):
-    def __init__(self, model):
-        super().__init__(self.pack, lambda kept: kept)
-        self.model = model
-        self.bytes = 0
-        self.by_layer = {}
-        self.known = {p.untyped_storage().data_ptr() for p in model.parameters()}
-        self.path = []
-
-    def __enter__(self):
-        super().__enter__()
-        self.handles = []
-        for name, module in self.model.named_modules():
-            self.handles += [
-                module.register_forward_pre_hook(lambda *_, name=name: self.path.append(name)),
-                module.register_forward_hook(self.leave),
-            ]
-        return self
-
-    def leave(self, module, args, output):
-        self.path.pop()
-
-    def pack(self, tensor):
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in self.known:
-            self.known.add(storage.data_ptr())
-            self.bytes += len(storage)
-            name = self.path[-1] if self.path else ""
-            self.by_layer[name] = self.by_layer.get(name, 0) + len(storage)
-        return tensor.detach()
-
-    def __exit__(self, *error):
-        super().__exit__(*error)
-        for handle in self.handles:
-            handle.remove()
 
 # %% ids_of_storages
 class ActivationMemory:

@@ -195,38 +195,23 @@ class ActivationMemory:
 # %% no_finally
 # misconception: a generator that does not leave its hooks after an error | hint: tool_not_after_error
 # breaks: also after an error
-from types import SimpleNamespace
-
-
-@contextmanager
-def ActivationMemory(model):
-    memory = SimpleNamespace(bytes=0, by_layer={})
-    seen = {p.untyped_storage().data_ptr() for p in model.parameters()}
-    stack = [""]
-
-    def enter(name, module, args):
-        stack.append(name)
-
-    def leave(module, args, output):
-        stack.pop()
-
-    def pack(tensor):
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in seen:
-            seen.add(storage.data_ptr())
-            memory.bytes += storage.nbytes()
-            memory.by_layer[stack[-1]] = memory.by_layer.get(stack[-1], 0) + storage.nbytes()
-        return tensor.detach()
-
-    handles = []
-    for name, module in model.named_modules():
-        handles += [module.register_forward_pre_hook(partial(enter, name)), module.register_forward_hook(leave)]
-    hooks = saved_tensors_hooks(pack, lambda kept: kept)
-    hooks.__enter__()
-    yield memory
-    hooks.__exit__(None, None, None)
-    for handle in handles:
-        handle.remove()
+# edits: generator_with_namespace
+-    try:
+-        for name, module in model.named_modules():
+-            handles.append(module.register_forward_pre_hook(lambda m, a, name=name: stack.append(name)))
+-            handles.append(module.register_forward_hook(after))
+-        with saved_tensors_hooks(pack, lambda t: t):
+-            yield memory
+-    finally:
+-        for handle in handles:
+-            handle.remove()
++    for name, module in model.named_modules():
++        handles.append(module.register_forward_pre_hook(lambda m, a, name=name: stack.append(name)))
++        handles.append(module.register_forward_hook(after))
++    with saved_tensors_hooks(pack, lambda t: t):
++        yield memory
++    for handle in handles:
++        handle.remove()
 
 # %% ends_with_the_name
 # misconception: the hook that ends a layer returns the name that it takes off the list | hint: hook_replaces_output

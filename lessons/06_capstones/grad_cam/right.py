@@ -1,36 +1,3 @@
-# %% context_manager_class
-class Catch:
-    """Catches the output of one module, and the gradient with respect to it."""
-
-    def __init__(self, module):
-        self.module = module
-        self.output = self.gradient = None
-
-    def __enter__(self):
-        self.handle = self.module.register_forward_hook(self.on_output)
-        return self
-
-    def __exit__(self, *error):
-        self.handle.remove()
-
-    def on_output(self, module, inputs, output):
-        self.output = output.clone().detach()
-        output.register_hook(self.on_gradient)
-
-    def on_gradient(self, gradient):
-        self.gradient = gradient
-
-
-def grad_cam(model, layer, x, targets):
-    with torch.enable_grad(), Catch(model.get_submodule(layer)) as caught:
-        images = x.clone().detach().requires_grad_()
-        one_hot = F.one_hot(targets.long(), model(images[:1]).shape[1]).to(x.dtype)
-        scores = model(images)
-        torch.autograd.grad(scores, images, grad_outputs=one_hot)
-    weights = caught.gradient.flatten(2).mean(2)
-    heat = (weights[..., None, None] * caught.output).sum(dim=1)
-    return heat.clamp_min(0)
-
 # %% forward_in_two_passes
 def grad_cam(model, layer, x, targets):
     """Looks first; then runs the model again with the layer's output replaced by a leaf of its own."""
@@ -38,7 +5,7 @@ def grad_cam(model, layer, x, targets):
     with torch.no_grad():
         with module.register_forward_hook(lambda m, args, output: leaves.append(output.clone())):
             leaves = []
-            model(x)
+            model(x.clone())
     leaf = leaves[0].requires_grad_()
     with module.register_forward_hook(lambda m, args, output: leaf * 1):
         scores = model(x)
@@ -62,7 +29,7 @@ def grad_cam(model, layer, x, targets):
         for p, _, _ in before:
             p.requires_grad_(True)
             p.grad = None
-        output = model(x.detach())
+        output = model(x.detach().requires_grad_() * 1)
         output[range(len(targets)), targets].sum().backward()
     finally:
         hook.remove()
@@ -83,7 +50,7 @@ def grad_cam(model, layer, x, targets):
     handle = model.get_submodule(layer).register_forward_hook(hook, with_kwargs=True)
     try:
         inputs = x.data.clone().requires_grad_()
-        loss = model(inputs)[torch.arange(x.shape[0]), targets]
+        loss = model(inputs.clone())[torch.arange(x.shape[0]), targets]
         torch.autograd.grad(loss, inputs, torch.ones_like(loss))
     finally:
         handle.remove()
@@ -126,11 +93,11 @@ def grad_cam(model, layer, x, targets):
         handle = module.register_forward_hook(remember)
         try:
             single = picture.unsqueeze(0).detach().requires_grad_(True)
-            score = model(single)[0, target]
+            score = model(single.clone())[0, target]
             score.backward(inputs=[single])
         finally:
             handle.remove()
-        heat = torch.zeros(seen["A"].shape[2:])
+        heat = torch.zeros_like(seen["A"][0, 0])
         for channel, slope in zip(seen["A"][0], seen["G"][0]):
             heat += slope.mean() * channel
         maps.append(heat.clamp(min=0))

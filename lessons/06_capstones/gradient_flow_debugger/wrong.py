@@ -1,7 +1,7 @@
 # nothing to break: Write the context manager
 
 # %% asks_requires_grad
-# misconception: takes requires_grad for the answer | hint: gfd_unreached | canary
+# misconception: takes requires_grad for the answer | hint: gfd_unreached
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -90,7 +90,7 @@ def gradient_flow_debugger(model):
 +    for name, module in model.named_children():
 
 # %% class_names
-# misconception: class names instead of names | hint: class_or_name
+# misconception: class names instead of names | hint: class_or_name | canary
 # edits: bad_gradients_of_parameters
      def make_hook(name):
 +        def backward_hook(grad):
@@ -176,7 +176,7 @@ def gradient_flow_debugger(model):
 
 # %% gradients_in_forward_order
 # misconception: keeps the outputs with retain_grad and looks through them in the order of forward | hint: gfd_last_for_first
-# breaks: in the order of *backward*
+# breaks: the first, in *backward*, to get such a gradient
 # edits: forward_only
      report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
 +
@@ -329,7 +329,7 @@ def gradient_flow_debugger(model):
 
 # %% tensors_in_the_report
 # misconception: leaves tensors in the report | hint: gfd_tensors_in_report
-# breaks: plain text and numbers
+# breaks: text and numbers
 # edits: norm
 -            report["dead"][name] = silent.float().mean().item()
 +            report["dead"][name] = silent.float().mean()
@@ -339,7 +339,7 @@ def gradient_flow_debugger(model):
 
 # %% zero_counts_as_none
 # misconception: lists parameters whose gradient is 0 as well | hint: gfd_zero_is_not_none
-# breaks: the parameters whose `.grad` is `None`
+# breaks: parameters whose `.grad` is `None`
 # edits: class_names
 -        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
 +        handles.append(module.register_forward_hook(make_hook(name)))

@@ -116,19 +116,6 @@ class OptimizerInBackward:
 +                parameter.grad = None
 +
 
-# %% late_binding_lambda
-# misconception: lambdas that share the loop's optimizer | hint: optimizer_late_binding
-# edits: late_binding
--        for parameter in self.optimizers:
--
--            def hook(_):
--                self.optimizers[parameter].step()
--                parameter.grad = None
-+        for parameter, optimizer in self.optimizers.items():
-+            def hook(p):
-+                optimizer.step()
-+                optimizer.zero_grad()
-
 # %% linear_children_only
 # misconception: parameters of direct Linear children | hint: optimizer_misses_some
 # edits: frozen_parameters
@@ -228,14 +215,6 @@ def OptimizerInBackward(model, make_optimizer):
 -            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
 +            handle_of[parameter] = parameter.register_post_accumulate_grad_hook(hook)
 +            self.handles.append(handle_of[parameter])
-
-# %% removed_without_error_only
-# misconception: cleans up only where nothing went wrong | hint: tool_not_after_error
-# edits: hooks_left
--        pass
-+        if error[0] is None:
-+            for handle in self.handles:
-+                handle.remove()
 
 # %% hides_the_error
 # misconception: __exit__ returns True, which hides the error | hint: feat_error_swallowed

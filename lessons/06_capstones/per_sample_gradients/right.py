@@ -66,43 +66,6 @@ class PerSampleGradients:
 
         self.gradients.update(vmap(one)(self.x, self.grad))
 
-# %% computed_at_the_end
-from collections import defaultdict
-
-
-class PerSampleGradients:
-    """The hooks only take notes; the sums are done when the block ends."""
-
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.layers = {n: m for n, m in model.named_modules() if type(m) is nn.Linear}
-        self.names = {p: n for n, p in model.named_parameters()}
-        self.reduction = reduction
-        self.gradients = {}
-        self.notes = defaultdict(list)
-
-    def __enter__(self):
-        self.handles = [
-            layer.register_forward_hook(lambda m, args, out, name=name: self.note(name, args[0], out))
-            for name, layer in self.layers.items()
-        ]
-        return self
-
-    def note(self, name, x, out):
-        out.register_hook(lambda g: self.notes[name].append((x.detach(), g.clone())))
-
-    def __exit__(self, kind, error, trace):
-        for handle in self.handles:
-            handle.remove()
-        if kind is not None:
-            return False
-        for name, pairs in self.notes.items():
-            factor = len(pairs[0][0]) if self.reduction == "mean" else 1
-            sums = [factor * sum(torch.einsum("ni,no->noi", x, g) for x, g in pairs), factor * torch.stack([g for _, g in pairs]).sum(0)]
-            for parameter, value in zip(self.layers[name].parameters(), sums):  # weight, and bias if there is one
-                key = self.names[parameter]
-                self.gradients[key] = self.gradients.get(key, 0) + value
-        self.notes.clear()
-
 # %% forward_replaced_for_a_while
 class PerSampleGradients:
     """No hooks on the modules at all: their forward is another one until the block ends."""

@@ -132,38 +132,9 @@ class PerSampleGradients:
 
 # %% first_in_first_out
 # misconception: pairs the calls of a reused layer in forward order | hint: per_sample_wrong_pairs
-class PerSampleGradients:
-    def __init__(self, model, reduction="mean"):
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-        self.inputs = {}
-        self.handles = []
-
-    def __enter__(self):
-        for name, module in self.model.named_modules():
-            if isinstance(module, nn.Linear):
-                self.inputs[name] = []
-                self.handles.append(module.register_forward_hook(partial(self.forward_hook, name)))
-                self.handles.append(module.register_full_backward_hook(partial(self.backward_hook, name)))
-        return self
-
-    def forward_hook(self, name, module, args, output):
-        self.inputs[name].append(args[0].detach())
-
-    def backward_hook(self, name, module, grad_input, grad_output):
-        x = self.inputs[name].pop(0)
-        g = grad_output[0]
-        if self.reduction == "mean":
-            g = g * g.shape[0]
-        for key, value in ((f"{name}.weight", g[:, :, None] * x[:, None, :]), (f"{name}.bias", g)):
-            if key.endswith("bias") and module.bias is None:
-                continue
-            self.gradients[key] = self.gradients[key] + value if key in self.gradients else value
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: full_backward_hook_and_stack
+-            x = inputs.pop()  # backward visits the calls in reverse order
++            x = inputs.pop(0)
 
 # %% forgets_the_mean
 # misconception: takes the gradient at the output as it comes, divided by N | hint: per_sample_still_mean
@@ -173,32 +144,13 @@ class PerSampleGradients:
 
 # %% grad_output_is_tuple
 # misconception: multiplies with the tuple of output gradients | hint: per_sample_tuple
-class PerSampleGradients:
-    def __init__(self, model, reduction="mean"):
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        self.handles, self.inputs = [], {}
-        for name, module in self.model.named_modules():
-            if isinstance(module, nn.Linear):
-                self.handles.append(module.register_forward_hook(partial(self.forward_hook, name)))
-                self.handles.append(module.register_full_backward_hook(partial(self.backward_hook, name)))
-        return self
-
-    def forward_hook(self, name, module, args, output):
-        self.inputs[name] = args[0].detach()
-
-    def backward_hook(self, name, module, grad_input, grad_output):
-        N = len(self.inputs[name]) if self.reduction == "mean" else 1
-        self.gradients[name + ".weight"] = N * torch.einsum("no,ni->noi", grad_output, self.inputs[name])
-        if module.bias is not None:
-            self.gradients[name + ".bias"] = N * grad_output
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
+# edits: full_backward_hook_and_stack
+-            g = grad_output[0].clone()
+-            if self.reduction == "mean":
+-                g = g * g.shape[0]
++            g = grad_output
++            if self.reduction == "mean":
++                g = g * len(x)
 
 # %% hides_the_error
 # misconception: __exit__ returns True, which hides the error | hint: feat_error_swallowed

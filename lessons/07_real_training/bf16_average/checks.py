@@ -140,19 +140,19 @@ class OfFloat64(CommCheck):
 class NothingWaits(CommCheck):
     """It returns futures at once: nothing is there before the sums have come."""
 
-    claims = ("there before the sums came",)
+    claims = ("futures done before the sums came",)
 
     def probe(self, nb, case):
         wires, futures = self.sent_and_waiting(nb, case)
         there = [hasattr(one, "done") and bool(one.done()) for one in futures]
         arrive(wires)
-        return {"there before the sums came": there, "averages": [one.wait() if one.done() else None for one in futures]}
+        return {"futures done before the sums came": there, "averages": [one.wait() if one.done() else None for one in futures]}
 
     def truth(self, case):
-        return {"there before the sums came": [False, False], "averages": self.wanted(case)}
+        return {"futures done before the sums came": [False, False], "averages": self.wanted(case)}
 
     def mistakes(self, case):
-        return {"comm_own_gradient": {"there before the sums came": other_than([False, False])}}
+        return {"comm_own_gradient": {"futures done before the sums came": other_than([False, False])}}
 
 
 check("bf16_average", Averages, OfFloat64, NothingWaits)

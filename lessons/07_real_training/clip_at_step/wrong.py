@@ -108,7 +108,7 @@ def clip_at_step(optimizer, most):
 
 # %% gathered_at_once
 # misconception: gathers the parameters when it registers, not when it clips | hint: clip_gathered_too_soon
-# breaks: Parameters that the optimizer gets later belong to it as well.
+# breaks: Parameters that are added to the optimizer later are clipped, too.
 def clip_at_step(optimizer, most):
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
 

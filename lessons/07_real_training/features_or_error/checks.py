@@ -101,7 +101,7 @@ class Heard(HeardCheck):
         runs = []
         model.register_forward_pre_hook(lambda module, args: runs.append(len(runs)))
         found = self.says(nb, model, self.asked(case), case.tensor("x", 3, 4))
-        return {"features(...)": found, "runs": runs}
+        return {"features(...)": found, "the list of its runs": runs}
 
     def outputs(self, case, key="names"):
         model, names, _ = self.given(case)
@@ -113,7 +113,7 @@ class Heard(HeardCheck):
 
     def truth(self, case):
         outputs = self.outputs(case)
-        return {"features(...)": {name: outputs[name][1] for name in self.asked(case)}, "runs": [0]}
+        return {"features(...)": {name: outputs[name][1] for name in self.asked(case)}, "the list of its runs": [0]}
 
     def mistakes(self, case):
         outputs, asked = self.outputs(case), self.asked(case)
@@ -130,11 +130,11 @@ class Heard(HeardCheck):
             "speaks_first_level": {"features(...)": says_that(True)},
             "loop_variable": {"features(...)": says_that(False)},
             "speaks_stale": {"features(...)": Matches(stale, "other names")},
-            "speaks_runs_often": {"runs": such_that(lambda got: len(got) > 1)},
-            "hook_never_ran": {"runs": []},
+            "speaks_runs_often": {"the list of its runs": such_that(lambda got: len(got) > 1)},
+            "hook_never_ran": {"the list of its runs": []},
             "input_or_output": {"features(...)": {name: (outputs[name][0],) for name in asked}},
             "all_layers": {"features(...)": {**{name: out for name, (_, out) in outputs.items()}}},
-            "output_for_features": {"features(...)": outputs[f"inner.{self.names(case)[-1]}"][1], "runs": [0]},
+            "output_for_features": {"features(...)": outputs[f"inner.{self.names(case)[-1]}"][1], "the list of its runs": [0]},
             "speaks_list": {"features(...)": [outputs[name][1] for name in asked]},
             "speaks_short_names": {"features(...)": {name.split(".")[-1]: value for name, value in wanted.items()}},
         }
@@ -157,15 +157,15 @@ class NotHeard(HeardCheck):
         model.register_forward_hook(lambda module, args, output: runs.append(output.detach().clone()))
         one = self.says(nb, model, [*heard, f"inner.{unheard[0]}"], case.tensor("x", 3, 4))
         compiled = self.says(nb, Compiled(self.given(case)[0]), heard, case.tensor("x", 3, 4))
-        return {"three of five not heard": some, "one not heard": one, "outputs of the model": runs, "compiled": compiled}
+        return {"the answer when three are silent": some, "the answer when one is silent": one, "the list of its outputs": runs, "the answer when all is compiled": compiled}
 
     def truth(self, case):
         model, names, unheard = self.given(case)
         heard = [f"inner.{name}" for name in names if name not in unheard]
         unheard = [f"inner.{name}" for name in unheard]
         return {
-            "three of five not heard": telling(unheard, heard), "one not heard": telling(unheard[:1], heard),
-            "outputs of the model": [model(case.tensor("x", 3, 4)).detach()], "compiled": telling(heard),
+            "the answer when three are silent": telling(unheard, heard), "the answer when one is silent": telling(unheard[:1], heard),
+            "the list of its outputs": [model(case.tensor("x", 3, 4)).detach()], "the answer when all is compiled": telling(heard),
         }
 
     def mistakes(self, case):
@@ -181,11 +181,11 @@ class NotHeard(HeardCheck):
 
         silent = Matches(lambda got: "an error" if isinstance(got, str) else None, "no error")
         return {
-            "speaks_if_all_silent": {"three of five not heard": silent, "one not heard": silent},
-            "speaks_first_only": {"three of five not heard": Matches(first_only, "one name")},
-            "speaks_no_names": {"three of five not heard": Matches(nameless, "no name")},
-            "speaks_runs_often": {"outputs of the model": such_that(lambda got: len(got) > 1)},
-            "speaks_of_another": {"compiled": silent},
+            "speaks_if_all_silent": {"the answer when three are silent": silent, "the answer when one is silent": silent},
+            "speaks_first_only": {"the answer when three are silent": Matches(first_only, "one name")},
+            "speaks_no_names": {"the answer when three are silent": Matches(nameless, "no name")},
+            "speaks_runs_often": {"the list of its outputs": such_that(lambda got: len(got) > 1)},
+            "speaks_of_another": {"the answer when all is compiled": silent},
         }
 
 

@@ -28,12 +28,6 @@
 +        if name not in found:
 +            raise RuntimeError(f"this hook never ran: {name}")
 
-# %% warns
-# misconception: warns, and goes on | hint: speaks_if_all_silent
-# edits: closures_and_finally
--        raise RuntimeError(f"these hooks never ran: {sorted(missing)}")
-+        warnings.warn(f"these hooks never ran: {sorted(missing)}")
-
 # %% key_error
 # misconception: lets the dict complain | hint: speaks_other_error
 # edits: closures_and_finally

@@ -55,20 +55,20 @@ class StartsAsTheLayer(LoraCheck):
         other = nb.function("LoRA")(self.linear(case), 2)
         names = {name: tuple(one.shape) for name, one in lora.named_parameters() if name in ("A", "B")}
         random = bool(lora.A.any()) and not torch.equal(lora.A, other.A)
-        return {"output": lora(self.x(case)), "shapes": names, "A is random": random, "B": lora.B}
+        return {"output": lora(self.x(case)), "shapes of its parameters": names, "A is random": random, "B": lora.B}
 
     def truth(self, case):
         inside, out, _ = self.sizes(case)
         shapes = {"A": (2, inside), "B": (out, 2)}
-        return {"output": self.linear(case)(self.x(case)), "shapes": shapes, "A is random": True, "B": torch.zeros(out, 2)}
+        return {"output": self.linear(case)(self.x(case)), "shapes of its parameters": shapes, "A is random": True, "B": torch.zeros(out, 2)}
 
     def mistakes(self, case):
         inside, out, _ = self.sizes(case)
         swapped = {"A": (inside, 2), "B": (2, out)}
         return {
             "lora_correction_alone": {"output": torch.zeros(2, self.sizes(case)[2], out)},
-            "lora_not_parameters": {"shapes": Matches(lambda got: None if len(got) < 2 else "two", "fewer than two")},
-            "lora_transposed": {"shapes": swapped},
+            "lora_not_parameters": {"shapes of its parameters": Matches(lambda got: None if len(got) < 2 else "two", "fewer than two")},
+            "lora_transposed": {"shapes of its parameters": swapped},
             "lora_never_starts": {"A is random": False, "B": torch.zeros(out, 2)},
             "lora_which_is_zero": {"B": other_than(torch.zeros(out, 2))},
         }
@@ -114,7 +114,7 @@ class OnlyTheTwo(LoraCheck):
         optimizer = torch.optim.SGD(lora.parameters(), lr=0.01)
         optimizer.step()
         return {
-            "A.grad": lora.A.grad, "B.grad": lora.B.grad, "x.grad": x.grad, "frozen": frozen,
+            "A.grad": lora.A.grad, "B.grad": lora.B.grad, "x.grad": x.grad, "the list of frozen parameters": frozen,
             "weight after a step": linear.weight.detach().clone(), "saved": sorted(lora.state_dict()),
         }
 
@@ -124,14 +124,14 @@ class OnlyTheTwo(LoraCheck):
         (linear(x) + x @ a.T @ b.T).pow(2).sum().backward()
         return {
             "A.grad": Close(a.grad, rtol=1e-3, atol=1e-3), "B.grad": Close(b.grad, rtol=1e-3, atol=1e-3), "x.grad": Close(x.grad, rtol=1e-3, atol=1e-3),
-            "frozen": ["weight", "bias"], "weight after a step": linear.weight.detach(), "saved": ANYTHING,
+            "the list of frozen parameters": ["weight", "bias"], "weight after a step": linear.weight.detach(), "saved": ANYTHING,
         }
 
     def mistakes(self, case):
         a, b = self.factors(case, 2)
         output = self.linear(case)(self.x(case)).detach() + self.x(case) @ (b @ a).T
         return {
-            "lora_not_frozen": {"frozen": other_than(["weight", "bias"])},
+            "lora_not_frozen": {"the list of frozen parameters": other_than(["weight", "bias"])},
             "lora_no_gradient": {"A.grad": None},
             "lora_cut_off": {"x.grad": Close(2 * output @ b @ a, rtol=1e-3, atol=1e-3)},
         }

@@ -125,7 +125,7 @@ class FirstOfTwo(HuntCheck):
 class InTheLossOrNowhere(HuntCheck):
     """An operation of the loss has no module; if all is finite, it returns None."""
 
-    claims = ("all finite", "in the loss")  # answers themselves
+    claims = ("the answer when all is finite", "the answer for a NaN of the loss")  # answers themselves
 
     def which(self, case):
         return [0]
@@ -135,22 +135,22 @@ class InTheLossOrNowhere(HuntCheck):
         sound = case.build("net", Branches, names, self.kinds(case), [])
         fragile = Fragile("ratio", True)  # the first of its gradients is None
         return {
-            "in the loss": hunt(sound, case.tensor("x", 5, 4), lambda output: fragile(output).sum()),
-            "all finite": hunt(sound, case.tensor("x", 5, 4), self.loss_of(case)),
-            "in the model": hunt(self.given(case), case.tensor("x", 5, 4), self.loss_of(case)),
+            "the answer for a NaN of the loss": hunt(sound, case.tensor("x", 5, 4), lambda output: fragile(output).sum()),
+            "the answer when all is finite": hunt(sound, case.tensor("x", 5, 4), self.loss_of(case)),
+            "the answer for a NaN of the model": hunt(self.given(case), case.tensor("x", 5, 4), self.loss_of(case)),
         }
 
     def truth(self, case):
-        return {"in the loss": ["DivBackward0", ""], "all finite": None, "in the model": self.pair(case, 0)}
+        return {"the answer for a NaN of the loss": ["DivBackward0", ""], "the answer when all is finite": None, "the answer for a NaN of the model": self.pair(case, 0)}
 
     def mistakes(self, case):
         operation = "DivBackward0"
         return {
-            "nan_one_too_late": {"in the loss": ["MulBackward0", ""], "all finite": None},
-            "nan_loss_forgotten": {"in the loss": such_that(lambda got: got is None or got[0] != operation), "all finite": None},
-            "nan_no_name": {"in the loss": such_that(lambda got: got[0] == operation and got[1] != "")},
-            "nan_stale": {"all finite": [operation, ""]},
-            "nan_none_found": {"all finite": Matches(lambda got: None if got is not None else "None", "something")},
+            "nan_one_too_late": {"the answer for a NaN of the loss": ["MulBackward0", ""], "the answer when all is finite": None},
+            "nan_loss_forgotten": {"the answer for a NaN of the loss": such_that(lambda got: got is None or got[0] != operation), "the answer when all is finite": None},
+            "nan_no_name": {"the answer for a NaN of the loss": such_that(lambda got: got[0] == operation and got[1] != "")},
+            "nan_stale": {"the answer when all is finite": [operation, ""]},
+            "nan_none_found": {"the answer when all is finite": Matches(lambda got: None if got is not None else "None", "something")},
         }
 
 
@@ -180,17 +180,17 @@ class DictsAndKeywords(HuntCheck):
 
     def probe(self, nb, case):
         names, found = self.names(case), {}
-        for title, hurt in {"in the one that returns a dict": names[0], "in the model itself": ""}.items():
+        for title, hurt in {"the answer for a layer that returns a dict": names[0], "the answer for the model itself": ""}.items():
             net, x = case.build("net", Boxes, names[:2], hurt), case.tensor("x", 5, 4, requires_grad=True)
             found[title] = nb.function("nan_in_backward")(net, x, self.loss_of(case))
         return found
 
     def truth(self, case):
-        return {"in the one that returns a dict": ["SqrtBackward0", self.names(case)[0]], "in the model itself": ["SqrtBackward0", ""]}
+        return {"the answer for a layer that returns a dict": ["SqrtBackward0", self.names(case)[0]], "the answer for the model itself": ["SqrtBackward0", ""]}
 
     def mistakes(self, case):
         name = self.names(case)[1]
-        return {"nan_in_a_box": {"in the model itself": ["SqrtBackward0", name]}}
+        return {"nan_in_a_box": {"the answer for the model itself": ["SqrtBackward0", name]}}
 
 
 check("nan_in_backward", OneIsHurt, FirstOfTwo, InTheLossOrNowhere, DictsAndKeywords)

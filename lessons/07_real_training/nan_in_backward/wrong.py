@@ -1,3 +1,4 @@
+# nothing to break: What it leaves in `.grad` does not matter.
 # nothing to break: Write `nan_in_backward(model, x, loss_of)`.
 
 # %% nan_only

@@ -30,12 +30,6 @@
 -        listening = not ModuleTracker().is_bw
 +        listening = True
 
-# %% end_of_a_call
-# misconception: at the end of a call of the model a step is over | hint: record_model_again
-# edits: hands_over_at_the_end_of_a_call
--        for name in layers if not ModuleTracker().is_bw else []:
-+        for name in layers:
-
 # %% drops_equal_values
 # misconception: takes equal values for the same call | hint: record_drops
 # breaks: Each call of `model` within the block runs each of these layers once, and adds an entry for it
@@ -44,15 +38,6 @@
 -                history[name].append(output.detach().square().mean().item())
 +            value = output.detach().square().mean().item()
 +            if value not in history[name]:
-+                history[name].append(value)
-
-# %% drops_if_same_as_last
-# misconception: an entry that equals the last one is the second forward | hint: record_drops
-# edits: flag_while_forward
--            if listening:
--                history[name].append(output.detach().square().mean().item())
-+            value = output.detach().square().mean().item()
-+            if history[name][-1:] != [value]:
 +                history[name].append(value)
 
 # %% only_with_gradients
@@ -137,12 +122,6 @@ def recorder(model, layers):
 # edits: flag_while_forward
 -                history[name].append(output.detach().square().mean().item())
 +                history[name].append(output.detach().square().sum().item())
-
-# %% norms
-# misconception: the norm of the output | hint: record_not_mean
-# edits: flag_while_forward
--                history[name].append(output.detach().square().mean().item())
-+                history[name].append(output.detach().norm().item())
 
 # %% root_of_the_mean
 # misconception: takes the root as well | hint: record_root

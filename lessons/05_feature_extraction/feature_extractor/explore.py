@@ -1,0 +1,38 @@
+import torch
+from hypothesis import strategies as st
+
+from course.drawn import fit, listening, nets, picked, tensors
+from nbproof.authoring.explorer import Beyond, Exploration
+from nbproof.values.compare import Close
+
+
+class AnyNet(Exploration):
+    """Each of two extractors on one net returns the outputs of its layers for its own input, whatever the net."""
+
+    draws = {
+        "net": nets("same", "view", "nested", "residual", "repeated", "turned", "beside", "checkpointed", "boxed", "keyword", "norm", "frozen", "shared_layer", "shared_weight", "part_eval", "eval", "double", "hooked"),
+        "numbers": st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=3), min_size=1, max_size=2),
+        "x": tensors(((1, 2), (3, 2), (2,)), requires_grad=None),
+        "other": tensors(((1, 2), (2,))),
+    }
+
+    def probe(self, nb, case):
+        net = case.drawn("net")
+        inputs = [fit(case.drawn("x"), net), fit(case.drawn("other"), net)]
+        extractors = [nb.function("FeatureExt")(net, picked(net, numbers)) for numbers in case.drawn("numbers")]
+        found = [dict(extractor(x)) for extractor in extractors for x in inputs]
+        return {"features": found, "output": net(inputs[0])}
+
+    def truth(self, case):
+        net, features = case.drawn("net"), []
+        inputs = [fit(case.drawn("x"), net), fit(case.drawn("other"), net)]
+        for wanted in [picked(net, numbers) for numbers in case.drawn("numbers")]:
+            for x in inputs:
+                ran = []
+                with listening(lambda module, output, ran=ran: ran.append((module, output))):
+                    net(x)
+                outputs = {name: [output for module, output in ran if module is net.get_submodule(name)] for name in wanted}
+                if any(len(one) != 1 or not isinstance(one[0], torch.Tensor) for one in outputs.values()):
+                    raise Beyond
+                features.append({name: Close(one, rtol=1e-5, atol=1e-6) for name, (one,) in outputs.items()})
+        return {"features": features, "output": Close(net(inputs[0]), rtol=1e-5, atol=1e-6)}
