@@ -214,12 +214,10 @@ def _unwritten(
 
 def _called(row: Sequence[str], table: GradeTable) -> str:
     """Who stands in a row, as it says it; empty if nobody does."""
-    told = [" ".join(filter(None, (row[at] for at in columns))) for columns in (table.names, table.ids)]
-    return (
-        repr(next(filter(None, told)).replace("#", ""))
-        if any(told) and bare_words(told[0]) != ("student", "test")
-        else ""
-    )
+    name, ids = (" ".join(filter(None, (row[at] for at in columns))) for columns in (table.names, table.ids))
+    if not (name or ids) or bare_words(name) == ("student", "test"):
+        return ""
+    return repr((name or ids).replace("#", ""))
 
 
 def _fill(

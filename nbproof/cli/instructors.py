@@ -121,9 +121,16 @@ def _feedback(arguments: argparse.Namespace) -> int:
         arguments.names = find_learners(arguments.course, arguments.names, "feedback")
     for error in hindered:
         print("\n".join(error.lines()), file=sys.stderr)
-    sys.stderr.write(moved)
-    if arguments.target:
-        return hand_back_pages(arguments) or len(hindered)
+    for line in moved:
+        print(line, file=sys.stderr)
+    failed = hand_back_pages(arguments) if arguments.target else _write_pages(arguments)
+    return 1 if failed or hindered else 0
+
+
+def _write_pages(arguments: argparse.Namespace) -> int:
+    """Write the pages that have changed, and say what waits; 1 if one could not be written."""
+    from nbproof.terminal import progress
+
     start = time.perf_counter()
     with progress("feedback") as step:
         from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
@@ -142,7 +149,7 @@ def _feedback(arguments: argparse.Namespace) -> int:
     marked = marker_lines([held[key] for key in pairs if key in held], arguments.course)
     asked = (*map(printable, outdated(held.values(), arguments.names)), *marked)
     print_feedback(feedback, places(arguments.course).base("feedback"), time.perf_counter() - start, asked)
-    return 1 if feedback.failed or hindered else 0
+    return 1 if feedback.failed else 0
 
 
 _FORMGRADER = Options(

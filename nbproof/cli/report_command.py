@@ -61,7 +61,7 @@ def report(request: Namespace) -> int:
         _print_report(request.course, results, told, folder / "index.html", seen)
     outrun = outdated(results.marks.values())
     astray = astray_lines(without_place(request.course, others), request.course)
-    lines = [*moved.splitlines(), *outrun, *astray, *marker_lines(results.marks.values(), request.course)]
+    lines = [*moved, *outrun, *astray, *marker_lines(results.marks.values(), request.course)]
     lines += _of_before(folder, made)
     if lines:
         say(console_for_output(stderr=request.json), "\n".join(lines))

@@ -435,7 +435,7 @@ def _step(mark: Mark, before: float, now: float) -> str:
     return f"{printable(mark.key.name)}: {before:g} → {now:g}"
 
 
-def follow_marks(root: Path, late: frozenset[Key]) -> tuple[tuple[CourseError, ...], str]:
+def follow_marks(root: Path, late: frozenset[Key]) -> tuple[tuple[CourseError, ...], tuple[str, ...]]:
     """Have late penalties follow due dates that moved, and marks that people gave, since a run. Returns what is in the way, and
     a line if penalties are others now: the next run finds them as they are.
 
@@ -456,16 +456,16 @@ def follow_marks(root: Path, late: frozenset[Key]) -> tuple[tuple[CourseError, .
             penalties.assign(held, lessons)
             after = read_marks(root, names)
     except CourseError as error:
-        return (error,), ""
+        return (error,), ()
     return (), _moved(root, before, after)
 
 
-def _moved(root: Path, before: Mapping[Key, Mark], after: Mapping[Key, Mark]) -> str:
-    """A line with its end, if late penalties are others now; else nothing."""
+def _moved(root: Path, before: Mapping[Key, Mark], after: Mapping[Key, Mark]) -> tuple[str, ...]:
+    """A line, if late penalties are others now."""
     both = ((now, before[key].penalty, now.penalty) for key, now in after.items() if key in before)
     moved = [_step(*one) for one in both if one[1] != one[2]]
     shows = f"{course_command('roster', root)} shows due dates and extensions"
-    return f"late penalties are others now: {some_of(moved, 8)}; {shows}\n" * bool(moved)
+    return (f"late penalties are others now: {some_of(moved, 8)}; {shows}",) * bool(moved)
 
 
 def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> tuple[str, ...]:
