@@ -27,6 +27,12 @@ FULL = sum(POINTS.values())
 OTHER = "02_other"
 
 
+@pytest.fixture(autouse=True)
+def same_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is installed stays the same: other tests make files beside the modules meanwhile, and the folder's time tells."""
+    monkeypatch.setattr("nbproof.run.references.environment", lambda: b"")
+
+
 @pytest.fixture
 def asked(engine: Engine) -> tuple[PoolMaker, list[str]]:
     """A pool, and whose notebooks it was asked for."""
