@@ -74,7 +74,7 @@ _HEADING = re.compile(
 _EFFORT = re.compile(r"\s*(?P<minutes>\d+) min[ \t]*$", re.MULTILINE)
 _FURTHER = re.compile(r"^#+ Further\b", re.MULTILINE)
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
-_WORDS_A_MINUTE, _LINES_A_MINUTE, _STEP = 200, 15, 5
+_WORDS_A_MINUTE, _LINES_A_MINUTE, _STEP = 120, 15, 5
 
 
 def statement_of(lesson: Lesson, exercise: Exercise) -> str:

@@ -22,7 +22,7 @@ from nbgrader.api import (
     TaskCell,
 )
 from nbgrader.apps import NbGraderAPI
-from sqlalchemy import func
+from sqlalchemy import func, text
 
 from nbproof.command import nbgrader_command
 from nbproof.gradebook.marks import CellMark, Lateness, Mark, Person
@@ -35,6 +35,8 @@ from nbproof.text import counted, printable
 __all__ = [
     "DueDates",
     "due_dates_in",
+    "is_numbered",
+    "is_older",
     "left_behind",
     "lessons_in",
     "marks_in",
@@ -73,6 +75,18 @@ def opened_gradebook(root: Path) -> Iterator[Any | None]:
         return
     with trouble_with_gradebook(coursedir.db_url), Gradebook(coursedir.db_url, coursedir.course_id) as book:
         yield book
+
+
+def is_older(book: Any, number: int) -> bool:
+    """Whether a gradebook is a copy of before the state that has this number (:meth:`nbproof.gradebook.writer.Writer.number`).
+    Only a file of SQLite has one: of another database nothing tells.
+    """
+    return is_numbered(book) and book.db.execute(text("PRAGMA user_version")).scalar() < number
+
+
+def is_numbered(book: Any) -> bool:
+    """Whether its states can have numbers."""
+    return bool(book.db.bind.dialect.name == "sqlite")
 
 
 def people_in(book: Any) -> list[Person]:
@@ -207,9 +221,9 @@ def _comments_in(book: Any, notebooks: Mapping[str, str]) -> dict[str, dict[str,
         .filter(Comment.manual_comment.isnot(None))
     )
     found: dict[str, dict[str, str]] = defaultdict(dict)
-    for submission, notebook, name, text in written:
-        if str(text).strip():
-            found[submission][f"{notebooks[notebook]}{name}"] = str(text).strip()
+    for submission, notebook, name, comment in written:
+        if str(comment).strip():
+            found[submission][f"{notebooks[notebook]}{name}"] = str(comment).strip()
     return found
 
 

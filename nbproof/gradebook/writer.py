@@ -19,13 +19,14 @@ from nbgrader.api import (
 )
 from nbgrader.converters import Autograde
 from nbgrader.preprocessors import AssignLatePenalties
+from sqlalchemy import text
 from sqlalchemy.exc import DataError, SQLAlchemyError
 from traitlets.config import Config
 
 from nbproof.errors import CourseError
 from nbproof.files import written_whole
 from nbproof.gradebook.marks import Mark
-from nbproof.gradebook.reader import due_dates_in, marks_in
+from nbproof.gradebook.reader import due_dates_in, is_numbered, marks_in
 from nbproof.gradebook.receipts import time_in
 from nbproof.gradebook.registry import create_tables, follow, is_by_person
 from nbproof.gradebook.storage_errors import is_one_files
@@ -51,6 +52,17 @@ class Writer(Gradebook):  # type: ignore[misc]
         _create_whole(db_url)
         create_tables(db_url)
         super().__init__(db_url, course_id)
+
+    def number(self, last: int) -> int:
+        """Number this state of the gradebook, above ``last``, so that a copy of an earlier one is known. Returns the number;
+        ``last`` where the database has no place for one.
+        """
+        if not is_numbered(self):
+            return last
+        number: int = max(last, self.db.execute(text("PRAGMA user_version")).scalar()) + 1
+        self.db.execute(text(f"PRAGMA user_version = {number}"))
+        self.db.commit()
+        return number
 
     def register(self, config: Config, assignment: str, folder: Path) -> str:
         """Put an assignment's cells and points into the gradebook: :func:`nbproof.gradebook.registry.follow`."""

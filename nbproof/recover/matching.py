@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any
 
 from nbproof.cells import CellKind, kind_of, name_of
@@ -44,6 +45,7 @@ __all__ = [
     "parts_of",
     "placed",
     "questions_above",
+    "renamed",
     "view",
     "without_released",
 ]
@@ -235,6 +237,19 @@ def former_cells(handout: Handout, version: Sequence[ExportedCell]) -> Iterator[
         before = len(handout.cells) if place is None else place
         if bare(cell.source) not in ("", texts[before]):
             yield Former(cell.name or "", cell.source, place)
+
+
+def renamed(handout: Handout, version: Sequence[ExportedCell]) -> dict[str, str]:
+    """Of questions that have another id than in an earlier version: that id, if another question has it today -> today's."""
+    then, now = _questions(version), _questions(handout.cells)
+    asked = {one.name for one in handout.cells if one.kind in (CellKind.ANSWER, CellKind.WRITTEN, CellKind.TASK)}
+    same = {old: now[text] for text, old in then.items() if text in now}
+    return {old: new for old, new in same.items() if old != new and {old, new} <= asked}
+
+
+def _questions(cells: Sequence[ExportedCell | HandedOut]) -> dict[tuple[str, str], str]:
+    """The text above and the text of each cell with an id -> the id."""
+    return {(bare(above.source), bare(one.source)): one.name for above, one in pairwise(cells) if one.name}
 
 
 def handed_out(handout: Handout, *kinds: CellKind) -> list[str]:

@@ -24,7 +24,7 @@ from nbproof.command import course_command
 from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import graded_notebook, hand_on, keep_earlier
 from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, lacks, marks
-from nbproof.gradebook.reader import left_behind, lessons_in, marks_in, read_marks
+from nbproof.gradebook.reader import is_older, left_behind, lessons_in, marks_in, read_marks
 from nbproof.gradebook.registry import has_notebooks
 from nbproof.gradebook.storage_errors import (
     is_one_files,
@@ -194,6 +194,7 @@ class _ClassRun:
             if (key.learner, key.assignment) in came:
                 self.writer.write_absent(key)
         unsettled = self.penalties.assign(self._held(names), self.lessons)
+        self.state.gradebook = self.writer.number(self.state.gradebook)
         self.state.complete()
         marks = self._marks()
         return GradedClass(
@@ -219,7 +220,8 @@ class _ClassRun:
     def _lost(self) -> Iterator[str]:
         """A line on a gradebook that is not the one of the last run: nothing but a copy of it has what people gave."""
         # One of them is what a run was writing down when it broke off.
-        if len(self._lacked) > self.state.is_unfinished:
+        lacked = len(self._lacked) > self.state.is_unfinished
+        if lacked or is_older(self.writer, self.state.gradebook):
             due, extend, leave, open_it = (
                 course_command(words, self.root)
                 for words in (
@@ -229,11 +231,15 @@ class _ClassRun:
                     "formgrader",
                 )
             )
+            what, end = "is an older one than the last command left:", ""
+            if lacked:
+                names = some_of(self._lacked, 8)
+                what = f"lacked what was graded, and has it again: {names}; if it is a new one, or an older one,"
+                end = f" If you took these learners out of it, this takes one out for good: {leave}"
             yield (
-                f"the gradebook lacked what was graded, and has it again: {some_of(self._lacked, 8)}; if it is a new one, or an "
-                "older one, the marks, comments, due dates and extensions that people gave since are not in it: put a copy of "
-                f"the last one in place of {masked(self.writer.db_url)} and grade again, or give them again: {due}; {extend}; "
-                f"{open_it}. If you took these learners out of it, this takes one out for good: {leave}"
+                f"the gradebook {what} the marks, comments, due dates and extensions that people gave since are not in it: put a "
+                f"copy of the last one in place of {masked(self.writer.db_url)} and grade again, or give them again: {due}; "
+                f"{extend}; {open_it}.{end}"
             )
 
     def _fallen(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
@@ -448,10 +454,15 @@ def follow_marks(root: Path, late: frozenset[Key]) -> tuple[tuple[CourseError, .
         lessons = lessons_with_source(root, [])
         names = {assignment_of(one) for one in lessons}
         with only_run(root), trouble_with_gradebook(course.db_url):
+            state = RunState(root)
             before = held = read_marks(root, names)
             if held:
                 with Writer(course.db_url, course.course_id, late) as writer:
+                    if is_older(writer, state.gradebook):  # who reads marks says so
+                        return (), ()
                     writer.follow_due()
+                    state.gradebook = writer.number(state.gradebook)
+                    state.save()
                 held = read_marks(root, names)
             penalties.assign(held, lessons)
             after = read_marks(root, names)
@@ -466,6 +477,15 @@ def _moved(root: Path, before: Mapping[Key, Mark], after: Mapping[Key, Mark]) ->
     moved = [_step(*one) for one in both if one[1] != one[2]]
     shows = f"{course_command('roster', root)} shows due dates and extensions"
     return (f"late penalties are others now: {some_of(moved, 8)}; {shows}",) * bool(moved)
+
+
+def _renamed(lesson: str, ids: Mapping[str, str]) -> str:
+    """A line, if answers stand under another question than learners wrote them for. ``ids``: those of before -> of today."""
+    moved = ", ".join(f"{old} is {new} now" for old, new in ids.items())
+    return (
+        f"{lesson}: questions have other ids than in a version that learners have ({moved}). Answers go by id, so those of that "
+        f"version count for another question: give each question its id of before, then: {course_command('grade')}"
+    ) * bool(ids)
 
 
 def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> tuple[str, ...]:
@@ -495,7 +515,7 @@ def _unregistered(
         names = [name for name in states if assignment_of(name) == assignment]
         try:
             for name in names:
-                _ = states[name].blueprint
+                notes.append(_renamed(name, states[name].renamed))
             notes.append(writer.register(states[names[0]].config, assignment, states[names[0]].path.parent))
         except GradingError:
             raise

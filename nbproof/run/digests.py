@@ -24,7 +24,7 @@ from nbproof.marking.autotests import read_from
 from nbproof.marking.blueprint import Blueprint, files_beside, read_blueprint
 from nbproof.marking.plain import may_score
 from nbproof.places import places
-from nbproof.recover.matching import Former, bare, former_cells
+from nbproof.recover.matching import Former, bare, former_cells, renamed
 from nbproof.recover.notebook_bytes import Damaged, cells_in
 from nbproof.run.journal import keep_version
 
@@ -155,6 +155,16 @@ class LessonState:
         """The notebook, taken apart."""
         found = read_blueprint(self.path, self.config, self.lesson)
         return replace(found, former=_former(self.root, self.path, found) if self.root else ())
+
+    @cached_property
+    def renamed(self) -> dict[str, str]:
+        """:func:`nbproof.recover.matching.renamed`, in what was handed out once."""
+        handout = self.blueprint.handout
+        found: dict[str, str] = {}
+        for path in keep_version(self.root, handout.lesson) if self.root else ():
+            with contextlib.suppress(Damaged):
+                found |= renamed(handout, cells_in(path.read_bytes())[0])
+        return found
 
 
 def _former(root: Path, source: Path, blueprint: Blueprint) -> tuple[Former, ...]:

@@ -64,6 +64,8 @@ class RunState:
         """Lesson and level of isolation -> digest of everything that the lesson's reference answers earned full marks with."""
         self.named: dict[str, dict[str, str | None]] = kept.get("named", {})
         """Learner -> what of the names and addresses in the gradebook came from the roster."""
+        self.gradebook: int = kept.get("gradebook", 0)
+        """The number of the gradebook's state that a command left behind last."""
         # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
         self.key = str(kept.get("key") or secrets.token_hex(16))
         self._open: int | None = kept.get("open")
@@ -86,7 +88,7 @@ class RunState:
 
     def save(self) -> None:
         """Write it all down."""
-        state = {name: getattr(self, name) for name in ("key", "registered", "references", "named")}
+        state = {name: getattr(self, name) for name in ("key", "registered", "references", "named", "gradebook")}
         _write(self._path, state | {"open": self._open})
 
 

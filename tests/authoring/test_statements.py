@@ -17,7 +17,7 @@ from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 HEADING = "# ### Exercise: again\n# easy · 5 min\n"
 FURTHER = HEADING.replace("min", "min · further")
 QUESTION = "\n# %% [markdown]\n# ### In your own"
-LONG = "word " * 2000
+LONG = "word " * 1200
 
 
 def lesson_with(root: Path, *changes: tuple[str, str]) -> Lesson:

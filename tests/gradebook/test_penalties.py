@@ -354,12 +354,21 @@ def test_another_time_or_another_gradebook_since_is_named_until_it_is_graded(
 
     late_class.hand_in("excused", {})
     late_class.grade()
-    shutil.copy(up / "gradebook.db", book)
-    text, found = grades()
-    assert f"if it is an older one, it lacks what people gave since: excused/{LESSON}: " in text and line in text
-    assert found == ["9", "9", "0", "9"]
-    assert f"and has it again: excused/{LESSON}; if it is a new one, or an older one" in late_class.grade().remarks[0]
-    assert grades()[1] == ["3", "4", "0", "0"] and told("feedback")[0] == 0
+    after = (
+        f"the gradebook lacked what was graded, and has it again: excused/{LESSON}; if it is a new one, or an older one"
+    )
+    for remark in (after, "the gradebook is an older one than the last command left: the marks, comments"):
+        # The second time it is the copy of just before: what a person gave since, and a report has shown, is gone with it.
+        shutil.copy(up / "gradebook.db", book)
+        before = page.read_bytes()
+        for words in ("feedback", f"report --canvas {up}/canvas.csv"):
+            code, text = told(words)
+            assert code == 1 and "an older one than the last command left: what people gave since is not in it" in text
+        assert page.read_bytes() == before
+        assert late_class.grade().remarks[0].startswith(remark)
+        assert grades()[1] == ["3", "4", "0", "0"] and told("feedback")[0] == 0
+        shutil.copy(book, up)
+        assert told("report")[0] == 0
     before = page.read_bytes()
     for spoil in (book.unlink, lambda: book.write_bytes(b"")):
         spoil()

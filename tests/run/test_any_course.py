@@ -439,6 +439,22 @@ def test_an_emptied_answer_waits_for_a_person_and_an_untouched_one_does_not(tmp_
     assert earned == {"why": -1, "what": -1, "how": 0}
 
 
+@pytest.mark.parametrize(("ids", "told"), [("ba", "a is b now, b is a now"), ("ca", "a is c now"), ("ab", "")])
+def test_questions_that_change_ids_are_named(tmp_path: Path, pool: PoolMaker, ids: str, told: str) -> None:
+    """In the second version they are called so; a learner has the first one."""
+    for names in ("ab", ids):
+        asked: Cells = dict(
+            pair
+            for text, name in zip(("What", "Why"), names, strict=True)
+            for pair in ((text, ("show", f"# {text}?")), (name, ("written", "So.")))
+        )
+        source = written(tmp_path / "source" / "ps1" / "ps1.ipynb", asked)
+        if names == "ab":
+            hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb", {"a": "This.", "b": "Because."})
+        reasons = " ".join(graded(tmp_path, pool).reasons)
+    assert f"({told})" in reasons if told else "other ids" not in reasons
+
+
 def test_tests_find_what_a_kernel_has(tmp_path: Path, pool: PoolMaker) -> None:
     """A patched input, the cells that ran, locks of processes, data that can be written, and that is large."""
     (tmp_path / "source" / "ps1").mkdir(parents=True)
