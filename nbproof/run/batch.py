@@ -268,7 +268,7 @@ class _ClassRun:
         if moved[False]:
             yield (
                 f"late penalties are others, and nothing new came: {some_of(moved[False], 8)}. A due date or an extension has "
-                f"moved: {course_command('roster', self.root)} shows them. Where nbgrader or formgrader moves a due date, "
+                f"moved, or a mark: {course_command('roster', self.root)} shows the dates. Where nbgrader or formgrader moves a due date, "
                 "extensions move with it"
             )
 

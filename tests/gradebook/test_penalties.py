@@ -91,7 +91,7 @@ def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     # What the line says; then the same with the copy that this puts aside.
     assert main(shlex.split(told.partition(" -m course ")[2])) == 0
     assert (late_class.book()["late"], _penalties(late_class)["late"]) == (4, 1)
-    assert ("if this copy was in time" in capsys.readouterr().out) == (time == "sometime")
+    assert (f"{LESSON} has an earlier copy: if that was in time" in capsys.readouterr().out) == (time == "sometime")
     (aside,) = late_class.root.glob("collected/*/replaced/late/*")
     collect(late_class.root, [aside], learner="late")
     assert late_class.submitted("late").read_bytes() == (aside / f"{LESSON}.ipynb").read_bytes()
