@@ -268,8 +268,8 @@ class _ClassRun:
         if moved[False]:
             yield (
                 f"late penalties are others, and nothing new came: {some_of(moved[False], 8)}. A due date or an extension has "
-                f"moved, or a mark: {course_command('roster', self.root)} shows the dates. Where nbgrader or formgrader moves a due date, "
-                "extensions move with it"
+                f"moved, or a mark: {course_command('roster', self.root)} shows the dates. Where nbgrader or formgrader moves a "
+                "due date, extensions move with it"
             )
 
     def _again(self, marks: Mapping[Key, Mark]) -> Iterator[tuple[Key, Stood, Mark]]:
