@@ -14,7 +14,7 @@ import pkgutil
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cache
@@ -234,7 +234,12 @@ def _refuse_wrong_entries(told: Mapping[str, Any], path: Path) -> None:
         wanted, fits = _KINDS[kinds[key]]
         if not fits(value):
             raise _wrong(path, key, value, wanted)
-    for number, entry in enumerate(told.get("errors", ()), 1):
+    _refuse_wrong_errors(told.get("errors", ()), path)
+    _refuse_wrong_budgets(told.get("budget", {}), path)
+
+
+def _refuse_wrong_errors(entries: Sequence[Mapping[str, Any]], path: Path) -> None:
+    for number, entry in enumerate(entries, 1):
         place = f"errors, entry {number}"
         _refuse_unknown(entry, _ERROR, path, place)
         for key, is_needed in _ERROR.items():
@@ -243,7 +248,9 @@ def _refuse_wrong_entries(told: Mapping[str, Any], path: Path) -> None:
                 raise _wrong(path, f"{place}, {key}", value, "a text")
             if key != "hint" and not _is_pattern(value or ""):
                 raise _wrong(path, f"{place}, {key}", value, "a regular expression")
-    budget = told.get("budget", {})
+
+
+def _refuse_wrong_budgets(budget: Mapping[str, Any], path: Path) -> None:
     shared = {key: value for key, value in budget.items() if not isinstance(value, dict)}
     of_lessons = {f"budget, {name}": table for name, table in budget.items() if isinstance(table, dict)}
     for place, table in {"budget": shared, **of_lessons}.items():

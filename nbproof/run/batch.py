@@ -316,8 +316,7 @@ class _ClassRun:
             have = held.get(key)
             self._lacked += [key.name] * lacks(have, kept)
             if have is not None:
-                last = kept.handed_in if kept is not None else ""
-                self._stood[key] = Stood(have.score, have.penalty, str(have.late.handed_in), last)
+                self._stood[key] = _stood(have, kept)
             digest = handed_in_digest(one, self.state.key, self.limits.for_lesson(key.lesson))
             lesson = self.lessons[key.lesson]
             job = to_be_marked(replace(one, digest=digest), kept, lesson.source, force)
@@ -334,9 +333,8 @@ class _ClassRun:
             else:
                 self._verdicts[key] = kept.in_short()
         self.state.plan({one.key.name: self._stood.get(one.key) for one in jobs})
-        self._stood |= {Key.of(name): one for name, one in self.state.stood.items() if one is not None}
-        for name in (name for name, one in self.state.stood.items() if one is None):
-            self._stood.pop(Key.of(name), None)
+        planned = {Key.of(name): one for name, one in self.state.stood.items()}
+        self._stood = {key: one for key, one in {**self._stood, **planned}.items() if one is not None}
         return jobs
 
     def _kept(self, key: Key) -> Verdict | None:
@@ -453,6 +451,11 @@ class _ClassRun:
             if not verdict.problem and lacks(held.get(key), verdict):
                 self._refuse(key, "graded, but the gradebook does not hold it yet")
         return marks(self._verdicts, held, self.writer.late, self._fresh, lessons_in(self.writer))
+
+
+def _stood(have: Mark, kept: Verdict | None) -> Stood:
+    """What counts before a run. ``kept``: the last run's verdict."""
+    return Stood(have.score, have.penalty, str(have.late.handed_in), kept.handed_in if kept else "")
 
 
 def _step(mark: Mark, before: float, now: float) -> str:
