@@ -11,10 +11,12 @@ import importlib
 import importlib.util
 import os
 import pkgutil
+import re
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,9 +25,11 @@ from nbproof.cells import name_of, text_of
 from nbproof.errors import UsageError
 from nbproof.files import read_dict
 
-__all__ = ["CourseFile", "find_course", "is_nbgraders", "the_course", "use_course", "used"]
+__all__ = ["BUDGET", "CourseFile", "find_course", "is_nbgraders", "the_course", "use_course", "used"]
 
 _NAME = "course.toml"
+BUDGET = ("words", "demands", "mutants", "check_lines", "min_accepted", "min_mutants", "hidden_share")
+"""What ``[budget]`` may say, for all lessons, and in a table of its name for one."""
 
 
 @dataclass(frozen=True)
@@ -207,17 +211,91 @@ def find_course(root: Path) -> None:
     the_course().enter()
 
 
+_KINDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "str": ("a text", lambda value: isinstance(value, str)),
+    "tuple[str, ...]": ("a list of texts", lambda value: _is_list_of(str, value)),
+    "tuple[Mapping[str, str], ...]": ("a list of tables", lambda value: _is_list_of(dict, value)),
+    "Mapping[str, Any]": ("a table", lambda value: isinstance(value, dict)),
+}
+"""What may stand in the file, by the type of the field that it becomes."""
+_ERROR = {"text": True, "hint": True, "line": False, "inside": False}
+"""The keys of an entry of ``errors``: whether it has to have them."""
+
+
+def _is_list_of(kind: type, value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, kind) for one in value)
+
+
+def _refuse_wrong_entries(told: Mapping[str, Any], path: Path) -> None:
+    """Raise UsageError for the first entry that is not as :class:`CourseFile` says. ``told``: what the file holds."""
+    kinds = {one.name: str(one.type) for one in fields(CourseFile) if one.name not in ("package", "folder")}
+    _refuse_unknown(told, kinds, path)
+    for key, value in told.items():
+        wanted, fits = _KINDS[kinds[key]]
+        if not fits(value):
+            raise _wrong(path, key, value, wanted)
+    _refuse_wrong_errors(told.get("errors", ()), path)
+    _refuse_wrong_budgets(told.get("budget", {}), path)
+
+
+def _refuse_wrong_errors(entries: Sequence[Mapping[str, Any]], path: Path) -> None:
+    for number, entry in enumerate(entries, 1):
+        place = f"errors, entry {number}"
+        _refuse_unknown(entry, _ERROR, path, place)
+        for key, is_needed in _ERROR.items():
+            value = entry.get(key)
+            if not isinstance(value, str) and (is_needed or key in entry):
+                raise _wrong(path, f"{place}, {key}", value, "a text")
+            if key != "hint" and not _is_pattern(value or ""):
+                raise _wrong(path, f"{place}, {key}", value, "a regular expression")
+
+
+def _refuse_wrong_budgets(budget: Mapping[str, Any], path: Path) -> None:
+    shared = {key: value for key, value in budget.items() if not isinstance(value, dict)}
+    of_lessons = {f"budget, {name}": table for name, table in budget.items() if isinstance(table, dict)}
+    for place, table in {"budget": shared, **of_lessons}.items():
+        _refuse_unknown(table, BUDGET, path, place)
+        for key, value in table.items():
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise _wrong(path, f"{place}, {key}", value, "a number")
+
+
+def _is_pattern(text: str) -> bool:
+    try:
+        re.compile(text)
+    except re.error:
+        return False
+    return True
+
+
+def _refuse_unknown(table: Mapping[str, Any], known: Collection[str], path: Path, place: str = "") -> None:
+    for key in table:
+        if key not in known:
+            near = get_close_matches(key, known, 1)
+            cure = f"call it {near[0]}, or delete it" if near else "delete it"
+            raise UsageError(
+                f"{_NAME}: nothing is called {key!r} {'in ' + place if place else 'there'}",
+                f"{path}: {place or key}",
+                f"{cure}; what may be there: {', '.join(known)}",
+            )
+
+
+def _wrong(path: Path, key: str, value: object, wanted: str) -> UsageError:
+    there = "there is none" if value is None else f"there is {value!r:.80}"
+    return UsageError(f"{_NAME}: {key} has to be {wanted}, and {there}", f"{path}: {key}", f"write {wanted} there")
+
+
 @cache
 def _read(place: str) -> CourseFile:
     folder = Path(place)
     path = folder / _NAME
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        _refuse_wrong_entries(told, path)
         package = folder.name if (folder / "__init__.py").exists() else ""
         name = folder.parent.name if package else folder.name
         told = {"name": name, "says": told.get("name", name), **told}
-        known = {one.name: told[one.name] for one in fields(CourseFile) if one.name in told}
-        lists = {one: tuple(value) for one, value in known.items() if isinstance(value, list)}
-        return CourseFile(**{**known, **lists, "package": package, "folder": folder})
+        lists = {one: tuple(value) for one, value in told.items() if isinstance(value, list)}
+        return CourseFile(**{**told, **lists, "package": package, "folder": folder})
     except (OSError, ValueError) as error:
         raise UsageError(f"{_NAME} cannot be read: {error}", str(path), "correct that file") from None

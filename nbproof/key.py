@@ -23,6 +23,12 @@ class Key(NamedTuple):
     learner: str
     lesson: str
 
+    @classmethod
+    def of(cls, name: str) -> Key:
+        """From its :attr:`name`."""
+        learner, _, lesson = name.partition("/")
+        return cls(learner, lesson)
+
     @property
     def name(self) -> str:
         """``learner/lesson``, as people read it."""

@@ -5,6 +5,7 @@ A lesson that needs more, or less, has limits of its own: ``c.GradingLimits.of_l
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection
 
 from traitlets import Dict, Float, Int, TraitError
@@ -41,8 +42,10 @@ class GradingLimits(Configurable):  # type: ignore[misc]
     def read(cls, config: Config, lessons: Collection[str]) -> GradingLimits:
         """The limits of a course with these lessons. Raises UsageError if a value is none, or one is for another lesson."""
         try:
-            limits = cls(config=config)
-        except TraitError as error:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # that traitlets knows no such option is a warning
+                limits = cls(config=config)
+        except (TraitError, UserWarning) as error:
             raise UsageError(
                 f"the grading limits cannot be used: {error}",
                 "c.GradingLimits in nbgrader_config.py",

@@ -23,7 +23,7 @@ from jupyter_core.paths import jupyter_config_path
 from traitlets.config import Config, JSONFileConfigLoader, PyFileConfigLoader
 
 from nbproof.course_file import is_nbgraders
-from nbproof.errors import UsageError
+from nbproof.errors import CourseError, UsageError
 from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of, notebook_of
 
@@ -99,6 +99,8 @@ def config_of(root: Path) -> Config:
     for path in _files(home):
         try:
             config.merge(_FILES[path.name](path.name, path=str(path.parent)).load_config())
+        except CourseError:  # the course's package is imported there
+            raise
         except Exception as error:  # an instructor's own code can raise any kind
             fact = f"{path.name} cannot be read: {type(error).__name__}: {error}"
             raise UsageError(fact, str(path), "mend that line") from None

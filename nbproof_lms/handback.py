@@ -65,7 +65,7 @@ def hand_back_pages(request: Namespace) -> int:
         for learner, lesson, reason in feedback.failed
     ]
     console = console_for_output()
-    told = outdated(results.marks.values(), request.names)
+    told = outdated(results, request.names)
     asked = marker_lines([one for key, one in results.marks.items() if key in set(keys)], root)
     for line in (*lines, *told, *asked, *_packed(done, results.people), *_lost(done)):
         say(console, printable(line))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 import sys
 from argparse import Namespace
@@ -74,7 +75,7 @@ def _show(root: Path) -> int:
     console.print(_table(people.values(), _cells(came | useless, seen, late)))
     says_late = "; (l) late, as the LMS says" if late else ""
     say(console, f"- nothing, ! nothing that can be graded{says_late}")
-    ungraded = outdated(read_class(root, [], told=known).marks.values()) if came else []
+    ungraded = outdated(read_class(root, [], told=known)) if came else []
     for line in (*lines_of(replace(found, missing={}), root), *ungraded, *lines_of_due_dates(root)):
         say(console, printable(line))
     if (root / ROSTER).exists():
@@ -266,14 +267,17 @@ def _change_due_dates(arguments: Namespace) -> int:
     else:
         _extend(root, lesson, list(dict.fromkeys(arguments.learners)), when)
     if any(folder.name == assignment_of(lesson) for folder in places(root).handed_in()):
-        print(
-            f"next: {course_command(f'grade {lesson}', root)}: penalties follow, and what is graded does not run again"
-        )
+        graded = course_command(shlex.join(["grade", lesson]), root)
+        print(f"next: {graded}: penalties follow, and what is graded does not run again")
         print(f"      {course_command('feedback', root)}: pages say it")
     elif arguments.what == "due":
         # A zip of several lessons may have been handed out: it stays.
-        zipped = course_command(f"bundle {lesson} --out {lesson}.zip", root)
-        then = zipped if (root / "lessons").is_dir() else nbgrader_command(f"generate_assignment {lesson} --force")
+        zipped = course_command(shlex.join(["bundle", lesson, "--out", f"{lesson}.zip"]), root)
+        then = (
+            zipped
+            if (root / "lessons").is_dir()
+            else nbgrader_command(shlex.join(["generate_assignment", lesson, "--force"]))
+        )
         print(f"next: {then}: what learners get, if they do not have it yet")
     return 0
 
@@ -323,13 +327,15 @@ def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | 
             raise UsageError(
                 f"{lesson} has no due date yet, so nobody can have more time",
                 "roster extend",
-                f"set the due date of the class first: {course_command(f'roster due {lesson} 2026-11-20', root)}",
+                "set the due date of the class first: "
+                + course_command(shlex.join(["roster", "due", lesson, "2026-11-20"]), root),
             )
         if until is not None and until <= due:
             raise UsageError(
                 f"{in_utc(until)} is not later than for the class, {in_utc(due)}",
                 "roster extend",
-                f"name a later time; or take an extension away: {course_command(f'roster extend NAME {lesson} {_NONE}', root)}",
+                "name a later time; or take an extension away: "
+                + course_command(shlex.join(["roster", "extend", "NAME", lesson, _NONE]), root),
             )
         for learner in learners:
             if until is not None or (learner, lesson) in dates.extensions:

@@ -87,6 +87,40 @@ def test_what_is_no_course_is_refused(
         the_course()
 
 
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ('leafs = ["numpy"]', "nothing is called 'leafs' there\n.*: leafs\n.*call it leaves, or delete it"),
+        ('package = "knots"', "nothing is called 'package' there"),
+        (
+            'leaves = "numpy"',
+            "leaves has to be a list of texts, and there is 'numpy'\n.*: leaves\n.*write a list of texts",
+        ),
+        ("warm = 3", "warm has to be a list of texts, and there is 3"),
+        ("name = 7", "name has to be a text"),
+        ('errors = ["x"]', "errors has to be a list of tables"),
+        ('errors = [{hint = "x"}]', "errors, entry 1, text has to be a text, and there is none"),
+        (
+            'errors = [{text = "x", hint = "y"}, {text = "(", hint = "y"}]',
+            "errors, entry 2, text has to be a regular expression",
+        ),
+        (
+            'errors = [{text = "x", hint = "y", lines = ""}]',
+            "nothing is called 'lines' in errors, entry 1\n.*\n.*call it line",
+        ),
+        ("[budget]\nmutant = 1", "nothing is called 'mutant' in budget\n.*\n.*call it mutants"),
+        ("[budget]\nwords = 'x'", "budget, words has to be a number, and there is 'x'"),
+        ("[budget]\nknots = { demands = true }", "budget, knots, demands has to be a number"),
+    ],
+)
+def test_an_entry_that_is_none_is_said_with_what_may_be_there(
+    nowhere: None, tmp_path: Path, told: str, said: str
+) -> None:
+    use_course(str(_course(tmp_path, "knots", told)))
+    with pytest.raises(UsageError, match=said):
+        the_course()
+
+
 @pytest.mark.parametrize("there", ["nbgrader_config.py", "source/ps1/problem1.ipynb"])
 def test_a_folder_in_which_nbgrader_works_is_a_course(nowhere: None, tmp_path: Path, there: str) -> None:
     """Nothing has to be written for it: what a course.toml would say is taken for granted."""

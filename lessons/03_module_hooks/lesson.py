@@ -12,9 +12,9 @@
 # A network learns to read digits. Then its loss jumps to the level of guessing, and stays there. Without touching its code you will
 # find out which layer died, when and why, and make it learn again.
 #
-# - **You will do** that, and read and change what flows through modules. **You will learn** what each kind of hook gets.
+# - **You will** find it, and read and change what flows through modules. **You will learn** what each kind of hook gets.
 # - **You need** lessons 01 and 02.
-# - **Time** <!-- time and points -->. The further parts are three sittings: take them one at a time.
+# - **Time** <!-- time and points -->. There are three further parts: do one at a time.
 # - **Stuck?** `hint()` after a failed check, `hint("add_five")` to begin.
 # - **Out of scope** hooks for all modules at once, and `torch.compile`.
 
@@ -72,7 +72,7 @@ def train(net):
 
 losses = train(digit_net())
 print("loss, every tenth step:", " ".join(f"{loss:.2f}" for loss in losses[9::10]))
-print(f"guessing would cost:    {torch.tensor(10.0).log():.2f}, which is ln 10")
+print(f"guessing would give:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 
 # %% [markdown]
 # The loss says *that* the net has stopped, but not *where*. A *module hook* can tell: you register a function from outside, and
@@ -80,7 +80,7 @@ print(f"guessing would cost:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 #
 # ## Which hook gets what
 #
-# A module has four doors:
+# A module has four places for hooks:
 #
 # ```text
 #                ┌───────────────────── module ─────────────────────┐
@@ -99,8 +99,8 @@ print(f"guessing would cost:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 #
 # A hook that returns nothing changes nothing. `args`, `grad_input` and `grad_output` are tuples.
 #
-# Here is one run of a small net, forward and backward, with a hook of each kind on each module, numbered in the order in which they
-# run. A star shows when the gradient of a weight is ready. Whose hook comes last?
+# Here is one run of a small net, forward and backward, with a hook of each kind on each module, numbered in the order in which
+# they run. A star shows when the gradient of a weight is ready. Which hook runs last?
 
 # %%
 from course.pictures.timeline import draw_hook_timeline
@@ -116,8 +116,7 @@ show_source(Add)
 # easy · 6 min
 #
 # Collect from outside what `add` works with: each call `add(x1, x2)` appends three tensors to the list `answer`, namely `x1`,
-# `x2` and the output, in this order. Both hooks only watch. Take what you store from the hooks' arguments, whatever `forward`
-# computes.
+# `x2` and the output, in this order. Both hooks only watch. Store only the hooks' arguments, for any `forward`.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))
@@ -185,16 +184,16 @@ except TypeError as error:
 # %% [markdown]
 # ## Which layer died, and when?
 #
-# Back to the net from the beginning. `train` calls it once a step, so a forward hook on a ReLU runs once a step, too. A ReLU that
-# returns nothing but zeros is dead: it lets no gradient through. What you need is in lessons 01 (`named_modules`) and 02 (a hook
+# Back to the net from the beginning. `train` calls it once per step, so a forward hook on a ReLU runs once per step, too. A ReLU
+# that returns only zeros is dead: it lets no gradient through. What you need is in lessons 01 (`named_modules`) and 02 (a hook
 # that remembers, a name for each hook, and handles).
 #
 # ### Exercise: Which layer died, and when?
 # medium · 12 min
 #
-# Write `first_to_die(net, train)`. It runs `train(net)` once, which calls `net`, and each ReLU in it, once a step, and returns a
-# pair: the name of the ReLU whose output was the first to be zero everywhere, and the step, counted from 0. If several die in one
-# step, it is the one that runs first. If none dies, it returns `None`. Afterwards none of its hooks is left.
+# Write `first_to_die(net, train)`. It runs `train(net)` once (which runs `net`, and each ReLU in it, once per step) and returns a
+# pair: the name of the ReLU that was the first to return only zeros, and the step, counted from 0. If several die in one step,
+# name the one that runs first. If none dies, return `None`. Afterwards none of its hooks is left.
 #
 # ```python
 # first_to_die(digit_net(), train)  # which layer, which step?
@@ -203,7 +202,7 @@ except TypeError as error:
 
 # %% nbgrader={"grade": false, "grade_id": "first_to_die", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def first_to_die(net, train):
-    """The name of the ReLU that is the first to return nothing but zeros while `train(net)` runs, and the step."""
+    """The name of the ReLU that is the first to return only zeros while `train(net)` runs, and the step."""
     ### BEGIN SOLUTION
     steps, died = [], []
 
@@ -251,8 +250,7 @@ with dead[2].register_forward_hook(put_aside), dead[4].register_forward_hook(put
 draw_activation_histograms({"2, the first ReLU": history[dead[2]], "4, the second ReLU": history[dead[4]]})
 
 # %% [markdown]
-# A few steps before the death, something must have come in that no other batch brought. Before you run the cell: what would you
-# look at?
+# A few steps before the death, one batch must have brought something unusual. Before you run the cell: what would you look at?
 
 # %%
 largest = [pictures.max().item() for pictures, labels in digit_batches()]
@@ -275,17 +273,17 @@ with alive.register_forward_pre_hook(divide):
     in_time = train(alive)
 with dead.register_forward_pre_hook(divide):
     too_late = train(dead)
-runs = {"as it was": losses, "the batch repaired": in_time, "the dead net, trained on with the batch repaired": too_late}
+runs = {"as it was": losses, "the batch repaired": in_time, "the dead net, with the batch repaired": too_late}
 draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}, title="Loss, cut off at 3")
 
 # %% [markdown]
-# That batch was the cause: without it the net learns to the end. The dead net does not come back, though it gets the same good
+# That batch was the cause: without it the net learns to the end. The dead net does not recover, although it gets the same good
 # batches. Why not? You will measure that at the end.
 #
 # ## What a forward hook may return
 #
-# A forward hook can also act. If it returns anything but `None`, that becomes the output that the caller gets. `output = ...` only
-# moves a local name: the caller does not notice. And a lambda always returns something: the last one below was only meant to watch.
+# A forward hook can also act. If it returns a value other than `None`, that value becomes the output. `output = ...` only rebinds
+# a local name: the caller does not notice. And a lambda always returns something: the last one below was only meant to watch.
 
 
 # %%
@@ -326,7 +324,7 @@ print("and - 1 before the two: ", layer(torch.tensor([1.0, 2.0])))
 # easy · 6 min
 #
 # Write the forward hook `hook` and register it on `add`, so that each call `add(x1, x2)` returns 5 more than before. Add the 5 to
-# what `forward` has returned, whatever it computes.
+# what `forward` has returned, for any `forward`.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))  # tensor([8.])
@@ -437,16 +435,16 @@ print("frozen: the hook is silent")
 # | the module's input | its output | the hook runs | `grad_input` |
 # | --- | --- | --- | --- |
 # | requires a gradient | requires a gradient | when the gradient of the input is ready | `(gradient,)` |
-# | requires none | requires a gradient, because of the parameters | as soon as that of the **output** is ready, before `weight.grad` | `(None,)` |
+# | requires none | requires a gradient, because of the parameters | as soon as the **output** gradient is ready, before `weight.grad` | `(None,)` |
 # | requires none | requires none: no parameters, or frozen ones | never | - |
 #
-# `None` also stands for an argument that is not a tensor, and in `grad_output` for an output that nobody uses. An argument passed by
-# name has no entry at all.
+# `None` also stands for an argument that is not a tensor, and in `grad_output` for an output that nobody uses. An argument passed
+# by keyword has no entry at all.
 
 # %% [markdown]
 # ## Hook the output tensor
 #
-# Here is a small GPT. Which of its modules run, and yet never call their full backward hook? Guess before you run the second cell.
+# Here is a small GPT. Which of its modules run, but never call their full backward hook? Guess before you run the second cell.
 
 # %%
 show_source(Block, TinyGPT)
@@ -464,7 +462,7 @@ print(f"{len(ran)} modules ran; silent:", [name for name in ran if name not in h
 print("only a warning:", *{str(one.message).split(" but ")[0] for one in caught if "dict" in str(one.message)})
 
 # %% [markdown]
-# The two blocks: the very modules that one wants to watch. They return a dict. What about other forms?
+# The two blocks are silent, exactly the modules to watch. They return a dict. What about other types?
 
 
 # %%
@@ -484,9 +482,9 @@ for form in ("a tensor", "a tuple", "a tuple in a tuple", "a list", "a dict"):
     print(f"{form:18} the hook ran: {bool(heard)}")
 
 # %% [markdown]
-# A full backward hook sees a tensor, or the tensors that stand directly in a **tuple**. `nn.LSTM` returns `(output, (h, c))`: a loss
-# on `h` alone never wakes its hook. The cure works for every form: in a forward hook you meet the tensor itself, and a
-# [tensor hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html) (lesson 02) hears its gradient.
+# A full backward hook sees a tensor, or the tensors directly in a **tuple**. `nn.LSTM` returns `(output, (h, c))`: a loss on `h`
+# alone never runs its hook. The cure works for every type: in a forward hook you meet the tensor itself, and a [tensor
+# hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html) (lesson 02) gets its gradient.
 
 
 # %%
@@ -504,7 +502,7 @@ gpt(tokens).sum().backward()
 #
 # A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They flow on
 # to the operations that made the inputs. The module's own parameters do not notice: their gradients follow from `grad_output`.
-# Better return new tensors than write into `grad_input`: other gradients may be the same tensor.
+# Return new tensors; do not write into `grad_input`: other gradients may be the same tensor.
 
 
 # %%
@@ -565,10 +563,10 @@ check("unit_grad_sum")
 # %% [markdown]
 # ## Handles: hooks that come off again
 #
-# A hook stays until its handle removes it (lesson 02). A handle is also a context manager: `with` removes the hook at the end of the
-# block, even if an error ends it. For many hooks at once, write a context manager of your own: a class with `__enter__` and
+# A hook stays until its handle removes it (lesson 02). A handle is also a context manager: `with` removes the hook at the end of
+# the block, even if an error ends it. For many hooks at once, write a context manager of your own: a class with `__enter__` and
 # `__exit__`, or a [generator function](https://docs.python.org/3/library/contextlib.html#contextlib.contextmanager) that `yield`s
-# once. The block runs at the `yield`. An error in the block is raised there, too. What must happen in any case goes into `finally`:
+# once. The block runs at the `yield`. An error in the block is raised there, too. What must always happen goes into `finally`:
 
 
 # %%
@@ -588,10 +586,9 @@ with contextlib.suppress(ZeroDivisionError), announced("the block"):
 # ### Exercise: Hooks that never stay behind
 # medium · 12 min
 #
-# Write the context manager `hooked(modules, hook)`, a generator function or a class. Inside `with hooked(modules, hook):`
-# each module in the list `modules` has the forward hook `hook`. After the block these hooks are gone in any case, also after
-# an error or a `KeyboardInterrupt` (the stop button); the caller still gets that error. Hooks of others stay, even those of the
-# same function.
+# Write the context manager `hooked(modules, hook)`, a generator function or a class. Inside `with hooked(modules, hook):` each
+# module in the list `modules` has the forward hook `hook`. After the block these hooks are always gone, also after an error or a
+# `KeyboardInterrupt` (the stop button); the caller still gets that error. Other hooks stay, even those with the same function.
 #
 # ```python
 # with hooked([net[0], net[2]], hook):
@@ -619,9 +616,9 @@ check("hook_lifecycle")
 # %% [markdown]
 # ## Back to the net that died
 #
-# Why did good batches not bring it back? The cell measures the gradient that arrives at the output of each Linear layer, with full
-# backward pre-hooks, which `with` removes at the end: first in the net that lives, then in the dead one. Guess first: where is it 0,
-# and does the last layer get any?
+# Why did good batches not help? The cell measures the gradient that arrives at the output of each Linear layer, with full
+# backward pre-hooks, which `with` removes at the end: first in the net that lives, then in the dead one. Guess: where is it 0,
+# and does the last layer get one?
 
 
 # %%
@@ -644,8 +641,8 @@ gradient_sizes(dead)
 print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias", dead[5].bias.grad.any().item())
 
 # %% [markdown]
-# For every picture in the batches the dead ReLU returns zeros, so each layer in front of it gets a gradient of exactly 0, and stays
-# as it is. The last layer does get one, but its inputs are all zeros: it can learn its bias and nothing else, that is, how often each
+# For every picture in the batches the dead ReLU returns zeros, so each layer in front of it gets a gradient of exactly 0, and
+# stays as it is. The last layer does get one, but its inputs are all zeros: it can only learn its bias, that is, how often each
 # digit occurs. And that is guessing.
 
 # %% [markdown]
@@ -657,8 +654,8 @@ print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias
 # that returns zeros for `grad_input`. "That is the gradient of the layer," he says. After one step of plain SGD the middle layer has
 # changed, and the first one has not.
 #
-# What is `grad_input` the gradient of, and what not? Why did the layer's own weight learn as before, and why did the first layer
-# stand still? Which other hook of the table reaches the weight, and would not help him either?
+# Which gradient is `grad_input`, and which is it not? Why did the layer's own weight learn as before, and why did the first layer
+# not learn? Which other hook of the table does reach the weight, but would still not help him?
 #
 # If you hand this notebook in, a person reads your answer. No check looks at it, and `progress()` does not count it.
 
@@ -709,7 +706,7 @@ try_pre_hook("one tensor", lambda module, args: args[0] + 100)
 try_pre_hook("a list of two", lambda module, args: [args[0] + 100, args[1]])
 
 # %% [markdown]
-# Arguments that the caller passes **by name** are not in `args`. Register with `with_kwargs=True`, and the hook gets a dict of
+# Arguments that the caller passes **by keyword** are not in `args`. Register with `with_kwargs=True`, and the hook gets a dict of
 # them as well. It then returns `None` or a **pair**: the new `args` (a tuple) and the new `kwargs` (a dict).
 
 # %%
@@ -722,9 +719,9 @@ _ = adder(torch.ones(1), x2=torch.zeros(1))
 # ### Exercise: Turn one input down
 # medium · 10 min · further
 #
-# How much does a model depend on its second input? Write `rescale_argument(module, factor)` for a module that takes `x1` and `x2`,
-# as `Add` does. From now on it works with `factor * x2`, whether the caller passes `x2` by place or by name. The caller's own
-# tensors stay as they are, and gradients flow back to them through the factor. Return the handle.
+# How much does a model depend on its second input? Write `rescale_argument(module, factor)` for a module that takes `x1` and
+# `x2`, as `Add` does. From now on it works with `factor * x2`, whether the caller passes `x2` by position or by keyword. The
+# caller's own tensors stay as they are, and gradients flow back to them through the factor. Return the handle.
 #
 # ```python
 # handle = rescale_argument(add, 0.5)
@@ -736,7 +733,7 @@ _ = adder(torch.ones(1), x2=torch.zeros(1))
 
 # %% nbgrader={"grade": false, "grade_id": "rescale_argument", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rescale_argument(module, factor):
-    """From now on `module` works with `factor * x2`, passed by place or by name. Returns the hook's handle."""
+    """From now on `module` works with `factor * x2`, passed by position or by keyword. Returns the hook's handle."""
     ### BEGIN SOLUTION
 
     def scale_x2(module, args, kwargs):
@@ -754,11 +751,11 @@ from course import check
 check("rescale_argument")
 
 # %% [markdown]
-# ## Before or after the module's own part
+# ## Before or after the module's backward
 #
-# From the gradient of the output, autograd computes those of the parameters and of the input. One kind of backward hook runs before
-# this work, the other one after it. A module may have several inputs and outputs, and a `None` among their gradients must stay
-# `None`. Multiply by 10 at either door, and see who notices:
+# From the gradient of the output, autograd computes those of the parameters and of the input. One kind of backward hook runs
+# before this work, the other one after it. A module may have several inputs and outputs, and a `None` among their gradients must
+# stay `None`. Multiply by 10 in each of the two, and see what changes:
 
 # %%
 try_backward_hook("none", lambda module, grad_input, grad_output: None)
@@ -776,13 +773,13 @@ try_backward_hook(
 # ### Exercise: Who still learns?
 # medium · 14 min · further
 #
-# Train only a part of a network, with one hook for each wish:
+# Train only a part of a network, with one hook for each case:
 #
 # - `stop_in_front(module)`: the module itself learns as before, but the earlier layers get gradients of zero through it.
-# - `stop_from_here(module)`: the module's own parameters get gradients of zero as well, all of them.
+# - `stop_from_here(module)`: all of the module's own parameters get gradients of zero, and so do the earlier layers.
 #
-# Both return the handle; once it is removed, everything learns as before. Gradients that take another way around the module,
-# as in `x + module(x)`, stay.
+# Both return the handle; once it is removed, everything learns as before. Gradients that bypass the module, as in `x +
+# module(x)`, stay.
 #
 # ```python
 # net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
@@ -865,9 +862,10 @@ except RuntimeError as error:
 # ### Exercise: An autopsy
 # medium · 10 min · further
 #
-# Two models get the same inputs, `x1 = [2.]` and `x2 = [3.]`. Register `collect` as a deprecated hook on one and as a full backward
-# hook on the other. It appends the `grad_input` that it gets to `answer`. In the end `answer` has two entries, each a tuple or list of
-# two tensors: first what the deprecated hook showed, then the true gradients of the inputs. The cell runs both models for you.
+# Two models get the same inputs, `x1 = [2.]` and `x2 = [3.]`. Register `collect` as a deprecated hook on one and as a full
+# backward hook on the other. It appends its `grad_input` to `answer`. In the end `answer` has two entries (each a tuple or list
+# of two tensors): first what the deprecated hook showed, then the true gradients of the inputs. The cell runs both models for
+# you.
 
 # %% nbgrader={"grade": false, "grade_id": "legacy_autopsy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 answer = []
@@ -907,15 +905,15 @@ draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 
 # %% [markdown]
 # The deprecated hook sits on the **last operation** of the module, and reports that operation's inputs as if they were the
-# module's. In `Model` they are the product and `W`, not `x1` and `x2`. So its numbers are true gradients, but of other tensors, and
-# nothing about them looks wrong. In a convolution it shows the gradients of input, weight and bias: tutorials that say so describe
-# this hook.
+# module's. In `Model` they are the product and `W`, not `x1` and `x2`. So its numbers are true gradients, but of other tensors,
+# and nothing about them looks wrong. In a convolution it shows the gradients of input, weight and bias: tutorials that list them
+# describe this hook.
 
 # %% [markdown]
 # ## Full backward hooks and in-place operations
 #
-# A full backward hook wraps what goes into the module and what comes out, and a wrapped tensor must not be changed in place. So
-# the hook fails on `nn.ReLU(inplace=True)`, and on the layer right before it. ResNet-18 (lesson 05) is built like that:
+# A full backward hook wraps the module's inputs and outputs, and a wrapped tensor must not be changed in place. So the hook fails
+# on `nn.ReLU(inplace=True)`, and on the layer right before it. ResNet-18 (lesson 05) is built like that:
 
 # %%
 torch.manual_seed(0)
@@ -939,10 +937,9 @@ for position in (0, 1, 2):
 # ### Exercise: Right before an in-place ReLU
 # medium · 10 min · further
 #
-# Write `output_gradients(layer)`. It returns a list, to which each backward pass adds the gradient of the layer's output, as the
-# layer returned it, before any in-place change. If the layer runs several times, each of its outputs has an entry of its own, in the
-# order in which backward comes to them. Running the model under `torch.no_grad()`, or with a frozen layer on data, adds nothing and
-# still works.
+# Write `output_gradients(layer)`. It returns a list: each backward pass adds to it the gradient of the layer's output before any
+# in-place change. If the layer runs several times, each of its outputs has an entry of its own, in the order of backward. Running
+# the model under `torch.no_grad()`, or with a frozen layer on data, adds nothing and still works.
 #
 # ```python
 # net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 1))
@@ -954,7 +951,7 @@ for position in (0, 1, 2):
 
 # %% nbgrader={"grade": false, "grade_id": "in_place_safe", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def output_gradients(layer):
-    """A list to which each backward adds the gradient of the output of `layer`, as it was before in-place changes."""
+    """A list: each backward adds the gradient of the output of `layer`, as it was before in-place changes."""
     ### BEGIN SOLUTION
     gradients = []
 
@@ -974,11 +971,11 @@ check("in_place_safe")
 # %% [markdown]
 # ## Take this to work
 #
-# One row for each tensor that a layer returns: its shape, the mean of its absolute values, and the same mean for its gradient. Look
-# first at layers with numbers that are 0, huge or `nan`. The gradient is that of a sum of all outputs with random weights, not of your
-# loss: compare layers with each other. The report is safe with in-place operations and with layers that run twice, leaves `.grad`
-# alone, and leaves no hook behind. In training mode a batch norm counts this run as one more batch. A layer that the model uses
-# without calling it, such as the last Linear layer of attention, has no row.
+# There is a row for each tensor that a layer returns: its shape, the mean of its absolute values, and the same mean for its
+# gradient. Look first at layers with numbers that are 0, huge or `nan`. The gradient is that of a sum of all outputs with random
+# weights, not of your loss: compare layers with each other. The report is safe with in-place operations and with layers that run
+# twice, does not touch `.grad`, and removes its hooks. In training mode a batch norm counts this run as one more batch. A layer
+# that the model uses without calling it, such as the last Linear layer of attention, has no row.
 
 
 # %%
@@ -1008,7 +1005,7 @@ def layer_report(model, *inputs):
         outputs = [tensor for tensor in tensors_in(model(*inputs)) if tensor.requires_grad]
         parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         if outputs and parameters:
-            # A plain sum would not do: after a LayerNorm it is constant, and its gradient zero.
+            # A plain sum fails: after a LayerNorm it is constant, so its gradient is zero.
             loss = sum((tensor * torch.randn_like(tensor)).sum() for tensor in outputs)
             torch.autograd.grad(loss, parameters, allow_unused=True)
     for row in rows:
@@ -1037,7 +1034,7 @@ layer_report(net, torch.randn(2, 3, 8, 8))
 # | `register_load_state_dict_pre_hook` | before loading | `module, state_dict, prefix, local_metadata, strict`, and three lists: `missing_keys, unexpected_keys, error_msgs` |
 # | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
 #
-# They return nothing, and change in place what they get. In a `state_dict` the names of the module's own tensors start with
+# They return nothing, and change their arguments in place. In a `state_dict` the names of the module's own tensors start with
 # `prefix`, the module's place in the model. Most hooks need only `state_dict` and `prefix`. Do not rely on `strict`: it is `True`
 # even where the caller loads with `strict=False`.
 #
@@ -1065,13 +1062,13 @@ whole = nn.ModuleDict({"parts": nn.ModuleDict({"head": Head()})})
 print(whole.load_state_dict(inside, strict=False))
 
 # %% [markdown]
-# ### Exercise: It was called something else
+# ### Exercise: It had another name
 # medium · 14 min · further
 #
 # A layer was called `linear` when somebody saved the model; today it is called `fc`. Write `accept_old_name(module, old, new)`:
-# from now on, when `module` or a model around it loads a checkpoint, what is saved for the module's `old` goes into its `new`, a
-# child or a parameter. Names that only look alike, such as `linear2`, stay. New checkpoints load as before, and missing or unexpected
-# keys are still reported.
+# from now on, when `module` or a model around it loads a checkpoint, the entries saved under the module's `old` go into its child
+# or parameter `new`. Names that only look alike, such as `linear2`, stay. New checkpoints load as before, and missing or
+# unexpected keys are still reported.
 #
 # ```python
 # accept_old_name(model.parts.head, "linear", "fc")
@@ -1081,7 +1078,7 @@ print(whole.load_state_dict(inside, strict=False))
 
 # %% nbgrader={"grade": false, "grade_id": "state_dict_hooks", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def accept_old_name(module, old, new):
-    """When `module` is loaded, what a checkpoint has under `old` goes into `new`, a child or parameter of `module`."""
+    """When `module` is loaded, the entries of a checkpoint under `old` go into `new`, a child or parameter of `module`."""
     ### BEGIN SOLUTION
 
     def rename(module, state_dict, prefix, *the_rest):

@@ -9,13 +9,13 @@
 # %% [markdown]
 # # Look inside a model that nobody lets you edit
 #
-# - **You will do** this: get numbers out of a finished net that it never returns, and sort digits with them that it has never seen.
+# - **You will do** this: get numbers that a finished net never returns, and use them to sort digits that it has never seen.
 #   Put a few feature maps of a 3 into an 8, and see the net change its mind. Watch a small GPT, find the head that passes the
 #   task on, and steer it: asked to copy, it reverses.
 # - **You will learn** what spoils the outputs that you keep, and how to leave no trace.
 # - **You need** lesson 03: what a forward hook gets, what becomes of the value it returns, and handles.
 # - **Time** <!-- time and points -->.
-# - **Help** after a check that failed: `hint()`. To begin: `hint("verbose_net")`, with an exercise's id.
+# - **Help** after a check that failed: `hint()`. To begin: the same with an exercise's id, `hint("verbose_net")`.
 # - **Out of scope** training on the features.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -41,13 +41,13 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## What a net knows and does not say
 #
-# A colleague hands you a small net that tells the handwritten digits 0, 1, 2, 3, 5, 6 and 8 apart. It returns seven scores.
+# A colleague hands you a small net that distinguishes the handwritten digits 0, 1, 2, 3, 5, 6 and 8. It returns seven scores.
 
 # %%
 from course.data import digits, jittered, picture
 
 straight, labels = digits()                                            # 1,797 pictures of 8 x 8 pixels
-moved = jittered(straight, torch.Generator().manual_seed(0))           # each one up to a pixel off its place
+moved = jittered(straight, torch.Generator().manual_seed(0))           # each one shifted by up to a pixel
 known = torch.tensor([0, 1, 2, 3, 5, 6, 8])
 seen = torch.isin(labels, known)
 pictures, answers = straight[seen], torch.searchsorted(known, labels[seen])
@@ -57,7 +57,7 @@ digit_net = TinyResNet(channels=16, classes=7, colours=1, places=2)
 untrained = deepcopy(digit_net).eval()                                 # to compare with
 optimizer = torch.optim.Adam(digit_net.parameters(), lr=0.006)
 for _ in range(5):                                                     # takes a second or two
-    for batch in torch.randperm(1000).split(50):                       # trained on pictures that are off their place
+    for batch in torch.randperm(1000).split(50):                       # trained on shifted pictures
         optimizer.zero_grad()
         F.cross_entropy(digit_net(jittered(pictures[batch])), answers[batch]).backward()
         optimizer.step()
@@ -69,7 +69,7 @@ print(f"{right.float().mean():.0%} of {len(right)} pictures that were not traine
 
 # %% [markdown]
 # You want to sort 4s, 7s and 9s, with just three labelled examples of each. The net cannot say "4". But on the way to its scores a layer,
-# `pool`, makes 64 numbers of each picture. Are they good for digits that it has never seen? Get them out.
+# `pool`, turns each picture into 64 numbers. Are they good for digits that it has never seen? Get them out.
 
 # %% [markdown]
 # ### Exercise: What the net never returns
@@ -81,7 +81,7 @@ print(f"{right.float().mean():.0%} of {len(right)} pictures that were not traine
 # - Afterwards no hook of yours is left; other people's are still there.
 #
 # ```python
-# pooled(digit_net, moved[:5]).shape  # torch.Size([5, 16, 2, 2]): 64 numbers a picture
+# pooled(digit_net, moved[:5]).shape  # torch.Size([5, 16, 2, 2]): 64 numbers per picture
 # ```
 
 
@@ -107,7 +107,7 @@ check("pooled")
 
 # %%
 def nearest(values, labels, examples=3):
-    """The share of samples that get the right label from the nearest of `examples` labelled samples of each digit."""
+    """The share of samples that their nearest example labels correctly, with `examples` examples per digit."""
     generator, shares = torch.Generator().manual_seed(0), []
     for _ in range(20):                                                # other examples each time
         order = torch.randperm(len(labels), generator=generator)
@@ -128,8 +128,8 @@ for how, everything in (("up to a pixel off", moved), ("all in the middle", stra
     print(f"{how}: right: {', '.join(told)}")
 
 # %% [markdown]
-# The net has never seen a 4, a 7 or a 9, and yet its inner numbers sort them much better than pixels do, as soon as the pictures are a little
-# off their place. That is how it was trained: without the training, its numbers are no better than pixels. Such inner outputs are called
+# The net has never seen a 4, a 7 or a 9, and yet its inner numbers sort them much better than pixels do, as soon as the pictures
+# are shifted a little. Its training did that: without it, its numbers are no better than pixels. Such inner outputs are called
 # **features**. The net computes them at each call and throws them away.
 #
 # ## The children are not the model
@@ -157,7 +157,7 @@ except RuntimeError as error:
     print("stopped at", name, "-", error)
 
 # %% [markdown]
-# `named_children()` tells which layers the model *has*; only `forward` tells how it *uses* them. What stands between `avgpool` and `fc`?
+# `named_children()` shows which layers the model *has*; only `forward` shows how it *uses* them. What is between `avgpool` and `fc`?
 
 # %%
 show_source(type(net)._forward_impl)
@@ -169,10 +169,10 @@ show_source(type(net)._forward_impl)
 # ### Give each hook its name
 #
 # A hook gets the module, and a module does not know its own name: its parent does. So the name has to come from the loop that registers the
-# hooks. Mind the late binding of lesson 02: take `partial`, a function that makes the hook, or a default argument.
+# hooks. Beware of late binding (lesson 02): use `partial`, a function that makes the hook, or a default argument.
 
 # %% [markdown]
-# ### Exercise: A net that tells
+# ### Exercise: A net that reports
 #
 # easy · 8 min
 #
@@ -180,7 +180,7 @@ show_source(type(net)._forward_impl)
 #
 # - Calling it runs the model once, and returns what the model returns.
 # - Meanwhile it prints one line for each **direct child** of the model, and nothing else: the child's name and the shape of its output.
-# - Building it prints nothing, and each call prints its own lines.
+# - Building it prints nothing, and each call prints the lines again.
 #
 # ```python
 # verbose = VerboseNet(nn.Sequential(nn.Linear(3, 5), nn.Tanh()))
@@ -224,8 +224,8 @@ check("verbose_net")
 # %% [markdown]
 # ## Names of nested layers
 #
-# `layer1` is itself a model with two blocks. `named_modules()` walks through the whole tree and joins the names on the way by dots.
-# `get_submodule` finds a module by such a name; `getattr` knows no dots.
+# `layer1` is itself a model with two blocks. `named_modules()` walks through the whole tree and joins the names with dots.
+# `get_submodule` finds a module by such a name; `getattr` does not follow dots.
 
 # %%
 modules = dict(net.named_modules())
@@ -246,7 +246,7 @@ print([name for name in modules if name.endswith("conv1")][:3], "... compare who
 # Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` are dotted names. Each layer returns one tensor and runs once.
 #
 # - Calling it on `x` runs the model once and returns a dict: its keys are the names in `layers`, its values those layers' outputs.
-# - The model keeps its mode and outputs, hooks do not pile up, and each call returns its own input's features (until the next call).
+# - The model keeps its mode and outputs, hooks do not pile up, and each call returns its input's features (valid until the next call).
 # - Two of them on one model do not disturb each other.
 #
 # ```python
@@ -307,8 +307,8 @@ for name, value in {"pixels": moved[~seen], **found}.items():
 #
 # ## A feature can change after your hook has ended
 #
-# The digit net is a `TinyResNet`, ResNet-18 in small. Read its `forward` once: one ReLU runs twice, it works in place, and so does
-# the sum; and some steps are no layers.
+# The digit net is a `TinyResNet`, a small ResNet-18. Read its `forward` once: one ReLU runs twice, it works in place, and so does
+# the sum; and some steps are not layers.
 
 # %%
 show_source(Residual, TinyResNet)
@@ -359,11 +359,11 @@ def count_hooks(model):
 
 
 # %% [markdown]
-# ### Exercise: Features that stay true
+# ### Exercise: Features that do not change
 #
 # medium · 12 min
 #
-# Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns a dict: under each name in `layers` the output of that layer.
+# Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns a dict from each name in `layers` to that layer's output.
 # The names are those of `named_modules()`. Each of these layers returns one tensor and runs once at most.
 #
 # - Each value stays what the layer returned **at that moment**, and requires no gradient.
@@ -408,7 +408,7 @@ check("safe_features")
 # %% [markdown]
 # ## Change a feature and see what happens
 #
-# Looking tells what a layer holds, not whether the net *uses* it. To find that out, change it. **Activation patching** takes two inputs, such
+# Looking shows what a layer holds, not whether the net *uses* it. To find that out, change it. **Activation patching** takes two inputs, such
 # as a 3 and an 8, and runs the net on the 8, but lets one layer return what it returned for the 3. If the answer becomes "3", what you
 # have put in is enough for a 3.
 #
@@ -421,8 +421,8 @@ check("safe_features")
 #
 # Write `patch_activation(model, layer, clean, corrupted, channels=None)`.
 #
-# - It runs `model` on `corrupted`, with the output of `layer` (a dotted name) replaced by what `layer` outputs for `clean`, and returns the model's answer,
-#   with a gradient or without.
+# - It runs `model` on `corrupted`, with the output of `layer` (a dotted name) replaced by what `layer` outputs for `clean`, and
+#   returns the model's answer, which need not have a gradient.
 # - If `channels` is a list, only these channels (dimension 1 of the output) are replaced; an empty list means none.
 # - Afterwards your hooks are gone, other people's are still there, and every module is in the mode that it was in.
 #
@@ -487,17 +487,17 @@ def first_that_is_read(digit):
 
 
 def chances(scores):
-    """How likely the net finds a 3, and an 8."""
+    """The net's chances for a 3 and an 8."""
     chance = scores.detach().softmax(1)[0]
-    return f"3: {chance[3]:.0%}, 8: {chance[6]:.0%}"                   # places 3 and 6 of 0, 1, 2, 3, 5, 6, 8
+    return f"3: {chance[3]:.0%}, 8: {chance[6]:.0%}"                   # positions 3 and 6 of 0, 1, 2, 3, 5, 6, 8
 
 
 three, eight = first_that_is_read(3), first_that_is_read(8)
 captions = [chances(digit_net(one)) for one in (three, eight)]
-draw_digits(torch.cat([three, eight]), captions, title="What the net makes of a 3 and of an 8")
+draw_digits(torch.cat([three, eight]), captions, title="The net's answers for a 3 and for an 8")
 
 # %% [markdown]
-# The output of `block` has sixteen feature maps. The cell patches each one alone, and puts those first that help the 3 most. How many does
+# The output of `block` has sixteen feature maps. The cell patches each one alone, and puts first those that help the 3 most. How many does
 # it take to turn the 8 into a 3? And the other way round: how many maps of the 8, in the same order, turn the 3 into an 8? Guess first.
 
 
@@ -523,7 +523,7 @@ found
 
 # %% [markdown]
 # A few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. The right-hand column says the same of the 8.
-# Are the 3's maps *needed*, too? A patch cannot tell: it takes something away and puts something else in. So put in nothing:
+# Are the 3's maps *needed*, too? A patch cannot show that: it takes something away and puts something else in. So put in zeros:
 
 
 # %%
@@ -544,7 +544,7 @@ print("the 3 without its six most telling maps ->", without(three, order[:6]) if
 #
 # ## The same with a GPT
 #
-# A good place for a break. Large language models are made of *blocks*, and these of *heads*, by which a *token* looks back at earlier ones.
+# A good place for a break. Large language models consist of *blocks*, and blocks of *heads*. In a head, a *token* looks back at earlier tokens.
 # Here is a small one. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Each head is a
 # module; a block returns a dict.
 
@@ -577,9 +577,9 @@ words = {task: [WORDS[token] for token in tokens[0]] for task, tokens in given.i
 draw_attention(attention, words)
 
 # %% [markdown]
-# In the last five rows, after which digits are written, the second block shows slanted lines: forwards for `copy`, backwards for `reverse`.
+# In the last five rows, which predict the digits, the second block shows slanted lines: forwards for `copy`, backwards for `reverse`.
 # From some of the digits, both heads of the first block look at the task word, the column on the left. Which one do you suspect? Patch one head at a
-# time: the net reads one line, and one head says what it says for the other. Guess first.
+# time: the net reads one line, but one head returns its output for the other line. Guess first.
 
 
 # %%
@@ -596,17 +596,17 @@ print(f"{'nothing patched':15}  copy: {answer(gpt(given['copy']))}   reverse: {a
 for name in heads:
     print(f"{name}   copy: {told(name, 'reverse', 'copy')}   reverse: {told(name, 'copy', 'reverse')}")
 turns = [name for name in heads if told(name, "reverse", "copy") == answer(gpt(given["reverse"]))]
-equals = 1 + DIGITS                                                    # the place of `=`; dimension 1 is the places
+equals = 1 + DIGITS                                                    # the position of `=`; dimension 1 is the position
 for where, places in (("before =", range(equals)), ("from = on", range(equals, equals + DIGITS))):
     for name in turns:
         print(f"{name}, {where:9}   copy: {told(name, 'reverse', 'copy', list(places))}")
 
 # %% [markdown]
-# One head of the first block passes the task on: its patch turns the answer around, both ways. The other one looks at the same word,
-# and its patch changes nothing. **Where a head looks is not what it does.** And the last two lines say where
-# it happens: at the digits *before* `=`, while the line is read, and not where the answer is written.
+# One head of the first block passes the task on: patching it swaps the task, both ways. The other one looks at the same word, and
+# patching it changes nothing. **Where a head looks is not what it does.** And the last two lines show where it happens: at the
+# digits *before* `=`, while the line is read, and not where the answer is written.
 #
-# Now without a second run. If you know the **direction** in which `reverse` differs from `copy`, you can add it to the output of a block.
+# Now without a second run. If you know the **direction** from `copy` to `reverse`, you can add it to the output of a block.
 # This is called *steering*.
 
 # %% [markdown]
@@ -616,7 +616,7 @@ for where, places in (("before =", range(equals)), ("from = on", range(equals, e
 #
 # Write `steer(block, direction)`. From now on the block's output has `direction` added to its entry `"hidden"`; everything else in the dict stays.
 #
-# - What others have kept of the output stays as it was, too.
+# - Outputs that others have kept do not change.
 # - It returns the handle; once it is removed, the block works as before.
 #
 # ```python
@@ -642,7 +642,7 @@ from course import check
 check("steer_block")
 
 # %% [markdown]
-# The direction is the mean difference over a thousand lines of either kind. How much of it does it take until the net reverses?
+# The direction is the mean difference, from 1,000 lines of each kind. How much of it makes the net reverse?
 
 
 # %%
@@ -673,7 +673,7 @@ for strength in (0, 0.25, 0.5, 0.75, 1):
 # this network a `ReLU(inplace=True)` follows each convolution. She knows that, but: "I have detached, so whatever happens later
 # cannot reach my copies."
 #
-# What does `detach()` cut, and what does it not? Say what her histograms really show, which single change to her line makes them right,
+# What does `detach()` cut, and what not? Say what her histograms really show, which single change to her line makes them right,
 # and how she could have noticed before the blog post. (A person reads your answer, no check does.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_detach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -696,7 +696,7 @@ for strength in (0, 0.25, 0.5, 0.75, 1):
 # %% [markdown]
 # ## Further
 #
-# Three sittings, each complete in itself:
+# Three parts, each complete in itself:
 #
 # - *Leave no trace, lose no part* (35 minutes): 'Looking must not change the model', 'Outputs that are not tensors'.
 # - *What ran, and what hooks cannot see* (35 minutes): 'One layer, two calls', 'What hooks cannot see'.
@@ -717,13 +717,13 @@ for mode in ("train", "eval"):
     print(f"{mode:5} with no_grad: running_mean unchanged: {torch.equal(before, model.bn1.running_mean)}")
 
 # %% [markdown]
-# So you need both, and afterwards the mode has to be put back. Each module has a mode of its own, and `train()` and `eval()` set that of
-# every module inside as well. In fine-tuning, people often keep BatchNorm layers in eval mode on purpose. Even torchvision's
+# So use both `no_grad` and `eval`, then put the mode back. Each module has a mode of its own, and `train()` and `eval()` also set
+# the mode of every module inside. In fine-tuning, people often keep BatchNorm layers in eval mode on purpose. Even torchvision's
 # tool forgets that:
 
 # %%
 model = TinyResNet().train()
-model.bn1.eval()  # its owner wants it so
+model.bn1.eval()  # its owner wants this
 create_feature_extractor(model, ["fc"])
 print("bn1, in eval mode before, is in training mode:", model.bn1.training)
 
@@ -734,9 +734,9 @@ print("bn1, in eval mode before, is in training mode:", model.bn1.training)
 #
 # Write the context manager `looking_at(model, hooks)`; `hooks` is a dict `{layer name: forward hook}`.
 #
-# - **Inside** the block each hook sits on its layer, every module is in eval mode, and autograd records nothing.
-# - **Afterwards** each module is in the mode in which it was before, and so is autograd; your hooks are gone, and other people's are still there.
-# - All this holds even if the block ends with an error, and the error reaches the caller.
+# - **Inside** the `with` block, each hook is on its layer, every module is in eval mode, and autograd records nothing.
+# - **Afterwards** each module is in the mode that it was in before, and so is autograd; your hooks are gone, and other people's are still there.
+# - All this holds even if the `with` block ends with an error, and the error reaches the caller.
 #
 # ```python
 # with looking_at(net, {"fc": lambda module, args, output: print(tuple(output.shape))}):
@@ -773,7 +773,7 @@ check("untouched_model")
 # ## Outputs that are not tensors
 #
 # An LSTM returns a tuple in a tuple. Attention returns a tuple, too, and its second part may be `None`. `output.detach()` fails at all of
-# these, and `output[0]` does not help: of a tuple it keeps the first part only, of a tensor the first sample only.
+# these, and `output[0]` does not help: it keeps only the first part of a tuple, or the first sample of a tensor.
 
 
 # %%
@@ -786,7 +786,7 @@ def parts(output, place=""):
 
 lstm = nn.LSTM(4, 3, batch_first=True)
 attention = nn.MultiheadAttention(4, 2, batch_first=True)
-tokens = torch.ones(2, 5, 4)  # 2 sentences, 5 words, 4 numbers a word
+tokens = torch.ones(2, 5, 4)  # 2 sentences, 5 words, 4 numbers per word
 for layer in (lstm, attention):
     layer.register_forward_hook(lambda m, args, output: print(f"{type(m).__name__:18}", parts(output)))
 lstm(tokens)
@@ -805,9 +805,9 @@ _ = attention(tokens, tokens, tokens)
 #
 # medium · 15 min · further
 #
-# Write `every_tensor(model, layers, x)`: it runs `model` on `x` once and returns a flat dict with **every** tensor that the named layers return, under a key that tells its place.
+# Write `every_tensor(model, layers, x)`: it runs `model` on `x` once and returns a flat dict with **every** tensor that the named layers return, under a key that gives its position.
 #
-# - Tuples, lists and dicts are opened, however deep the parts lie; anything that is not a tensor is left out.
+# - Tuples, lists and dicts are opened, however deeply nested; anything that is not a tensor is left out.
 # - Each tensor is kept as in `safe_features`: as it was, and without a gradient.
 # - Afterwards your hooks are gone.
 #
@@ -888,7 +888,7 @@ print("more than once:", [name for name, times in calls.items() if times > 1])
 show_source(Rounds)
 
 # %% [markdown]
-# Write them into `predicted`, in order, before you run anything; if you were wrong, write what ran into `what_ran`.
+# Write them into `predicted`, in order, before you run anything; if you were wrong, set `what_ran` to what ran.
 #
 # Then write `record_calls(model, x)`: it runs `model` on `x` once and returns a list of pairs `(name, output)`, **one for each call** of a module inside the model.
 #
@@ -911,7 +911,7 @@ what_ran = None  # if the run shows something else, write that list here; `predi
 
 def record_calls(model: nn.Module, x: torch.Tensor) -> list[tuple[str, torch.Tensor]]:
     """Run `model` on `x`; return (name, copy of the output) for each call of each module, in order."""
-    # TODO: one hook a module, one entry a call.
+    # TODO: one hook per module, one entry per call.
     ### BEGIN SOLUTION
     calls, handles = [], []
 
@@ -956,9 +956,9 @@ check("reused_modules")
 # ## What hooks cannot see
 #
 # A sum is not a module, and neither is `torch.flatten`. torchvision's
-# [`create_feature_extractor`](https://docs.pytorch.org/vision/stable/feature_extraction.html) sees them, because it does not listen: it runs `forward` with stand-ins
-# instead of tensors, and writes down each operation. This is called *tracing*; `torch.fx` does it. These steps of the small model
-# have no module's name:
+# [`create_feature_extractor`](https://docs.pytorch.org/vision/stable/feature_extraction.html) sees them, because it does not
+# listen: it runs `forward` with *proxies* instead of tensors, and writes down each operation. This is called *tracing*;
+# `torch.fx` does it. These steps of the small model have no module's name:
 
 # %%
 tiny = TinyResNet().eval()
@@ -966,7 +966,7 @@ steps = get_graph_node_names(tiny)[1]  # for eval mode; [0] is for training mode
 print("no module has this name:", [step for step in steps if step not in dict(tiny.named_modules())])
 
 # %% [markdown]
-# `x` is the input, `block.add` the sum, and `block.relu_1` the **second call** of `block.relu`. From its notes the tool makes a **new** model that
+# `x` is the input, `block.add` the sum, and `block.relu_1` the **second call** of `block.relu`. From these steps the tool makes a **new** model that
 # returns the steps that you name, and ends where the last of them ends. It makes no copies. So a later in-place step may overwrite what you
 # asked for, but only if that step still runs:
 
@@ -1014,7 +1014,7 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # | cost | the whole forward runs, unless a hook raises an error | it stops after the last step asked for |
 # | the model | carries hooks until you remove them | a new model, which shares its parameters with the old one |
 # | also good for | changing outputs, gradients | saving and using the cut model on its own |
-# | hooks already there | run | on layers of `torch.nn`, they run; on blocks, only while tracing, with stand-ins: `tuple(output.shape)` fails |
+# | hooks already there | run | on layers of `torch.nn`, they run; on blocks, only in tracing, on proxies, where `tuple(output.shape)` fails |
 
 # %% [markdown]
 # ### Exercise: Hooks or fx?
@@ -1029,7 +1029,7 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 #
 # ```python
 # value_at(tiny, "bn1", x)           # the output of a module
-# value_at(tiny, "block.add", x)     # of a sum, which is no module
+# value_at(tiny, "block.add", x)     # of a sum, which is not a module
 # value_at(tiny, "block.relu_1", x)  # of a second call
 # ```
 
@@ -1060,9 +1060,9 @@ check("hooks_or_fx")
 # %% [markdown]
 # ## What a layer costs
 #
-# A hook sees shapes, and shapes tell how much work a layer is. The usual unit is the **MAC**: one multiplication, and the addition of
-# its product to a sum. How many go into **one number** of a layer's output? Let the layer count itself. If all weights and inputs are 1,
-# the sum is the number of products:
+# A hook sees shapes, and shapes show how much work a layer does. The usual unit is the **MAC** (multiply-accumulate): a product,
+# added to a sum. How many products go into **one number** of a layer's output? Let the layer do the counting. If all weights and
+# inputs are 1, the sum is the number of products:
 
 
 # %%
@@ -1079,7 +1079,7 @@ products("Conv2d(6, 4, (3, 5))", nn.Conv2d(6, 4, (3, 5), bias=False), 1, 6, 8, 8
 products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 1, 6, 8, 8)
 
 # %% [markdown]
-# Multiply by the number of elements of the output: all samples, channels and places. A window that reaches into the padding counts in full.
+# Multiply by the number of elements of the output: all samples, channels and positions. A kernel that reaches into the padding counts in full.
 
 # %% [markdown]
 # ### Exercise: Count the MACs
@@ -1090,7 +1090,7 @@ products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 
 #
 # - All `nn.Linear` and `nn.Conv2d` layers count, wherever they are in the model, for **each call**; other layers count as 0, and so does the bias.
 # - The count is for the **whole batch**; inputs of `nn.Linear` may have more than two dimensions.
-# - Each call counts afresh and leaves no hook behind.
+# - Each call starts from 0 and leaves no hook behind.
 #
 # ```python
 # count_macs(nn.Linear(7, 4), torch.ones(2, 7))  # 56, for 8 numbers of 7 products each
@@ -1127,7 +1127,7 @@ check("count_macs")
 
 # %% [markdown]
 # torch can count as well, below the modules: `FlopCounterMode` counts **FLOPs**, one for the multiplication and one for the addition, so its
-# numbers are twice as large. The second line shows what the cut saves. Hooks on layers miss what functions multiply, as in attention.
+# numbers are twice as large. The second line shows what the cut saves. Hooks on layers miss products inside functions, as in attention.
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
@@ -1141,8 +1141,9 @@ for what, model in (("ResNet-18", net), ("cut after layer3", traced)):
 # %% [markdown]
 # ## For work: your tools on other models
 #
-# The first five lines should give shapes. The last two ask for something that does not exist: *the* tensor of an LSTM, which returns
-# three, and *the* call of a layer that is called twice. A good tool raises an error that says so. No check has asked for any of this.
+# The first five lines should give shapes. The last two ask for something that does not exist: the one tensor of an LSTM, which
+# returns three, and the one call of a layer that is called twice. A good tool raises an error that says so. No check asks for any
+# of this.
 
 
 # %%
@@ -1179,20 +1180,20 @@ attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer
 # ## What you take with you
 #
 # - A finished net knows more than it returns. A hook gets its features out, and they are good for tasks that the net was not trained for.
-# - A kept output is an alias. If a later operation works in place, only a clone stays true.
+# - A kept output is an alias. If a later operation works in place, only a clone is unchanged.
 # - Hooks stay until they are removed. `with` and `finally` remove them even after an error.
 # - A hook that returns a value replaces the output. A patch shows what is enough, not what is needed.
-# - Further: `no_grad` does not stop BatchNorm's statistics, `eval` does. A hook fires once a call, not once a module.
+# - Further: `no_grad` does not stop BatchNorm's statistics, `eval` does. A hook fires once per call, not once per module.
 #
 # ## Where to go on
 #
 # - [Feature extraction in torchvision](https://docs.pytorch.org/vision/stable/feature_extraction.html): names of steps, in either mode.
 # - [timm](https://huggingface.co/docs/timm/feature_extraction): `features_only=True` gives maps of several sizes from hundreds of models.
 # - [Hugging Face](https://huggingface.co/docs/transformers/main_classes/output): `output_hidden_states=True` often spares you the hook.
-# - [TransformerLens](https://transformerlensorg.github.io/TransformerLens/): patching of every head and place of a real GPT-2, with heat maps.
+# - [TransformerLens](https://transformerlensorg.github.io/TransformerLens/): patching of every head and position of a real GPT-2, with heat maps.
 # - [nnsight](https://nnsight.net): reads and changes inner values of any model in a `with` block, also of models too large for your machine.
 #
-# **Next:** lesson 06 builds tools of hooks.
+# **Next:** lesson 06 builds tools from hooks.
 #
 # ### When this notebook is graded
 #

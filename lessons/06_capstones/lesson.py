@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Five tools made of hooks
 #
-# - **You will do** this: watch a net die, and build five tools that tell why, and more.
+# - **You will do** this: watch a net die, and build five tools that show why, and more.
 # - **You will learn** to make tools that work on any model, or say that they do not.
 # - **You need** lessons 02, 03 and 05. Cells after an exercise need your tool.
 # - **Time** <!-- time and points -->.
@@ -34,7 +34,7 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # ## Find the layer in which a net breaks
 #
 # This net reads digits. Its loss falls. Then, from one step to the next, the loss is NaN. The **patient** is the net just before
-# its last sound loss, `x` is the batch that kills it:
+# its last finite loss, `x` is the batch that kills it:
 
 # %%
 scans, answers = scans_of_digits()
@@ -47,7 +47,7 @@ losses += train(copy.deepcopy(patient), scans, answers, batches[109:112])
 print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 
 # %% [markdown]
-# Which layer was it? Listen in *both* directions: a forward hook can put a tensor hook on the output (lesson 03).
+# Which layer broke it? Listen in *both* directions: a forward hook can put a tensor hook on the output (lesson 03).
 # `tensors_in(output)` finds all tensors in an output.
 #
 # ### A unit that is always 0
@@ -59,22 +59,22 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 #
 # hard · 30 min
 #
-# Write the context manager `gradient_flow_debugger(model)`. It gives a dict of text and numbers, it only looks, and afterwards, also
-# after an error, its hooks are gone.
+# Write the context manager `gradient_flow_debugger(model)`. It yields a dict of strings and numbers, only looks, and removes its
+# hooks, also after an error.
 #
 # **Step 1** (3 points): where does it break?
 #
 # | key | value |
 # | --- | --- |
-# | `"bad_output"` | name of the first module to *finish* whose output holds NaN or infinity, or `None` |
-# | `"bad_gradient"` | name of the module whose output is the first, in *backward*, to get such a gradient, or `None` |
+# | `"bad_output"` | name of the first module to *finish* with NaN or infinity in its output, or `None` |
+# | `"bad_gradient"` | name of the first module, in *backward*, with NaN or infinity in the gradient at its output, or `None` |
 #
 # **Step 2** (2 points): what does not learn?
 #
 # | key | value |
 # | --- | --- |
 # | `"dead"` | dict: each `nn.ReLU` → share of its units that are dead |
-# | `"no_gradient"` | list: parameters whose `.grad` is `None` after the block |
+# | `"no_gradient"` | list: parameters with `.grad` still `None` after the block |
 # | `"gradient_size"` | dict: each other parameter → mean absolute value of its `.grad` |
 #
 # ```python
@@ -87,8 +87,8 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 @contextmanager
 def gradient_flow_debugger(model):
     """Watch a forward and a backward pass of `model` in the block; the yielded dict tells what went wrong where."""
-    # TODO: step 1: register hooks, `yield` the dict, and whatever happens remove the hooks.
-    # Step 2: let the hooks look at ReLUs, too, and fill in at the end what `.grad` tells.
+    # TODO: step 1: register hooks, `yield` the dict, and always remove the hooks.
+    # Step 2: let the hooks look at ReLUs, too, and fill in at the end what `.grad` shows.
     ### BEGIN SOLUTION
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
     handles, silent, heard = [], {}, []
@@ -145,7 +145,7 @@ show_source(UnitLength, Reader)
 # %% [markdown]
 # The output of `embed` is the first to get a bad gradient. So look at what comes next in forward: `UnitLength`. If a row is all
 # zeros, the slope of `sqrt` there is infinite, and infinity times 0 is NaN. The `1e-6` comes too late: it is added after the root.
-# How large is the gradient that each of four ways to write it gives a row of zeros?
+# For a row of zeros, how large is the gradient in each of four versions?
 
 # %%
 ways = {
@@ -164,7 +164,7 @@ for title, way in ways.items():
 #
 # ### A gradient that gets lost on the way
 #
-# The slope of a sigmoid is at most 1/4, so each of the six that a gradient goes back through makes it smaller: the **vanishing
+# The slope of a sigmoid is at most 1/4, so each of the six sigmoids shrinks the gradient on its way back: the **vanishing
 # gradient**. Here are two untrained nets of seven layers after one backward pass:
 
 # %%
@@ -215,13 +215,13 @@ for title, (activation, norm) in kinds.items():
         line.append(f"{first / last:.0e}")
     print(f"{title:16}", "  ".join(line))
 # %% [markdown]
-# A ReLU hands on more than a sigmoid, and with small weights it loses the gradient all the same. With BatchNorm the scale of the
+# A ReLU passes on more than a sigmoid, but with small weights it still loses the gradient. With BatchNorm the scale of the
 # weights hardly matters.
 #
 # ### Three faults at once
 #
-# This net has that layer, a first layer of which 20 of 32 units have only negative weights (and pixels are never
-# negative), and a last layer that somebody forgot to unfreeze. Does your report tell all three?
+# This net has a `UnitLength`, a first layer with only negative weights in 20 of its 32 units (and pixels are never
+# negative), and a last layer that somebody forgot to unfreeze. Does your report show all three?
 
 # %%
 blank = x.clone()
@@ -251,8 +251,8 @@ if is_written(gradient_flow_debugger, sick):
 #   **dataclass**. The Transformer computes in half precision here (**autocast**).
 # - A **checkpoint** runs its part once more in backward, and wants the same operations recorded both times. What a hook
 #   computes from `tensor.detach()` is not recorded.
-# - A model that was compiled and run may not hear later hooks (lesson 07). An empty report looks like good news: a good tool
-#   says aloud that it has heard nothing.
+# - A model that was compiled and run may not call later hooks (lesson 07). An empty report looks like good news: a good tool says
+#   aloud that no hook has run.
 
 # %%
 from dataclasses import dataclass
@@ -304,12 +304,12 @@ for title, (model, pixels) in real_models.items():
     watched(title, model, lambda: model(pixels))
     model.zero_grad()
 watched("checkpoint, dataclass", wrapped, lambda: wrapped(torch.randn(3, 16)))
-watched("a model no hook hears", nn.Linear(4, 3), lambda: wrapped(torch.randn(3, 16)))
+watched("a model that never ran", nn.Linear(4, 3), lambda: wrapped(torch.randn(3, 16)))
 
 # %% [markdown]
-# One weight of the LSTM is NaN; its name is `''`, for the model is that one layer. An error in another model is your tool's: it
-# breaks what it should only watch. The last line hears no hook: there an error is right. PyTorch's own detector stands in lesson 07,
-# 'Which operation made the NaN?'.
+# One weight of the LSTM is NaN; its name is `''`, for the model is that one layer. An error in another model comes from your
+# tool: it breaks what it should only watch. In the last line no hook runs: there an error is right. PyTorch's own detector is in
+# lesson 07, 'Which operation made the NaN?'.
 #
 # ## See where a net looks
 #
@@ -370,12 +370,12 @@ board = board_of(3, 7, 0, 4, skip=3)
 with torch.no_grad():
     maps = eye.features(board)
 draw_feature_maps(
-    {"the picture": board, "features": maps}, title="Each channel lights up at its own places"
+    {"the picture": board, "features": maps}, title="Each channel lights up at its own positions"
 )
 # %% [markdown]
 # ### The recipe
 #
-# Which channels speak for a 3? Ask autograd: *how much would the score of class 3 rise if this channel were a little stronger?*
+# Which channels support a 3? Ask autograd: *how much would the score of class 3 rise if this channel were a little stronger?*
 # That is a gradient. **Grad-CAM** makes a heat map of it:
 #
 # | step | | shape |
@@ -384,9 +384,9 @@ draw_feature_maps(
 # | 2 | `G`: the gradient of the score of the class, with respect to `A` | `(N, K, h, w)` |
 # | 3 | the weight of each channel: the mean of `G` over all positions | `(N, K)` |
 # | 4 | the sum over the channels of weight times `A` | `(N, h, w)` |
-# | 5 | negative values become 0: they speak against the class | `(N, h, w)` |
+# | 5 | negative values become 0: they count against the class | `(N, h, w)` |
 #
-# The score is what the model returns, and not its softmax: if the model is sure, the gradient of that is nearly 0. The surest picture:
+# The score is what the model returns, and not its softmax: if the model is sure, the softmax's gradient is nearly 0. The surest picture:
 
 # %%
 scores = eye(framed[1694:1695])
@@ -413,9 +413,9 @@ eye.zero_grad()
 print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is still", eye.fc.weight.grad)
 
 # %% [markdown]
-# Not one negative value is left, and the tensor now counts as the ReLU's. Two ways out: a tensor hook registered *inside* the forward
-# hook belongs to the value of that moment. Or the forward hook keeps a tensor of its own and returns a clone, with which the model
-# goes on. And `torch.autograd.grad(score, tensor)` leaves every `.grad` alone.
+# The kept tensor has no negative value left, and its `grad_fn` is now the ReLU's. Two ways out: a tensor hook registered *inside*
+# the forward hook stays with the value at that moment. Or the forward hook keeps a tensor of its own and returns a clone for the
+# model to use. And `torch.autograd.grad(score, tensor)` leaves every `.grad` alone.
 #
 # ### Exercise: Grad-CAM
 #
@@ -424,7 +424,7 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 # Write `grad_cam(model, layer, x, targets)`, which returns the heat maps of steps 1 to 5, not scaled, shape `(N, h, w)`. `layer` is a dotted name,
 # of a layer that runs once and returns a new tensor, not its input.
 #
-# - Each picture counts for itself, with its own class in `targets`.
+# - Each picture is independent, with its own class in `targets`.
 # - `A` is what the layer returned, also if a later layer overwrites it in place.
 # - It also works on a frozen model, with an `x` that requires no gradient.
 # - Afterwards your hooks are gone, also after an error, and every `.grad` and `requires_grad` is as it was.
@@ -470,8 +470,8 @@ written = heats[3] is not None
 row = (draw_heat(board, heats[digit], title) for digit, title in titles.items())
 beside(*row) if written else print("grad_cam is not written yet")
 # %% [markdown]
-# A heat map always shows something, so people believe it. Measure instead: of each digit of 20 boards, how much of the heat lies on its
-# quarter? A net that knows nothing gets a quarter right. And the patient? Had it learned to look at the digits, before it died?
+# A heat map always shows something, so people believe it. Measure instead: on 20 boards, how much of a digit's heat lies on its
+# quarter? A net that knows nothing scores 25%. And the patient? Had it learned to look at the digits, before it died?
 
 # %%
 def heat_on_the_digit(net):
@@ -489,20 +489,20 @@ for title, net in {"trained": eye, "untrained": DigitNet(), "the patient": patie
         print(f"{title:12} {heat_on_the_digit(net):.0%} of the heat on the right digit")
 # %% [markdown]
 # The patient's loss was low, and yet its heat is hardly better than chance: a low loss says nothing about the picture. Do the same
-# with your own nets before you believe one.
+# with your own nets before you trust them.
 #
 # ## Further
 #
-# The core path ends here. Three sittings follow, each complete in itself:
+# The core path ends here. Three parts follow, each complete in itself:
 #
 # - *Train without holding all gradients* (35 minutes), after some more of Grad-CAM.
-# - *One gradient for each sample* (45 minutes): which scan was it, and which labels are wrong?
+# - *One gradient for each sample* (45 minutes): which scan broke the patient, and which labels are wrong?
 # - *What is the memory full of?* (40 minutes)
 #
 # ## Grad-CAM at work
 #
 # **CAM**, the predecessor, needs no autograd: where a net ends in a mean and one linear layer, it takes that layer's weight for the
-# channel; Grad-CAM's is that, divided by the number of positions. In a ResNet's block one ReLU runs twice, and its last output is the block's. Does your
+# channel; Grad-CAM's weight is CAM's divided by the number of positions. In a ResNet block one ReLU runs twice, last as the block's output. Does your
 # tool agree with both?
 
 # %%
@@ -523,11 +523,11 @@ except ValueError as error:
     print("in training mode:", error)
 
 # %% [markdown]
-# If block and ReLU are not equal, your tool has mixed two calls: the *last* output, and the gradient of the *first*.
+# If the two maps differ, your tool has mixed two calls: the *last* output and the *first* gradient.
 #
 # ## Train without holding all gradients
 #
-# Between backward and `zero_grad()` the gradients of **all** parameters are in memory, as much again as the model itself. But SGD or
+# Between backward and `zero_grad()` the gradients of **all** parameters are in memory, as large as the model itself. But SGD or
 # Adam could treat each parameter as soon as its gradient is there, and throw the gradient away. Which hook comes at the right moment?
 
 # %%
@@ -554,7 +554,7 @@ for name, parameter in net.named_parameters():
 net(torch.randn(3, 4)).sum().backward()
 # %% [markdown]
 # The tensor hook comes too early, the post-accumulate hook (lesson 02) at the right moment. Is it safe to change a weight in the middle
-# of backward? Yes, for each use *that autograd knows*: once the gradient is complete, backward is through with all of them. The
+# of backward? Yes, if *autograd knows* each use: once the gradient is complete, backward has finished with all of them. The
 # hooks of the shared weight run once.
 #
 # ### Exercise: Optimizer in backward
@@ -648,12 +648,12 @@ for way in ("backward, then step", "step in backward"):
     bars[way] = {"parameters": size, "momentum": size, "gradients, at most": peak}
     results.append(torch.cat([p.detach().flatten() for p in net.parameters()]))
 
-print("The parameters after ten steps are equal, bit by bit:", torch.equal(*results))
+print("The parameters after ten steps are equal, bit for bit:", torch.equal(*results))
 draw_memory(bars, title="A net in training: what the model and its optimizer need")
 # %% [markdown]
-# It has a price: nobody can clip by the norm of *all* gradients, or add up those of several batches. And it is not safe with every model.
-# In a *reentrant* checkpoint the hook of a shared weight runs twice, and so does its step. And if forward also uses the weight
-# detached, backward may still need the old value:
+# It has a price: you cannot clip by the norm of *all* gradients, or add up gradients of several batches. And it is not safe with every model.
+# In a *reentrant* checkpoint the hook of a shared weight runs twice, and so does its step. And if forward also uses
+# `weight.detach()`, backward may still need the old value:
 
 # %%
 class Twice(nn.Module):
@@ -689,7 +689,7 @@ for reentrant in (False, True):
     print(f"a shared weight, use_reentrant={reentrant}: its hook ran {len(calls)} times")
 # %% [markdown]
 # `detach()` shares the weight's version counter, so autograd notices the change and stops. `.data` has a counter of its own, and the
-# result is silently wrong. And the patient? Cured, it gets through the training, blank scan and all:
+# result is silently wrong. And the patient? Cured, it survives the training, even the blank scan:
 
 # %%
 torch.manual_seed(0)
@@ -732,11 +732,11 @@ outer = torch.outer(seen["grad"][2], seen["input"][2])
 print("gradient of sample 2 on its own:", alone.flatten())
 print("outer product of its two rows:  ", outer.flatten())
 # %% [markdown]
-# The weight's gradient of a sample is the **outer product** of its row of the output's gradient with its row of the input; the
-# bias's gradient is the row of the output's gradient itself.
+# A sample's weight gradient is the **outer product** of two rows, its row of the output's gradient and its row of the input; its
+# bias gradient is the first of them.
 #
-# Almost: of the last two lines, the first is 4 times the second. `cross_entropy` takes the **mean** over the batch of 4, so what flows
-# back is already a quarter. The user of your tool has to say so.
+# Almost: the first of the last two lines is 4 times the second. `cross_entropy` takes the **mean** over the batch of 4, so what flows
+# back is already a quarter. Your tool's user must say whether the loss is a mean.
 #
 # ### Exercise: Per-sample gradients
 #
@@ -747,7 +747,7 @@ print("outer product of its two rows:  ", outer.flatten())
 # - `gradients` is a dict: for the weight and the bias of each `nn.Linear`, at any depth, the gradient of **each sample's own loss**, under its name in `named_parameters()`.
 # - `reduction` says whether the loss is the `"mean"` or the `"sum"` over the samples.
 # - A layer may run more than once in a forward: then a sample's gradient is the sum over the calls.
-# - `.grad` becomes what it is without the tool.
+# - `.grad` is as without the tool.
 # - After the block, also after an error, its hooks are gone.
 #
 # ```python
@@ -814,7 +814,7 @@ class PerSampleGradients:
 from course import check
 check("per_sample_gradients")
 # %% [markdown]
-# First the patient: which of the 32 scans of its last batch was it?
+# First the patient: which of the 32 scans of its last batch broke it?
 
 # %%
 patient.train().zero_grad()
@@ -827,8 +827,8 @@ for sample, gradient in enumerate(per_sample.gradients.get("embed.weight", [])):
 # %% [markdown]
 # One scan of 1,500 is blank, and one NaN among 32 is enough to make the sum NaN.
 #
-# The tool also cleans data sets. Of the following 1,000 digits 20 carry a wrong label. A small net learns from all of them for a moment.
-# How large is each sample's gradient then? In a red frame: the labels that we have spoilt.
+# The tool also cleans data sets. 20 of the following 1,000 digits have a wrong label. A small net trains on all of them briefly.
+# How large is each sample's gradient then? Red frames mark the wrong labels.
 
 # %%
 from course.pictures.feature_maps import draw_digits
@@ -863,7 +863,7 @@ draw_digits(
 # ### Other models
 #
 # A Transformer's inputs have the shape `(N, T, d)`: a sentence's gradient is the sum over its `T` words. Which parameters get an entry,
-# and is the mean over the samples what backward has left in `.grad`?
+# and does the mean over the samples equal `.grad`?
 
 # %%
 def compared(title, model, run):
@@ -905,16 +905,16 @@ compared("one Linear layer", nn.Linear(16, 2), lambda model: model(rows).pow(2).
 with torch.autocast("cpu"):
     compared("half precision", copy.deepcopy(tied), lambda model: model(rows).pow(2).mean())
 # %% [markdown]
-# Samples are dimension 0 here. A tool cannot see that an input is time first, `(T, N, d)`, the default of `nn.LSTM` and of attention:
+# Samples are dimension 0 here. A tool cannot see that an input has time first, `(T, N, d)`, the default of `nn.LSTM` and of attention:
 # it returns `T` "samples", silently. Opacus asks for `batch_first`.
 #
 # An Embedding that shares its weight with a Linear layer adds a part to the gradient that no hook on the Linear layer sees: there an
-# error is right. Norms and LSTMs are no Linear layers and have no entry; neither has an attention's `out_proj`, whose `forward` nobody
-# calls.
+# error is right. Normalisation layers and LSTMs are not Linear and have no entry; nor has attention's `out_proj`, which is never
+# called.
 #
 # ### Without hooks: `vmap`
 #
-# What if a layer has no rule yet? `torch.func` needs none: `grad` makes a function that returns the gradient of one
+# What if a layer has no formula yet? `torch.func` needs none: `grad` makes a function that returns the gradient of one
 # sample, `vmap` runs it for all samples at once. Is it the same, and what does it cost on your machine?
 
 # %%
@@ -970,8 +970,8 @@ print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms
 # 5 min
 #
 # `PerSampleGradients` is correct for the nets of this lesson. A colleague puts a `BatchNorm1d` between the layers, in training
-# mode, and finds: the sum over the samples is still right, but the "gradient of sample 2" is another one if he exchanges
-# sample 5. "Then your tool has a bug: I have not touched sample 2."
+# mode, and finds: the sum over the samples is still right, but the "gradient of sample 2" changes if he replaces sample 5. "Then
+# your tool has a bug: I have not touched sample 2."
 #
 # Is it a bug? Say what the outer product of sample 2's rows assumes about the other samples, and what the batch norm does to that.
 # Could another tool compute what he wants? What would you tell him to change? (A person reads your answer, no check does.)
@@ -1029,12 +1029,12 @@ for handle in handles:
     handle.remove()
 # %% [markdown]
 # The rules of lesson 02 hold: each **storage** counts once, and in full; those of parameters do not count. Layer `1`, the ReLU, saves
-# its result, and layer `2` saves its input: one storage of 96 bytes, which layer `1` has saved first. And `(8, 2)` is a view of layer
+# its result, and layer `2` saves its input: one storage of 96 bytes, which layer `1` saved first. And `(8, 2)` is a view of layer
 # `2`'s weight. So of the 328 bytes **168** count: 48 in layer `0`, 96 in layer `1`, and 24 outside of all layers, in the loss.
 #
 # Modules are nested: `''` is the net itself. What is saved goes to the **innermost** module that has begun and not ended.
 #
-# You know a storage again by its address (lesson 02, 'Counting memory'), as long as the graph lives: freed addresses come back.
+# You recognise a storage by its address (lesson 02, 'Counting memory'), as long as the graph lives: freed addresses are reused.
 # %% [markdown]
 # ### Exercise: Activation memory
 #
@@ -1043,8 +1043,8 @@ for handle in handles:
 # Write the context manager `ActivationMemory(model)`, around one forward.
 #
 # - `bytes` says how many bytes autograd has saved for backward: each storage once and in full, without those of the parameters.
-# - `by_layer` says where, under the names in `named_modules()`: a storage counts for the innermost module that is running when it is saved first, and for `""` where none is.
-# - Backward, after the block, brings the same gradients.
+# - `by_layer` says where, under the names in `named_modules()`: a storage counts for the innermost module running when it is first saved, or for `""` if none is running.
+# - Backward, after the block, gives the same gradients.
 # - It copies no tensor and keeps none alive: once the graph is gone, so are the saved tensors.
 # - After the block, also after an error, its hooks are gone and nothing is counted.
 #
@@ -1057,7 +1057,7 @@ for handle in handles:
 
 # %% nbgrader={"grade": false, "grade_id": "activation_memory", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class ActivationMemory:
-    """After the block, `bytes` is the size of what autograd has saved for backward in it, `by_layer` says where.
+    """After the block, `bytes` is the size of what autograd saved in it for backward, `by_layer` says where.
 
     Each storage counts once and in full, for the innermost module that is running when it is saved for the first time;
     those of `model`'s parameters do not count.
@@ -1144,10 +1144,10 @@ for name, layer in net.named_modules():
             "saved for backward": memory.by_layer.get(name, 0),
         }
 bars["loss"] = {"parameters": 0, "saved for backward": memory.by_layer.get("", 0)}
-draw_memory(bars, title="Who owns the parameters, and who fills the memory")
+draw_memory(bars, title="What owns the parameters, what fills the memory")
 # %% [markdown]
-# What fills the memory are the large feature maps of the early layers. Do not blame the ReLUs: a map is saved by two layers, as the
-# result of one and the input of the next, and the one that saves it *first* gets it. What if there were other activations, or none?
+# The large feature maps of the early layers fill the memory. Do not blame the ReLUs: a map is saved by two layers, as the
+# result of one and the input of the next, and it counts for the one that saves it *first*. What if there were other activations, or none?
 
 # %%
 for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)):
@@ -1158,7 +1158,7 @@ for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)
     saved = [memory.by_layer.get(name, 0) // 1024 for name in ("0.0", "0.1", "0.2", "0.3", "1")]
     print(f"{kind:14} {memory.bytes // 1024:5} KiB   of these in Conv, {kind}, Conv, {kind}, MaxPool: {saved}")
 # %% [markdown]
-# Without any activation the total is the same, and the next layer has to pay. A GELU needs its *input* for backward, while the next
+# Without any activation the total is the same, but it counts for the next layer. A GELU needs its *input* for backward, while the next
 # layer needs its result, so both are kept.
 #
 # What helps, then? `checkpoint` saves only what goes into a part of the net, and computes the rest once more in backward. A deeper net:
@@ -1214,17 +1214,17 @@ draw_memory(bars, title="Six ways to run a forward")
 
 # %% [markdown]
 # What is saved grows with the batch, parameters and gradients do not. A checkpoint trades time for memory. Frozen layers at the
-# beginning of a net save nothing; frozen layers *later* than one that learns do, for the gradient has to go through them. A
-# validation without `no_grad` pays the full price.
+# beginning of a net save nothing; frozen layers *after* one that learns do save: the gradient goes through them. A validation
+# without `no_grad` needs the full memory.
 #
 # ## What you take with you
 #
-# Before you give a tool of hooks to a colleague:
+# Before you give a hook tool to a colleague:
 #
 # - **Which models?** Nested, in-place operations, frozen in part, tied weights, a layer used twice, outputs that are tuples, half
 #   precision. For the others: an error that says so.
-# - **Compiled?** Put hooks on before the first call: later ones may not be heard (lesson 07).
-# - **What does it leave behind?** Hooks, `.grad`, the mode, the random generator. Also after an error.
+# - **Compiled?** Register hooks before the first call: later ones may not run (lesson 07).
+# - **Is all as before?** Check hooks, `.grad`, mode, random generator, also after an error.
 # - **Is it right?** Compare with autograd on a copy without hooks, as the checks of this course do.
 #
 # ## Where to go on

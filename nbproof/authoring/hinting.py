@@ -79,8 +79,18 @@ def place_of(texts: Path, key: str) -> str:
 
 
 def refuse_bad_hints(texts: Path) -> None:
-    """Raise LessonError if hints in ``lessons/`` cannot be read, or a way in leads into no exercise."""
-    for exercise in read_hints(texts)[1]:
+    """Raise LessonError if hints in ``lessons/`` cannot be read, a way in leads into no exercise, or ``course.toml`` names a
+    hint that is not there."""
+    course, (known, ways_in) = the_course(), read_hints(texts)
+    named = [*(one["hint"] for one in course.errors), *filter(None, [course.nothing_came])]
+    for hint in named if course.lies_in(texts.parent) else ():
+        if hint not in known:
+            raise LessonError(
+                f"no hint is called {hint!r}",
+                str(course.folder / "course.toml"),
+                f"write [{hint}] in {texts / HINTS}, or name another one: {', '.join(sorted(known))}",
+            )
+    for exercise in ways_in:
         if not any(texts.glob(f"*/{exercise}")):
             raise LessonError(
                 "a way in, and no exercise that it leads into",

@@ -124,7 +124,7 @@ def _totals(told: Told) -> Iterator[str]:
 def _earlier_copies(told: Told, scores: Collection[Mark]) -> Iterator[str]:
     for place, key in copies_in_time(told.root, scores):
         count = course_command(shlex.join(["grade", "--from", place, "--learner", key.learner]), told.root)
-        yield printable(f"    if this copy was in time, have it count: {count}")
+        yield printable(f"    {key.name} has an earlier copy: if that was in time, have it count: {count}")
         yield printable(f"    if not, ask no more about it: {course_command(shlex.join(['settle', place]), told.root)}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import shlex
 import sys
 import time
 from argparse import Namespace
@@ -314,7 +315,7 @@ def _unfit(graded: GradedClass, root: Path) -> list[str]:
         return told + [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
     return told + [
         f"passed over {places(root).source(name)}: its reference answers lose marks here, so nothing of it is graded: {why}; "
-        f"mend that, or: {course_command(f'grade {name} --anyway')}"
+        f"mend that, or: {course_command(shlex.join(['grade', name, '--anyway']))}"
         for name, why in graded.unfit.items()
     ]
 

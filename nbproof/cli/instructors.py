@@ -147,7 +147,7 @@ def _write_pages(arguments: argparse.Namespace) -> int:
         pairs, held = up_to_date(results, pairs), results.marks
         feedback = write_feedback(arguments.course, pairs, step, problems=problems, force=arguments.force)
     marked = marker_lines([held[key] for key in pairs if key in held], arguments.course)
-    asked = (*map(printable, outdated(held.values(), arguments.names)), *marked)
+    asked = (*map(printable, outdated(results, arguments.names)), *marked)
     print_feedback(feedback, places(arguments.course).base("feedback"), time.perf_counter() - start, asked)
     return 1 if feedback.failed else 0
 

@@ -59,7 +59,7 @@ def report(request: Namespace) -> int:
         print((folder / "report.json").read_text(encoding="utf-8"))
     else:
         _print_report(request.course, results, told, folder / "index.html", seen)
-    outrun = outdated(results.marks.values())
+    outrun = outdated(results)
     astray = astray_lines(without_place(request.course, others), request.course)
     lines = [*moved, *outrun, *astray, *marker_lines(results.marks.values(), request.course)]
     lines += _of_before(folder, made)

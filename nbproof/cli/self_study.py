@@ -7,6 +7,7 @@ which know the hidden ones as well where these are at hand, say the same words.
 from __future__ import annotations
 
 import secrets
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,7 +57,8 @@ def check_notebook(root: Path, file: Path, lessons: list[str], *, seed: int | No
 
 
 def _unchecked(file: Path, lesson: str, why: str, grader_failed: bool = False) -> UsageError:
-    fresh = f"mend that, or move it away, and {course_command(f'lab {lesson}')} makes a fresh one; then check it again"
+    made = course_command(shlex.join(["lab", lesson]))
+    fresh = f"mend that, or move it away, and {made} makes a fresh one; then check it again"
     then = "send this message to the people who made the course" if grader_failed else fresh
     return UsageError(f"this cannot be checked: {why}", str(file), then)
 

@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -41,7 +42,8 @@ def released_lessons(root: Path) -> list[str]:
     if not found:
         cure = course_command("build")
         if not (root / "lessons").is_dir():
-            sources = [nbgrader_command(f"generate_assignment {path.name}") for path in sorted(root.glob("source/*/"))]
+            names = [path.name for path in sorted(root.glob("source/*/"))]
+            sources = [nbgrader_command(shlex.join(["generate_assignment", name])) for name in names]
             elsewhere = "cd into the course's folder, or add --course FOLDER"
             cure = f"{sources[0]}, in the course's folder" if sources else elsewhere
         raise UsageError("no released lessons here", str((root / "release").resolve()), cure)

@@ -9,6 +9,7 @@ taken out, wherever they came from.
 from __future__ import annotations
 
 import base64
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -311,7 +312,7 @@ def page_of(root: Path, task: Task) -> str:
         raise UsageError(
             "there is no record of how the engine graded this",
             str(journal),
-            course_command(f"grade {task.key.lesson}"),
+            course_command(shlex.join(["grade", task.key.lesson])),
         )
     learner = Addressee(verdict, task.marks or Mark(verdict), _secrets(str(root), task.key.lesson))
     return feedback_page(learner, task.digest, journal.stat().st_mtime)

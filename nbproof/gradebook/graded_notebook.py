@@ -43,7 +43,7 @@ from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged, files_below, read_file
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
 
-__all__ = ["graded_notebook", "hand_on", "is_coloured", "keep_earlier", "without_blank_lines"]
+__all__ = ["earlier_folder", "graded_notebook", "hand_on", "is_coloured", "keep_earlier", "without_blank_lines"]
 
 
 def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.NotebookNode:
@@ -241,13 +241,18 @@ def _write(path: Path, data: bytes | None) -> None:
         replace_file(path, data)
 
 
-def keep_earlier(root: Path, earlier: Verdict, blueprint: Blueprint) -> Path:
-    """Keep the answers that counted until now, because others came, and the files beside them. Returns the folder.
+def earlier_folder(root: Path, key: Key, handed_in: str) -> Path:
+    """Where :func:`keep_earlier` keeps the answers that counted, by the digest of what was handed in."""
+    return root / "collected" / "graded" / key.learner / key.assignment / digest_of(handed_in.encode())[:8]
+
+
+def keep_earlier(root: Path, earlier: Verdict, blueprint: Blueprint) -> None:
+    """Keep the answers that counted until now, because others came, and the files beside them.
 
     Raises OSError for the notebook.
     """
     key = Key(earlier.learner, earlier.lesson)
-    kept = root / "collected" / "graded" / key.learner / key.assignment / digest_of(earlier.handed_in.encode())[:8]
+    kept = earlier_folder(root, key, earlier.handed_in)
     but = shutil.ignore_patterns(".*", "*.ipynb")
     with contextlib.suppress(OSError):  # a path that is too long there
         shutil.copytree(places(root).folder("autograded", *key), kept, symlinks=True, ignore=but, dirs_exist_ok=True)
@@ -256,4 +261,3 @@ def keep_earlier(root: Path, earlier: Verdict, blueprint: Blueprint) -> Path:
     own = tuple(replace(one, after=min(one.after, last), place=None) for one in earlier.own)
     notebook = fill_in(blueprint, Answers(earlier.answers, own=own))
     replace_file(kept / f"{notebook_of(key.lesson)}.ipynb", json.dumps(notebook))
-    return kept

@@ -363,6 +363,8 @@ class ClassResults:
     """(learner, lesson) of extensions that have not ended: what has not come of these is not missing yet."""
     without_gradebook: tuple[CourseError, ...] = ()
     """Why there is nothing of the gradebook in this, if that is so: no marks given by hand, no late penalties."""
+    of_before: tuple[str, ...] = ()
+    """What is another since these were graded, or was not graded to its end: a line each."""
 
     @property
     def graded(self) -> tuple[Key, ...]:

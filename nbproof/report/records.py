@@ -104,11 +104,11 @@ def read_class(
             *unread_times(root, intake),
             *book.notes,
             *_notes(root, told, lessons),
-            *_of_before(root, journalled),
         ),
         tuple(one for key, one in damaged.items() if key not in refused),
         book.more_time,
         book.without_gradebook,
+        tuple(_of_before(root, journalled)),
     )
 
 
@@ -216,12 +216,13 @@ def _digests(root: Path, handed_in: Mapping[Key, HandIn]) -> dict[Key, str]:
     }
 
 
-def outdated(marks: Iterable[Mark], learners: Collection[str] = ()) -> list[str]:
-    """Lines for a terminal: what of these, or of these learners if some are named, is not up to date, and why; and the next
+def outdated(results: ClassResults, learners: Collection[str] = ()) -> list[str]:
+    """Lines for a terminal: what of a class, or of these learners if some are named, is not up to date, and why; and the next
     step."""
-    asked = (one for one in marks if one.behind and (not learners or one.learner in learners))
+    asked = (one for one in results.marks.values() if one.behind and (not learners or one.learner in learners))
     found = grouped((one.behind, one.key.name) for one in asked)
     lines = [f"! {why}: {some_of(names, 8)}: marks and pages of before are held back" for why, names in found.items()]
+    lines += [f"! {why}" for why in results.of_before]
     return lines + [f"  next: {course_command('grade')}"] * bool(lines)
 
 
@@ -234,7 +235,7 @@ def up_to_date(results: ClassResults, keys: Iterable[Key]) -> list[Key]:
 
 def _of_before(root: Path, journalled: Mapping[Key, Verdict]) -> Iterator[str]:
     """A line for each lesson that is another now than the one that marks were given by, and for a run that broke off."""
-    then, config = course_command("grade", root), course_config(root)
+    config = course_config(root)
     limits = GradingLimits.read(config, places(root).lessons())
     graded_by = grouped((key.lesson, (one.source, one.shown)) for key, one in journalled.items() if one.source)
     for lesson, several in graded_by.items():
@@ -244,9 +245,9 @@ def _of_before(root: Path, journalled: Mapping[Key, Verdict]) -> Iterator[str]:
                 told = (
                     f"the lesson, its points, or what grades it, is another since {count} of {len(several)} were graded"
                 )
-                yield f"{lesson}: {told}: {then}"
+                yield f"{lesson}: {told}"
     if RunState(root).is_unfinished:
-        yield f"the last run broke off: what it did not reach has the marks of before: {then}"
+        yield "the last run broke off: what it did not reach has the marks of before"
 
 
 def _read_gradebook(root: Path, lessons: Collection[str], graded: Collection[Key]) -> ClassResults:

@@ -22,7 +22,7 @@ from traitlets.config import Config
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError
-from nbproof.gradebook.graded_notebook import graded_notebook, hand_on, keep_earlier
+from nbproof.gradebook.graded_notebook import earlier_folder, graded_notebook, hand_on, keep_earlier
 from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, lacks, marks
 from nbproof.gradebook.reader import is_older, left_behind, lessons_in, marks_in, read_marks
 from nbproof.gradebook.registry import has_notebooks
@@ -47,6 +47,7 @@ from nbproof.run.intake import Intake, handed_in_digest, lessons_with_source, to
 from nbproof.run.journal import (
     InProgress,
     RunState,
+    Stood,
     Watch,
     answer_digests,
     answers_before,
@@ -158,8 +159,8 @@ class _ClassRun:
     """Lesson -> how many submissions keep their verdicts although the lesson's points or texts have changed."""
     _beside: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """What is to be said of files that lie beside notebooks -> the learners, or the files, that it is said of."""
-    _earlier: dict[Key, Path] = field(default_factory=dict)
-    """Where the answers are kept that counted before those which this run marked."""
+    _stood: dict[Key, Stood] = field(default_factory=dict)
+    """What counted before this run, or before the one that it goes on with."""
     _marked: dict[Key, str] = field(default_factory=dict)
     """Digest of the bytes that were marked, which may have been handed in anew while the run went on."""
 
@@ -244,9 +245,9 @@ class _ClassRun:
 
     def _fallen(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
         """A line for each submission with fewer marks than an earlier hand-in: the marks, and how that one counts again."""
-        for key, kept in self._earlier.items():
-            before, now = self._stood.get(key, marks[key]), marks[key]
-            if now.score < before.score and not now.problem:
+        for key, before, now in self._again(marks):
+            if now.score < before.score and self._is_other_work(key):
+                kept = earlier_folder(self.root, key, before.digest)
                 step = shlex.join(["grade", "--from", str(kept), "--learner", key.learner, "--lesson", key.lesson])
                 yield (
                     f"fewer marks with a new hand-in: {_step(now, before.score, now.score)}. "
@@ -255,10 +256,10 @@ class _ClassRun:
 
     def _changed(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
         """A line for those with fewer marks or another late penalty, though they have handed in nothing new."""
-        keys = [key for key in self._stood if key in marks and not (marks[key].problem or key in self._earlier)]
-        same = [(self._stood[key], marks[key]) for key in keys]
-        fewer = [_step(now, one.score, now.score) for one, now in same if now.fresh and now.score < one.score]
-        others = ((one, now) for one, now in same if not now.fresh and now.penalty != one.penalty)
+        marked = {*map(Key.of, self.state.stood)}
+        same = [(one, now) for key, one, now in self._again(marks) if not self._is_other_work(key)]
+        fewer = [_step(now, one.score, now.score) for one, now in same if now.key in marked and now.score < one.score]
+        others = ((one, now) for one, now in same if now.key not in marked and now.penalty != one.penalty)
         moved = grouped((self._came_otherwise(one, now), _step(now, one.penalty, now.penalty)) for one, now in others)
         if fewer:
             yield f"fewer marks for the same work, which was graded again: {some_of(fewer, 8)}"
@@ -267,13 +268,23 @@ class _ClassRun:
         if moved[False]:
             yield (
                 f"late penalties are others, and nothing new came: {some_of(moved[False], 8)}. A due date or an extension has "
-                f"moved: {course_command('roster', self.root)} shows them. Where nbgrader or formgrader moves a due date, "
-                "extensions move with it"
+                f"moved, or a mark: {course_command('roster', self.root)} shows the dates. Where nbgrader or formgrader moves a "
+                "due date, extensions move with it"
             )
 
-    def _came_otherwise(self, before: Mark, now: Mark) -> bool:
+    def _again(self, marks: Mapping[Key, Mark]) -> Iterator[tuple[Key, Stood, Mark]]:
+        """Each submission that had a mark before and has one now, with both."""
+        for key, before in self._stood.items():
+            if key in marks and not marks[key].problem:
+                yield key, before, marks[key]
+
+    def _is_other_work(self, key: Key) -> bool:
+        """Whether something was handed in since what counted before."""
+        return self._stood[key].digest not in ("", self._verdicts[key].handed_in)
+
+    def _came_otherwise(self, before: Stood, now: Mark) -> bool:
         """Whether the time of the hand-in is another. Where an LMS says only that it was late, the time follows the due date."""
-        return before.late.handed_in != now.late.handed_in and now.key not in self.writer.late
+        return before.came != str(now.late.handed_in) and now.key not in self.writer.late
 
     def _mark_all(
         self, jobs: Sequence[HandIn], blueprints: Mapping[str, Blueprint], made: PoolMaker, force: bool
@@ -294,7 +305,7 @@ class _ClassRun:
 
     def _plan(self, intake: Intake, force: bool) -> list[HandIn]:
         """What has to be marked. What need not is noted, and written down where the gradebook does not have it all."""
-        self._stood = held = self._held({one.key.lesson for one in intake.submissions})
+        held = self._held({one.key.lesson for one in intake.submissions})
         jobs = []
         for one in intake.submissions:
             key = one.key
@@ -304,6 +315,8 @@ class _ClassRun:
             kept = self._kept(key)
             have = held.get(key)
             self._lacked += [key.name] * lacks(have, kept)
+            if have is not None:
+                self._stood[key] = _stood(have, kept)
             digest = handed_in_digest(one, self.state.key, self.limits.for_lesson(key.lesson))
             lesson = self.lessons[key.lesson]
             job = to_be_marked(replace(one, digest=digest), kept, lesson.source, force)
@@ -319,6 +332,9 @@ class _ClassRun:
                 self._write_down(verdict, one.path, answer_digests(verdict))
             else:
                 self._verdicts[key] = kept.in_short()
+        self.state.plan({one.key.name: self._stood.get(one.key) for one in jobs})
+        planned = {Key.of(name): one for name, one in self.state.stood.items()}
+        self._stood = {key: one for key, one in {**self._stood, **planned}.items() if one is not None}
         return jobs
 
     def _kept(self, key: Key) -> Verdict | None:
@@ -395,7 +411,7 @@ class _ClassRun:
         verdict = replace(verdict, source=lesson.source, shown=lesson.registered)
         try:
             if replaces is not None:
-                self._earlier[key] = keep_earlier(self.root, replaces, lesson.blueprint)
+                keep_earlier(self.root, replaces, lesson.blueprint)
             # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
             text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
             write_verdict(self.root, verdict, text.encode(errors="replace"))
@@ -435,6 +451,11 @@ class _ClassRun:
             if not verdict.problem and lacks(held.get(key), verdict):
                 self._refuse(key, "graded, but the gradebook does not hold it yet")
         return marks(self._verdicts, held, self.writer.late, self._fresh, lessons_in(self.writer))
+
+
+def _stood(have: Mark, kept: Verdict | None) -> Stood:
+    """What counts before a run. ``kept``: the last run's verdict."""
+    return Stood(have.score, have.penalty, str(have.late.handed_in), kept.handed_in if kept else "")
 
 
 def _step(mark: Mark, before: float, now: float) -> str:

@@ -123,6 +123,10 @@ class LessonBook:
         count = Counter(one for ids in self._exercises.values() for one in ids)
         return {name: frozenset(one for one in ids if count[one] == 1) for name, ids in self._exercises.items()}
 
+    def has_own_ids(self, lesson: str) -> bool:
+        """Whether no other lesson has an id of this one's."""
+        return self.lessons[lesson] == self._exercises[lesson]
+
     def _said_in(self, data: bytes) -> frozenset[bytes]:
         """The ids of exercises among the words of these bytes."""
         return self._known.intersection(one[0] for one in islice(_ID.finditer(data), _MOST_WORDS))
@@ -257,13 +261,15 @@ class Folder:
 
     @cached_property
     def _guesses(self) -> Mapping[Path, Guess]:
-        """What is in the notebooks. Where each has a lesson's name, or one is alone, there is nothing to ask: none is opened.
+        """What is in the notebooks. Where each has a lesson's name, or one is alone, there is nothing to ask: none is opened, if
+        grading can tell by the ids of cells that they are another lesson's.
 
         Copies that Jupyter made by itself are looked at only if there is nothing else.
         """
         found = [path for path in self._files if _is_notebook(path)]
         found = [path for path in found if not path.stem.endswith("-checkpoint")] or found
         told = {*found} <= {*map(self._exact, self.lessons)} or len(found) == len(self.lessons) == 1
+        told = told and all(map(self.book.has_own_ids, self.lessons))
         left = _MOST_TOGETHER
         for path in () if told else found[:_MOST]:
             # What cannot be read, or is too large, is known by its name alone.
@@ -281,8 +287,10 @@ class Folder:
         """The only notebook of any name, where there is one lesson; or else the only file that a notebook may have become."""
         exact, alone = self._exact(lesson), len(self.lessons) == 1
         if self._whose:
-            if self._whose.get(exact, lesson) not in self.lessons:
-                return [exact]
+            if (whose := self._whose.get(exact, lesson)) not in self.lessons:
+                if self.book.has_own_ids(lesson):
+                    return [exact]
+                raise _Undecided(f"its cells are of {whose}, and {lesson} wants a notebook of its own")
             free = [
                 path
                 for path, guess in self._guesses.items()

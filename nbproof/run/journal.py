@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
@@ -29,6 +29,7 @@ __all__ = [
     "JOURNAL",
     "InProgress",
     "RunState",
+    "Stood",
     "Watch",
     "answer_digests",
     "answers_before",
@@ -52,6 +53,17 @@ JOURNAL = ".verdict.json"
 _MOST_BYTES = 64 << 20
 
 
+class Stood(NamedTuple):
+    """What counted for a submission before a run marked it."""
+
+    score: float
+    penalty: float
+    came: str
+    """The time of the hand-in that the gradebook had, as text."""
+    digest: str
+    """Of what was handed in; empty if nothing tells it."""
+
+
 class RunState:
     """``.course/run.json``: the seed of a run that was not completed, the key of the journals, which version of each
     lesson the gradebook knows, and which names of the roster."""
@@ -69,12 +81,18 @@ class RunState:
         # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
         self.key = str(kept.get("key") or secrets.token_hex(16))
         self._open: int | None = kept.get("open")
+        self.stood = {name: Stood(*one) if one else None for name, one in kept.get("stood", {}).items()}
+        """By name, what a run had to mark, and what counted for it; None for what had no mark."""
         self.seed: int = seed if seed is not None else self._open or secrets.randbelow(10**9) + 1
 
     @property
     def is_unfinished(self) -> bool:
         """Whether a run has begun to mark and not come to its end."""
         return self._open is not None
+
+    def plan(self, stood: Mapping[str, Stood | None]) -> None:
+        """Take down what is to be marked. A run that goes on with one that was cut off has that one's plan as well."""
+        self.stood = {**stood, **(self.stood if self.is_unfinished else {})}
 
     def begin(self) -> None:
         """Keep the seed: a run that is cut off goes on with it."""
@@ -88,7 +106,9 @@ class RunState:
 
     def save(self) -> None:
         """Write it all down."""
-        state = {name: getattr(self, name) for name in ("key", "registered", "references", "named", "gradebook")}
+        state = {
+            name: getattr(self, name) for name in ("key", "registered", "references", "named", "gradebook", "stood")
+        }
         _write(self._path, state | {"open": self._open})
 
 

@@ -96,7 +96,7 @@ def test_a_lesson_that_was_edited_and_not_built_is_named_until_it_is_built(
 
 
 @pytest.mark.slow
-def test_a_report_tells_of_a_lesson_that_changed_and_of_a_run_that_broke_off(
+def test_reports_and_pages_tell_of_a_lesson_that_changed_and_of_a_run_that_broke_off(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Points change, a file comes beside the lesson, a run ends before its end; what the line says helps."""
@@ -115,11 +115,13 @@ def test_a_report_tells_of_a_lesson_that_changed_and_of_a_run_that_broke_off(
         assert main([*shlex.split(step), "--no-feedback", "--course", str(course)]) == 0
         capsys.readouterr()
         for is_told in (False, True):
-            assert main(["report", "--course", str(course)]) == 0
-            told = [one for one in capsys.readouterr().out.splitlines() if line in one]
-            assert bool(told) is is_told, line
+            for words in ("report", "feedback", "feedback --for folder"):
+                code = main([*words.split(), "--course", str(course)])
+                told = capsys.readouterr().out
+                assert (line in told) is is_told, (line, words)
+                assert code == (is_told and "--for" in words)
             change() if not is_told else None
-        step = told[0].partition(" -m course ")[2]
+        step = re.findall("next: .* -m course (grade)", told)[0]
 
 
 @pytest.mark.slow

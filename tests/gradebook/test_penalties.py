@@ -27,6 +27,7 @@ from nbproof_lms import collect
 from nbproof_lms.attendance import late_by_word
 from tests import ROOT
 from tests.lms.uploads import zipped
+from tests.run.test_regrading import cut_off
 
 PLUGIN = """
 from nbgrader.plugins import LateSubmissionPlugin
@@ -90,7 +91,7 @@ def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     # What the line says; then the same with the copy that this puts aside.
     assert main(shlex.split(told.partition(" -m course ")[2])) == 0
     assert (late_class.book()["late"], _penalties(late_class)["late"]) == (4, 1)
-    assert ("if this copy was in time" in capsys.readouterr().out) == (time == "sometime")
+    assert (f"{LESSON} has an earlier copy: if that was in time" in capsys.readouterr().out) == (time == "sometime")
     (aside,) = late_class.root.glob("collected/*/replaced/late/*")
     collect(late_class.root, [aside], learner="late")
     assert late_class.submitted("late").read_bytes() == (aside / f"{LESSON}.ipynb").read_bytes()
@@ -317,6 +318,13 @@ def test_the_last_second_is_on_time_and_a_time_that_cannot_be_read_costs_nothing
     _due(late_class, "2026-03-04 23:59:59.500000 UTC")
     (late_class.submitted("later").parent / "timestamp.txt").write_text("2026-03-05 00:59:59.500000 UTC")
     assert late_class.grade().marks[Key("later", LESSON)].late.seconds == 3600
+
+
+def test_first_penalties_are_no_news_after_a_run_that_was_cut_off(
+    late_class: Rehearsal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_off(late_class, monkeypatch)
+    assert late_class.grade().remarks == () and _penalties(late_class)["late"] == 1
 
 
 def test_another_time_or_another_gradebook_since_is_named_until_it_is_graded(

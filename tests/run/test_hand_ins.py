@@ -52,6 +52,23 @@ def _taken(course: Path, assignment: str, files: dict[str, str]) -> tuple[Intake
     return intake, {one.key.lesson: one.problem or str(one.path.relative_to(folder)) for one in intake.submissions}
 
 
+@pytest.mark.parametrize("assignment", ["ps1", "ps2"])
+def test_where_lessons_have_the_same_ids_their_texts_tell_what_a_file_is(tmp_path: Path, assignment: str) -> None:
+    """Two notebooks of an assignment, or two assignments: what lies under the other one's name."""
+    names = ["ps1/one", "ps1/two"] if assignment == "ps1" else ["ps1/ps1", "ps2/ps2"]
+    plus, minus = (_text({"todo": "pass", "given": f"x {sign} 1"}) for sign in "+-")
+    for step in ("source", "release"):
+        _put(tmp_path / step, names[0], plus)
+        _put(tmp_path / step, names[1], minus)
+    _put(tmp_path / "submitted" / "ada", names[0], minus.replace("pass", "done()"))
+    _put(tmp_path / "submitted" / "ada", names[1], plus.replace("pass", "done()"))
+    intake = take_in(tmp_path, lessons_with_source(tmp_path, []))
+    counts = {one.key.lesson: one.problem or one.path.stem for one in intake.submissions}
+    swapped = {"ps1/one": "two", "ps1/two": "one"}
+    said = {"ps1": "its cells are of ps2, and ps1 wants a notebook of its own"}
+    assert counts == swapped if assignment == "ps1" else counts["ps1"] == said["ps1"] and "of ps1" in counts["ps2"]
+
+
 @pytest.mark.parametrize(
     ("files", "counts", "named"),
     [

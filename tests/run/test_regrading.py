@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from nbproof.cli.main import main
 from nbproof.course_file import CourseFile, the_course
+from nbproof.gradebook.writer import Penalties
 from nbproof.run import digests
 from nbproof.run.hand_ins import LessonBook
 from nbproof.run.pool import PoolMaker
@@ -191,9 +193,13 @@ def test_data_files_are_part_of_a_submission(room: Rehearsal) -> None:
     assert room.grade().remarks == ()
 
 
-@pytest.mark.parametrize("own", [False, True], ids=["as handed out", "fewer answers, and a cell of their own before"])
+@pytest.mark.parametrize(
+    ("own", "cut"),
+    [(False, False), (True, False), (False, True)],
+    ids=["as handed out", "fewer answers, and a cell of their own before", "by a run that is cut off"],
+)
 def test_a_mark_that_falls_with_a_new_hand_in_is_named_and_what_counted_is_kept(
-    own: bool, room: Rehearsal, capsys: pytest.CaptureFixture[str]
+    own: bool, cut: bool, room: Rehearsal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = room.hand_in("ada", RIGHT)
     path.with_name("data.csv").write_text("1")
@@ -206,6 +212,8 @@ def test_a_mark_that_falls_with_a_new_hand_in_is_named_and_what_counted_is_kept(
     path.with_name("data.csv").unlink()
     room.hand_in("ada", {"first": RIGHT["first"]} if own else {})
     room.hand_in("ben", RIGHT)
+    if cut:
+        cut_off(room, monkeypatch)
     (told,) = room.grade().remarks
     assert told.startswith(f"fewer marks with a new hand-in: ada/{LESSON}: 4 → {2 if own else 0}. ")
     kept = Path(told.partition("--from ")[2].split()[0])
@@ -219,6 +227,13 @@ def test_a_mark_that_falls_with_a_new_hand_in_is_named_and_what_counted_is_kept(
     assert room.grade().remarks == (), "it earns as much"
     assert main(["roster", "remove", "ada", "--yes", "--course", str(room.root)]) == 0
     assert not kept.exists()
+
+
+def cut_off(room: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a run mark all that there is, and end before it sets late penalties."""
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Penalties, "assign", Mock(side_effect=KeyboardInterrupt))
+        room.grade()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-# nothing to break: Train only a part of a network, with one hook for each wish
+# nothing to break: Train only a part of a network, with one hook for each case
 
 # %% bare_tensor
 # misconception: returns a bare tensor | hint: full_hook_return
@@ -20,7 +20,7 @@
 
 # %% both_after
 # misconception: both with a full backward hook | hint: stop_too_late | canary
-# breaks: the module's own parameters get gradients of zero as well, all of them
+# breaks: all of the module's own parameters get gradients of zero
 def stop_in_front(module):
     def hook(module, grad_input, grad_output):
         return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
@@ -116,7 +116,7 @@ def stop_from_here(module):
 
 # %% hook_on_the_input
 # misconception: a tensor hook on the input, which other ways use as well | hint: stop_all_uses
-# breaks: Gradients that take another way around the module
+# breaks: Gradients that bypass the module
 def stop_in_front(module):
     def hook(module, args):
         [x.register_hook(torch.zeros_like) for x in args if torch.is_tensor(x) and x.requires_grad]
@@ -132,7 +132,7 @@ def stop_from_here(module):
 
 # %% in_place
 # misconception: zeroes the gradients in place | hint: edits_in_place
-# breaks: Gradients that take another way around the module
+# breaks: Gradients that bypass the module
 def stop_in_front(module):
     def hook(module, grad_input, grad_output):
         for grad in grad_input:

@@ -2,7 +2,7 @@
 
 # %% all_layers
 # misconception: watches every module, also a last layer that starts with zeros | hint: died_any_layer
-# breaks: the name of the ReLU whose output was the first to be zero everywhere
+# breaks: the name of the ReLU that was the first to return only zeros
 # edits: closure_and_counter
 -            if type(module) is nn.ReLU:
 -                hooks.enter_context(module.register_forward_hook(hook_for(name)))
@@ -16,7 +16,7 @@
 
 # %% nearly_all
 # misconception: a share of more than 99 % | hint: died_not_all_zeros
-# breaks: zero everywhere
+# breaks: only zeros
 # edits: list_for_each_relu
 -        dead.setdefault(name, []).append(bool((output == 0).all()))  # in the order in which they run
 +        dead.setdefault(name, []).append((output == 0).float().mean().item() > 0.99)
@@ -51,7 +51,7 @@
 
 # %% alphabet
 # misconception: the smallest pair of step and name: of two in one step the first of the alphabet | hint: died_in_one_step
-# breaks: If several die in one step, it is the one that runs first
+# breaks: If several die in one step, name the one that runs first
 # edits: list_for_each_relu
 -    step, name = min(deaths, key=lambda death: death[0])
 +    step, name = min(deaths)
@@ -170,7 +170,7 @@ def first_to_die(net, train):
 
 # %% none_is_not_expected
 # misconception: takes for granted that one dies | hint: died_none_died
-# breaks: If none dies, it returns `None`.
+# breaks: If none dies, return `None`.
 # edits: counts_steps_on_the_net
 -    if found:
 -        return found[0]

@@ -138,7 +138,7 @@ add.register_forward_hook(hook)
 
 # %% sum_of_inputs
 # misconception: computes the output by the visible formula | hint: formula_of_visible_forward
-# breaks: Take what you store from the hooks' arguments
+# breaks: Store only the hooks' arguments
 # edits: output_first
 -    answer.insert(0, output)
 +    answer.append(args[0] + args[1])

@@ -9,7 +9,7 @@ def hooked(modules, hook):
 
 # %% by_function
 # misconception: removes every registration of the function | hint: removes_other_hooks
-# breaks: Hooks of others stay, even those of the same function.
+# breaks: Other hooks stay, even those with the same function.
 @contextlib.contextmanager
 def hooked(modules, hook):
     modules = list(modules)
@@ -162,7 +162,7 @@ class hooked:
 
 # %% no_finally
 # misconception: removes behind the yield, without finally | hint: hooked_no_finally
-# breaks: After the block these hooks are gone in any case, also after an error
+# breaks: After the block these hooks are always gone, also after an error
 @contextlib.contextmanager
 def hooked(modules, hook):
     handles = [module.register_forward_hook(hook) for module in modules]

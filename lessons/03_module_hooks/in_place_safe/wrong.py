@@ -224,7 +224,7 @@ def output_gradients(layer):
 
 # %% in_forward_order
 # misconception: sorts the gradients by the order of the forward pass | hint: in_place_forward_order
-# breaks: in the order in which backward comes to them
+# breaks: in the order of backward
 def output_gradients(layer):
     gradients, calls, found = [], [], {}
 

@@ -1,5 +1,5 @@
 # %% last_of_args
-# misconception: takes what comes last by place for x2 | hint: rescale_other_argument
+# misconception: takes what comes last by position for x2 | hint: rescale_other_argument
 def rescale_argument(module, factor):
     def hook(module, args, kwargs):
         if args:
@@ -184,7 +184,7 @@ def rescale_argument(module, factor):
 
 # %% positional_only
 # misconception: knows nothing of keyword arguments | hint: rescale_by_place_only
-# breaks: whether the caller passes `x2` by place or by name
+# breaks: whether the caller passes `x2` by position or by keyword
 # edits: list_of_two
 -        return [args[0], args[1] * factor]
 +        return args[0], args[1] * factor

@@ -29,7 +29,7 @@ def accept_old_name(module, old, new):
 
 # %% children_only
 # misconception: knows children, not parameters | hint: old_name_one_kind
-# breaks: a child or a parameter
+# breaks: child or parameter
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for key in list(state_dict):

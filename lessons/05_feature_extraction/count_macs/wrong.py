@@ -10,7 +10,7 @@
 
 # %% counter_goes_on
 # misconception: a counter in the notebook that nobody sets back | hint: feat_goes_on
-# breaks: Each call counts afresh
+# breaks: Each call starts from 0
 # edits: numpy_products
 -import numpy as np
 +total = 0

@@ -66,7 +66,7 @@ class FeatureExt(nn.Module):
 
 # %% keeps_first_call
 # misconception: the first call's features stay | hint: stale_result
-# breaks: each call returns its own input's features
+# breaks: each call returns its input's features
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()

@@ -182,7 +182,7 @@ def record_calls(model, x):
 
 # %% wrong_and_left_so
 # misconception: writes another wrong list after the run | hint: feat_one_entry
-# breaks: if you were wrong, write what ran into `what_ran`
+# breaks: if you were wrong, set `what_ran` to what ran
 # edits: wrong_guess_kept
 -predicted = ["enter", "relu", "mix", "relu"]
 -what_ran = ["enter", "relu", "mix", "relu", "mix", "relu"]

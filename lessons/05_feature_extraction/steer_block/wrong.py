@@ -28,7 +28,7 @@
 
 # %% writes_into_the_tensor
 # misconception: adds in place | hint: steer_in_place
-# breaks: What others have kept of the output
+# breaks: Outputs that others have kept
 # edits: copied_then_changed
 -        steered = dict(output)
 -        steered["hidden"] = output["hidden"] + direction
@@ -37,7 +37,7 @@
 
 # %% writes_into_the_dict
 # misconception: puts the new tensor into the old dict | hint: steer_in_place
-# breaks: What others have kept of the output
+# breaks: Outputs that others have kept
 # edits: copied_then_changed
 -        steered = dict(output)
 -        steered["hidden"] = output["hidden"] + direction

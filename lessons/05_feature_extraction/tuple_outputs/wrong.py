@@ -25,7 +25,7 @@ def every_tensor(model, layers, x):
 
 # %% counted_through
 # misconception: counts the tensors through | hint: feat_flat_numbers
-# breaks: under a key that tells its place
+# breaks: under a key that gives its position
 def every_tensor(model, layers, x):
     found, handles = {}, []
 
@@ -156,7 +156,7 @@ def every_tensor(model, layers, x):
 
 # %% one_level
 # misconception: opens one level | hint: feat_one_level
-# breaks: are opened, however deep the parts lie
+# breaks: are opened, however deeply nested
 # edits: first_part
 -        found[name] = output[0].detach().clone()
 +        if isinstance(output, torch.Tensor):

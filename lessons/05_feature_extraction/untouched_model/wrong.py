@@ -74,7 +74,7 @@ def looking_at(model, hooks):
 
 # %% hooks_after_the_block
 # misconception: registers after the block | hint: feat_hooks_silent
-# breaks: **Inside** the block each hook sits on its layer
+# breaks: **Inside** the `with` block, each hook is on its layer
 # edits: children_by_name
 -    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
 @@
@@ -89,7 +89,7 @@ def looking_at(model, hooks):
 
 # %% mode_of_the_model
 # misconception: remembers the model's mode only | hint: feat_one_mode_for_all
-# breaks: each module is in the mode in which it was before
+# breaks: each module is in the mode that it was in before
 @contextmanager
 def looking_at(model, hooks):
     was_training = model.training
@@ -114,7 +114,7 @@ def looking_at(model, hooks):
 
 # %% no_finally
 # misconception: puts things back where no error comes | hint: feat_error_skips
-# breaks: All this holds even if the block ends with an error
+# breaks: All this holds even if the `with` block ends with an error
 @contextmanager
 def looking_at(model, hooks):
     modes = [(module, module.training) for module in model.modules()]

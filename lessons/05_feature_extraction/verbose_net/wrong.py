@@ -171,7 +171,7 @@ class VerboseNet(nn.Module):
 
 # %% old_lines_again
 # misconception: collects the lines and never empties the list | hint: stale_result
-# breaks: each call prints its own lines
+# breaks: each call prints the lines again
 class VerboseNet(nn.Module):
     def __init__(self, model):
         super().__init__()

@@ -157,7 +157,7 @@ class ActivationMemory:
 
 # %% loss_left_out
 # misconception: what is saved outside of all layers is not in by_layer | hint: memory_layer_outside_missing
-# breaks: for `""` where none is
+# breaks: for `""` if none is running
 # edits: class_names
 -            layer = running[-1] if running else ""
 +            if not running:
@@ -240,7 +240,7 @@ class ActivationMemory:
 
 # %% returns_nothing
 # misconception: pack counts and returns nothing | hint: memory_nothing_packed
-# breaks: brings the same gradients
+# breaks: gives the same gradients
 # edits: elements_not_bytes
 -                count(storage.nbytes() // tensor.element_size())
 -            return tensor.detach()

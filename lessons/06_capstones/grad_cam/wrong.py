@@ -79,7 +79,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% class_of_the_first
 # misconception: one class for the whole batch | hint: cam_one_class_for_all
-# breaks: Each picture counts for itself
+# breaks: Each picture is independent
 # edits: backward_fills_grad
 -        score = output[torch.arange(x.size(0)), targets].sum()
 -        score.backward()

@@ -110,7 +110,7 @@ def gradient_flow_debugger(model):
 
 # %% clears_all_hooks
 # misconception: clears the hook dicts of the modules | hint: removes_other_hooks
-# breaks: it only looks
+# breaks: only looks
 # edits: class_names
 -        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
 +        handles.append(module.register_forward_hook(make_hook(name)))
@@ -176,7 +176,7 @@ def gradient_flow_debugger(model):
 
 # %% gradients_in_forward_order
 # misconception: keeps the outputs with retain_grad and looks through them in the order of forward | hint: gfd_last_for_first
-# breaks: the first, in *backward*, to get such a gradient
+# breaks: the first module, in *backward*, with NaN or infinity in the gradient at its output
 # edits: forward_only
      report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
 +
@@ -249,7 +249,7 @@ def gradient_flow_debugger(model):
 
 # %% mends_gradients
 # misconception: replaces NaN in the gradient by 0 on the way | hint: watcher_changes_gradient
-# breaks: it only looks
+# breaks: only looks
 # edits: children_only
              report["bad_gradient"] = name
 +        return torch.nan_to_num(grad)
@@ -286,7 +286,7 @@ def gradient_flow_debugger(model):
 
 # %% not_after_an_error
 # misconception: removes its hooks only if all goes well | hint: gfd_no_finally
-# breaks: also after an error, its hooks are gone
+# breaks: removes its hooks, also after an error
 # edits: hooks_stay
      yield report
 +    for handle in handles:
@@ -329,7 +329,7 @@ def gradient_flow_debugger(model):
 
 # %% tensors_in_the_report
 # misconception: leaves tensors in the report | hint: gfd_tensors_in_report
-# breaks: text and numbers
+# breaks: strings and numbers
 # edits: norm
 -            report["dead"][name] = silent.float().mean().item()
 +            report["dead"][name] = silent.float().mean()
@@ -339,7 +339,7 @@ def gradient_flow_debugger(model):
 
 # %% zero_counts_as_none
 # misconception: lists parameters whose gradient is 0 as well | hint: gfd_zero_is_not_none
-# breaks: parameters whose `.grad` is `None`
+# breaks: parameters with `.grad` still `None`
 # edits: class_names
 -        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
 +        handles.append(module.register_forward_hook(make_hook(name)))
@@ -349,7 +349,7 @@ def gradient_flow_debugger(model):
 
 # %% clears_gradients
 # misconception: begins with zero_grad(), as a training step does | hint: cam_fills_grad
-# breaks: it only looks
+# breaks: only looks
 # edits: children_only
      report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
 +    model.zero_grad()

@@ -163,7 +163,7 @@ class PerSampleGradients:
 
 # %% hook_returns_scaled
 # misconception: the tensor hook hands the scaled gradient on | hint: per_sample_changes_grad
-# breaks: `.grad` becomes what it is without the tool
+# breaks: `.grad` is as without the tool
 # edits: bias_summed
 -                add(f"{name}.bias", grad.sum(0))
 +                add(f"{name}.bias", grad)
