@@ -7,7 +7,7 @@ def function_repr(self):
 
 
 def add_repr(module):
-    if not list(module.children()):
+    if "Function" in module._get_name():
         setattr(module, "extra_repr", function_repr.__get__(module))
     return module
 
@@ -39,7 +39,7 @@ def function_repr(self):
 
 
 def add_repr(module):
-    if hasattr(module, "name"):
+    if "Function" in str(type(module)):
         module.extra_repr = lambda: function_repr(module)
 
 
