@@ -231,28 +231,20 @@ def make_linear(module):
 # %% whatever_has_a_W
 # misconception: takes each module that has a W for a Function | hint: true_for_others
 # breaks: Other modules
-# edits: bias_of_rows
--    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
--        if not hasattr(module, "b"):
--            module.b = Parameter(torch.zeros(module.W.shape[0]))
--        module.forward = partial(lambda self, X: X @ self.W + self.b, module)
+# edits: partial_of_tensors
+-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)) and not hasattr(module, "b"):
 +    if hasattr(module, "W") and not hasattr(module, "b"):
-+        module.b = Parameter(torch.zeros(module.W.shape[1]))
-+        module.forward = partial(lambda self, X: X @ self.W + self.b, module)
 
 # %% set_outside
 # misconception: a set outside tells which modules have their b, and no copy is in it | hint: second_time_anew
-# edits: bias_of_rows
-+DONE = set()
-+
-+
- def make_linear(module):
--    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
--        if not hasattr(module, "b"):
--            module.b = Parameter(torch.zeros(module.W.shape[0]))
-+    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)) and module not in DONE:
+# edits: new_bias_each_time
+-        module.b = Parameter(torch.zeros(module.W.shape[1]))
++        if module not in DONE:
++            module.b = Parameter(torch.zeros(module.W.shape[1]))
 +        DONE.add(module)
-+        module.b = Parameter(torch.zeros(module.W.shape[1]))
+@@
+-model = Model(shape=(3, 3))
++model, DONE = Model(shape=(3, 3)), set()
 
 # %% self_as_keyword
 # misconception: fixes self by its name, and X comes to its place | hint: self_by_name

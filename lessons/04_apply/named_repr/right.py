@@ -1,19 +1,3 @@
-# %% bound_by_get
-model = Model()
-
-
-def function_repr(self):
-    return "name={}".format(self.name)
-
-
-def add_repr(module):
-    if "Function" in module._get_name():
-        setattr(module, "extra_repr", function_repr.__get__(module))
-    return module
-
-
-returned_module = model.apply(add_repr)
-
 # %% class_of_its_own
 model = Model()
 
