@@ -353,7 +353,7 @@ class Enrolment:
 def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
     """Put learners on the roster, or what is new of them. Raises UsageError.
 
-    Who shares an id with one of before is that one, unless that one came, too.
+    Who shares an id with one of before is that one, unless that one came, too, or has another name: families share addresses.
     """
     kept = _kept(root)
     before = {member.learner: member for member in kept.members}
@@ -365,8 +365,10 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
     for one in came:
         learner, words, own = one.learner, bare_words(one.name), one.ids
         alike = [name for name, (known_ids, _) in said.items() if not own.isdisjoint(known_ids) and name != learner]
-        if learner not in there and len(alike) == 1 and plain(alike[0]) not in claimed:
+        same = [name for name in alike if plain(name) not in claimed and (not words or said[name][1] in ((), words))]
+        if learner not in there and len(alike) == len(same) == 1:
             learner = alike.pop()
+            claimed.add(plain(learner))
         if learner not in there and words:
             alike += [name for name, (_, known_words) in said.items() if known_words == words]
         ids[one.learner] = learner
