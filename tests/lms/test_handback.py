@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.cli.main import main
-from nbproof.run.journal import note_problems
+from nbproof.run.journal import RunState, note_problems
 from nbproof_lms import collect
 from nbproof_lms.system import systems
 from tests.lms.uploads import zipped
@@ -95,6 +95,9 @@ def _grade(root: Path, answers: Mapping[str, str] | None = None) -> None:
     )
     shutil.copytree(made / "autograded", root / "autograded")
     shutil.copy(made / "gradebook.db", root)
+    state = RunState(root)
+    state.gradebook = 0
+    state.save()
     for learner in learners:
         (root / "autograded" / learner / LESSON / f"{LESSON}.ipynb").write_text("{}")
 
