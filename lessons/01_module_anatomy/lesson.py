@@ -9,8 +9,9 @@
 # %% [markdown]
 # # What an nn.Module is made of
 #
-# Welcome! A hook is a function of yours that runs inside somebody else's model. It reads or changes what passes
-# through, and the model's code stays as it is. First: what is a [model](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html) made of?
+# Welcome! A hook is a function of yours that runs inside somebody else's model. It reads or changes the data there, and the
+# model's code stays as it is. First: what is a [model](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html) made
+# of?
 #
 # - **You will do** this: repair a network, take models apart, replace their layers.
 # - **You will learn** what PyTorch registers in a module.
@@ -66,7 +67,7 @@ captions = [f"evening: {first}\nmorning: {second}" for first, second in zip(*tol
 draw_digits(some, captions, title="What the network reads in the evening, and the next morning")
 
 # %% [markdown]
-# Guessing would read ten percent. Yet the loss fell, and no line raised an error. Look at what PyTorch knows:
+# Guessing gives ten percent. Yet the loss fell, and no line raised an error. Look at what PyTorch knows:
 
 # %%
 draw_module_tree(net, title="DigitNet, as PyTorch sees it")
@@ -114,7 +115,7 @@ from course import check
 check("forgetful_net")
 
 # %% [markdown]
-# Once an exercise is solved, `solution("forgetful_net")` shows other right answers. Now one more evening, with your network.
+# Once an exercise is solved, `solution("forgetful_net")` shows other right answers. Now repeat the evening with your network.
 # Will the loss fall faster than before?
 
 # %%
@@ -126,13 +127,13 @@ print("digits read in the evening:", reads(trained), "  the next morning:", read
 draw_curves({"DigitNet": forgetful_losses, "RepairedNet": losses}, title="Loss of the network, before and after the repair")
 
 # %% [markdown]
-# After a jump in its first steps the loss falls faster: now all three layers learn. Before, only the last one did, on top of two
-# random ones. And the next morning all three are there.
+# After a jump in its first steps the loss falls faster: now all three layers learn. Before, only the last did, after two random
+# layers. And all three are loaded the next morning.
 #
 # ## A model is a tree
 #
-# Here is a network with more kinds of parts. Each box is one module: the name of the attribute, then the class. Below it are
-# the module's own tensors: **parameters** are trained; **buffers** are not, but belong to the module all the same.
+# Here is a network with more kinds of parts. Each box is one module: the name of the attribute, then the class. Below it are the
+# module's own tensors: **parameters** are trained; **buffers** are not, but belong to the module, too.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_models", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class TinyNet(nn.Module):
@@ -158,8 +159,8 @@ net = TinyNet()
 draw_module_tree(net, title="TinyNet")
 
 # %% [markdown]
-# An optimizer is given the parameters in this tree. Saving the model, or moving it to a GPU, includes its
-# buffers (one kind is not saved: see below).
+# An optimizer is given the parameters in this tree. Saving the model, or moving it to a GPU, includes its buffers (one kind of
+# buffer is not saved).
 #
 # ## Containers: modules that hold modules
 #
@@ -254,9 +255,9 @@ check("container_order")
 # %% [markdown]
 # ## Parameters: what an optimizer may change
 #
-# A [`Parameter`](https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html) is a tensor that is there to be
-# trained. Assigned to an attribute of a module, it is registered, and `parameters()`, which an optimizer is given, lists it. A
-# plain tensor is not registered, not even with `requires_grad=True`.
+# A [`Parameter`](https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html) is a tensor meant for
+# training. Assigned to an attribute of a module, it is registered, and `parameters()` lists it for the optimizer. A plain tensor
+# is not registered, not even with `requires_grad=True`.
 
 # %%
 class Two(nn.Module):
@@ -309,7 +310,7 @@ from course import check
 check("linear_from_parameters")
 
 # %% [markdown]
-# Can your layer do the work of PyTorch's? Its parameters have the same names, so it takes what an `nn.Linear` has learned:
+# Can your layer replace PyTorch's layer? Its parameters have the same names, so it can load those of an `nn.Linear`:
 
 # %%
 learned = [layer for layer in trained.modules() if isinstance(layer, nn.Linear)]
@@ -325,8 +326,8 @@ except (RuntimeError, TypeError):
 # %% [markdown]
 # ## Parameter, Buffer, or just an attribute
 #
-# There are four ways to keep a value in a module. Three questions tell which one you need. Should an optimizer change it? Should it
-# be in a saved file? Should it follow the model to another dtype or device?
+# There are four ways to keep a value in a module. Three questions show which one you need. Should an optimizer change it? Should
+# it be in a saved file? Should it follow the model to another dtype or device?
 
 # %%
 class Kinds(nn.Module):
@@ -347,9 +348,9 @@ for name in ("learned", "kept", "remade", "plain"):
 
 # %% [markdown]
 # - **Parameter**: what is learned.
-# - **[Buffer](https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Buffer.html)**: state that is not learned, such as a measured mean or a counter.
-#   `self.register_buffer("kept", tensor)` is the older way to write the same. (`.double()` leaves integers, such as a counter,
-#   what they are.)
+# - **[Buffer](https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Buffer.html)**: state that is not learned, such
+#   as a measured mean or a counter. `self.register_buffer("kept", tensor)` is the older way to write the same. (`.double()` does
+#   not change integers, such as a counter.)
 # - **Buffer, `persistent=False`**: a tensor that `__init__` can compute again, such as a window or a mask.
 # - **Plain attribute**: a setting that is not a tensor, such as a size or a rate.
 #
@@ -370,7 +371,7 @@ print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()
 # medium · 10 min
 #
 # `AudioFrame` prepares pieces of sound, `n` samples each. Its `forward` is ready. In `__init__`, keep each of these four in the
-# way that suits it.
+# right way.
 #
 # | attribute | start value | what it is |
 # | --- | --- | --- |
@@ -415,7 +416,7 @@ check("buffer_or_parameter")
 #
 # | method | gives |
 # | --- | --- |
-# | `named_children()` | the modules that stand directly in this one, and no deeper |
+# | `named_children()` | only the modules directly in this module |
 # | `named_modules()` | all modules of the tree, beginning with the model itself, under the empty name `''` |
 # | `named_parameters()` | all parameters of the tree |
 # | `named_buffers()` | all buffers of the tree, saved or not |
@@ -430,8 +431,8 @@ print("and back  :", net.get_submodule("heads.size"), tuple(net.get_parameter("h
 # %% [markdown]
 # Two things need care:
 #
-# - **One object can stand at two places.** Below, `act` is one single `ReLU` under two names. The four methods list it once,
-#   under the first name that they meet. `named_modules(remove_duplicate=False)` lists every place.
+# - **One object can be in two places.** Below, `act` is one single `ReLU` under two names. The four methods list it once, under
+#   the first name that they meet. `named_modules(remove_duplicate=False)` lists every place.
 # - **A place can be empty.** A convolution with `bias=False` keeps `None` under the name `bias`; a module can be missing in
 #   the same way. The four methods skip what is empty.
 #
@@ -444,7 +445,7 @@ class Shared(nn.Module):
         act = nn.ReLU()
         self.one = nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), act)
         self.two = nn.Sequential(nn.Conv2d(8, 8, 3), act)
-        self.register_module("later", None)  # a place for a module that may come
+        self.register_module("later", None)  # a place for a later module
 
 
 shared = Shared()
@@ -460,10 +461,10 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 #
 # Write `inventory(model)` for any model. It returns a dict:
 #
-# - `"children"`: a list of the names of the modules that stand directly in it;
+# - `"children"`: a list of the names of the modules directly in it;
 # - `"modules"`: a list of the names of all modules below it; `"leaves"`: how many of those have no children;
 # - `"parameters"`: a dict, name → shape; `"buffers"`: a list of names;
-# - dotted names, in the order of the four methods; each object once, an empty place not at all.
+# - dotted names, in the order of the four methods; list each object once, and skip empty places.
 #
 # ```python
 # inventory(nn.Sequential(nn.Flatten(), nn.BatchNorm1d(4, affine=False)))
@@ -506,8 +507,8 @@ print({what: names if isinstance(names, int) else len(names) for what, names in 
 # ## Replacing a part
 #
 # To replace a module, give its parent's attribute a new value. If you know the dotted name, `set_submodule` finds the parent for
-# you; a misspelt last name adds a child, unless you pass `strict=True` (in newer versions). Two ways that look right change nothing,
-# or the wrong thing, and raise no error:
+# you; a misspelt last part adds a child, unless you pass `strict=True` (in newer versions). Two ways look right but change
+# nothing, or the wrong thing, without an error:
 
 # %%
 torch.manual_seed(0)
@@ -515,10 +516,10 @@ tiny = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.ReLU()), nn.ReLU())
 
 for module in tiny.modules():
     if isinstance(module, nn.ReLU):
-        module = nn.Tanh()  # now the variable stands for the Tanh; the model still holds the ReLU
+        module = nn.Tanh()  # now the variable is the Tanh; the model still holds the ReLU
 print("a new value for the loop variable:", tiny[0][1], tiny[1])
 
-setattr(tiny, "0.0", nn.Identity())  # setattr knows no paths: a new child with a dot in its name
+setattr(tiny, "0.0", nn.Identity())  # setattr follows no paths: a new child with a dot in its name
 print("setattr with '0.0'               :", [name for name, _ in tiny.named_children()])
 
 tiny.set_submodule("0.1", nn.Tanh())
@@ -526,7 +527,7 @@ print("set_submodule('0.1', ...)        :", tiny[0][1])
 
 # %% [markdown]
 # Three more things go wrong silently: the **second place** of a shared module keeps the old one; a new module starts in training
-# **mode**, even in a model in eval mode; and a test for a piece of the class's name finds **other classes**.
+# **mode**, even in a model in eval mode; and a test for part of a class name matches **other classes**.
 
 # %%
 shared.set_submodule("one.1", nn.Tanh())
@@ -544,10 +545,10 @@ print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, "  is o
 #
 # medium · 13 min
 #
-# Write `swap_relu(model)`. It puts an `nn.Tanh` at every place within the model, at any depth, where an `nn.ReLU` stands, and
+# Write `swap_relu(model)`. It puts an `nn.Tanh` at every place within the model, at any depth, where there is an `nn.ReLU`, and
 # returns the model.
 #
-# - A ReLU that stands at two places, alone or inside a block, is replaced at both.
+# - A ReLU in two places, alone or inside a block, is replaced in both.
 # - Each Tanh is in the mode of its ReLU: training or eval.
 # - Everything else stays as it was.
 #
@@ -557,7 +558,7 @@ print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, "  is o
 
 # %% nbgrader={"grade": false, "grade_id": "swap_submodules", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def swap_relu(model: nn.Module) -> nn.Module:
-    """Put an nn.Tanh at every place where an nn.ReLU stands, and return the model."""
+    """Put an nn.Tanh at every place where there is an nn.ReLU, and return the model."""
     # TODO: replace every nn.ReLU, and return the model.
     ### BEGIN SOLUTION
     for name, module in list(model.named_modules(remove_duplicate=False)):
@@ -580,9 +581,10 @@ check("swap_submodules")
 # little.
 #
 # **A hook is a function of yours that somebody else's code calls.** Its author has decided *when* hooks are called, *what* they
-# are given, and what becomes of what they *return*. This course answers these three questions for each kind of hook in PyTorch.
-# Every module has [places for hooks](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_forward_hook). Each registration returns a handle, and
-# `handle.remove()` takes the hook out again:
+# are given, and what happens to what they *return*. This course answers these three questions for each kind of hook in PyTorch.
+# Every module has [places for
+# hooks](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_forward_hook). Each
+# registration returns a handle, and `handle.remove()` takes the hook out again:
 
 # %%
 def watch_output(module, inputs, output):
@@ -593,10 +595,10 @@ layer = nn.Linear(3, 2)
 handle = layer.register_forward_hook(watch_output)
 y = layer(torch.ones(4, 3))
 handle.remove()
-y = layer(torch.ones(4, 3))  # and nobody watches
+y = layer(torch.ones(4, 3))  # no hook runs
 
 # %% [markdown]
-# ### In your own words: The layers that nobody missed
+# ### In your own words: The layers that were overlooked
 #
 # 5 min
 #
@@ -610,12 +612,11 @@ y = layer(torch.ones(4, 3))  # and nobody watches
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_plain_list", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
-# Autograd follows the computation: whatever tensor with `requires_grad` took part in `forward` gets a gradient, registered
-# or not. The optimizer knows only what `parameters()` listed when it was built, and that is what the register of the module
-# holds. A list is not looked into, so the two layers are never stepped (their gradients are not even zeroed, they pile up).
-# The loss falls because `head` learns on top of two random layers. `state_dict()` holds `head` alone, and the new network
-# asks for `head` alone, so the two agree and no error is raised. The loaded model has other random layers in its list, and
-# its results are wrong.
+# Autograd follows the computation: every tensor with `requires_grad` that took part in `forward` gets a gradient, registered or
+# not. The optimizer knows only what `parameters()` listed when it was built, and that is what the register of the module holds. A
+# list is not looked into, so the two layers are never stepped (their gradients are not even zeroed, they pile up). The loss falls
+# because `head` learns on top of two random layers. `state_dict()` holds `head` alone, and the new network asks for `head` alone,
+# so the two agree and no error is raised. The loaded model has other random layers in its list, and its results are wrong.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: says that autograd (what was computed) and the register (what was assigned to attributes) are two different
@@ -633,8 +634,8 @@ y = layer(torch.ones(4, 3))  # and nobody watches
 #
 # ### What print says about a module
 #
-# Between the brackets of `Linear(in_features=3, ...)` stands what the module's method `extra_repr()` returns. `nn.Module` adds
-# names, brackets and indentation itself. A module without an `extra_repr` of its own shows nothing there:
+# Inside the brackets of `Linear(in_features=3, ...)` is what the module's `extra_repr()` returns. `nn.Module` adds names,
+# brackets and indentation itself. A module without an `extra_repr` of its own shows nothing there:
 
 # %%
 print(nn.Linear(3, 2))
@@ -642,12 +643,11 @@ print(Scale(2.0))
 print("Linear's own text:", nn.Linear(3, 2).extra_repr())
 
 # %% [markdown]
-# ### Exercise: A module that says what it is set to
+# ### Exercise: A module that shows its settings
 #
 # easy · 5 min · further
 #
-# Write `extra_repr` for `Clip`. Wherever a Clip is printed, it shows the two limits that it has at that moment, as `print` shows
-# them.
+# Write `extra_repr` for `Clip`. Wherever a Clip is printed, it shows its two current limits, as `print` writes them.
 #
 # ```python
 # print(Clip(-1, 2))   # Clip(low=-1, high=2)
@@ -681,8 +681,8 @@ check("extra_repr")
 # %% [markdown]
 # ### A parameter from outside
 #
-# A parameter can be added to a model without a change of its class, by one assignment: a module registers what it is given at
-# any time. But three things are left to you.
+# A parameter can be added to a model without a change of its class, by one assignment: a module registers what it is given at any
+# time. But you must do three things.
 
 # %%
 torch.manual_seed(0)
@@ -704,10 +704,9 @@ with torch.no_grad():
 
 # %% [markdown]
 # 1. **It must be a `Parameter`.** `plain` is a tensor, and is not registered.
-# 2. **The optimizer must be told.** It keeps the list that it was given when it was built. A new optimizer would lose the momentum
-#    of the old one; a new
-#    [parameter group](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html) does not. A group
-#    is a list of parameters with settings; settings that you leave out get the values that the optimizer was built with.
+# 2. **The optimizer must be told.** It keeps the list that it was given when it was built. A new optimizer loses the old one's
+#    momentum; a new [parameter group](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html)
+#    keeps it. A group is a list of parameters with settings; missing settings take the values that the optimizer was built with.
 # 3. **Something must use it.** A hook can: what a forward hook returns takes the place of the output.
 
 # %%
@@ -753,11 +752,11 @@ from course import check
 check("parameter_from_outside")
 
 # %% [markdown]
-# ### To take to work: what did I forget to register?
+# ### For your work: what did I forget to register?
 #
-# A layer or tensor that you forgot to register raises no error. This function finds it: it looks at each attribute of each
-# registered module, and into lists, tuples, sets and dicts, but not into other objects. **Stop and predict:** what does it find in
-# TinyNet below?
+# A layer or tensor that you forgot to register raises no error. This function finds it by looking at each attribute of each
+# registered module, and into lists, tuples, sets and dicts, but not into other objects. **Stop and predict:** what does it find
+# in TinyNet below?
 
 # %%
 def find_unregistered(model: nn.Module) -> list[str]:
@@ -789,8 +788,8 @@ model.features.mask = torch.ones(8)
 print("TinyNet with two mistakes:", find_unregistered(model))
 
 # %% [markdown]
-# On these three models it finds nothing. A pruned layer, or one with the old `weight_norm`, is listed although it is right: it computes
-# its `weight` anew from registered tensors.
+# On these three models it finds nothing. A pruned layer, or one with the old `weight_norm`, is listed although it is right: it
+# computes its `weight` again from registered tensors.
 
 # %%
 encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, batch_first=True), 2)
@@ -819,7 +818,7 @@ for model in (resnet18(weights=None), encoder, nn.LSTM(3, 4, num_layers=2)):
 #
 # ### When this notebook is graded
 #
-# More checks may run then: on other numbers, other shapes, a second call. They ask nothing that the text does not say. The
+# More checks may run then: on other numbers, on other shapes, or with a second call. They ask only what the text says. The
 # *Validate* button in the toolbar runs everything once more.
 # <!-- grading limits -->
 

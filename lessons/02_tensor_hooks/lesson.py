@@ -14,7 +14,7 @@
 # - **You will do** this: double, clip and stop gradients, find out why two nets die, and see them cured.
 # - **You will learn** when a hook runs, what it may return, and how far that reaches.
 # - **You need** `requires_grad`, `backward()`, `.grad`, and lesson 01, which says how an exercise works.
-# - **Time** <!-- time and points -->. The core has three parts; what goes further has three sittings. Pause after each.
+# - **Time** <!-- time and points -->. The core has three parts, and so has *Further*. Pause after each.
 # - **Out of scope** hooks on modules (lesson 03), `torch.compile`, gradients of gradients.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -35,10 +35,9 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 #
 # ### Why hooks
 #
-# `backward()` throws most gradients away: only *leaves*, tensors that no recorded operation has made, such as
-# parameters, keep theirs in `.grad`.
-# [`tensor.register_hook(function)`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html)
-# hands PyTorch a function. Backward calls it with the tensor's gradient, as soon as this is complete.
+# `backward()` throws most gradients away. Only *leaves* keep theirs in `.grad`: tensors that no recorded operation made, such as
+# parameters. [`tensor.register_hook(function)`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html)
+# hands PyTorch a function. Backward calls it with the tensor's gradient, as soon as that gradient is complete.
 
 # %%
 x = torch.tensor([1.0, -2.0], requires_grad=True)
@@ -62,8 +61,8 @@ show_source(Model)
 #
 # easy · 5 min
 #
-# Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass adds one entry to the list `answer`: the
-# gradient, as a tensor, that this pass has computed for `W`. Only watch: `model.W.grad` stays what it is without your hook.
+# Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass adds one entry to the list `answer`: the gradient, as
+# a tensor, that this pass has computed for `W`. Only watch: `model.W.grad` is the same as without your hook.
 #
 # ```python
 # model(torch.tensor([2.0]), torch.tensor([3.0])).backward()
@@ -112,9 +111,9 @@ for number in (1, 2):
 # %% [markdown]
 # ### The way back
 #
-# This is the graph of the first hook of this lesson. Each box is a step of backward, the `grad_fn` of the tensor that an operation
-# has computed; `AccumulateGrad` adds to a leaf's `.grad`. Forward went from the top to the bottom, **the gradient goes the other
-# way, along the arrows**. The dot is the hook: the gradient of `h` passes it before it enters the box.
+# This is the graph of the first hook of this lesson. Each box is a step of backward, the `grad_fn` of the tensor that an
+# operation has computed; `AccumulateGrad` adds to a leaf's `.grad`. Forward went from the top to the bottom, **the gradient goes
+# the other way, along the arrows**. The dot is the hook: it gets the gradient of `h` before the box does.
 
 # %%
 from course.pictures.autograd_graph import draw_autograd_graph
@@ -171,15 +170,15 @@ for hooked in ("b", "c"):
     print(f"hook on {hooked}, a new tensor:", siblings(hooked, lambda grad: grad * 10))
     print(f"hook on {hooked}, in place:    ", siblings(hooked, lambda grad: grad.mul_(10)))
 # %% [markdown]
-# The edit on `b` also changed the gradient of `c`, and both edits changed the caller's own tensor. (`c` comes second: when its hook ran,
-# `b.grad` had been written, as a copy.) **Return a new tensor.**
+# In place, the hook on `b` also changed the gradient of `c`, and both hooks changed the caller's `start`. (`c` comes second: when
+# its hook ran, `b.grad` had been written, as a copy.) **Return a new tensor.**
 #
 # ### Exercise: Double a gradient
 #
 # easy · 5 min
 #
-# Write `func(grad)`, a tensor hook that doubles the gradient. It may hang on any tensor: a loss, a leaf, or one of two
-# tensors that are added. The gradients of all earlier tensors follow. Everything else stays as it is.
+# Write `func(grad)`, a tensor hook that doubles the gradient. It may be on any tensor: a loss, a leaf, or one of two tensors that
+# are added. The gradients of all earlier tensors change accordingly. Everything else stays as it is.
 #
 # ```python
 # x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -223,8 +222,8 @@ for title, functions in {"late": late, "by default": by_default, "by partial": b
 #
 # ### Looking: `retain_grad` or a hook?
 #
-# [`retain_grad()`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.retain_grad.html) keeps the gradient of a tensor that is
-# no leaf in `.grad`, where it adds up. A hook sees each pass on its own:
+# [`retain_grad()`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.retain_grad.html) keeps the gradient of a non-leaf
+# tensor in `.grad`, where gradients add up. A hook sees each pass on its own:
 
 # %%
 x = torch.tensor([1.0, -2.0], requires_grad=True)
@@ -237,8 +236,8 @@ loss.backward()
 print("h.grad is    ", h.grad.tolist())
 
 # %% [markdown]
-# One trap: `detach()` and `.data` copy nothing, and autograd may go on writing into that memory. So keep the gradient itself, which
-# autograd then leaves alone; or a clone, which nobody else can change either.
+# One trap: `detach()` and `.data` copy nothing, and autograd may go on writing into that memory. So keep the gradient itself,
+# which autograd then does not touch, or a clone, which nobody else can change.
 
 # %%
 def kept_after_two_passes(keep):
@@ -301,8 +300,8 @@ h.register_hook(lambda grad: print("the hook on h is called with", grad.item()))
 (left + right).backward()
 
 # %% [markdown]
-# **Once, with the sum.** Autograd waits until every use of `h` has sent its gradient back. To see what each sends, give each a
-# tensor of its own: `h.clone()` has the same values, but it is a new tensor in the graph.
+# **Once, with the sum.** Autograd waits until every use of `h` has sent its gradient back. To see what each use sends, give it
+# its own tensor: `h.clone()` has the same values, but it is a new tensor in the graph.
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)
@@ -320,10 +319,10 @@ draw_autograd_graph(loss, names, gradients=caught)
 # %% [markdown]
 # 10 and 12 meet at `h` as 22, and the multiplication by 3 turns it into 66.
 #
-# ### Where to hang a hook: at a leaf, or in the middle
+# ### Where to put a hook: on a leaf, or in the middle
 #
-# How far does a changed gradient reach? In this net one hook hangs on `fc.bias`, one on `h`, the output of the ReLU. Each
-# multiplies by 100. Which gradients will change?
+# How far does a changed gradient reach? In this net one hook is on `fc.bias`, one on `h`, the output of the ReLU. Each multiplies
+# by 100. Which gradients will change?
 
 # %%
 show_source(TestNet)
@@ -346,18 +345,18 @@ for (name, _), before, after in zip(net.named_parameters(), without_hooks, with_
 draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 
 # %% [markdown]
-# Nothing is earlier than a leaf, so of `fc` only the bias's own gradient has changed. `h` is in the middle: the gradients of `conv`,
-# which are earlier, have followed. That of `fc.weight` comes from the output of `fc`, which is later than `h`. (To change
+# Nothing is earlier than a leaf, so of `fc` only the bias's own gradient has changed. `h` is in the middle: the gradients of
+# `conv`, an earlier layer, have changed. That of `fc.weight` comes from the output of `fc`, which is later than `h`. (To change
 # `h.grad` after backward would be too late for `conv`.)
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
 # medium · 8 min
 #
-# 1. `freeze_bias(net)`: `net.fc.bias.grad` is still None; from then on each `backward()` leaves a tensor of zeros there.
+# 1. `freeze_bias(net)`: `net.fc.bias.grad` is None at the call; from then on each `backward()` makes it a tensor of zeros.
 #    Everything else stays as it is.
-# 2. `clamp_downstream(tensor)`: from then on each backward pass sets the negative elements of the gradient that flows back
-#    through `tensor` to 0. Everything earlier than `tensor` follows, everything else stays.
+# 2. `clamp_downstream(tensor)`: from then on each backward pass sets to 0 the negative elements of the gradient that flows back
+#    through `tensor`. Gradients of earlier tensors (*downstream* in backward) change accordingly, everything else stays.
 #
 # ```python
 # h = torch.ones(2, requires_grad=True) * 3
@@ -375,7 +374,7 @@ def freeze_bias(net: nn.Module) -> None:
 
 
 def clamp_downstream(tensor: torch.Tensor) -> None:
-    """Set the negative elements of the gradient that flows back through ``tensor`` to 0."""
+    """Set to 0 the negative elements of the gradient that flows back through ``tensor``."""
     # TODO: a hook on the tensor.
     ### BEGIN SOLUTION
     tensor.register_hook(lambda grad: grad.clamp(min=0))
@@ -391,8 +390,8 @@ check("bias_and_clamp", part="clamp")
 #
 # ### Removing a hook
 #
-# A parameter lives long, and so does its hook: a cell that registers one, run three times, leaves three. `register_hook` returns a
-# **handle**, and `handle.remove()` takes the hook away. At the end of a `with` block that happens by itself.
+# A parameter lives long, and so does its hook: a cell that registers one, run three times, leaves three. `register_hook` returns
+# a **handle**, and `handle.remove()` takes the hook away. A `with` block does this at its end.
 
 # %%
 def triple(grad):
@@ -456,8 +455,8 @@ check("grad_clipper")
 # %% [markdown]
 # ### A net that dies in training
 #
-# This network turns pictures of digits into eight numbers each. It learns from pairs: pictures of the same digit should come
-# close, those of two digits stay at least 2 apart. `train` stops as soon as a weight is NaN, "not a number".
+# This network turns pictures of digits into eight numbers each. It learns from pairs: pictures of the same digit should be close,
+# those of different digits at least 2 apart. `train` stops as soon as a weight is NaN, "not a number".
 
 # %%
 import copy
@@ -518,9 +517,9 @@ print("the smallest squared distance:", last_step["squared"][closest].item())
 draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, closest]], title="The closest pair")
 
 # %% [markdown]
-# Backward came from the loss. The gradient of `distance` is fine, that of `squared` has an infinite element. So the operation
-# between them did it: the square root, whose slope at 0 is infinite. And there was a 0, because one pair was a picture *with
-# itself*. One operation on, infinity meets `a - b`, which is 0: infinity times 0 is NaN. Which cure helps, on one such pair?
+# Backward came from the loss. The gradient of `distance` is fine, that of `squared` has an infinite element. So the cause is the
+# operation between them, the square root: its slope at 0 is infinite. And there was a 0, because one pair was a picture *with
+# itself*. An operation later, infinity meets `a - b`, which is 0: infinity times 0 is NaN. Which cure helps, on one such pair?
 
 # %%
 def safe_root(squared):
@@ -528,7 +527,7 @@ def safe_root(squared):
 
 
 def gradient_at_0(root, clipped=None):
-    difference = torch.zeros(1, 8, requires_grad=True)   # a picture beside itself
+    difference = torch.zeros(1, 8, requires_grad=True)   # a picture and itself
     squared = (difference**2).sum(dim=1)
     if clipped:
         {"difference": difference, "squared": squared}[clipped].register_hook(lambda grad: grad.clamp(-1, 1))
@@ -542,8 +541,8 @@ print("clipped at `squared`, before 0 · ∞  ", gradient_at_0(torch.sqrt, clipp
 print("square root of (squared + 1e-12)    ", gradient_at_0(safe_root))
 
 # %% [markdown]
-# **Where a hook hangs decides.** Clipping leaves NaN as it is. At `squared` it turns the infinity into 1, and 1 times 0 is 0. But
-# it also shrinks healthy gradients above 1. Better is a root that makes no infinity. With it the net trains again:
+# **The place of a hook matters.** Clipping leaves NaN as it is. At `squared` it turns the infinity into 1, and 1 times 0 is 0.
+# But it also shrinks healthy gradients above 1. A root that makes no infinity is better. With it the net trains again:
 
 # %%
 draw_curves({"square root": losses, "square root of (squared + 1e-12)": train(safe_root)[0]}, title="Loss of the net that died")
@@ -551,9 +550,9 @@ draw_curves({"square root": losses, "square root of (squared + 1e-12)": train(sa
 # %% [markdown]
 # ### Who made the NaN?
 #
-# Here is the second net that dies. It reads digits, and goes on learning without labels: the surer its answers, the smaller the loss. This is
-# the **entropy** of its probabilities: the sum of `p log p`, with a minus. The author has thought of `p = 0`, where the logarithm is
-# infinite: `torch.where` puts a 0 there.
+# Here is the second net that dies. It reads digits, and goes on learning without labels: the surer its answers, the smaller the
+# loss. The loss is the **entropy** of its probabilities: minus the sum of `p log p`. The author has thought of `p = 0`, where the
+# logarithm is infinite: `torch.where` puts a 0 there.
 
 # %%
 torch.manual_seed(0)
@@ -599,9 +598,9 @@ print(f"digits read: {trained_reads}   dead after step {len(died)}   the last en
 # medium · 12 min
 #
 # Write `blame(steps, x)`. `steps` is a dict of names and functions: the first gets `x`, which requires a gradient, each later one
-# the previous result; one may return its input. Run them, then backward from the sum, and leave no hook on `x`.
-# Return the name of the guilty step: it got a finite gradient from behind, and sent on a NaN or an infinity. Of several,
-# take the one that backward meets first; if there is none, return `None`.
+# the previous result; a step may return its input. Run them, call backward on the sum, and leave no hook on `x`. Return the name
+# of the guilty step: it got a finite gradient, and sent on a NaN or an infinity. If several, take the one that backward meets
+# first; if there is none, return `None`.
 #
 # ```python
 # chain = {"triple": lambda t: 3 * t, "root": torch.sqrt, "half": lambda t: t / 2}
@@ -611,7 +610,7 @@ print(f"digits read: {trained_reads}   dead after step {len(died)}   the last en
 # %% nbgrader={"grade": false, "grade_id": "blame_the_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def blame(steps: dict, x: torch.Tensor):
     """Return the name of the step that made the first bad gradient of a chain, or None."""
-    # TODO: a hook on what goes into each step; run the chain and backward; who was the first?
+    # TODO: a hook on what goes into each step; run the chain and backward; which was the first?
     ### BEGIN SOLUTION
     bad, handles = set(), []
 
@@ -633,7 +632,7 @@ from course import check
 check("blame_the_step")
 
 # %% [markdown]
-# Your tool, on the net that died, and with another `p log p`. What is different in it, and why does it help?
+# Now use your tool on the net that died, then with a new `p log p`. How does the new one differ, and why does it help?
 
 # %%
 def p_log_p(p):
@@ -654,21 +653,21 @@ draw_curves(curves, title="Entropy of the net that died")
 # <details><summary>What happened (open it when you have an answer)</summary>
 #
 # `where` chooses a *value*. Backward goes through both branches, and sends a gradient of 0 into the one that was not chosen.
-# There 0 times the infinite slope of the logarithm is NaN. The cure puts a harmless 1 in **before** the logarithm: what is never
-# computed cannot spoil a gradient. (Why was a `p` exactly 0? Somebody forgot to divide the pixels of one batch by 255, so the
-# scores were often a thousand apart, and the softmax of all but the largest was too small for a float32.)
+# There 0 times the infinite slope of the logarithm is NaN. The cure puts in a harmless 1 **before** the logarithm: what is never
+# computed cannot spoil a gradient. (Why was a `p` exactly 0? Somebody forgot to divide the pixels of one batch by 255, so scores
+# often differed by a thousand, and only the largest had a softmax large enough for a float32.)
 #
 # </details>
 #
-# ### In your own words: The wrong half of the network stands still
+# ### In your own words: The wrong half of the network does not learn
 #
 # 5 min
 #
-# A network is `features`, then `h`, then `head`, then the loss. A colleague wants to stop `head` from learning for a
-# while. He hangs a hook on `h`, the input of `head`, that returns zeros: "Then no gradient gets into the head
-# any more." He trains with plain SGD and finds the opposite: `head` learns as before, and `features` stands still.
+# A network is `features`, then `h`, then `head`, then the loss. A colleague wants to stop `head` from learning for a while. On
+# `h`, the input of `head`, he puts a hook that returns zeros: "Then no gradient gets into the head any more." He trains with
+# plain SGD and finds the opposite: `head` learns as before, and `features` does not learn.
 #
-# Explain to him what happened: in which order are the gradients computed, what did his hook change, and what was done already
+# Explain to him what happened: in which order are the gradients computed, what did his hook change, and what was already computed
 # when it ran? Where would a hook have to be to do what he wanted? (A person reads your answer, no check does.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_reach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -692,22 +691,22 @@ draw_curves(curves, title="Entropy of the net that died")
 # %% [markdown]
 # ## Further 1: one branch, or all gradients together
 #
-# The core path ends here; *Recap* and *Where to go on* stand at the end. Each section from here on can be read by itself.
+# The core path ends here; *Recap* and *Where to go on* are at the end. Each section from here on can be read by itself.
 #
 # ### One branch only
 #
 # To change what comes back through one use of `h` alone, give it a tensor of its own, as above, and put the hook there.
-# (`h.view_as(h)` would share its memory: if the branch changes it in place, the hook never runs.)
+# (`h.view_as(h)` shares `h`'s memory: if the branch changes the view in place, its hook never runs.)
 #
-# A famous use: a network learns to recognise digits and must *not* learn which scanner they came from. A second head learns to tell
-# the scanners apart, and its gradient, **reversed**, teaches the features to hide that:
+# A famous use: a network learns to recognise digits and must *not* learn which scanner they came from. A second head learns to
+# name the scanner; its gradient, **reversed**, teaches the features to hide it:
 #
 # ```
 #  features h ──┬────────────────────── digit head     its gradient goes back as it is
 #               └── reverse_gradient ── scanner head   its gradient goes back with a minus
 # ```
 #
-# It must not break evaluation: `register_hook` refuses a tensor that needs no gradient.
+# Evaluation must still work: `register_hook` refuses a tensor that needs no gradient.
 
 # %%
 with torch.no_grad():
@@ -722,8 +721,8 @@ except RuntimeError as error:
 #
 # medium · 12 min · further
 #
-# Write `reverse_gradient(tensor)`, which returns a tensor with the same values. What is computed from the returned tensor, not in place,
-# sends its gradient back to `tensor` with the opposite sign. Other uses of `tensor` send back what they always did. Under
+# Write `reverse_gradient(tensor)`, which returns a tensor with the same values. Results computed from the returned tensor (not in
+# place) send their gradient back to `tensor` with the opposite sign. Other uses of `tensor` send back what they always did. Under
 # `no_grad`, and for a tensor that needs no gradient, it just returns the values.
 #
 # ```python
@@ -782,8 +781,8 @@ print("requires_grad_(False), .grad None:  ", moved(frozen, sgd, clear=True))
 # ### A hook that waits for several gradients
 #
 # [`torch.autograd.graph.register_multi_grad_hook(tensors, function)`](https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.graph.register_multi_grad_hook)
-# waits. Backward calls `function` once, with a list of the
-# gradients of the tensors, in their order. It does not wait for tensors that this pass does not reach: their place holds None.
+# waits. Backward calls `function` once, with a list of the gradients of the tensors, in their order. It does not wait for tensors
+# that this pass does not reach: for these the list has None.
 
 # %%
 torch.manual_seed(0)
@@ -814,8 +813,8 @@ except (AssertionError, RuntimeError) as error:
     print(f"a frozen tensor in the list: {type(error).__name__}: {error}")
 
 # %% [markdown]
-# Such a hook can only watch: what it returns is ignored. It gets the gradients of **this pass**, as hooks registered earlier have left them; do not look into `.grad`, where
-# some have arrived and some have not. And a frozen tensor in the list raises an error.
+# Such a hook can only watch: what it returns is ignored. It gets the gradients of **this pass**, after hooks registered earlier;
+# do not read `.grad`, where some gradients are still missing. And a frozen tensor in the list raises an error.
 #
 # ### Exercise: Watch the total norm
 #
@@ -823,7 +822,7 @@ except (AssertionError, RuntimeError) as error:
 #
 # Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass adds one number to it, or a tensor
 # without dimensions: the norm of all gradients of this pass together, as if they were one long vector. Parameters that are
-# frozen, or that a pass does not reach, count for nothing.
+# frozen, or that a pass does not reach, do not count.
 #
 # ```python
 # net = nn.Linear(2, 1)
@@ -886,14 +885,14 @@ for _ in range(1000):
 print("1000 passes, each with a gradient of 1. w.grad is", w.grad.item())
 print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16().tolist())
 # %% [markdown]
-# After 256 the next number that bfloat16 knows is 258, and 256 + 1 is rounded to 256, again and again. The cure: add up in float32.
+# After 256 the next number in bfloat16 is 258, and 256 + 1 is rounded to 256, again and again. The cure: add up in float32.
 #
 # ### Exercise: Add up gradients in float32
 #
 # medium · 12 min · further
 #
 # Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor of zeros for each parameter that requires a
-# gradient, under its name in `model.named_parameters()`. From then on each backward pass adds its gradients to these sums, and
+# gradient, under its name in `model.named_parameters()`. From then on each backward pass adds its gradients to these sums, but
 # nothing that was in `.grad` before the call. After backward `.grad` is None for these parameters; frozen ones are left alone.
 #
 # ```python
@@ -961,12 +960,12 @@ print("h.grad:", h.grad.item())
 # %% [markdown]
 # <details><summary>What ran, and why (open it when the cell has run)</summary>
 #
-# The gradient passes the tensors from the loss to the leaf. For each of them:
+# The gradient goes through the tensors from the loss to the leaf. For each of them:
 #
 # 1. The gradients of all its uses are added up. One sum, so one call of each hook.
 # 2. Its tensor hooks run, in the order of registration.
-# 3. In the middle, `retain_grad` keeps what is left after **all** hooks, however early it was asked for. At a leaf,
-#    the gradient is added to `.grad`, and then the post-accumulate hooks run, however early they were registered.
+# 3. For a non-leaf, `retain_grad` keeps the gradient after **all** hooks, however early you call it. At a leaf, the gradient is
+#    added to `.grad`, and then the post-accumulate hooks run, however early they were registered.
 # 4. The gradient goes into the operation that made the tensor, and on to the earlier tensors.
 #
 # </details>
@@ -974,7 +973,7 @@ print("h.grad:", h.grad.item())
 # ### One tensor, two values
 #
 # `nn.ReLU(inplace=True)` writes its result into the tensor that it was given. That is still the same Python object, but for
-# autograd it is the output of another operation. Which gradient does a hook get that was registered before?
+# autograd it is the output of another operation. Which gradient does a hook registered before the change get?
 
 # %%
 def change_after_registering(change):
@@ -997,17 +996,18 @@ print("mul_(3):               ", change_after_registering(lambda h: h.mul_(3)))
 print("under no_grad, mul_(3):", change_after_registering(not_recorded))
 
 # %% [markdown]
-# A hook hangs at a place in the **graph**. A recorded in-place operation makes a new place, and the hook stays at the old one: it
-# gets the gradient of **the value that the tensor held when the hook was registered** (or, if the tensor is a view, is never called). A change that is not recorded, under
-# `no_grad` or by an optimizer, makes no new place: hooks on parameters survive training. `retain_grad` stays with the tensor.
+# A hook is at a place in the **graph**. A recorded in-place operation makes a new place, and the hook stays at the old one: it
+# gets the gradient of **the value that the tensor held when the hook was registered** (on a view, the hook is never called). A
+# change that is not recorded, under `no_grad` or by an optimizer, makes no new place: hooks on parameters survive training.
+# `retain_grad` stays with the tensor.
 #
 # ### Exercise: Before and after
 #
 # medium · 8 min · further
 #
-# Write `watch_around(tensor, change)`, which calls `change` once on `tensor`, which is no view: a function that changes its argument in
-# place, as `torch.relu_` does. It returns two lists, still empty. Each later backward pass adds one gradient to each: the first
-# list gets that of the value before the change, the second that of the value after it. Only watch.
+# Write `watch_around(tensor, change)`, where `change` is a function that changes its argument in place, as `torch.relu_` does.
+# Call it once on `tensor`, which is not a view, and return two lists, still empty. Each later backward pass adds one gradient to
+# each: the first list gets that of the value before the change, the second that of the value after it. Only watch.
 #
 # ```python
 # h = torch.ones(2, requires_grad=True) * 3
@@ -1042,10 +1042,10 @@ check("after_in_place")
 #
 # ### What autograd saves for backward
 #
-# The slope of `exp` at `x` is `exp(x)` itself, so backward needs the result of forward. So forward **saves** tensors in the graph.
-# [A pair of functions](https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.graph.saved_tensors_hooks) can change that:
-# **pack** runs in forward, when a tensor is saved, and may store something else instead; **unpack** runs in backward, and must
-# give it back.
+# The slope of `exp` at `x` is `exp(x)` itself: backward needs the result of forward. So forward **saves** tensors in the graph.
+# [A pair of functions](https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.graph.saved_tensors_hooks) can change
+# that: **pack** runs in forward, when a tensor is saved, and may store something else instead; **unpack** runs in backward, and
+# must return the tensor.
 
 # %%
 def what_is_saved(function):
@@ -1105,8 +1105,8 @@ for name, pair in {
 #
 # ### Counting memory
 #
-# A tensor is a *view* of a piece of memory, its **storage**: slices, transposes and `detach()` make new tensor objects on the same
-# one. Its address, `untyped_storage().data_ptr()`, tells:
+# A tensor is a *view* of a piece of memory, its **storage**: slices, transposes and `detach()` make new tensor objects on the
+# same one. Compare addresses, `untyped_storage().data_ptr()`:
 
 # %%
 weight = Parameter(torch.rand(2, 3))
@@ -1117,8 +1117,8 @@ for name, tensor in {"t()": weight.t(), "[1:]": weight[1:], "clone()": weight.cl
 # %% [markdown]
 # So the transposed weight that a linear layer saves costs nothing.
 #
-# One trap: a tensor holds its graph, and the graph holds pack, with all its variables, and what it has returned. If the tensor is
-# among these, **their memory is not freed** unless a backward comes. So return `tensor.detach()`, which has no graph.
+# One trap: a tensor holds its graph, and the graph holds pack, pack's variables, and what pack returned. If the tensor is among
+# these, **their memory is not freed** unless backward runs. So return `tensor.detach()`, which has no graph.
 
 # %%
 import gc
@@ -1153,9 +1153,9 @@ for (name, backward), reference in references.items():
 #
 # hard · 15 min · further
 #
-# Write `saved_bytes(model, x)`. It runs `model(x)` once, and returns the output and how many bytes autograd has saved for
-# backward, which works as usual. Each storage counts once, with all its bytes; those of the model's parameters do not
-# count. Do not copy what is saved, and let it be freed together with the output (1 of the 4 points).
+# Write `saved_bytes(model, x)`. It runs `model(x)` once, and returns the output and how many bytes autograd has saved; backward
+# works as usual. Each storage counts once, with all its bytes; those of the model's parameters do not count. Do not copy what is
+# saved, and let it be freed together with the output (1 of the 4 points).
 #
 # ```python
 # net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
@@ -1201,7 +1201,7 @@ check("saved_tensors", part="freed")
 # | watch or change what comes back through one use only | a tensor of its own for it, `h.clone()`, and a hook there |
 # | get rid of a hook | `handle.remove()`, or `with tensor.register_hook(...):` |
 #
-# **Next:** a tensor in the middle is made anew by each forward pass, and its hook is lost. Modules stay: see lesson 03.
+# **Next:** a tensor in the middle is new in each forward pass, and its hook is lost. Modules stay: see lesson 03.
 #
 # ## Where to go on
 #

@@ -9,14 +9,14 @@
 # %% [markdown]
 # # `apply`: one function for every module
 #
-# A net of twenty layers is put together correctly, trained correctly, and learns nothing at all. You will find out why, and cure it
-# with one line, `net.apply(...)`, which carries one small function to every module of a net.
+# A net of twenty layers is put together correctly, trained correctly, and learns nothing at all. You will find out why, and cure
+# it with one line, `net.apply(...)`, which calls one small function on every module of a net.
 #
 # - **You will do** this: wake the deep net, and teach a trained net something new, though most of it is frozen.
 # - **You will learn** what `apply` does with your function, how to set a `Parameter` safely, how to give one object another
 #   `forward`, and what happens to a layer that appears in two places.
 # - **You need** lessons 01 and 03. **Out of scope** are loading saved weights, and compiled models.
-# - **Time** <!-- time and points -->. Take a break after 'The net wakes up'; what goes further comes in four sittings.
+# - **Time** <!-- time and points -->. Take a break after 'The net wakes up'; *Further* has four parts: do one at a time.
 # - **Stuck?** `hint()` in any cell gives the next step of help after a failed check; `hint("visit_order")` helps you to begin.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -42,7 +42,7 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## A net that does not learn
 #
-# Twenty hidden layers, each followed by a ReLU, learn to read 1,500 handwritten digits. Then they are asked about 297 others.
+# Twenty hidden layers, each followed by a ReLU, learn to read 1,500 handwritten digits. Then the net is tested on 297 others.
 
 # %%
 pictures, labels = digits()
@@ -77,8 +77,8 @@ def right(net, x=pictures, y=labels):
 print(f"read correctly after training: {train(deep_net())}   (guessing: 10%)")
 
 # %% [markdown]
-# Nothing raised an error. A layer learns from its gradient, and `look` notes how large that is, for one linear layer. **Write the
-# line** that carries it to every module of `net`: `net.apply(look)`. Which layers can learn, and which cannot?
+# Nothing raised an error. A layer learns from its gradient, and `look` notes the gradient's size for one linear layer. **Write
+# the line** that applies `look` to every module of `net`: `net.apply(look)`. Which layers can learn, and which cannot?
 
 
 # %%
@@ -101,9 +101,9 @@ net = first_gradients(deep_net())
 print([f"{size:.0e}" for size in sizes], "<- first layer to last, once your line is there")
 
 # %% [markdown]
-# Next to nothing arrives at the early layers. Adam divides each element of a gradient by a running mean of its size, but to that size
-# it adds `eps`, 10⁻⁸, and elements of the early gradients are near 10⁻¹⁰. The fault is in the numbers with which `nn.Linear`
-# initialises its weights. You will write a better initialisation. First, a much smaller model.
+# Almost nothing arrives at the early layers. Adam divides each element of a gradient by a running mean of its size, but it adds
+# `eps`, 10⁻⁸, to that size, and elements of the early gradients are near 10⁻¹⁰. The fault is in the numbers that `nn.Linear`
+# gives its weights at first. You will write a better initialisation. First, a much smaller model.
 #
 # ## The tree
 #
@@ -119,9 +119,9 @@ show_source(Function_A, Layer_AB, Model)  # B, C and D subtract, multiply by and
 # `fn(module)` for **every** module of the tree, at any depth, the model itself included. A loop over `model.modules()` does nearly
 # the same; the two differ in the order, and in what they do with a layer that appears in two places.
 #
-# `apply` **ignores what your function returns**: you can change the module that you are given, but you cannot hand back
-# another one in its place. It **returns the model on which it was called**, so calls can be chained. And it gives your
-# function **no name**: for dotted names, loop over `named_modules()`.
+# `apply` **ignores what your function returns**: you can change the module that you are given, but you cannot return a
+# replacement. It **returns the model on which it was called**, so calls can be chained. And it gives your function **no name**:
+# for dotted names, loop over `named_modules()`.
 
 # %%
 net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
@@ -137,8 +137,8 @@ print(net)
 # | test | true for | take care |
 # | --- | --- | --- |
 # | `isinstance(module, nn.Linear)` | the class and its subclasses | the most reliable one |
-# | `"Function" in type(module).__name__` | every class whose name says so | some layers have another name than you expect |
-# | `hasattr(module, "W")` | every module with such an attribute | it may be `None`, or a **child** of that name: `Layer_AB` has a child called `b` |
+# | `"Function" in type(module).__name__` | every class named like that | some layers have an unexpected name |
+# | `hasattr(module, "W")` | every module with such an attribute | it may be `None`, or a **child**: for `"b"`, `Layer_AB` has one |
 
 # %%
 projection = nn.MultiheadAttention(4, 2).out_proj
@@ -177,7 +177,7 @@ def collect(module):
     ### END SOLUTION
 
 
-# TODO: let `apply` carry `collect` through the model.
+# TODO: let `apply` call `collect` on every module of the model.
 ### BEGIN SOLUTION
 model.apply(collect)
 ### END SOLUTION
@@ -198,7 +198,7 @@ tree.apply(lambda module: visits.setdefault(names[module], len(visits) + 1))
 draw_module_tree(tree, visits, title="the order of apply()")
 
 # %% [markdown]
-# `apply` is **post-order**: a module comes when all of its children are done, and the model itself comes last.
+# `apply` is **post-order**: a module is visited after all its children, and the model itself last.
 
 # %% [markdown]
 # ## Setting values without autograd
@@ -222,20 +222,19 @@ attempt("layer.W = torch.ones(1)", lambda: setattr(layer, "W", torch.ones(1)))
 attempt("layer.W = Parameter(torch.tensor([1]))", lambda: setattr(layer, "W", Parameter(torch.tensor([1]))))
 
 # %% [markdown]
-# - `W` is a **leaf that requires a gradient**, and autograd refuses to record that it is overwritten. Tell it to look away:
+# - `W` is a **leaf that requires a gradient**, and autograd refuses to record that it is overwritten. Switch the recording off:
 #   `with torch.no_grad():`.
 # - The name `W` is in the module's register of parameters. Only a `Parameter` (or `None`) may take its place.
 # - `torch.tensor([1])` holds an integer, and integers have no gradients. Write `1.0`.
 #
-# These ways are right. The functions of [`torch.nn.init`](https://docs.pytorch.org/docs/stable/nn.init.html)
-# switch the recording off for you:
+# These ways are right. The functions of [`torch.nn.init`](https://docs.pytorch.org/docs/stable/nn.init.html) do this for you:
 
 # %%
 layer = Function_A()
 before = layer.W
 
 with torch.no_grad():
-    layer.W.fill_(1.0)  # in place, while autograd looks away
+    layer.W.fill_(1.0)  # in place, with autograd off
 nn.init.constant_(layer.W, 1.0)  # the same, ready-made
 layer.W.data.fill_(1.0)  # in older code; autograd does not even notice, so it cannot warn you
 
@@ -246,10 +245,11 @@ print(layer.W, "| still the same object:", layer.W is before)
 #
 # easy · 6 min
 #
-# Write `weight_initialization(module)`: if `module` has a parameter `W`, its value becomes 1, **whatever it was before**.
-# `W` can still be trained.
+# Write `weight_initialization(module)`: if `module` has a parameter `W`, its value becomes 1, **for any old value**. `W` can
+# still be trained.
 #
-# Apply the function to `model`, and keep what `apply` returns in `returned_module`. The check applies it to other trees of `Function_*`, too.
+# Apply the function to `model`, and keep what `apply` returns in `returned_module`. The check also uses other trees of
+# `Function_*`.
 #
 # ```python
 # model.cd.d.W  # Parameter containing: tensor([1.], requires_grad=True)
@@ -280,9 +280,10 @@ check("init_ones")
 # %% [markdown]
 # ## Different layers, different initialisations
 #
-# Back to the net that does not learn. The weights of a layer multiply the size of what goes in by a factor, and in a deep net these
-# factors are multiplied with each other. `rms_of_layers` sends the digits through 20 layers with ReLU, without biases; the weights
-# are random numbers with a spread of gain / √64. **Find the gain** that keeps the size: add your own to the list.
+# Back to the net that does not learn. The weights of a layer multiply the size of what goes in by a factor, and in a deep net
+# these factors are multiplied with each other. `rms_of_layers` sends the digits through 20 layers with ReLU, without biases; the
+# weights are random numbers with a standard deviation of gain / √64. **Find the gain** that keeps the size: add your own to the
+# list.
 
 
 # %%
@@ -301,11 +302,12 @@ for gain in (0.58, 1, 2):  # your turn: add gains
     print(f"gain {gain:<11}", *(f"{size:9.2g}" for size in rms_of_layers(gain)))
 
 # %% [markdown]
-# It lies near 1.4. That is √2: a ReLU sets half of the values to 0, and so halves the mean of their squares; gain² = 2 makes up for it.
+# The gain is near 1.4. That is √2: a ReLU sets half of the values to 0, and so halves the mean of their squares; gain² = 2 undoes
+# that.
 #
-# - **Kaiming's** rule for ReLU is this: a spread of √(2 / fan_in), where fan_in is the number of inputs.
-# - **Xavier's** rule has gain 1 where fan_in and fan_out are equal. It is made for layers without a ReLU. With a ReLU behind it, each
-#   layer keeps 70% of the size, and 20 layers about a thousandth.
+# - **Kaiming's** rule for ReLU is this: a standard deviation of √(2 / fan_in), where fan_in is the number of inputs.
+# - **Xavier's** rule has gain 1 where fan_in and fan_out are equal. It is made for layers without a ReLU. If a ReLU follows, each
+#   layer keeps 70% of the size, so 20 layers keep about a thousandth.
 # - **PyTorch's own**, uniform between ±1 / √fan_in, has gain √(1/3) ≈ 0.58: each layer loses more than half.
 #
 # Our net has biases as well:
@@ -319,12 +321,11 @@ with torch.no_grad():
             print(f"layer {number:2}: size {x.square().mean().sqrt():.2g}, spread between pictures {x.std(dim=0).mean():.1g}")
 
 # %% [markdown]
-# They keep the size at 0.06. But a bias is the same for every picture: what **differs** between pictures shrinks as in the table. All
+# The biases keep the size at 0.06. But a bias is the same for every picture: the **differences** shrink as printed above. All
 # pictures look alike to the last layer, and the gradient shrinks likewise on its way back.
 #
-# So an initialisation goes by type. Two things stop most first attempts. Rules that look at the size of a layer need two
-# dimensions, and the weight of a batch norm has one. And a layer may do without a bias: then the attribute is there, and it is
-# `None`.
+# So initialise by type. Two things stop most first attempts. Rules that look at the size of a layer need two dimensions, and the
+# weight of a batch norm has one. And a layer may do without a bias: then the attribute is there, and it is `None`.
 
 # %%
 norm, linear = nn.BatchNorm2d(4), nn.Linear(3, 2, bias=False)
@@ -344,7 +345,7 @@ print("a batch norm with affine=False has the weight", nn.BatchNorm2d(4, affine=
 # | module | weight | bias |
 # | --- | --- | --- |
 # | `nn.Linear` | `nn.init.xavier_uniform_`: uniform between ±√(6 / (fan_in + fan_out)) | 0 |
-# | `nn.Conv1d`, `nn.Conv2d`, `nn.Conv3d` | `nn.init.kaiming_normal_` for ReLU: normal, with a spread of √(2 / fan_in) | 0 |
+# | `nn.Conv1d`, `nn.Conv2d`, `nn.Conv3d` | `nn.init.kaiming_normal_` for ReLU: normal, with a standard deviation of √(2 / fan_in) | 0 |
 # | `nn.BatchNorm1d`, `nn.BatchNorm2d`, `nn.BatchNorm3d` | 1 | 0 |
 #
 # ```python
@@ -385,7 +386,7 @@ check("init_by_type")
 # %% [markdown]
 # ## The net wakes up
 #
-# Now carry **your** function into the net from the beginning. The picture has its first gradients below those of PyTorch's own initialisation.
+# Now apply **your** function to the net from the beginning. The picture shows PyTorch's first gradients, then yours.
 
 # %%
 print(f"read correctly after training: {train(deep_net().apply(init_by_type))}")
@@ -417,8 +418,8 @@ print(f"read correctly after training: {train(deep_net().apply(my_init))}")
 # %% [markdown]
 # ## A real model's initialisation
 #
-# Below is that of [nanoGPT](https://github.com/karpathy/nanoGPT), a small GPT-2, applied to our GPT. An untrained model's first loss
-# should be that of guessing. Is it?
+# Below is the initialisation of [nanoGPT](https://github.com/karpathy/nanoGPT), a small GPT-2, applied to our GPT. An untrained
+# model's first loss should equal guessing. Does it?
 
 
 # %%
@@ -442,7 +443,7 @@ for name, gpt in {"PyTorch's own": TinyGPT(), "_init_weights": TinyGPT().apply(_
 # A trained net should read something new, and you may not touch its class. Three steps do it, all by `apply`: a new `Parameter`,
 # its first value, a new `forward`.
 #
-# Assigning a `Parameter` to an attribute registers it, from wherever and whenever: you trained one like that in lesson 01. A plain
+# Assigning a `Parameter` to an attribute registers it, anywhere and at any time: you trained one like that in lesson 01. A plain
 # tensor would be stored as well, but no optimizer, no `state_dict` and no `.to(...)` finds it.
 #
 # ## Another forward
@@ -451,11 +452,13 @@ for name, gpt in {"PyTorch's own": TinyGPT(), "_init_weights": TinyGPT().apply(_
 #
 # **A forward hook that returns a value** replaces the output. The old `forward` still runs first, so it must accept the input.
 #
-# **A `forward` on the object**, `module.forward = ...`, hides that of the class. The old one does not run; hooks still do. A function
-# stored on an object gets no `self`, so fix it beforehand: `partial(with_gain, layer)` is a new function that calls `with_gain` with
-# `layer` as its first argument. A closure can do the same. (`module.__call__ = ...` does nothing: Python asks the class alone for it.)
+# **A `forward` on the object**, `module.forward = ...`, hides the class's `forward`. The old one does not run; hooks still do. A
+# function stored on an object gets no `self`, so fix it beforehand: `partial(with_gain, layer)` is a new function that calls
+# `with_gain` with `layer` as its first argument. A closure can do the same. (`module.__call__ = ...` does nothing: Python looks
+# only in the class.)
 #
-# The cell multiplies by a gain, in each way. The second input cannot be added to `W`, so it shows which way runs the old `forward`.
+# The cell multiplies by a gain in both ways. The second input cannot be added to `W`, so it shows which of them still runs the
+# old `forward`.
 
 
 # %%
@@ -544,9 +547,9 @@ check("linear_everywhere")
 # %% [markdown]
 # ## A trained net reads something new
 #
-# The same three steps, where they are worth something. A net has learned to read, and now gets **mirrored** digits. It is frozen.
-# Its hidden layers get an addition of 1,024 new numbers, `A` and `B`, and a `forward` that uses them. This is LoRA, with which large
-# language models are tuned (lesson 07).
+# Now use the same three steps for something useful. A net has learned to read, and now gets **mirrored** digits. It is frozen.
+# Its hidden layers get an addition of 1,024 new numbers, `A` and `B`, and a `forward` that uses them. This is LoRA, a method for
+# tuning large language models (lesson 07).
 
 
 # %%
@@ -562,7 +565,7 @@ def add(module):
 
 def take_off(module):
     if "forward" in vars(module):
-        del module.forward  # the class's own again
+        del module.forward  # back to the class's forward
 
 
 torch.manual_seed(0)
@@ -571,14 +574,14 @@ print("upright digits:               ", train(reader, steps=150, lr=0.01))
 mirrored = pictures.flip(3)
 print("mirrored, before:             ", right(reader, mirrored))
 
-reader.requires_grad_(False).apply(add)  # frozen, but for the addition
+reader.requires_grad_(False).apply(add)  # frozen, except the addition
 print("mirrored, with the addition:  ", train(reader, mirrored, steps=150, lr=0.01))
 reader.apply(take_off)
 print("upright, without the addition:", right(reader))
 
 # %% [markdown]
 # The other way to use a frozen net is a **new head**. The new question: is the digit odd? Only 40 pictures have a label. Two
-# controls: a frozen net that was never trained, and a net of which all layers are trained on the 40.
+# controls: a frozen net that was never trained, and a net with all layers trained on the 40 pictures.
 
 
 # %%
@@ -604,8 +607,8 @@ print("all layers trained on the 40 pictures:     ", new_head(body()))
 # %% [markdown]
 # ## Further: shared layers, shared parameters
 #
-# The core path ends here. What follows is for models that are less tidy: a layer appears in two places, an optimizer is already at
-# work, one part has to stay as it is, another has to go.
+# The core path ends here. What follows is for models that are less tidy: a layer appears in two places, an optimizer is already
+# at work, one part has to stay as it is, another must be replaced.
 #
 # ## The same layer in two places
 #
@@ -638,8 +641,8 @@ print("visits of the encoder:               ", visited.count(encoder))
 print("the encoder among modules():         ", list(branches.modules()).count(encoder))
 
 # %% [markdown]
-# To set weights to 1 twice is harmless. To register a hook twice is not. The encoder runs once for each branch, which should make two
-# lines in a log:
+# Setting weights to 1 twice is harmless. Registering a hook twice is not. The encoder runs once for each branch, which should
+# make two lines in a log:
 
 # %%
 calls = []
@@ -648,7 +651,7 @@ branches(torch.ones(1, 3))
 print("lines in the log from the encoder:", calls.count(encoder))
 
 # %% [markdown]
-# The cure must not be a mark that stays on the module: the next tool would find it and believe that its own work is done.
+# Do not leave a mark on the module: the next tool would find it and think its own work was done.
 
 # %% [markdown]
 # ### Exercise: Visited twice, hooked once
@@ -656,8 +659,8 @@ print("lines in the log from the encoder:", calls.count(encoder))
 # medium · 10 min · further
 #
 # Write `hook_once(model, hook)`. It registers `hook` as a forward hook on every module of `model`, the model itself included:
-# once on each, in however many places it appears. It returns the list of the handles. Once they are removed, it may be called again.
-# With or without `apply`: as you like.
+# once on each, even if it appears in several places. It returns the list of the handles. After their removal, you may call it
+# again. You may use `apply` or not.
 #
 # ```python
 # act = nn.Tanh()
@@ -723,7 +726,7 @@ for initialise in (in_place, replaced):
 # So **write into** the parameter: `copy_` takes values from any tensor that fits, and keeps the parameter's own memory and dtype.
 
 # %% [markdown]
-# ### Exercise: New values in mid-training
+# ### Exercise: New values during training
 #
 # medium · 10 min · further
 #
@@ -732,7 +735,7 @@ for initialise in (in_place, replaced):
 #
 # - Each stays the same `Parameter`, with its dtype, trained or frozen as it was.
 # - `new` is called once for each parameter, also where layers are shared.
-# - `new` may return the same tensor several times: no two parameters share memory afterwards.
+# - `new` may return one tensor several times; still, no two parameters share memory afterwards.
 #
 # ```python
 # init_in_place(model, torch.ones_like)  # every parameter is full of ones
@@ -768,7 +771,7 @@ check("init_in_place")
 # for `apply` again, and it has two parts.
 #
 # **The parameters** must not need a gradient any more. `module.requires_grad_(False)` reaches all parameters of the module and of
-# everything inside it. Mind the underscore at the end. Without it you set a plain attribute, which PyTorch never reads:
+# everything inside it. Note the underscore at the end. Without it you set a plain attribute, which PyTorch never reads:
 
 # %%
 layer = nn.Sequential(nn.Linear(2, 2))
@@ -778,19 +781,19 @@ layer.requires_grad_(False)
 print("after layer.requires_grad_(False): ", [one.requires_grad for one in layer.parameters()])
 
 # %% [markdown]
-# A frozen layer still passes the gradient on, as those behind `A` and `B` did.
+# A frozen layer still passes the gradient on, as those with `A` and `B` did.
 #
 # **The mode** is the other part. A batch norm in training mode moves its running statistics at every call: they are buffers, and
 # neither an optimizer nor a gradient is involved. So what is frozen should be in eval mode. `model.train()`, which training
 # loops call at the start of each epoch, sets the whole tree to training mode again: freeze after it, not before.
 #
-# ### Exercise: Freeze, and thaw again
+# ### Exercise: Freeze and unfreeze
 #
 # medium · 15 min · further
 #
 # Write `freeze_where(model, choose, frozen=True)`, which returns the model. Every module for which `choose(module)` is true is
 # frozen, with everything inside it: its parameters need no gradient any more, and it is in eval mode. With `frozen=False` it is
-# thawed: its parameters need a gradient, and it is in training mode. Everything else stays as it is.
+# unfrozen: its parameters need a gradient, and it is in training mode. Everything else stays as it is.
 #
 # ```python
 # net = freeze_where(nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)), lambda module: isinstance(module, nn.BatchNorm1d))
@@ -800,9 +803,9 @@ print("after layer.requires_grad_(False): ", [one.requires_grad for one in layer
 
 # %% nbgrader={"grade": false, "grade_id": "freeze_where", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def freeze_where(model: nn.Module, choose, frozen: bool = True) -> nn.Module:
-    """Freeze every module for which `choose(module)` is true, with all inside it; thaw with `frozen=False`."""
+    """Freeze every module for which `choose(module)` is true, with all inside it; unfreeze with `frozen=False`."""
 
-    # TODO: freeze or thaw the chosen modules, and return the model.
+    # TODO: freeze or unfreeze the chosen modules, and return the model.
     ### BEGIN SOLUTION
     def visit(module):
         if choose(module):
@@ -822,7 +825,7 @@ from course import check
 check("freeze_where")
 
 # %% [markdown]
-# What does the wrong mode cost? We train the new head of the core path once more, on paler pictures. The old head never changes:
+# What does the wrong mode cost? We train the new head from above once more, on paler pictures. The old head never changes:
 
 # %%
 for mode in (True, False):
@@ -881,8 +884,8 @@ for mode in (True, False):
 # a small trainable one beside it, as in LoRA. Then the order of the walk matters. A loop that meets parents first walks on into the
 # wrapper, wraps the layer again, and ends in a `RecursionError`.
 #
-# `apply` visits children first, so it never walks into the new wrapper, as long as one path leads to the parent. If two do, the second
-# visit walks into what the first one has put in:
+# `apply` visits children first, so it never walks into the new wrapper, if only one path leads to the parent. With two, the
+# second visit walks into what the first one has put in:
 
 
 # %%
@@ -895,9 +898,10 @@ def wrap_children(parent):
 print(TwoBranches().apply(wrap_children).left[0])
 
 # %% [markdown]
-# Two steps are always safe: **first look, then change.** Write down every place while the tree is still as it was.
+# Two steps are always safe: **first look, then change.** List every place before you change the tree.
 #
-# `named_children()` hides the second place of a shared module within one parent; the dict `_modules` shows each. And a new module is in training mode, whatever mode the model is in:
+# `named_children()` hides the second place of a shared module within one parent; the dict `_modules` shows all. And a new module
+# is in training mode, even if the model is not:
 
 # %%
 act = nn.ReLU()
@@ -914,9 +918,9 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 # hard · 20 min · further
 #
 # Write `replace_modules(model, wanted, make)`. At every place in `model`, at any depth, where `wanted(module)` is true, it puts
-# `make(module)` instead, and it returns the model. A module in several places gets **one** replacement, for which `make` is called
-# once. What `make` returns is not searched again. A replacement, with all inside, the old module too, is in the mode, training or
-# eval, of what it replaces. `model` itself is never wanted; no wanted module stands inside another.
+# `make(module)` instead, and it returns the model. A module in several places gets **one** replacement, for which `make` is
+# called once. What `make` returns is not searched again. A replacement and all inside it take the old module's mode (training or
+# eval), even where the old module is inside. `wanted(model)` is never true; no wanted module is inside another.
 #
 # ```python
 # replace_modules(nn.Sequential(nn.ReLU()), lambda module: isinstance(module, nn.ReLU), lambda old: nn.Tanh())  # Sequential((0): Tanh())
@@ -961,8 +965,8 @@ check("replace_modules")
 #
 # ## A text for repr
 #
-# `print(model)` writes for each module its class name and, between the parentheses, whatever its method `extra_repr()`
-# returns. That is a place for a note. The functions of the tree have a name, and do not show it:
+# `print(model)` writes for each module its class name and, between the parentheses, what its method `extra_repr()` returns. That
+# is a place for a note. The functions of the tree have a name, and do not show it:
 
 # %%
 for layer in (nn.Linear(2, 3), Function_A()):
@@ -970,8 +974,8 @@ for layer in (nn.Linear(2, 3), Function_A()):
     print(f"so it is shown as    {layer}")
 
 # %% [markdown]
-# If the class is not yours, `apply` can put a method onto each **object**. As with `forward`, a function stored on an object gets no
-# `self`; and `repr()` and `print()` look for `__repr__` on the **class** alone.
+# If the class is not yours, `apply` can put a method onto each **object**. As with `forward`, a function stored on an object gets
+# no `self`; and `repr()` and `print()` look for `__repr__` only on the **class**.
 
 # %%
 layer = Function_A("amber")
@@ -1037,7 +1041,7 @@ from course import check
 check("named_repr")
 
 # %% [markdown]
-# The same on the net from the beginning. Each linear layer says how large its first gradient is:
+# Now the same on the net from the beginning. Each linear layer says how large its first gradient is:
 
 
 # %%
@@ -1056,13 +1060,13 @@ print(sick[1][0], sick[20][0], sep="\n")
 # %% [markdown]
 # ## A copy that remembers the original
 #
-# You have changed the `forward` of a module. Somebody copies the model, to average its weights, say. Which ways survive? `deepcopy`
-# copies the module, but it does not look into functions: one that reads `module` from around it still holds the **old** module. The
+# You have changed the `forward` of a module. Somebody copies the model, to average its weights, say. Which changes survive?
+# `deepcopy` copies the module, but it does not look into functions: a closure over `module` still holds the **old** module. The
 # arguments of a `partial` are copied too.
 
 
 # %%
-def closing_over(module):  # reads the module from around the hook
+def closing_over(module):  # a closure over the module
     module.register_forward_hook(lambda m, args, output: args[0] * module.W)
 
 
@@ -1087,10 +1091,10 @@ for way in (closing_over, by_argument, by_partial):
 #
 # hard · 20 min · further
 #
-# Once more every `Function_*` becomes linear, this time in a way that lasts. Write one function for `apply`, `make_linear(module)`:
-# every `Function_*` gets a `Parameter` called `b`, of zeros, and returns `X @ W + b`, for a `W` of any shape `(n, m)` and an `X` of
-# shape `(rows, n)`. **Applied again**, it changes nothing. **Copied** with `copy.deepcopy`, the copy computes with its own `W` and `b`. The
-# classes, and everything outside `model`, stay as they are.
+# Once more every `Function_*` becomes linear, this time in a way that lasts. Write one function for `apply`,
+# `make_linear(module)`: every `Function_*` gets a `Parameter` called `b`, of zeros, and returns `X @ W + b`, for a `W` of any
+# shape `(n, m)` and an `X` of shape `(rows, n)`. **Applied again**, it changes nothing. A **copy** made with `copy.deepcopy`
+# computes with its own `W` and `b`. The classes, and everything outside `model`, stay as they are.
 #
 # ```python
 # model = Model(shape=(3, 3)).apply(make_linear).apply(make_linear)
@@ -1127,10 +1131,10 @@ check("linear_any_weight")
 # ## In short
 #
 # - `model.apply(fn)` calls `fn(module)` on every module, children first. It ignores what `fn` returns, and returns the model.
-# - Set values in place, while autograd looks away. A new `Parameter` leaves the optimizer with the old one.
+# - Set values in place, with autograd off. A new `Parameter` leaves the optimizer with the old one.
 # - The initialisation decides whether a deep net learns at all. Keep the size: gain √2 for layers with a ReLU.
 # - A forward hook replaces the output, after the old `forward` has run; a `forward` on the object replaces the computation.
-# - To freeze takes two things: parameters that need no gradient, and eval mode.
+# - Freezing takes two things: parameters that need no gradient, and eval mode.
 #
 # ## Where to go on
 #

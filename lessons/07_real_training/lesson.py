@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Hooks in real training
 #
-# - **You will do** this: make hooks that are right where models are compiled, checkpointed, scaled and spread over machines.
+# - **You will do** this: make hooks that stay correct in compiled, checkpointed, scaled and distributed training.
 # - **You will learn** what a hook sees there, and what it never sees.
 # - **You need** lessons 02 to 04; for *Further* 06, too.
 # - **Time** <!-- time and points -->.
@@ -33,7 +33,7 @@ from course.patient import tensors_in
 torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 
 # %% [markdown]
-# ## A watcher that reports: all is well
+# ## A watcher that finds nothing wrong
 #
 # The net of lesson 03 dies in training. Here it is compiled by
 # [`torch.compile`](https://docs.pytorch.org/docs/stable/generated/torch.compile.html), to be fast (the first call takes some
@@ -72,17 +72,17 @@ def dead_relus(net, x):
 net = torch.compile(digit_net(), backend="eager")  # this backend needs no C++ compiler
 loss = train(net, torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9))[-1]
 pictures, labels = next(iter(digit_batches()))
-print(f"loss: {loss:.2f}, guessing costs {torch.tensor(10.0).log():.2f}")
+print(f"loss: {loss:.2f}, guessing gives {torch.tensor(10.0).log():.2f}")
 print("dead ReLUs:", dead_relus(net, pictures))
 
 # %% [markdown]
-# In fact the hooks were never called: the compiled code was made before they were there. An empty list looks like good news.
+# In fact the hooks were never called: the code was compiled before they were registered. An empty list looks like good news.
 #
-# ### Exercise: A watcher that speaks up
+# ### Exercise: A watcher that reports silence
 # easy · 6 min
 #
 # Write `features(model, layers, x)`. It calls `model(x)` once, and returns a dict: for each name in `layers` the output of that
-# module. If a hook was never called, it raises a `RuntimeError` whose text names each layer that was not heard, and no other.
+# module. If a hook was never called, `features` raises a `RuntimeError`; its text names exactly the layers that were not heard.
 # Afterwards, also after an error, none of its hooks is left.
 #
 # ```python
@@ -120,7 +120,7 @@ try:
     print(list(features(net, ["2", "4"], pictures)))
 except RuntimeError as error:
     print("RuntimeError:", error)
-print("asked of the net as it was before it was compiled:", dead_relus(net._orig_mod, pictures))
+print("dead ReLUs of the uncompiled net:", dead_relus(net._orig_mod, pictures))
 
 # %% [markdown]
 # Compiled code is made in the first call, and again if something that it *guards* changes, such as the batch size. Which hooks does
@@ -157,12 +157,12 @@ for what in ("forward_hook", "full_backward_hook", "hook", "post_accumulate_grad
 print("a late forward hook, and another batch size:", heard("register_forward_hook", late=True, batch=6))
 
 # %% [markdown]
-# An **empty** set of hooks is not guarded; a set with a hook in it is, so the sentinel opens its module to late hooks of its kind. Hooks
-# on parameters belong to autograd. `fullgraph=True` demands code without a gap, and a full backward hook makes one. The last line is
-# why a late hook may run all the same: the last batch of an epoch is smaller.
+# An **empty** set of hooks is not guarded, a non-empty one is. So with a sentinel, a module also calls late hooks of that kind.
+# Hooks on parameters belong to autograd. `fullgraph=True` demands code without a gap, and a full backward hook makes one. The
+# last line shows why a late hook may still run: the last batch of an epoch is smaller.
 #
-# The *fast path* of a `TransformerEncoder` in eval mode calls no layer inside, either. Count the modules that are heard, then hook one
-# inner layer:
+# The *fast path* of a `TransformerEncoder` in eval mode calls none of the inner layers, either. Count the modules that are heard,
+# then hook one inner layer:
 
 # %%
 encoder, tokens = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2).eval(), torch.randn(1, 5, 8)
@@ -176,10 +176,10 @@ with torch.no_grad(), encoder.layers[0].linear1.register_forward_hook(lambda mod
 # %% [markdown]
 # With a hook on it, the layer leaves the fast path: looking has changed which code runs.
 #
-# ## What is computed twice is heard twice
+# ## What runs twice is heard twice
 #
-# A [*checkpoint*](https://docs.pytorch.org/docs/stable/checkpoint.html) throws away what backward needs, and computes it again then:
-# less memory, more time. Which hooks of a checkpointed part run again?
+# A [*checkpoint*](https://docs.pytorch.org/docs/stable/checkpoint.html) throws away what backward needs, and computes it again in
+# backward: less memory, more time. Which hooks of a checkpointed part run again?
 
 # %%
 from torch.utils.checkpoint import checkpoint
@@ -219,9 +219,9 @@ class Halved(nn.Module):
 draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called again in backward")
 
 # %% [markdown]
-# The reentrant checkpoint, the older kind, runs all of its part again. The newer one stops as soon as backward has what it needs: the
-# last layer that saves something begins, and its hook runs only with `always_call=True`. What comes after it never begins. BatchNorm
-# counts twice a step. And the second forward has to record what the first one did:
+# The reentrant checkpoint, the older kind, runs its whole part again. The newer one stops once backward has what it needs: the
+# last layer that saves something still begins, but its hook runs only with `always_call=True`. What comes after it never begins.
+# BatchNorm counts twice per step. And the second forward has to record what the first one did:
 
 # %%
 squares = []
@@ -233,9 +233,9 @@ except torch.utils.checkpoint.CheckpointError as error:
     print("CheckpointError:", str(error).split(":")[1].split("\n")[0])
 
 # %% [markdown]
-# The hook's `pow` saved a tensor in the first forward only. So look at `output.detach()`. That error is loud. Random numbers are silent:
-# before the second forward, the checkpoint puts their generator back. Here a hook draws one in front of a Dropout, as one does to
-# log a sample. How wrong does the gradient become?
+# The hook's `pow` saved a tensor in the first forward only. So look at `output.detach()`. That error is loud. Random numbers go
+# wrong silently: before the second forward, the checkpoint resets their generator. Here a hook draws one before a Dropout, for
+# example to log a sample. How wrong does the gradient become?
 
 # %%
 def draw(generator, module, args, output):
@@ -255,10 +255,11 @@ for when, (draws, generator) in cases.items():
     print(f"drawn in {when:28}: off by {(gradients[0] - gradients[1]).abs().max().item():.2f}")
 
 # %% [markdown]
-# A number drawn in only one forward gives the Dropout another mask in the other. A generator of its own does no harm.
+# A number drawn in only one forward changes the Dropout's mask in the second. A hook with its own generator does not.
 #
 # How does a hook know which forward it is in? Not by the calls of the model: if you watch a block that is itself checkpointed,
-# backward calls all of it again. `ModuleTracker().is_bw` says whether backward is running, a forward inside a tensor hook included.
+# backward calls all of it again. `ModuleTracker().is_bw` says whether backward is running, also in a forward inside a tensor
+# hook.
 
 # %%
 block = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
@@ -266,7 +267,7 @@ block.register_forward_pre_hook(lambda module, args: print("the block is called;
 checkpoint(block, x, use_reentrant=False).sum().backward()
 
 # %% [markdown]
-# ### Exercise: One entry a step
+# ### Exercise: One entry per step
 # medium · 12 min
 #
 # Write the context manager `recorder(model, layers)`. Each call of `model` within the block runs each of these layers once, and adds an
@@ -283,7 +284,7 @@ checkpoint(block, x, use_reentrant=False).sum().backward()
 # %% nbgrader={"grade": false, "grade_id": "one_entry_a_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 @contextmanager
 def recorder(model, layers):
-    """Within the block, each call of the model adds one entry a layer, however often a checkpoint runs the layer."""
+    """Within the block, each call of the model adds one entry per layer, however often a checkpoint runs the layer."""
     ### BEGIN SOLUTION
     history = {name: [] for name in layers}
 
@@ -302,7 +303,7 @@ from course import check
 check("one_entry_a_step")
 
 # %% [markdown]
-# Put to work: three steps of the net in the picture.
+# Now use it: three steps of the net in the picture.
 
 # %%
 net = Halved()
@@ -315,7 +316,7 @@ for name, entries in history.items():
 # %% [markdown]
 # ## A gradient that is 65,536 times too large
 #
-# What do the two kinds of half precision make of a small and of a large number?
+# How do the two kinds of half precision store a small and a large number?
 
 # %%
 for dtype in (torch.float16, torch.bfloat16):
@@ -357,9 +358,9 @@ for title, factor in (("clamped in a tensor hook", 1), ("an overflow", 1e38)):
 # ### Exercise: A clip that is right under a scaler
 # easy · 9 min
 #
-# Write `clip_at_step(optimizer, most)`. From then on, each step of `optimizer` first brings the norm of all of its gradients
-# together down to `most`, if it is larger: `nn.utils.clip_grad_norm_` does that. It is right with a `GradScaler`, too. Parameters
-# that are added to the optimizer later are clipped, too. It returns a handle whose `remove()` ends it.
+# Write `clip_at_step(optimizer, most)`. From then on, each step of `optimizer` first clips the norm of all its gradients together
+# to `most`, if it is larger: `nn.utils.clip_grad_norm_` does that. Your clip is right with a `GradScaler`, too. Parameters that
+# are added to the optimizer later are clipped, too. Return a handle; its `remove()` ends the clipping.
 #
 # ```python
 # clip_at_step(optimizer, 0.5)
@@ -369,7 +370,7 @@ for title, factor in (("clamped in a tensor hook", 1), ("an overflow", 1e38)):
 
 # %% nbgrader={"grade": false, "grade_id": "clip_at_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def clip_at_step(optimizer, most):
-    """Each step of the optimizer first brings the norm of all of its gradients together down to `most`."""
+    """Each step of the optimizer first clips the norm of all its gradients together to `most`."""
     ### BEGIN SOLUTION
 
     def clip(optimizer, args, kwargs):
@@ -384,7 +385,7 @@ from course import check
 check("clip_at_step")
 
 # %% [markdown]
-# Does it help the net that died? It is compiled again, with a sentinel on each ReLU:
+# Does the clip help the net that died? It is compiled again, with a sentinel on each ReLU:
 
 # %%
 from course.pictures.curves import draw_curves
@@ -405,7 +406,7 @@ draw_curves(runs, title="The loss of the net that died")
 # %% [markdown]
 # With its norm cut down to 1, the step that killed the net does no harm.
 #
-# A *fused* optimizer divides by the scale itself, inside its step. Which gradients does your hook see there?
+# A *fused* optimizer divides by the scale inside its own step. Which gradients does your hook see there?
 
 # %%
 for fused in (False, True):
@@ -418,14 +419,13 @@ for fused in (False, True):
     print(f"fused={fused!s:5} the step:", -w.detach())
 
 # %% [markdown]
-# They are still scaled, and a clip to 0.5 leaves next to nothing after the division. And a fused `step`, with its hooks, is called
-# even after an overflow. There, call
-# `scaler.unscale_(optimizer)` before `scaler.step(optimizer)`.
+# They are still scaled: after a clip to 0.5 and the division, almost nothing is left. And a fused `step`, with its hooks, is
+# called even after an overflow. With a fused optimizer, call `scaler.unscale_(optimizer)` before `scaler.step(optimizer)`.
 #
 # ## Adapt a model without touching it
 #
-# To adapt a large model, people train a small part beside each layer, a *low-rank adapter*, LoRA: a matrix `A` of a few rows and a
-# matrix `B` of a few columns make a correction of full size, `B @ A`. Could a forward hook add it?
+# To adapt a large model, people train a small part beside each layer (*low-rank adaptation*, LoRA): a matrix `A` of a few rows
+# and a matrix `B` of a few columns make a correction of full size, `B @ A`. Could a forward hook add it?
 
 # %%
 torch.manual_seed(0)
@@ -438,8 +438,9 @@ print("norm of the gradient of A:", A.grad.norm().item(), " of B:", round(B.grad
 print("saved:", list(linear.state_dict()))
 
 # %% [markdown]
-# It works; in the first step the gradient of `A` is zero, for it is multiplied by `B`. But nobody saves `A` and `B`, and no optimizer
-# finds them. And where a model reads a layer's weight and never calls the layer, as attention does, the hook changes nothing:
+# It works; in the first step the gradient of `A` is zero, because it is multiplied by `B`. But nobody saves `A` and `B`, and no
+# optimizer finds them. And where a model reads a layer's weight and never calls the layer, as attention does, the hook changes
+# nothing:
 
 # %%
 attention = nn.MultiheadAttention(8, 2, batch_first=True).eval()
@@ -448,14 +449,15 @@ with attention.out_proj.register_forward_hook(lambda module, args, output: outpu
     print("the hook on out_proj changes the output:", not torch.equal(before, attention(tokens, tokens, tokens)[0]))
 
 # %% [markdown]
-# So put a module in the place of the layer, as in lesson 04, 'Replacing modules'.
+# So replace the layer with a module, as in lesson 04, 'Replacing modules'.
 #
 # ### Exercise: LoRA for any Linear
 # medium · 12 min
 #
-# Write `LoRA(linear, rank)`, a module that can stand in the place of any `nn.Linear` that is called, of any dtype. It computes
+# Write `LoRA(linear, rank)`, a module that can replace any `nn.Linear`, of any dtype, that the model calls. It computes
 # `linear(x) + x @ A.T @ B.T` with two parameters of its own: `A`, random, has `rank` rows; `B`, zeros, has `rank` columns. Only
-# these two are trained: the linear layer is frozen. `merged()` returns a new `nn.Linear` that computes the same by itself, and leaves the LoRA as it is.
+# these two are trained: the linear layer is frozen. `merged()` does not change the LoRA, and returns a new `nn.Linear` that
+# computes the same.
 #
 # ```python
 # lora = LoRA(nn.Linear(64, 10), rank=2)
@@ -483,7 +485,7 @@ class LoRA(nn.Module):
         ### END SOLUTION
 
     def merged(self):
-        # TODO: a new nn.Linear that computes the same by itself.
+        # TODO: a new nn.Linear that computes the same.
         ### BEGIN SOLUTION
         new = copy.deepcopy(self.linear)
         with torch.no_grad():
@@ -496,7 +498,7 @@ from course import check
 check("lora")
 
 # %% [markdown]
-# Put to work: a net that reads digits gets them upside down. All of its linear layers are replaced.
+# Now use it: a net that has learned to read digits gets pictures that are upside down. All of its linear layers are replaced.
 
 # %%
 from course.data import reads, train_to_read
@@ -520,8 +522,8 @@ print(f"upside down, after three epochs and merged: {right:.0%} of a batch")
 
 # %% [markdown]
 # An encoder in eval mode reads `linear1.weight` before it decides on its fast path, and a LoRA has no `weight`. The cure is
-# [`parametrize`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html): a module
-# between a parameter and everybody who asks for it.
+# [`parametrize`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html): a
+# module between a parameter and the code that reads it.
 
 # %%
 from torch.nn.utils import parametrize
@@ -565,8 +567,8 @@ print("B of out_proj counts:", not torch.allclose(before, after), "  merged:", t
 # forward hooks on layers count batches. Her log says: norms of 40,000, and twice as many batches in some layers as in others. She
 # divides the learning rate by a thousand, and the model stops learning.
 #
-# Explain both numbers, and where hooks that tell the truth belong. Was anything wrong with the model? (A person reads your answer, no
-# check does.)
+# Explain both numbers, and where hooks would log the true ones. Was anything wrong with the model? (A person reads your answer,
+# no check does.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_scaled_norm", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
@@ -586,17 +588,17 @@ print("B of out_proj counts:", not torch.allclose(before, after), "  merged:", t
 # %% [markdown]
 # ## Further
 #
-# The core path ends here; *A list to print* stands at the end. Two sittings, each complete in itself: *Which operation made the NaN?*
+# The core path ends here; *A list to print* is at the end. Two parts, each complete in itself: *Which operation made the NaN?*
 # (25 minutes), and *Two replicas, two gradients* (25 minutes).
 #
 # ## Which operation made the NaN?
 #
-# A gradient can become NaN though all of forward is finite (lesson 02). In which *operation*, and in which module? Each operation that
-# autograd records is a **node**, an object such as `y.grad_fn`. It has a `name()`, leads to the nodes before it by
-# `next_functions`, and takes hooks:
+# A gradient can become NaN although all of forward is finite (lesson 02). In which *operation*, and in which module? Each
+# operation that autograd records is a **node**, an object such as `y.grad_fn`. It has a `name()`, leads to the nodes of its
+# inputs by `next_functions`, and takes hooks:
 # [`node.register_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.autograd.graph.Node.register_hook.html) calls
-# `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples, in which an entry may be `None`. The names are
-# forward's: the node *gets* `grad_outputs`, and *makes* `grad_inputs`. This `where` looks like a guard:
+# `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples, in which an entry may be `None`. The names come from
+# forward: the node *gets* `grad_outputs`, and *makes* `grad_inputs`. This `where` looks like a guard:
 
 # %%
 def tell(name, made, got):
@@ -615,15 +617,15 @@ print("forward:", y.detach(), "  gradient:", z.grad)
 # %% [markdown]
 # `where` hands back a gradient of 0 to `log`, and `log` divides it by 0.
 #
-# In which module was it made? Forward hooks can tell: what is new in the graph when a module ends was made in it.
+# In which module was it made? Forward hooks can tell: the nodes that are new when a module ends were made in that module.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_made_by", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
 def made_by(model):
-    """Within the block, note for each node that autograd records the name of the innermost module in which it was made."""
+    """Within the block: for each node recorded by autograd, note the name of the innermost module that made it."""
     names, running = {}, [""]
 
-    def note(values, name):  # what nobody has noted yet
+    def note(values, name):  # what is not noted yet
         waiting = [tensor.grad_fn for tensor in tensors_in(values)]
         while waiting:
             node = waiting.pop()
@@ -648,9 +650,10 @@ def made_by(model):
 # ### Exercise: Where the NaN was born
 # hard · 15 min · further
 #
-# Write `nan_in_backward(model, x, loss_of)`. It computes `loss_of(model(x))`, goes backward from there, and returns a pair: the name of
-# the first operation that made a gradient that is not finite, and the name of the innermost module in which it was made, which `made_by`
-# notes. For an operation of the loss, the second name is `''`. If all gradients are finite, it returns `None`. What it leaves in `.grad` does not matter.
+# Write `nan_in_backward(model, x, loss_of)`. It computes `loss_of(model(x))`, goes backward from there, and returns a pair: the
+# name of the first operation that made a non-finite gradient, and the name of the innermost module around that operation, as
+# `made_by` notes it. For an operation of the loss, the second name is `''`. If all gradients are finite, it returns `None`. What
+# it leaves in `.grad` does not matter.
 #
 # ```python
 # nan_in_backward(net, x, lambda output: output.sum())  # ('SqrtBackward0', '1')
@@ -684,7 +687,7 @@ from course import check
 check("nan_in_backward")
 
 # %% [markdown]
-# Put to work on `UnitLength`, which broke the net of lesson 06, with a row of zeros:
+# Now use it on `UnitLength`, which broke the net of lesson 06, with a row of zeros:
 
 # %%
 from course.patient import UnitLength
@@ -696,8 +699,8 @@ x[3] = 0
 print("one row of zeros:", nan_in_backward(net, x, lambda output: output.sum()))
 
 # %% [markdown]
-# PyTorch's [`detect_anomaly()`](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) raises at the first NaN. But
-# that may come one operation after an infinity, which is the cause:
+# PyTorch's [`detect_anomaly()`](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) raises at the first NaN.
+# But the cause may be an infinity one operation earlier:
 
 # %%
 x = torch.zeros(1, requires_grad=True)
@@ -712,7 +715,7 @@ with warnings.catch_warnings():
         print("anomaly mode:", error)
 
 # %% [markdown]
-# A trap: a hook that uses the very tensor, a *result*, on which it hangs.
+# A trap: a hook that uses the tensor (a *result*) that it is registered on.
 
 # %%
 import gc
@@ -730,13 +733,13 @@ for what, hook_of in (("the gradient", lambda y: lambda grad: grad / 2), ("its t
     print(f"a hook that uses {what:12}: in memory: {there}, without the hook: {alive() is not None}")
 
 # %% [markdown]
-# Each holds the other, and Python's garbage collector does not see through the graph. Use `y.detach()`.
+# Tensor and hook hold each other, and Python's garbage collector cannot see that. Use `y.detach()`.
 #
 # ## Two replicas, two gradients
 #
-# In *data-parallel* training several processes, the replicas, hold the same model. Each computes gradients of its own part of the
-# batch, and `DistributedDataParallel` replaces them by their average. `in_replicas` runs a function in two processes (the first time
-# takes some seconds):
+# In *data-parallel* training several processes, the replicas, hold the same model. Each computes gradients from its own part of
+# the batch, and `DistributedDataParallel` replaces them with their average. `in_replicas` runs a function in two processes (the
+# first time takes some seconds):
 
 # %%
 import tempfile
@@ -779,10 +782,10 @@ for rank, (seen, grad, weight) in enumerate(in_replicas(watched)):
 
 # %% [markdown]
 # A hook sees the gradient of its own replica. If it takes a step, the replicas silently become two models. Hook into the
-# averaging itself. `DistributedDataParallel` gathers gradients in flat *buckets*, and for each complete bucket
-# calls a [**communication hook**](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html), `hook(state, bucket)`. It returns a
-# *future*, the promise of a tensor, so that backward can go on. `future.then(function)` is a new future:
-# once `future` is done, its value is what `function(future)` returns. Our state is a `Wire`, over which the replicas talk.
+# averaging itself. `DistributedDataParallel` gathers gradients in flat *buckets*, and for each complete bucket calls a
+# [**communication hook**](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html), `hook(state, bucket)`. The hook returns a
+# *future*, the promise of a tensor, so that backward can go on. `future.then(function)` is a new future: once `future` is done,
+# its value is what `function(future)` returns. Our state is a `Wire`, over which the replicas talk.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_wire", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class Wire:
@@ -825,7 +828,7 @@ from course import check
 check("bf16_average")
 
 # %% [markdown]
-# Put to work, in two real replicas:
+# Now use it, in two real replicas:
 
 # %%
 def trained(rank):
@@ -842,8 +845,8 @@ for rank, (grad, sent) in enumerate(in_replicas(trained)):
     print(f"replica {rank}: {grad}, {sent} bytes for {256 * 4 + 4} gradients")
 
 # %% [markdown]
-# With [`fully_shard`](https://docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html) (FSDP2) each replica keeps a slice of each
-# weight only. Which hooks are heard? The last one takes a step in backward, as above.
+# With [`fully_shard`](https://docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html) (FSDP2) each replica keeps only a
+# slice of each weight. Which hooks are heard? The last one takes a step in backward, as above.
 
 # %%
 def sharded(rank):
@@ -874,20 +877,21 @@ except AttributeError as error:
     print("torch 2.6 shards on GPUs only:", error)
 
 # %% [markdown]
-# Module hooks are heard. A tensor hook on a parameter is not: forward uses a whole weight, made for this moment. The post-accumulate
-# hook of the slice gets the *averaged* gradient. So here a step in backward is right: both moved by -0.15, from the mean of 1 and 2.
+# Module hooks are heard. A tensor hook on a parameter is not: forward uses a full weight, gathered for the call. The
+# post-accumulate hook of the slice gets the *averaged* gradient. So here a step in backward is right: both weights moved by -0.15
+# (-0.1 times the mean of 1 and 2).
 #
 # ## A list to print
 #
 # | before you trust a hook | because |
 # | --- | --- |
-# | **Was it called?** Count. Put it on, or a sentinel, before you compile. | Compiled code, fast paths and attention's `out_proj` call no hook. |
-# | **How often a step?** Write nothing while `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
+# | **Was it called?** Count its calls. Register it, or a sentinel, before you compile. | Compiled code, fast paths and attention's `out_proj` call no hook. |
+# | **How often per step?** Write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
 # | **Does it only look?** `detach()`, and draw no random number. | The second forward must do what the first did. |
-# | **Whose numbers?** Clip and log right before the step. | In float16 a scaler multiplies by 65,536. |
+# | **Are the numbers true?** Clip and log right before the step. | In float16 a scaler multiplies by 65,536. |
 # | **Which replica?** Use a communication hook; FSDP2: a post-accumulate hook. | A tensor hook sees one replica's gradients, or none. |
 # | **Who saves it?** Parameters belong to a module, or a parametrization. | What only a hook holds is neither saved nor trained. |
-# | **What does it hold?** Not its own result. | Each would keep the other in memory. |
+# | **What does it hold?** Not the result that it is registered on. | Each would keep the other in memory. |
 #
 # ## Where to go on
 #

@@ -2,7 +2,7 @@
 
 # %% as_integers
 # misconception: shows the limits as integers | hint: repr_rounded | canary
-# breaks: as `print` shows them
+# breaks: as `print` writes them
 # edits: after_super
 -        return super().extra_repr() + f"low={self.low}, high={self.high}"
 +        return f"low={int(self.low)}, high={int(self.high)}"
@@ -65,7 +65,7 @@ class Clip(nn.Module):
 
 # %% frozen_text
 # misconception: the text is made in __init__ | hint: repr_frozen
-# breaks: that it has at that moment
+# breaks: current limits
 # edits: after_super
          self.high = high
 +        self.text = f"low={low}, high={high}"
@@ -101,7 +101,7 @@ class Clip(nn.Module):
 
 # %% low_only
 # misconception: shows one limit | hint: repr_incomplete
-# breaks: the two limits
+# breaks: its two current limits
 # edits: after_super
 -        return super().extra_repr() + f"low={self.low}, high={self.high}"
 +        return f"low={self.low}"

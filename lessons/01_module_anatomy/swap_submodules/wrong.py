@@ -73,7 +73,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% does_nothing
 # misconception: returns the model untouched | hint: rebinds_name | canary
-# breaks: where an `nn.ReLU` stands
+# breaks: where there is an `nn.ReLU`
 def swap_relu(model: nn.Module) -> nn.Module:
     return model
 
@@ -202,7 +202,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% shared_once
 # misconception: replaces a shared module at its first place only | hint: shared_place_missed
-# breaks: is replaced at both
+# breaks: is replaced in both
 # edits: dotted_setattr
 -            setattr(model, name, nn.Tanh().train(module.training))
 +            model.set_submodule(name, nn.Tanh().train(module.training))

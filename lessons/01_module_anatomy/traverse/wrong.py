@@ -104,7 +104,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% modules_for_children
 # misconception: lists all levels as children | hint: modules_for_children
-# breaks: that stand directly in it
+# breaks: of the modules directly in it
 # edits: names_filtered
 -        "children": [name for name, _ in model.named_children()],
 +        "children": [name for name, _ in model.named_modules() if name],
@@ -149,7 +149,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% private_children
 # misconception: reads _modules, where None may stand | hint: absent_is_none
-# breaks: an empty place not at all
+# breaks: skip empty places
 # edits: names_filtered
 -        "children": [name for name, _ in model.named_children()],
 +        "children": list(model._modules),
@@ -214,7 +214,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% children_without_a_dot
 # misconception: takes the modules without a dot in their name for the children | hint: counts_twice
-# breaks: the names of the modules that stand directly in it
+# breaks: the names of the modules directly in it
 # edits: second_name_of_a_child
 -        "children": [name for name, child in model._modules.items() if child is not None],
 +        "children": [name for name, _ in model.named_modules() if name and "." not in name],

@@ -38,7 +38,7 @@ def watch_around(tensor, change):
 
 # %% changed_twice
 # misconception: calls change once for each hook | hint: in_place_watch_changed_twice
-# breaks: which calls `change` once on `tensor`
+# breaks: Call it once on `tensor`
 def watch_around(tensor, change):
     before, after = [], []
     tensor.register_hook(before.append)
@@ -137,7 +137,7 @@ def watch_around(tensor, change):
 
 # %% reads_grad
 # misconception: retain_grad and .grad, at once | hint: asks_too_early
-# breaks: It returns two lists, still empty.
+# breaks: and return two lists, still empty.
 def watch_around(tensor, change):
     tensor.retain_grad()
     before = [tensor.grad]

@@ -30,7 +30,7 @@ def clamp_downstream(tensor):
 
 # %% clamp_absolute
 # misconception: absolute value | hint: makes_it_positive
-# breaks: sets the negative elements of the gradient that flows back through `tensor` to 0
+# breaks: sets to 0 the negative elements of the gradient that flows back through `tensor`
 def freeze_bias(net):
     net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
 
@@ -64,7 +64,7 @@ def clamp_downstream(tensor):
 
 # %% clamp_earlier_parameters
 # misconception: hooks what is earlier, by hand | hint: clamps_too_late
-# breaks: Everything earlier than `tensor` follows
+# breaks: Gradients of earlier tensors (*downstream* in backward) change accordingly
 def freeze_bias(net):
     net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
 
@@ -144,7 +144,7 @@ def clamp_downstream(tensor):
 
 # %% grad_to_none
 # misconception: sets .grad to None | hint: no_grad_is_not_zero
-# breaks: each `backward()` leaves a tensor of zeros there
+# breaks: each `backward()` makes it a tensor of zeros
 def freeze_bias(net):
     def hook(parameter):
         parameter.grad = None

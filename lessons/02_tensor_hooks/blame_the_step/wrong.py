@@ -1,7 +1,7 @@
 # nothing to break: Write `blame(steps, x)`.
 # %% hooks_what_comes_out
 # misconception: a hook on what each step puts out, so the step before the guilty one is named | hint: blame_neighbour | canary
-# breaks: it got a finite gradient from behind
+# breaks: it got a finite gradient
 # edits: by_partial
          for name, step in steps.items():
 +            x = step(x)
@@ -10,7 +10,7 @@
 
 # %% first_to_run
 # misconception: the hook that runs first has the last step: a step that returns its input has its hook on the same tensor | hint: blame_same_tensor
-# breaks: one may return its input
+# breaks: a step may return its input
 # edits: by_partial
 -    for name in reversed(steps):
 -        if name in order:
@@ -103,7 +103,7 @@ def blame(steps, x):
 
 # %% nobody_runs_backward
 # misconception: registers hooks and never runs backward | hint: blame_nobody
-# breaks: Run them, then backward from the sum
+# breaks: Run them, call backward on the sum
 # edits: by_partial
 -        x.sum().backward()
 

@@ -10,7 +10,7 @@ def func(grad):
 
 # %% constant
 # misconception: the constant that is right for a loss | hint: ignores_argument
-# breaks: It may hang on any tensor
+# breaks: It may be on any tensor
 def func(grad):
     return torch.full_like(grad, 2.0)
 
@@ -50,7 +50,7 @@ def func(tensor, grad):
 
 # %% no_return
 # misconception: computes and does not return | hint: hook_returns_nothing | canary
-# breaks: The gradients of all earlier tensors follow.
+# breaks: The gradients of all earlier tensors change accordingly.
 def func(grad):
     grad = grad * 2
 

@@ -132,7 +132,7 @@ class TwoHeads(torch.nn.Module):
 
 
 class OneHeadAtATime(Check):
-    """Frozen parameters, and those that a pass does not reach, count for nothing."""
+    """Frozen parameters, and those that a pass does not reach, do not count."""
 
     def net_after(self, case, head, watch=lambda net: None):
         """A fresh net after a pass through one head, and what watch made of the net before."""

@@ -240,7 +240,7 @@ def accumulate_in_float32(model):
 
 # %% old_grad
 # misconception: what the hook finds in `.grad` came from this pass, all of it | hint: float32_sums_old_grad
-# breaks: and nothing that was in `.grad` before
+# breaks: but nothing that was in `.grad` before
 # edits: empties_all
 -        for other in model.parameters():
 -            other.grad = None

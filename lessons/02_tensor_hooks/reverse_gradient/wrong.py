@@ -1,6 +1,6 @@
 # %% absolute
 # misconception: minus the absolute value | hint: reverse_gradient_not_minus
-# breaks: sends its gradient back to `tensor` with the opposite sign
+# breaks: send their gradient back to `tensor` with the opposite sign
 def reverse_gradient(tensor):
     branch = tensor * 1
     if branch.requires_grad:

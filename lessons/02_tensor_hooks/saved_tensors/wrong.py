@@ -76,7 +76,7 @@ def saved_bytes(model, x):
 
 # %% half_and_never_back
 # misconception: packs in half precision and does not go back | hint: saved_bytes_unpack
-# breaks: which works as usual
+# breaks: backward works as usual
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     storages, kept = {}, []

@@ -9,7 +9,7 @@
 
 # %% doubles_too
 # misconception: returns another gradient | hint: changes_gradient
-# breaks: Only watch: `model.W.grad` stays what it is without your hook.
+# breaks: Only watch: `model.W.grad` is the same as without your hook.
 # edits: returns_the_gradient
 -    return grad
 +    return grad * 2

@@ -157,7 +157,7 @@ def init_by_type(module):
 
 # %% fan_out
 # misconception: spread by the number of outputs, as torchvision has it | hint: init_by_fan_out
-# breaks: normal, with a spread of √(2 / fan_in)
+# breaks: normal, with a standard deviation of √(2 / fan_in)
 def init_by_type(module):
     if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
         nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")

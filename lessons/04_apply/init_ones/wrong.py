@@ -18,7 +18,7 @@ returned_module = Model().apply(weight_initialization)
 
 # %% divides_by_itself
 # misconception: what it writes depends on what was there | hint: depends_on_old_value
-# breaks: its value becomes 1, **whatever it was before**
+# breaks: its value becomes 1, **for any old value**
 model = Model()
 
 
@@ -50,7 +50,7 @@ returned_module = model.apply(weight_initialization)
 
 # %% global_model
 # misconception: uses the notebook's model, not the module it is given | hint: apply_uses_global_model
-# breaks: The check applies it to other trees of `Function_*`, too
+# breaks: The check also uses other trees of `Function_*`
 model = Model()
 
 

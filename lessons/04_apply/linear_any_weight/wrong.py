@@ -72,7 +72,7 @@ model.apply(make_linear)
 
 # %% closure
 # misconception: the function remembers the module around it | hint: copy_remembers_original
-# breaks: **Copied** with `copy.deepcopy`, the copy computes with its own
+# breaks: A **copy** made with `copy.deepcopy` computes with its own
 def make_linear(module):
     if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
         if not hasattr(module, "b"):

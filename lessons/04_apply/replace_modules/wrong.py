@@ -1,4 +1,4 @@
-# nothing to break: no wanted module stands inside another
+# nothing to break: no wanted module is inside another
 # nothing to break: Write `replace_modules(model, wanted, make)`.
 
 # %% always_eval
@@ -115,7 +115,7 @@ def replace_modules(model, wanted, make):
 
 # %% mode_forgotten
 # misconception: a new module is in training mode | hint: mode_lost | canary
-# breaks: is in the mode, training or eval, of what it replaces
+# breaks: take the old module's mode (training or eval)
 # edits: always_eval
 -            made[module] = made.get(module) or make(module).eval()
 +            if module not in made:
@@ -129,7 +129,7 @@ def replace_modules(model, wanted, make):
 
 # %% mode_on_top
 # misconception: sets the flag of the outermost module only | hint: mode_on_top_only
-# breaks: A replacement, with all inside
+# breaks: A replacement and all inside it
 # edits: mode_forgotten
                  made[module] = make(module)
 +                made[module].training = module.training

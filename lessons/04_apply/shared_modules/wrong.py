@@ -1,5 +1,5 @@
 # nothing to break: Write `hook_once(model, hook)`.
-# nothing to break: With or without `apply`: as you like.
+# nothing to break: You may use `apply` or not.
 
 # %% children_and_model
 # misconception: hooks the model and its direct children | hint: children_for_modules | canary
@@ -41,7 +41,7 @@ def hook_once(model, hook):
 
 # %% every_visit
 # misconception: registers at every visit | hint: hooked_per_visit
-# breaks: once on each, in however many places it appears
+# breaks: once on each, even if it appears in several places
 # edits: this_hook_not_there
 -        if hook not in module._forward_hooks.values():
 -            handles.append(module.register_forward_hook(hook))
@@ -105,7 +105,7 @@ def hook_once(model, hook):
 
 # %% mark_on_module
 # misconception: leaves a mark on the module | hint: mark_outlives_hook
-# breaks: Once they are removed, it may be called again
+# breaks: After their removal, you may call it again
 # edits: this_hook_not_there
 -        if hook not in module._forward_hooks.values():
 +        if not hasattr(module, "hooked"):

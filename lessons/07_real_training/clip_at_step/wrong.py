@@ -2,7 +2,7 @@
 
 # %% tensor_hooks
 # misconception: a tensor hook on each parameter, which sees scaled gradients | hint: clip_scaled_too
-# breaks: It is right with a `GradScaler`, too.
+# breaks: Your clip is right with a `GradScaler`, too.
 def clip_at_step(optimizer, most):
     def hook(grad):
         norm = grad.norm()
@@ -49,7 +49,7 @@ def clip_at_step(optimizer, most):
 
 # %% post_hook
 # misconception: a hook that runs after the step | hint: clip_not_at_all
-# breaks: each step of `optimizer` first brings the norm
+# breaks: each step of `optimizer` first clips the norm
 # edits: partial
 -    handle = optimizer.register_step_pre_hook(partial(clip, most))
 +    handle = optimizer.register_step_post_hook(partial(clip, most))
@@ -81,7 +81,7 @@ def clip_at_step(optimizer, most):
 
 # %% each_parameter_alone
 # misconception: the norm of each parameter by itself | hint: clip_each_alone
-# breaks: the norm of all of its gradients together
+# breaks: the norm of all its gradients together
 # edits: object
 -        torch.nn.utils.clip_grad_norm_(parameters, max_norm=self.most)
 +        for parameter in parameters:
@@ -126,7 +126,7 @@ def clip_at_step(optimizer, most):
 
 # %% no_handle
 # misconception: returns nothing | hint: clip_no_handle
-# breaks: It returns a handle whose `remove()` ends it.
+# breaks: Return a handle; its `remove()` ends the clipping.
 # edits: partial
 -    return handle
 

@@ -2,7 +2,7 @@
 
 # %% empty_is_fine
 # misconception: returns what was heard, and says nothing of the rest | hint: speaks_if_all_silent
-# breaks: If a hook was never called, it raises a `RuntimeError`
+# breaks: If a hook was never called, `features` raises a `RuntimeError`
 # edits: closures_and_finally
 -    missing = set(layers) - set(found)
 -    if missing:
@@ -19,7 +19,7 @@
 
 # %% first_one_only
 # misconception: names the first layer alone | hint: speaks_first_only
-# breaks: whose text names each layer that was not heard
+# breaks: its text names exactly the layers
 # edits: closures_and_finally
 -    missing = set(layers) - set(found)
 -    if missing:
@@ -52,7 +52,7 @@
 
 # %% names_those_that_were_heard
 # misconception: the error lists what was heard and what was asked for | hint: speaks_no_names
-# breaks: and no other
+# breaks: exactly the layers that were not heard
 # edits: closures_and_finally
 -        raise RuntimeError(f"these hooks never ran: {sorted(missing)}")
 +        raise RuntimeError(f"heard {sorted(found)}, wanted {layers}")

@@ -100,7 +100,7 @@
 
 # %% always_float32
 # misconception: A and B have the default dtype | hint: lora_dtype
-# breaks: a module that can stand in the place of any `nn.Linear`
+# breaks: a module that can replace any `nn.Linear`
 # edits: inherits_from_linear
 -        self.A = Parameter(0.1 * torch.randn(rank, self.in_features, dtype=self.weight.dtype))
 -        self.B = Parameter(torch.zeros(self.out_features, rank, dtype=self.weight.dtype))
@@ -116,7 +116,7 @@
 
 # %% merges_in_place
 # misconception: adds to the layer's own weight | hint: lora_merges_into_itself
-# breaks: and leaves the LoRA as it is
+# breaks: `merged()` does not change the LoRA
 # edits: two_products
 -        new = copy.deepcopy(self.linear)
 -        new.weight = Parameter((self.linear.weight + self.B @ self.A).detach())
@@ -138,7 +138,7 @@
 
 # %% merged_is_the_layer
 # misconception: merged() returns a copy of the layer, without the correction | hint: lora_merges_nothing
-# breaks: `merged()` returns a new `nn.Linear` that computes the same by itself
+# breaks: returns a new `nn.Linear` that computes the same
 # edits: correction_as_one_matrix
 -        merged.weight.data += self.B.data @ self.A.data
 

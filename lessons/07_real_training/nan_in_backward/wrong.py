@@ -3,7 +3,7 @@
 
 # %% nan_only
 # misconception: looks for NaN, and not for infinity | hint: nan_one_too_late | canary
-# breaks: the name of the first operation that made a gradient that is not finite
+# breaks: the name of the first operation that made a non-finite gradient
 # edits: removes_its_hooks
 -        bad = any(not grad.isfinite().all() for grad in made if grad is not None)
 +        bad = any(grad.isnan().any() for grad in made if grad is not None)
@@ -105,7 +105,7 @@
 
 # %% model_runs_outside
 # misconception: the model runs where nobody takes notes | hint: nan_no_module
-# breaks: and the name of the innermost module in which it was made
+# breaks: and the name of the innermost module around that operation
 # edits: got_finite_and_made_not
 -    with made_by(model) as names:
 -        loss = loss_of(model(x))
