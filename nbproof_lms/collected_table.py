@@ -65,6 +65,11 @@ def _times(collected: Collected, root: Path) -> Iterator[str]:
         yield f"{name}'s times have no zone, and are read as UTC: the last one is {in_utc(max(times))}."
         yield f"  Due dates are what {name} shows, without a zone: {course_command('roster due LESSON WHEN', root)}"
         yield from lines_of_due_dates(root)
+    yield from _without_time(collected)
+
+
+def _without_time(collected: Collected) -> Iterator[str]:
+    """A line, if nothing in an upload says when its notebooks were handed in, though such an upload may say so."""
     there = [line for line in collected.lines if line.status in STANDS and line.system and line.time is None]
     for name in sorted({line.system for line in there if systems()[line.system].dates_entries}):
         names = [line.key.name for line in there if line.system == name]

@@ -203,17 +203,7 @@ def _write_pages(
         (pages / "lessons" / f"{slug}.ipynb").write_text(as_text(chapter), encoding="utf-8")
     if (root / "docs").is_dir():
         shutil.copytree(root / "docs", pages / "docs")
-    first = next((root / name for name in (_FIRST, "README.md") if (root / name).is_file()), None)
-    for name in ("CONTRIBUTING.md", "README.md"):
-        if (root / name).is_file() and root / name != first:
-            shutil.copy(root / name, pages)
-    texts = sorted(pages.rglob("*.md"))
-    for path in texts:
-        text = _TO_NO_PAGE.sub(r"\1", path.read_text(encoding="utf-8"))
-        path.write_text(
-            text if (pages / "README.md").exists() else text.replace("README.md", "index.md"), encoding="utf-8"
-        )
-    home = first.read_text(encoding="utf-8") if first is not None else f"# {the_course().says}\n"
+    texts, home = _texts(root, pages)
     names = [path.relative_to(pages).with_suffix("").as_posix() for path in texts]
     home = _TO_NO_PAGE.sub(r"\1", home) + _toctree("Lessons", chapters) + _toctree("Pages", names)
     (pages / "index.md").write_text(home, encoding="utf-8")
@@ -223,6 +213,20 @@ def _write_pages(
     settings = {**_SETTINGS, "project": the_course().says, "html_title": the_course().says}
     lines = [f"{name} = {value!r}\n" for name, value in settings.items()]
     (pages / "conf.py").write_text("".join(lines), encoding="utf-8")
+
+
+def _texts(root: Path, pages: Path) -> tuple[list[Path], str]:
+    """Put the texts there that are pages, without links that lead to no page: these, and the text of the first page."""
+    first = next((root / name for name in (_FIRST, "README.md") if (root / name).is_file()), None)
+    for name in ("CONTRIBUTING.md", "README.md"):
+        if (root / name).is_file() and root / name != first:
+            shutil.copy(root / name, pages)
+    readme = "README.md" if (pages / "README.md").exists() else "index.md"
+    texts = sorted(pages.rglob("*.md"))
+    for path in texts:
+        text = _TO_NO_PAGE.sub(r"\1", path.read_text(encoding="utf-8"))
+        path.write_text(text.replace("README.md", readme), encoding="utf-8")
+    return texts, first.read_text(encoding="utf-8") if first is not None else f"# {the_course().says}\n"
 
 
 def _toctree(caption: str, names: Sequence[str]) -> str:
