@@ -1092,9 +1092,9 @@ for way in (closing_over, by_argument, by_partial):
 # hard · 20 min · further
 #
 # Once more every `Function_*` becomes linear, this time in a way that lasts. Write one function for `apply`,
-# `make_linear(module)`: every `Function_*` gets a `Parameter` called `b`, of zeros, and returns `X @ W + b`, for a `W` of any
+# `make_linear(module)`: every `Function_*` gets a `Parameter` called `b`, of `m` zeros, and returns `X @ W + b`, for a `W` of any
 # shape `(n, m)` and an `X` of shape `(rows, n)`. **Applied again**, it changes nothing. A **copy** made with `copy.deepcopy`
-# computes with its own `W` and `b`. The classes, and everything outside `model`, stay as they are.
+# computes with its own `W` and `b`. Other modules, the classes, and everything outside `model`, stay as they are.
 #
 # ```python
 # model = Model(shape=(3, 3)).apply(make_linear).apply(make_linear)

@@ -11,6 +11,12 @@
 -        self.hidden = nn.Sequential(*self.hidden)
 +        hidden = nn.ModuleList(self.hidden)
 
+# %% head_in_the_list
+# misconception: puts all three layers into the list | hint: anatomy_head_among_the_others
+# edits: sequential_as_list
+-        self.hidden = nn.Sequential(*self.hidden)
++        self.hidden = nn.ModuleList([*self.hidden, self.head])
+
 # %% first_only
 # misconception: registers the first layer | hint: anatomy_layers_left_out
 # breaks: all three layers

@@ -23,7 +23,8 @@ class OnTheLoss(Check):
 
     errors = {
         r"RuntimeError: zero-dimensional tensor .* cannot be concatenated": "hook_changes_shape",
-        r"TypeError: iteration over a 0-d": "python_number",
+        r"TypeError: unsupported operand .*NoneType": "reads_grad_early",
+        r"TypeError: iteration over a 0-d": "hook_returns_no_tensor",
     }
     doubled = ("w", "b", "y", "loss")
 

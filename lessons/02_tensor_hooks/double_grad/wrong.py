@@ -59,6 +59,16 @@ def func(grad):
 def func(grad):
     return 2
 
+# %% list_of_elements
+# misconception: returns a list of elements | hint: hook_returns_no_tensor
+def func(grad):
+    return [2 * one for one in grad]
+
+# %% reads_grad
+# misconception: takes its argument for the tensor | hint: reads_grad_early
+def func(tensor):
+    return tensor.grad * 2
+
 # %% returns_the_old
 # misconception: computes and returns the old gradient | hint: hook_returns_nothing
 def func(grad):

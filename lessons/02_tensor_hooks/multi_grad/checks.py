@@ -153,6 +153,7 @@ class OneHeadAtATime(Check):
         first, second = (grads[0] for grads in self.truth(case).values())
         return {
             "shared_list": {"the list, first head used": AnyOf([first, second], [second])},
+            "norm_watch_one_parameter": {"the list, second head used": [second]},
         }
 
     errors = {

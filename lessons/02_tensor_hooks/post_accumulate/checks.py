@@ -63,6 +63,7 @@ class AddsUpOnePass(Check):
         kept = AnyOf(half, {name: AnyOf(half[name], None) for name in half})
         return {
             "returns_nothing": {"the sums before backward": None},
+            "no_hook_on_it": {"the sums before backward": {}, "post-accumulate hooks": 0},
             "float32_sums_filled_late": {"the sums before backward": {}, "post-accumulate hooks": other_than(0)},
             "float32_sums_in_bfloat16": {"the sums before backward": {n: torch.zeros_like(g) for n, g in half.items()}},
             "float32_sums_zero_is_not_none": {

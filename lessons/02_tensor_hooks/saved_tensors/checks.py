@@ -47,7 +47,7 @@ class CountsTheBytes(Check):
         parts = [case.build(f"layer {n}", torch.nn.Linear, *sizes) for n, sizes in enumerate(((first, second), (second, last)))]
         norm = torch.nn.BatchNorm1d(last, affine=False).eval()  # its two buffers are saved
         net = torch.nn.Sequential(parts[0], torch.nn.Sigmoid(), parts[1], norm)
-        return net, case.tensor("x", case.integer("batch", 10, 13), first)
+        return net, case.tensor("x", case.integer("batch", 20, 23), first)
 
     def results(self, net, output, number, case):
         output.backward(case.tensor("upstream", *output.shape)) if output.requires_grad else None

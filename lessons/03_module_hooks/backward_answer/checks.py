@@ -70,6 +70,7 @@ class GradientsAtBothEnds(Check):
             "grad_not_there_yet": {"answer": AnyOf([None, None, upstream], [None, None, None])},
             "reads_globals": {"answer": Matches(holds_nan, "NaN")},
             "one_side_missing": {"answer": AnyOf([g1, g2], [upstream])},
+            "derivative_by_hand": {"answer": [x2 * 5, x1 * 5, upstream]},
             "keeps_the_tuple": {
                 "answer": AnyOf(
                     [g1, g2, [upstream]], [[g1, g2], upstream], [[g1, g2], [upstream]], [[g1, g2, upstream]]

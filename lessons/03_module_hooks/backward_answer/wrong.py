@@ -41,6 +41,17 @@ def module_hook(module, grad_input, grad_output):
 
 model.register_full_backward_hook(module_hook)
 
+# %% derivative_by_hand
+# misconception: works the derivatives out, without what arrives | hint: derivative_by_hand
+# edits: backward_pre_register
+-    answer.extend(grad_input)
+-    answer.append(grad_output[0])
++    answer.extend([inputs[1] * module.W, inputs[0] * module.W, *grad_output])
+@@
+-model.register_full_backward_pre_hook(module_hook)
++model.register_forward_pre_hook(lambda module, args: globals().update(inputs=args))
++model.register_full_backward_hook(module_hook)
+
 # %% forward_register
 # misconception: registered as a forward hook | hint: forward_instead_of_backward
 # edits: backward_pre_register

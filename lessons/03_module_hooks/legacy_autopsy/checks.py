@@ -43,6 +43,7 @@ class TwoReports(Check):
         return {
             "autopsy_never_ran": {"answer": []},
             "autopsy_ran_again": {"answer": AnyOf([last, true, last, true], [last, last, true, true])},
+            "grad_not_there_yet": {"answer": [[None, None], [None, None]]},
             "one_report_only": {"answer": AnyOf([last], [true])},
             "two_equal_reports": {"answer": AnyOf([last, last], [true, true])},
             "reports_swapped": {

@@ -40,6 +40,12 @@
 -    answer.append((grad_input, grad_output))
 +    answer.append(grad_output)
 
+# %% grad_of_the_inputs
+# misconception: stores .grad of the inputs, which is not there yet | hint: grad_not_there_yet
+# edits: both_tuples
+-    answer.append((grad_input, grad_output))
++    answer.append((x1.grad, x2.grad))
+
 # %% inputs_reversed
 # misconception: each pair in reverse order | hint: reports_swapped
 # edits: both_tuples

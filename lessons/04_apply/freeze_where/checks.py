@@ -142,7 +142,7 @@ class FrozenAndBack(FreezingCheck):
             },
             "freezes_nothing": when(lambda got: got == fresh["requires_grad"]),
             "frozen_in_training_mode": {**same, **when(lambda got: got == fresh["training"], "training")},
-            "mode_of_everything": {**same, **when(lambda got: not any(got.values()), "training")},
+            "mode_of_everything": {**same, **when(lambda got: any(modes[name] and not on for name, on in got.items()), "training")},
             "thawed_in_eval_mode": {**same, "training": {"frozen": modes, "thawed": such_that(lambda got: not all(got.values()))}},
             "returns_nothing": {**same, "returned": "nothing"},
         }

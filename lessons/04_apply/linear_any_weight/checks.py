@@ -185,13 +185,13 @@ class AnyShape(LinearCheck):
 
 
 class TwiceIsOnce(LinearCheck):
-    """Applied a second time, it changes nothing: the same `b`, the same output."""
+    """Applied a second time, here to a copy, it changes nothing: the same `b`, the same output."""
 
     blame = {"b": "second_time_anew", "output": "second_time_on_top", "output where the first b have other values": "second_time_anew"}
     errors = {r"RuntimeError: ": "second_time_on_top"}
 
     def probe(self, nb, case):
-        tree = self.tree(nb, case)
+        tree = copy.deepcopy(self.tree(nb, case))
         self.fill(tree, case, "new")
         before = {part: tree.get_submodule(part).b for part in PARTS}
         tree.apply(nb.function("make_linear"))
@@ -203,13 +203,9 @@ class TwiceIsOnce(LinearCheck):
 
     def truth(self, case):
         new, later = self.weights(case, "new"), self.weights(case, "later")
-        return {
-            "b": {part: b for part, (_, b) in new.items()},
-            "output": self.computed(case, "new"),
-            "output where the first b have other values": {
-                part: X @ new[part][0] + later[part][1] for part, X in self.inputs(case).items()
-            },
-        }
+        others = {part: X @ new[part][0] + later[part][1] for part, X in self.inputs(case).items()}
+        found = {"b": {part: b for part, (_, b) in new.items()}, "output": self.computed(case, "new")}
+        return {**found, "output where the first b have other values": others}
 
 
 class CopyIsItsOwn(LinearCheck):
@@ -229,25 +225,28 @@ class CopyIsItsOwn(LinearCheck):
 
 
 class OutsideUnchanged(LinearCheck):
-    """Outside the model everything computes what it did before."""
+    """Other modules, and everything outside the model, compute what they did before."""
 
-    blame = {"outside": "forward_class_patched"}
+    blame = {"outside": "forward_class_patched", "a Tanh that has a W": "true_for_others"}
     errors = {r"(AttributeError|RuntimeError): ": "forward_class_patched"}
 
     def probe(self, nb, case):
         self.tree(nb, case)
+        tanh = nn.Tanh()
+        tanh.name, tanh.W = "tanh", nn.Parameter(case.tensor("W of a Tanh", 4, 4))
+        tanh.apply(nb.function("make_linear"))
         outside, x = Model(shape=(4,)), case.tensor("x", 3, 4)
         with torch.no_grad():
             for name, W in outside.named_parameters():
                 W.copy_(case.tensor(name, 4))
-        return {"outside": [outside.ab.a(x), outside.ab(x), outside(x)]}
+        return {"outside": [outside.ab.a(x), outside.ab(x), outside(x)], "a Tanh that has a W": tanh(x)}
 
     def truth(self, case):
         x, (a, b, c, d) = case.tensor("x", 3, 4), (case.tensor(f"{part}.W", 4) for part in PARTS)
-        return {"outside": [x + a, x + a - b, (x + a - b) * c / d]}
+        return {"outside": [x + a, x + a - b, (x + a - b) * c / d], "a Tanh that has a W": torch.tanh(x)}
 
 
-check("linear_any_weight", LinearWithAnyW, AnyShape, TwiceIsOnce, CopyIsItsOwn, OutsideUnchanged)
+check("linear_any_weight", LinearWithAnyW, AnyShape, CopyIsItsOwn, TwiceIsOnce, OutsideUnchanged)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

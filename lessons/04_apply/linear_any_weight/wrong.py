@@ -48,14 +48,14 @@ def make_linear(module):
 
 # %% bias_random
 # misconception: b begins with random values | hint: wrong_start
-# breaks: of zeros
+# breaks: of `m` zeros
 # edits: bias_of_rows
 -            module.b = Parameter(torch.zeros(module.W.shape[0]))
 +            module.b = Parameter(torch.rand(module.W.shape[1]))
 
 # %% class_patched
 # misconception: sets forward on the class | hint: forward_class_patched
-# breaks: stay as they are
+# breaks: the classes, and everything outside `model`, stay as they are
 def linear_forward(self, X):
     return X @ self.W + self.b
 
@@ -227,6 +227,24 @@ def make_linear(module):
             module.b = Parameter(torch.empty(module.W.shape[1]))
         nn.init.zeros_(module.b)
         module.forward = partial(linear_forward, module)
+
+# %% whatever_has_a_W
+# misconception: takes each module that has a W for a Function | hint: true_for_others
+# breaks: Other modules
+# edits: partial_of_tensors
+-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)) and not hasattr(module, "b"):
++    if hasattr(module, "W") and not hasattr(module, "b"):
+
+# %% set_outside
+# misconception: a set outside tells which modules have their b, and no copy is in it | hint: second_time_anew
+# edits: new_bias_each_time
+-        module.b = Parameter(torch.zeros(module.W.shape[1]))
++        if module not in DONE:
++            module.b = Parameter(torch.zeros(module.W.shape[1]))
++        DONE.add(module)
+@@
+-model = Model(shape=(3, 3))
++model, DONE = Model(shape=(3, 3)), set()
 
 # %% self_as_keyword
 # misconception: fixes self by its name, and X comes to its place | hint: self_by_name

@@ -91,6 +91,7 @@ class AllOnes(LinearTree):
             "touches_other_modules": values(lambda got: set(got) - set(ones)),
             "shared_parameter": values(lambda got: len(got) < len(ones)),
             "linear_bias_shape": values(lambda got: got["ab.a.b"].shape != (2,)),
+            "stale_weights": {"values": such_that(lambda got: set(got["model"]) - set(ones))},
             "bias_not_one": {
                 "values": such_that(lambda got: all(is_same(got[tree][f"{part}.W"], torch.ones(2, 2)) for tree in got for part in PARTS))
             },

@@ -19,6 +19,13 @@ def clean_classes():
                 delattr(cls, name)
 
 
+def named_tanh(case):
+    """No `Function_*`, though it has a name and a W."""
+    tanh = nn.Tanh()
+    tanh.name, tanh.W = "tanh", nn.Parameter(case.tensor("W of a Tanh", 1))
+    return tanh
+
+
 class NamesInRepr(Check):
     """In `model` and in a fresh tree just the `Function_*` show their names."""
 
@@ -103,10 +110,10 @@ class NamesInRepr(Check):
 
 
 class OtherNames(NamesInRepr):
-    """It is right for any names, in two trees at the same time."""
+    """It is right for any names, in two trees at the same time, and for other modules that have a name."""
 
-    claims = ("repr in one tree", "repr in another tree", "a single Function_A")
-    blame = {"a single Function_A": "only_the_children"}
+    claims = ("repr in one tree", "repr in another tree", "a single Function_A", "a Tanh that has a name")
+    blame = {"a single Function_A": "only_the_children", "a Tanh that has a name": "true_for_others"}
 
     def named(self, case, tree):
         return dict(zip(("ab.a", "ab.b", "cd.c", "cd.d"), case.words(f"names in {tree}", 4)))
@@ -119,14 +126,14 @@ class OtherNames(NamesInRepr):
                     fresh.get_submodule(part).name = name
                 fresh.apply(nb.function("add_repr"))
             shown = {f"repr in {tree}": self.shown(fresh) for tree, fresh in trees.items()}
-            alone = Function_A(*case.words("the name of one alone", 1))
-            alone.apply(nb.function("add_repr"))
-            return {**shown, "a single Function_A": repr(alone)}
+            alone = Function_A(*case.words("the name of one alone", 1)).apply(nb.function("add_repr"))
+            tanh = named_tanh(case).apply(nb.function("add_repr"))
+            return {**shown, "a single Function_A": repr(alone), "a Tanh that has a name": repr(tanh)}
 
     def truth(self, case):
         (name,) = case.words("the name of one alone", 1)
         wanted = {f"repr in {tree}": self.wanted([*self.named(case, tree).values()]) for tree in ("one tree", "another tree")}
-        return {**wanted, "a single Function_A": f"Function_A(name={name})"}
+        return {**wanted, "a single Function_A": f"Function_A(name={name})", "a Tanh that has a name": "Tanh()"}
 
     def mistakes(self, case):
         return {"repr_typed_in_names": {"repr in one tree": self.wanted()}}
@@ -165,7 +172,7 @@ def _another_tree(case):
     kinds = case.shuffled("hidden kinds", [Function_A, Function_B, Function_C, Function_D, Function_B])
     first, *rest = (kind(name) for kind, name in zip(kinds, case.words("hidden names", 5)))
     cut = case.integer("hidden cut", 1, 3)
-    return nn.Sequential(first, nn.Sequential(nn.Sequential(*rest[:cut]), *rest[cut:]))
+    return nn.Sequential(first, nn.Sequential(nn.Sequential(*rest[:cut]), *rest[cut:]), named_tanh(case))
 
 
 class InAnotherTree(Check):

@@ -1,19 +1,3 @@
-# %% bound_by_get
-model = Model()
-
-
-def function_repr(self):
-    return "name={}".format(self.name)
-
-
-def add_repr(module):
-    if not list(module.children()):
-        setattr(module, "extra_repr", function_repr.__get__(module))
-    return module
-
-
-returned_module = model.apply(add_repr)
-
 # %% class_of_its_own
 model = Model()
 
@@ -39,7 +23,7 @@ def function_repr(self):
 
 
 def add_repr(module):
-    if hasattr(module, "name"):
+    if "Function" in str(type(module)):
         module.extra_repr = lambda: function_repr(module)
 
 

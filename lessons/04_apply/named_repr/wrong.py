@@ -12,9 +12,7 @@
 -    return "name=%s" % self.name
 +    return f"{type(self).__name__}(name={self.name})"
 @@
--    if hasattr(module, "name"):
 -        module.extra_repr = lambda: function_repr(module)
-+    if "Function" in type(module).__name__:
 +        module.__repr__ = partial(function_repr, module)
 
 # %% late_binding
@@ -33,6 +31,13 @@
 # edits: every_module
 -    return f"name={self.name}"
 +    return f"name={getattr(self, 'name', None)}"
+
+# %% whatever_has_a_name
+# misconception: takes each module that has a name for a Function | hint: true_for_others
+# breaks: if it is a `Function_*`
+# edits: closure
+-    if "Function" in str(type(module)):
++    if hasattr(module, "name"):
 
 # %% literal_names
 # misconception: the names of this one model, typed in | hint: repr_typed_in_names
@@ -145,9 +150,7 @@
 -    return "name=%s" % self.name
 +    pass
 @@
--    if hasattr(module, "name"):
 -        module.extra_repr = lambda: function_repr(module)
-+    if "Function" in type(module).__name__:
 +        module.extra_repr = lambda: f"name={module.name}"
 
 # %% unbound

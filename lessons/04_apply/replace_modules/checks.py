@@ -175,6 +175,7 @@ class OneForAllPlaces(ReplacingCheck):
             "replacement_replaced_again": {"places": such_that(nested), "calls of make": ANYTHING},
             "shared_place_missed": {"places": such_that(left_out)},
             "one_for_each_place": {"places": right, "calls of make": such_that(lambda got: got > 3)},
+            "alike_taken_for_same": {"places": right, "calls of make": such_that(lambda got: got < 3)},
         }
 
 
