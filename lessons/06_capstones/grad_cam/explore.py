@@ -35,11 +35,16 @@ class AnyNet(Exploration):
     def truth(self, case):
         net = case.drawn("net").eval()
         x, targets = fit(case.drawn("x"), net), torch.tensor(case.drawn("targets"))
+        place = picked(net, [case.drawn("number")])[0]
+        tried, kept = case.drawn("net").eval(), []
+        tried.get_submodule(place).register_forward_hook(lambda module, args, output: kept.append((output, output._version)))
         try:
-            case.drawn("net").eval()(x.detach().requires_grad_().clone()).sum().backward()
-        except RuntimeError as error:
-            raise Beyond from error  # this net has no backward: something saved is overwritten
-        layer = net.get_submodule(picked(net, [case.drawn("number")])[0])
+            tried(x.detach().requires_grad_().clone()).sum().backward()
+        except (RuntimeError, AttributeError) as error:
+            raise Beyond from error  # this net has no backward: something saved is overwritten; or this is no tensor
+        if any(output._is_view() and output._version > version for output, version in kept):
+            raise Beyond  # a tensor hook on a view is silent once the view is changed in place
+        layer = net.get_submodule(place)
         before, hooks, forward, returned, added = state(net), [len(one._forward_hooks) for one in net.modules()], layer.forward, [], []
 
         def run(*args, **kwargs):
