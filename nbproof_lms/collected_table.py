@@ -14,7 +14,7 @@ from rich.table import Table
 from nbproof.command import course_command
 from nbproof.gradebook.marks import Person
 from nbproof.terminal import console_for_output, say
-from nbproof.text import counted, in_utc, printable
+from nbproof.text import counted, in_utc, printable, some_of
 from nbproof_lms.attendance import choice
 from nbproof_lms.outcome import PLACED, STANDS, STATUSES, Collected, Line
 from nbproof_lms.roster import members_of
@@ -65,6 +65,18 @@ def _times(collected: Collected, root: Path) -> Iterator[str]:
         yield f"{name}'s times have no zone, and are read as UTC: the last one is {in_utc(max(times))}."
         yield f"  Due dates are what {name} shows, without a zone: {course_command('roster due LESSON WHEN', root)}"
         yield from lines_of_due_dates(root)
+    yield from _without_time(collected)
+
+
+def _without_time(collected: Collected) -> Iterator[str]:
+    """A line, if nothing in an upload says when its notebooks were handed in, though such an upload may say so."""
+    there = [line for line in collected.lines if line.status in STANDS and line.system and line.time is None]
+    for name in sorted({line.system for line in there if systems()[line.system].dates_entries}):
+        names = [line.key.name for line in there if line.system == name]
+        yield (
+            f"nothing in this upload says when these were handed in, so they count as in time: {some_of(names, 8)}. {name} shows "
+            "when: for who was late write that into submitted/LEARNER/LESSON/timestamp.txt, such as 2026-11-20 18:00 UTC"
+        )
 
 
 def _says_something(line: Line) -> bool:

@@ -353,7 +353,7 @@ class Enrolment:
 def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
     """Put learners on the roster, or what is new of them. Raises UsageError.
 
-    Who shares an id with one of before is that one, unless that one came, too.
+    Who shares an id with one of before is that one, unless that one came, too, or has another name: families share addresses.
     """
     kept = _kept(root)
     before = {member.learner: member for member in kept.members}
@@ -365,8 +365,10 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
     for one in came:
         learner, words, own = one.learner, bare_words(one.name), one.ids
         alike = [name for name, (known_ids, _) in said.items() if not own.isdisjoint(known_ids) and name != learner]
-        if learner not in there and len(alike) == 1 and plain(alike[0]) not in claimed:
+        is_one = len(alike) == 1 and plain(alike[0]) not in claimed and not _differ(words, said[alike[0]][1])
+        if learner not in there and is_one:
             learner = alike.pop()
+            claimed.add(plain(learner))
         if learner not in there and words:
             alike += [name for name, (_, known_words) in said.items() if known_words == words]
         ids[one.learner] = learner
@@ -374,12 +376,17 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
             then = f"make one line of the two in {ROSTER}, {learner} in its column also, behind a {_SEPARATOR} if it holds more"
             notes[f"{other} and {learner} may be one person. If they are: {then}"] = None
         known = there.get(learner)
-        if known is not None and known.name and words and bare_words(known.name) != words:
+        if known is not None and _differ(words, bare_words(known.name)):
             told = f"{learner} was {known.person.name}, and is {one.person.name} now: an id of theirs is the same"
             notes[f"{told}. Are they one person?"] = None
         there[learner] = one if known is None else _together(known, one)
     _write(root, tuple(there.values()))
     return Enrolment(ids, tuple(there.keys() - before.keys()), tuple(notes), _changed(before, there))
+
+
+def _differ(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Whether two people have names, and these are not the same."""
+    return bool(words and others) and words != others
 
 
 def _changed(before: Mapping[str, Member], now: Mapping[str, Member]) -> dict[str, int]:

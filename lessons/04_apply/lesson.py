@@ -487,13 +487,13 @@ attempt("hook, 3 elements:", lambda: hooked(three))
 #
 # hard · 18 min
 #
-# `W` now has shape (2, 2). Write three functions, apply each to `model`, and keep what the last `apply` returns in
-# `returned_module`:
+# `W` now has shape (2, 2). Write three functions, apply each to `model` (the classes stay as they are), and keep what the last
+# `apply` returns in `returned_module`:
 #
 # - `add_bias(module)` gives every `Function_*` a `Parameter` of its own, `b`, of shape (2,).
 # - After `weight_initialization(module)` every element of `W` and `b` is 1.
-# - `linear_transformation(module)` makes every `Function_*` return `X @ W + b`, or `X @ W.T + b` as `nn.Linear` does, for an `X` of
-#   shape (2, 2), also when `W` and `b` have other values later.
+# - `linear_transformation(module)` makes every `Function_*` return `X @ W + b`, or `X @ W.T + b`, for `X` of shape (2, 2), also
+#   when `W` and `b` change later.
 #
 # ```python
 # model.ab.a(torch.ones(2, 2))  # tensor([[3., 3.], [3., 3.]])

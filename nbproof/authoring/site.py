@@ -1,7 +1,7 @@
 """A course as a web site to be read, ``build/site``: lessons are chapters, with what they show; exercises without answers.
 
-Sphinx with myst-nb makes the pages, from README, ``docs/`` and the released notebooks; what cells show is put out by the
-notebook with the reference solutions, which is run once. They take the place of an earlier site
+Sphinx with myst-nb makes the pages, from ``lessons/index.md``, README, ``docs/`` and the released notebooks; what cells show is
+put out by the notebook with the reference solutions, which is run once. They take the place of an earlier site
 once they were searched for answers. A lesson that cannot be run has a chapter without the outputs that are missing; only an
 answer on a page keeps the site from being written.
 """
@@ -37,6 +37,8 @@ __all__ = ["Shown", "Site", "chapter_of", "make_site", "notebook_at", "opening_o
 
 _OURS = ("site.css", "site.svg")
 """What lies beside this module: the style of the pages, and the mark on their tab."""
+_FIRST = "lessons/index.md"
+"""The site's first page, where a course has one; else it is the README."""
 _MARK = ".buildinfo"
 """The file that tells Sphinx that it has made the site."""
 _OF_ONES_OWN = re.compile(r"(?:progress|hint|solution)\([^()]*\)")
@@ -201,14 +203,7 @@ def _write_pages(
         (pages / "lessons" / f"{slug}.ipynb").write_text(as_text(chapter), encoding="utf-8")
     if (root / "docs").is_dir():
         shutil.copytree(root / "docs", pages / "docs")
-    if (root / "CONTRIBUTING.md").is_file():
-        shutil.copy(root / "CONTRIBUTING.md", pages)
-    texts = sorted(pages.rglob("*.md"))
-    for path in texts:
-        text = _TO_NO_PAGE.sub(r"\1", path.read_text(encoding="utf-8"))
-        path.write_text(text.replace("README.md", "index.md"), encoding="utf-8")
-    readme = root / "README.md"
-    home = readme.read_text(encoding="utf-8") if readme.is_file() else f"# {the_course().says}\n"
+    texts, home = _texts(root, pages)
     names = [path.relative_to(pages).with_suffix("").as_posix() for path in texts]
     home = _TO_NO_PAGE.sub(r"\1", home) + _toctree("Lessons", chapters) + _toctree("Pages", names)
     (pages / "index.md").write_text(home, encoding="utf-8")
@@ -218,6 +213,20 @@ def _write_pages(
     settings = {**_SETTINGS, "project": the_course().says, "html_title": the_course().says}
     lines = [f"{name} = {value!r}\n" for name, value in settings.items()]
     (pages / "conf.py").write_text("".join(lines), encoding="utf-8")
+
+
+def _texts(root: Path, pages: Path) -> tuple[list[Path], str]:
+    """Put the texts there that are pages, without links that lead to no page: these, and the text of the first page."""
+    first = next((root / name for name in (_FIRST, "README.md") if (root / name).is_file()), None)
+    for name in ("CONTRIBUTING.md", "README.md"):
+        if (root / name).is_file() and root / name != first:
+            shutil.copy(root / name, pages)
+    readme = "README.md" if (pages / "README.md").exists() else "index.md"
+    texts = sorted(pages.rglob("*.md"))
+    for path in texts:
+        text = _TO_NO_PAGE.sub(r"\1", path.read_text(encoding="utf-8"))
+        path.write_text(text.replace("README.md", readme), encoding="utf-8")
+    return texts, first.read_text(encoding="utf-8") if first is not None else f"# {the_course().says}\n"
 
 
 def _toctree(caption: str, names: Sequence[str]) -> str:

@@ -159,7 +159,7 @@ class _ClassRun:
     """Lesson -> how many submissions keep their verdicts although the lesson's points or texts have changed."""
     _beside: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """What is to be said of files that lie beside notebooks -> the learners, or the files, that it is said of."""
-    _stood: dict[Key, Stood] = field(default_factory=dict)
+    _stood: dict[Key, Stood | None] = field(default_factory=dict)
     """What counted before this run, or before the one that it goes on with."""
     _marked: dict[Key, str] = field(default_factory=dict)
     """Digest of the bytes that were marked, which may have been handed in anew while the run went on."""
@@ -246,7 +246,7 @@ class _ClassRun:
     def _fallen(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
         """A line for each submission with fewer marks than an earlier hand-in: the marks, and how that one counts again."""
         for key, before, now in self._again(marks):
-            if now.score < before.score and self._is_other_work(key):
+            if now.score < before.score and self._is_other_work(key, before):
                 kept = earlier_folder(self.root, key, before.digest)
                 step = shlex.join(["grade", "--from", str(kept), "--learner", key.learner, "--lesson", key.lesson])
                 yield (
@@ -257,7 +257,7 @@ class _ClassRun:
     def _changed(self, marks: Mapping[Key, Mark]) -> Iterator[str]:
         """A line for those with fewer marks or another late penalty, though they have handed in nothing new."""
         marked = {*map(Key.of, self.state.stood)}
-        same = [(one, now) for key, one, now in self._again(marks) if not self._is_other_work(key)]
+        same = [(one, now) for key, one, now in self._again(marks) if not self._is_other_work(key, one)]
         fewer = [_step(now, one.score, now.score) for one, now in same if now.key in marked and now.score < one.score]
         others = ((one, now) for one, now in same if now.key not in marked and now.penalty != one.penalty)
         moved = grouped((self._came_otherwise(one, now), _step(now, one.penalty, now.penalty)) for one, now in others)
@@ -275,12 +275,12 @@ class _ClassRun:
     def _again(self, marks: Mapping[Key, Mark]) -> Iterator[tuple[Key, Stood, Mark]]:
         """Each submission that had a mark before and has one now, with both."""
         for key, before in self._stood.items():
-            if key in marks and not marks[key].problem:
+            if before is not None and key in marks and not marks[key].problem:
                 yield key, before, marks[key]
 
-    def _is_other_work(self, key: Key) -> bool:
+    def _is_other_work(self, key: Key, before: Stood) -> bool:
         """Whether something was handed in since what counted before."""
-        return self._stood[key].digest not in ("", self._verdicts[key].handed_in)
+        return before.digest not in ("", self._verdicts[key].handed_in)
 
     def _came_otherwise(self, before: Stood, now: Mark) -> bool:
         """Whether the time of the hand-in is another. Where an LMS says only that it was late, the time follows the due date."""
@@ -315,8 +315,7 @@ class _ClassRun:
             kept = self._kept(key)
             have = held.get(key)
             self._lacked += [key.name] * lacks(have, kept)
-            if have is not None:
-                self._stood[key] = _stood(have, kept)
+            self._stood[key] = _stood(have, kept)
             digest = handed_in_digest(one, self.state.key, self.limits.for_lesson(key.lesson))
             lesson = self.lessons[key.lesson]
             job = to_be_marked(replace(one, digest=digest), kept, lesson.source, force)
@@ -332,9 +331,8 @@ class _ClassRun:
                 self._write_down(verdict, one.path, answer_digests(verdict))
             else:
                 self._verdicts[key] = kept.in_short()
-        self.state.plan({one.key.name: self._stood.get(one.key) for one in jobs})
-        planned = {Key.of(name): one for name, one in self.state.stood.items()}
-        self._stood = {key: one for key, one in {**self._stood, **planned}.items() if one is not None}
+        self.state.plan({one.key.name: self._stood[one.key] for one in jobs})
+        self._stood |= {Key.of(name): one for name, one in self.state.stood.items()}
         return jobs
 
     def _kept(self, key: Key) -> Verdict | None:
@@ -453,8 +451,10 @@ class _ClassRun:
         return marks(self._verdicts, held, self.writer.late, self._fresh, lessons_in(self.writer))
 
 
-def _stood(have: Mark, kept: Verdict | None) -> Stood:
+def _stood(have: Mark | None, kept: Verdict | None) -> Stood | None:
     """What counts before a run. ``kept``: the last run's verdict."""
+    if have is None:
+        return None
     return Stood(have.score, have.penalty, str(have.late.handed_in), kept.handed_in if kept else "")
 
 

@@ -268,15 +268,18 @@ class Folder:
         """
         found = [path for path in self._files if _is_notebook(path)]
         found = [path for path in found if not path.stem.endswith("-checkpoint")] or found
-        told = {*found} <= {*map(self._exact, self.lessons)} or len(found) == len(self.lessons) == 1
-        told = told and all(map(self.book.has_own_ids, self.lessons))
         left = _MOST_TOGETHER
-        for path in () if told else found[:_MOST]:
+        for path in () if self._is_told(found) else found[:_MOST]:
             # What cannot be read, or is too large, is known by its name alone.
             with contextlib.suppress(Damaged, OSError):
                 self._contents[path] = read_file(path, min(left, _MOST_BYTES))
                 left -= len(self._contents[path])
         return {path: self.book.guess_of(self._contents[path]) if path in self._contents else Guess() for path in found}
+
+    def _is_told(self, found: Sequence[Path]) -> bool:
+        """Whether names tell what these notebooks are, or, later, ids of cells."""
+        named = {*found} <= {*map(self._exact, self.lessons)} or len(found) == len(self.lessons) == 1
+        return named and all(map(self.book.has_own_ids, self.lessons))
 
     @cached_property
     def _whose(self) -> Mapping[Path, str]:

@@ -85,6 +85,7 @@ def test_every_link_and_picture_leads_somewhere(made: Made) -> None:
 
 
 def test_each_page_has_a_title_and_every_picture_has_words(made: Made) -> None:
+    assert "Begin here" in made.read("index.html").get_text(), "the first page is for a reader, and no README"
     for page in made.pages:
         read = made.read(page)
         levels = [int(one.name[1]) for one in read.select("article h1, article h2, article h3, article h4, article h5")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import zipfile
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.cli.main import main
+from nbproof.gradebook.receipts import time_told
 from nbproof_lms import Collected, collect
 from nbproof_lms.attendance import attend, late_by_word, lines_of, people_of
 from nbproof_lms.choosing import later
@@ -227,6 +229,22 @@ def test_two_lmss_that_say_when_are_compared_and_how_their_times_are_read_is_tol
         assert main(["collect", str(_download(tmp_path, f"{name.lower()}.zip")), "--course", str(course)]) == 0
         assert f"{name}'s times have no zone, and are read as UTC" in capsys.readouterr().out
     assert _taken(course) == C, "handed in an hour later"
+
+
+def test_an_upload_that_does_not_say_when_is_named_with_what_helps(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Moodle gives every file of a zip the time of the download."""
+    path = tmp_path / "moodle.zip"
+    path.write_bytes(zipped(TWO_LMSS["moodle.zip"]))
+    assert main(["collect", str(path), "--course", str(course)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert (
+        "says when these were handed in, so they count as in time: jane/01_first" in out and "have no zone" not in out
+    )
+    when = re.findall("such as ([0-9 :-]+ UTC)", out)[0]
+    (course / "submitted" / "jane" / "01_first" / "timestamp.txt").write_text(when)
+    assert time_told(course / "submitted" / "jane" / "01_first" / "timestamp.txt", "UTC") is not None
 
 
 def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(

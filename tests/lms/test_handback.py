@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.cli.main import main
-from nbproof.run.journal import note_problems
+from nbproof.run.journal import RunState, note_problems
 from nbproof_lms import collect
 from nbproof_lms.system import systems
 from tests.lms.uploads import zipped
@@ -95,6 +95,9 @@ def _grade(root: Path, answers: Mapping[str, str] | None = None) -> None:
     )
     shutil.copytree(made / "autograded", root / "autograded")
     shutil.copy(made / "gradebook.db", root)
+    state = RunState(root)
+    state.gradebook = 0
+    state.save()
     for learner in learners:
         (root / "autograded" / learner / LESSON / f"{LESSON}.ipynb").write_text("{}")
 
@@ -312,9 +315,12 @@ def test_a_table_for_a_mail_merge(course: Path, capsys: pytest.CaptureFixture[st
 def test_what_is_cut_off_is_handed_back_once_more(
     graded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    replace = os.replace
 
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
+    def interrupted(made: str, path: Path) -> None:
+        if "handback" in str(path):
+            raise KeyboardInterrupt
+        replace(made, path)
 
     assert main(["feedback", "--course", str(graded)]) == 0
     for target in ("moodle", "folder"):

@@ -153,6 +153,29 @@ def test_a_number_of_canvas_and_a_number_of_matriculation_may_be_equal(course: P
     assert kept.numbered("123") == {"jd1"}, "what a file of Canvas bears is Canvas's number"
 
 
+@pytest.mark.parametrize(
+    ("before", "came", "now"),
+    [
+        ("1001,Ada King", ["1004,Dan King"], {"1001": "Ada King", "1004": "Dan King"}),
+        ("ada,Ada King", ["1001,Ada King", "1004,Dan King"], {"ada": "Ada King", "1004": "Dan King"}),
+        ("ada,", ["1001,Ada King", "1004,Dan King"], {"ada": "Ada King", "1004": "Dan King"}),
+    ],
+    ids=["one comes", "both come", "the first has no name yet"],
+)
+def test_who_shares_an_address_and_has_another_name_is_another(
+    before: str, came: list[str], now: dict[str, str], course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody is gone from the roster, or has another's name, because a family has one address."""
+    enrol(course, _read(tmp_path, f"learner,name,email\n{before},king@home.org\n").members)
+    (tmp_path / "school.csv").write_text("learner,name,email\n" + "".join(f"{one},king@home.org\n" for one in came))
+    assert main(["roster", "import", str(tmp_path / "school.csv"), "--course", str(course)]) == 0
+    assert "may be one person. If they are: make one line of the two" in capsys.readouterr().out
+    assert main(["roster", "add", "zoe", "--name", "Zoe Z", "--email", "king@home.org", "--course", str(course)]) == 0
+    kept = kept_roster(course)
+    assert kept is not None
+    assert {one.learner: one.name for one in kept.members} == {**now, "zoe": "Zoe Z"}
+
+
 def test_two_learners_of_one_name_are_named_and_stay_two(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -101,7 +101,9 @@ class AllOnes(LinearTree):
 
 
 class LinearForAnyWeights(LinearTree):
-    """Every `Function_*` returns `X @ W + b`, or `X @ W.T + b`, whatever `W` and `b` hold."""
+    """Every `Function_*` of the tree returns `X @ W + b`, or `X @ W.T + b`, whatever `W` and `b` hold; one outside adds."""
+
+    blame = {"outside": "forward_class_patched"}
 
     def weights(self, case, tree):
         """Symmetric W, so that X @ W.T is right as well."""
@@ -120,6 +122,14 @@ class LinearForAnyWeights(LinearTree):
             for name, one in tree.named_parameters():
                 one.data.copy_(before[name])
 
+    def outside(self, case, X):
+        stranger = case.build("stranger", Function_A, shape=(2, 2))
+        stranger.W.data = case.tensor("stranger W", 2, 2)
+        try:
+            return in_float32(stranger(X))
+        except AttributeError:  # it has no b
+            return None
+
     def probe(self, nb, case):
         fresh = self.fresh(nb, case, "add_bias", "weight_initialization", "linear_transformation")
         X = case.tensor("X", 2, 2)
@@ -130,6 +140,7 @@ class LinearForAnyWeights(LinearTree):
             "output in model": in_model,
             "forward hooks on fresh.ab.a": len(fresh.ab.a._forward_hooks),
             "__call__ set on fresh.ab.a": "__call__" in vars(fresh.ab.a),
+            "outside": self.outside(case, X),
         }
 
     def computed(self, case, tree):
@@ -146,6 +157,7 @@ class LinearForAnyWeights(LinearTree):
             "output in model": self.computed(case, "model"),
             "forward hooks on fresh.ab.a": ANYTHING,
             "__call__ set on fresh.ab.a": ANYTHING,
+            "outside": case.tensor("X", 2, 2) + case.tensor("stranger W", 2, 2),
         }
 
     def mistakes(self, case):

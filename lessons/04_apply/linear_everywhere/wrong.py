@@ -212,7 +212,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% ones_typed_in
 # misconception: multiplies by ones, not by W | hint: stale_weights
-# breaks: also when `W` and `b` have other values later
+# breaks: also when `W` and `b` change later
 # edits: adds_bias_only
 -        return output + module.b
 +        return input[0] @ torch.ones(2, 2) + 1
@@ -264,12 +264,6 @@ returned_module = model.apply(linear_transformation)
 -        module.register_forward_hook(lambda m, args, output: args[0] @ m.W + m.b)
 +        module.forward = new_forward
 
-# %% uses_output
-# misconception: multiplies the old output | hint: uses_old_output
-# edits: adds_bias_only
--        return output + module.b
-+        return output @ module.W + module.b
-
 # %% wrong_order_of_calls
 # misconception: initialises before b exists, so b stays random | hint: bias_not_one
 # edits: not_rewired
@@ -292,3 +286,15 @@ returned_module = model.apply(linear_transformation)
 # edits: the_two_objects_fixed_beforehand
 -        module.forward = partial(F.linear, weight=module.W, bias=module.b)
 +        module.register_forward_hook(lambda module, args, output: (args[0] @ module.W + module.b,))
+
+# %% class_patched
+# misconception: sets forward on the class | hint: forward_class_patched
+# breaks: the classes stay as they are
+# edits: adds_bias_only
+-    def hook(module, input, output):
+-        return output + module.b
+-
+-    if "Function" in type(module).__name__:
+-        module.register_forward_hook(hook)
++    if "Function" in type(module).__name__:
++        type(module).forward = lambda self, X: X @ self.W + self.b
