@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from nbproof.command import course_command
@@ -360,21 +361,22 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
     there = dict(before)
     said = {name: (member.ids, bare_words(member.name)) for name, member in before.items()}
     claimed = {plain(member.learner) for member in came}
+    having = Counter(chain.from_iterable(one.ids for one in came))
     ids: dict[str, str] = {}
     notes: dict[str, None] = dict.fromkeys(kept.notes)
     for one in came:
         learner, words, own = one.learner, bare_words(one.name), one.ids
         alike = [name for name, (known_ids, _) in said.items() if not own.isdisjoint(known_ids) and name != learner]
-        is_one = len(alike) == 1 and plain(alike[0]) not in claimed and not _differ(words, said[alike[0]][1])
-        if learner not in there and is_one:
+        if learner not in there and len(alike) == 1 and _is_one(one, before[alike[0]], having, claimed):
             learner = alike.pop()
             claimed.add(plain(learner))
         if learner not in there and words:
             alike += [name for name, (_, known_words) in said.items() if known_words == words]
         ids[one.learner] = learner
         for other in alike:
-            then = f"make one line of the two in {ROSTER}, {learner} in its column also, behind a {_SEPARATOR} if it holds more"
-            notes[f"{other} and {learner} may be one person. If they are: {then}"] = None
+            also = f" {_SEPARATOR} ".join(filter(None, (_as_other(learner), one.email)))
+            then = f"make one line of the two in {ROSTER}, with {also} in its column also, behind a {_SEPARATOR} if it holds more"
+            notes[f"{before[other].person.contact} and {one.person.contact} may be one person. If they are: {then}"] = None
         known = there.get(learner)
         if known is not None and _differ(words, bare_words(known.name)):
             told = f"{learner} was {known.person.name}, and is {one.person.name} now: an id of theirs is the same"
@@ -382,6 +384,18 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
         there[learner] = one if known is None else _together(known, one)
     _write(root, tuple(there.values()))
     return Enrolment(ids, tuple(there.keys() - before.keys()), tuple(notes), _changed(before, there))
+
+
+def _is_one(one: Member, old: Member, having: Mapping[str, int], claimed: Collection[str]) -> bool:
+    """Whether a newcomer is one of before, who has an id of theirs. ``having``: id -> how many come with it.
+
+    What several have makes nobody one without the name. Two ids leave no doubt: a person has made one line of the two.
+    """
+    shared = one.ids & old.ids
+    words, is_open = bare_words(one.name), plain(old.learner) not in claimed
+    if all(having[name] > 1 for name in shared):
+        return is_open and bool(words) and words == bare_words(old.name)
+    return len(shared) > 1 or (is_open and not _differ(words, bare_words(old.name)))
 
 
 def _differ(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
@@ -402,11 +416,15 @@ def _together(one: Member, other: Member) -> Member:
     if "," in one.name and "," not in name and bare_words(one.name) == bare_words(name):
         name = one.name  # which part is the last name is known from before
     known = {plain(text) for text in (one.learner, name, email, "")}
-    own = f"id {other.learner}" if other.learner.isdecimal() else other.learner
     # An address that is no longer the one to write to is a name of theirs still.
-    also = dict.fromkeys((own, *one.also, *other.also, one.email))
+    also = dict.fromkeys((_as_other(other.learner), *one.also, *other.also, one.email))
     found = tuple(text for text in also if text.isdecimal() or plain(text.removeprefix("id ")) not in known)
     return replace(one, name=name, email=email, also=found)
+
+
+def _as_other(learner: str) -> str:
+    """An id, as another line's column ``also`` holds it."""
+    return f"id {learner}" if learner.isdecimal() else learner
 
 
 def import_roster(root: Path, table: Path, option: str = "--names") -> Enrolment:
