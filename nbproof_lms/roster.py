@@ -27,7 +27,7 @@ from nbproof.files import replace_file
 from nbproof.gradebook.marks import Person
 from nbproof.grouping import grouped
 from nbproof.text import some_of
-from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, REVEALED, heads_of, is_filled, read_sheet
+from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, REVEALED, STATUS, heads_of, is_filled, read_sheet
 from nbproof_lms.names import bare, bare_words, plain, why_no_learner
 
 __all__ = [
@@ -104,10 +104,11 @@ class Member:
 
 @dataclass(frozen=True)
 class Roster:
-    """Names and numbers, and the learners that they stand for."""
+    """Names and numbers, and the learners that they stand for. ``said``: number -> what a table of one assignment says of it."""
 
     members: tuple[Member, ...] = ()
     notes: tuple[str, ...] = ()
+    said: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def learners(self) -> tuple[str, ...]:
@@ -205,6 +206,7 @@ def read_names(path: Path, option: str = "--names") -> Roster:
             else "name one column 'learner'; every other column holds names that stand for that learner",
         )
     members: dict[str, Member] = {}
+    said_of: dict[str, str] = {}
     notes = sheet.doubts
     clashes: list[str] = []
     for line, row in enumerate(rows[1:], 2):
@@ -220,6 +222,7 @@ def read_names(path: Path, option: str = "--names") -> Roster:
             notes.append(f"{path.name}, line {line}: {learner[:40]!r} cannot be a learner's id: {why}")
         else:
             one = _member(learner, cells)
+            said_of |= dict.fromkeys(one.numbers, cells.get(STATUS, ""))
             first = members.setdefault(learner, one)
             # One person of two names, who married for example, has one address.
             is_other = one.name and bare_words(one.name) != bare_words(first.name)
@@ -240,7 +243,7 @@ def read_names(path: Path, option: str = "--names") -> Roster:
             str(path),
             f"mend the lines: {'; '.join(notes[:3])}" if notes else "add a line for each learner",
         )
-    return Roster(tuple(members.values()), tuple(notes))
+    return Roster(tuple(members.values()), tuple(notes), said_of)
 
 
 def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
@@ -251,7 +254,7 @@ def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: 
     names = {head: name for head, cell in cells if (name := _other_name(head, cell, heads))}
     if mere := [head for head, name in names.items() if name.startswith("name ")]:
         yield f"other names of each learner: {some_of([*map(repr, mere)], 8)}; if they are none, take such a column out"
-    used = {*_SAID, *columns, *names}
+    used = {*_SAID, *columns, *names, *[STATUS] * (IDENTIFIER in heads)}
     filled = [any(column) for column in zip(*rows[1:], strict=False)]
     if left := [name for name, head, told in zip(rows[0], heads, filled, strict=False) if told and head not in used]:
         yield f"not used: {some_of([*map(repr, left)], 8)}"
@@ -342,13 +345,14 @@ class Enrolment:
 
     ``ids``: their id there, by the one that they came with; ``added``: who is new. ``notes``: on each who gets another name, and
     on each two who may be one person. ``changed``: column -> of how many of the
-    others something else stands there now.
+    others something else stands there now. ``said``: as the table's roster has it.
     """
 
     ids: dict[str, str]
     added: tuple[str, ...]
     notes: tuple[str, ...]
     changed: Mapping[str, int] = field(default_factory=dict)
+    said: Mapping[str, str] = field(default_factory=dict)
 
 
 def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
@@ -376,7 +380,9 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
         for other in alike:
             also = f" {_SEPARATOR} ".join(filter(None, (_as_other(learner), one.email)))
             then = f"make one line of the two in {ROSTER}, with {also} in its column also, behind a {_SEPARATOR} if it holds more"
-            notes[f"{before[other].person.contact} and {one.person.contact} may be one person. If they are: {then}"] = None
+            notes[f"{before[other].person.contact} and {one.person.contact} may be one person. If they are: {then}"] = (
+                None
+            )
         known = there.get(learner)
         if known is not None and _differ(words, bare_words(known.name)):
             told = f"{learner} was {known.person.name}, and is {one.person.name} now: an id of theirs is the same"
@@ -436,7 +442,7 @@ def import_roster(root: Path, table: Path, option: str = "--names") -> Enrolment
     told = (
         f"{table.name} does not have {some_of(left, 8)}, who stay on the roster; `roster remove` takes off who has left"
     )
-    return replace(done, notes=(*came.notes, *done.notes, *[told] * bool(left)))
+    return replace(done, notes=(*came.notes, *done.notes, *[told] * bool(left)), said=came.said)
 
 
 def _refuse_others(before: Sequence[Member], came: Sequence[Member], table: Path) -> None:
