@@ -12,6 +12,7 @@ A name makes nobody the same: a newcomer with somebody else's name is told, and 
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -222,7 +223,7 @@ def read_names(path: Path, option: str = "--names") -> Roster:
             notes.append(f"{path.name}, line {line}: {learner[:40]!r} cannot be a learner's id: {why}")
         else:
             one = _member(learner, cells)
-            said_of |= dict.fromkeys(one.numbers, cells.get(STATUS, ""))
+            said_of |= dict.fromkeys(one.numbers, cells.get(STATUS, "") * (IDENTIFIER in heads))
             first = members.setdefault(learner, one)
             # One person of two names, who married for example, has one address.
             is_other = one.name and bare_words(one.name) != bare_words(first.name)
@@ -386,7 +387,8 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
         known = there.get(learner)
         if known is not None and _differ(words, bare_words(known.name)):
             told = f"{learner} was {known.person.name}, and is {one.person.name} now: an id of theirs is the same"
-            notes[f"{told}. Are they one person?"] = None
+            then = course_command(shlex.join(["roster", "add", learner, "--name", known.name]))
+            notes[f"{told}. If they are two, give who came an id of their own; the name comes back by: {then}"] = None
         there[learner] = one if known is None else _together(known, one)
     _write(root, tuple(there.values()))
     return Enrolment(ids, tuple(there.keys() - before.keys()), tuple(notes), _changed(before, there))

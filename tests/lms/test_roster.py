@@ -199,6 +199,18 @@ def test_who_is_one_person_after_all_is_one_line_once_somebody_has_made_it(
     assert "make one line" not in capsys.readouterr().out and [one.learner for one in members_of(course)] == ["ada"]
 
 
+def test_a_name_that_another_has_taken_comes_back_by_the_command_that_is_printed(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    enrol(course, [Member("ada", "King, Ada", "ada@u.edu")])
+    assert main(["roster", "add", "ada", "--name", "Dan Orr", "--course", str(course)]) == 0
+    step = (
+        capsys.readouterr().out.partition("the name comes back by: ")[2].partition(" -m course ")[2].partition("\n")[0]
+    )
+    assert main([*shlex.split(step), "--course", str(course)]) == 0
+    assert members_of(course) == (Member("ada", "King, Ada", "ada@u.edu"),)
+
+
 def test_two_learners_of_one_name_are_named_and_stay_two(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
