@@ -72,10 +72,12 @@ def _without_time(collected: Collected) -> Iterator[str]:
     """A line, if nothing in an upload says when its notebooks were handed in, though such an upload may say so."""
     there = [line for line in collected.lines if line.status in STANDS and line.system and line.time is None]
     for name in sorted({line.system for line in there if systems()[line.system].dates_entries}):
-        names = [line.key.name for line in there if line.system == name]
+        own = sorted((line for line in there if line.system == name), key=lambda line: not line.why)
+        names = [line.key.name + f" ({line.why})" * bool(line.why) for line in own]
         yield (
             f"nothing in this upload says when these were handed in, so they count as in time: {some_of(names, 8)}. {name} shows "
-            "when: for who was late write that into submitted/LEARNER/LESSON/timestamp.txt, such as 2026-11-20 18:00 UTC"
+            f"when, also in a table that --names takes ({systems()[name].export}): for who was late write that into "
+            "submitted/LEARNER/LESSON/timestamp.txt, such as 2026-11-20 18:00 UTC"
         )
 
 

@@ -7,7 +7,7 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,9 +23,9 @@ from nbproof.text import in_one_line
 from nbproof_lms.arrivals import Arrived, Item, Kind, Step, is_archive, is_junk, take_in
 from nbproof_lms.choosing import attach, choose
 from nbproof_lms.names import why_no_learner
-from nbproof_lms.outcome import Collected, KeptUpload, uploads_in, write_list
+from nbproof_lms.outcome import STANDS, Collected, KeptUpload, uploads_in, write_list
 from nbproof_lms.placing import Desk, finish, place
-from nbproof_lms.roster import Roster, import_roster, kept_roster
+from nbproof_lms.roster import Enrolment, Roster, import_roster, kept_roster
 from nbproof_lms.system import LmsEntry, systems
 from nbproof_lms.whose import Upload, Whose, owners
 
@@ -58,7 +58,7 @@ def collect(
     asked = _uploads(root, [Path(path) for path in paths])
     among = [] if lesson is None else lessons_with_source(root, [lesson])
     asked_for = among[0] if len(among) == 1 else lesson or ""
-    told = () if names is None else import_roster(root, names).notes
+    told = Enrolment({}, (), ()) if names is None else import_roster(root, names)
     roster = kept_roster(root)
     whose = _named(root, learner, roster) if learner is not None else ""
     then = "mend that, then run the same command again: what was not finished was taken back"
@@ -69,8 +69,9 @@ def collect(
         filed = _filed(arrived, book, desk, roster, among, whose)
         items = [_as_it_counted(root, asked[item.upload][0], item) for item in filed]
         items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
+        items = [_with_word(item, told.said) for item in items]
         collected = _kept(root, arrived, items, asked_for)
-    return replace(_but_settled(root, collected), notes=(*finished, *collected.notes, *told))
+    return replace(_but_settled(root, collected), notes=(*finished, *collected.notes, *told.notes))
 
 
 def _but_settled(root: Path, collected: Collected) -> Collected:
@@ -171,6 +172,16 @@ def _as_it_counted(root: Path, path: Path, item: Item) -> Item:
     except ValueError as error:
         return replace(item, line=replace(item.line, said=in_one_line(error)))
     return replace(item, line=replace(item.line, time=time))
+
+
+def _with_word(item: Item, said: Mapping[str, str]) -> Item:
+    """With what its LMS's table says of a hand-in that nothing dates, such as ``Submitted for grading - 2 days late``."""
+    name, _, number = item.line.account.partition(":")
+    if not name or item.line.time is not None or item.line.status not in STANDS or item.line.why:
+        return item
+    told = said.get(systems()[name].on_roster(number), "")
+    # In every language the words for late hold a number; for in time they hold none.
+    return item.ended(item.line.status, f"{name} says: {told}") if re.search(r"\d", told) else item
 
 
 def _looked_at(item: Item, book: LessonBook) -> Item:

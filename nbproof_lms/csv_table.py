@@ -26,6 +26,7 @@ __all__ = [
     "PERCENTAGE",
     "REVEALED",
     "SCALE",
+    "STATUS",
     "Sheet",
     "decimal_sign",
     "heads_of",
@@ -152,7 +153,7 @@ def _decoded(data: bytes) -> tuple[str, str]:
 FIRST, LAST, IDENTIFIER = "first name", "last name", "identifier"
 REVEALED = "in Moodle: the assignment, Submissions, Reveal student identities; then download the worksheet again"
 """What to do where a worksheet names nobody."""
-GRADE, MAXIMUM, SCALE = "grade", "maximum grade", "scale"
+GRADE, MAXIMUM, SCALE, STATUS = "grade", "maximum grade", "scale", "status"
 
 LEARNER = (
     "learner",
@@ -227,6 +228,7 @@ _WORDS = {
         skala; bewertungsskala; barème; escala; scala; schaal; škála; stupnica; asteikko; ölçek; шкала; κλίμακα; 評価尺度; 量表;
         等级
     """,
+    STATUS: "statut; estado; stato; estat; stav; tila; durum; статус; стан; κατάσταση; ステータス; 状态; 狀態; 상태",
     IDENTIFIER: "identifikator; teilnehmer/in; identifiant; identificador; identificativo; identificatie; identyfikator",
 }
 """What Moodle's languages call a column."""

@@ -12,11 +12,13 @@ A name makes nobody the same: a newcomer with somebody else's name is told, and 
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from nbproof.command import course_command
@@ -26,7 +28,7 @@ from nbproof.files import replace_file
 from nbproof.gradebook.marks import Person
 from nbproof.grouping import grouped
 from nbproof.text import some_of
-from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, REVEALED, heads_of, is_filled, read_sheet
+from nbproof_lms.csv_table import FIRST, IDENTIFIER, LAST, LEARNER, REVEALED, STATUS, heads_of, is_filled, read_sheet
 from nbproof_lms.names import bare, bare_words, plain, why_no_learner
 
 __all__ = [
@@ -103,10 +105,11 @@ class Member:
 
 @dataclass(frozen=True)
 class Roster:
-    """Names and numbers, and the learners that they stand for."""
+    """Names and numbers, and the learners that they stand for. ``said``: number -> what a table of one assignment says of it."""
 
     members: tuple[Member, ...] = ()
     notes: tuple[str, ...] = ()
+    said: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def learners(self) -> tuple[str, ...]:
@@ -204,6 +207,7 @@ def read_names(path: Path, option: str = "--names") -> Roster:
             else "name one column 'learner'; every other column holds names that stand for that learner",
         )
     members: dict[str, Member] = {}
+    said_of: dict[str, str] = {}
     notes = sheet.doubts
     clashes: list[str] = []
     for line, row in enumerate(rows[1:], 2):
@@ -219,6 +223,7 @@ def read_names(path: Path, option: str = "--names") -> Roster:
             notes.append(f"{path.name}, line {line}: {learner[:40]!r} cannot be a learner's id: {why}")
         else:
             one = _member(learner, cells)
+            said_of |= dict.fromkeys(one.numbers, cells.get(STATUS, "") * (IDENTIFIER in heads))
             first = members.setdefault(learner, one)
             # One person of two names, who married for example, has one address.
             is_other = one.name and bare_words(one.name) != bare_words(first.name)
@@ -239,7 +244,7 @@ def read_names(path: Path, option: str = "--names") -> Roster:
             str(path),
             f"mend the lines: {'; '.join(notes[:3])}" if notes else "add a line for each learner",
         )
-    return Roster(tuple(members.values()), tuple(notes))
+    return Roster(tuple(members.values()), tuple(notes), said_of)
 
 
 def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
@@ -250,7 +255,7 @@ def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: 
     names = {head: name for head, cell in cells if (name := _other_name(head, cell, heads))}
     if mere := [head for head, name in names.items() if name.startswith("name ")]:
         yield f"other names of each learner: {some_of([*map(repr, mere)], 8)}; if they are none, take such a column out"
-    used = {*_SAID, *columns, *names}
+    used = {*_SAID, *columns, *names, *[STATUS] * (IDENTIFIER in heads)}
     filled = [any(column) for column in zip(*rows[1:], strict=False)]
     if left := [name for name, head, told in zip(rows[0], heads, filled, strict=False) if told and head not in used]:
         yield f"not used: {some_of([*map(repr, left)], 8)}"
@@ -341,13 +346,14 @@ class Enrolment:
 
     ``ids``: their id there, by the one that they came with; ``added``: who is new. ``notes``: on each who gets another name, and
     on each two who may be one person. ``changed``: column -> of how many of the
-    others something else stands there now.
+    others something else stands there now. ``said``: as the table's roster has it.
     """
 
     ids: dict[str, str]
     added: tuple[str, ...]
     notes: tuple[str, ...]
     changed: Mapping[str, int] = field(default_factory=dict)
+    said: Mapping[str, str] = field(default_factory=dict)
 
 
 def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
@@ -360,28 +366,44 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
     there = dict(before)
     said = {name: (member.ids, bare_words(member.name)) for name, member in before.items()}
     claimed = {plain(member.learner) for member in came}
+    having = Counter(chain.from_iterable(one.ids for one in came))
     ids: dict[str, str] = {}
     notes: dict[str, None] = dict.fromkeys(kept.notes)
     for one in came:
         learner, words, own = one.learner, bare_words(one.name), one.ids
         alike = [name for name, (known_ids, _) in said.items() if not own.isdisjoint(known_ids) and name != learner]
-        is_one = len(alike) == 1 and plain(alike[0]) not in claimed and not _differ(words, said[alike[0]][1])
-        if learner not in there and is_one:
+        if learner not in there and len(alike) == 1 and _is_one(one, before[alike[0]], having, claimed):
             learner = alike.pop()
             claimed.add(plain(learner))
         if learner not in there and words:
             alike += [name for name, (_, known_words) in said.items() if known_words == words]
         ids[one.learner] = learner
         for other in alike:
-            then = f"make one line of the two in {ROSTER}, {learner} in its column also, behind a {_SEPARATOR} if it holds more"
-            notes[f"{other} and {learner} may be one person. If they are: {then}"] = None
+            also = f" {_SEPARATOR} ".join(filter(None, (_as_other(learner), one.email)))
+            then = f"make one line of the two in {ROSTER}, with {also} in its column also, behind a {_SEPARATOR} if it holds more"
+            notes[f"{before[other].person.contact} and {one.person.contact} may be one person. If they are: {then}"] = (
+                None
+            )
         known = there.get(learner)
         if known is not None and _differ(words, bare_words(known.name)):
             told = f"{learner} was {known.person.name}, and is {one.person.name} now: an id of theirs is the same"
-            notes[f"{told}. Are they one person?"] = None
+            then = course_command(shlex.join(["roster", "add", learner, "--name", known.name]))
+            notes[f"{told}. If they are two, give who came an id of their own; the name comes back by: {then}"] = None
         there[learner] = one if known is None else _together(known, one)
     _write(root, tuple(there.values()))
     return Enrolment(ids, tuple(there.keys() - before.keys()), tuple(notes), _changed(before, there))
+
+
+def _is_one(one: Member, old: Member, having: Mapping[str, int], claimed: Collection[str]) -> bool:
+    """Whether a newcomer is one of before, who has an id of theirs. ``having``: id -> how many come with it.
+
+    What several have makes nobody one without the name. Two ids leave no doubt: a person has made one line of the two.
+    """
+    shared = one.ids & old.ids
+    words, is_open = bare_words(one.name), plain(old.learner) not in claimed
+    if all(having[name] > 1 for name in shared):
+        return is_open and bool(words) and words == bare_words(old.name)
+    return len(shared) > 1 or (is_open and not _differ(words, bare_words(old.name)))
 
 
 def _differ(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
@@ -402,11 +424,15 @@ def _together(one: Member, other: Member) -> Member:
     if "," in one.name and "," not in name and bare_words(one.name) == bare_words(name):
         name = one.name  # which part is the last name is known from before
     known = {plain(text) for text in (one.learner, name, email, "")}
-    own = f"id {other.learner}" if other.learner.isdecimal() else other.learner
     # An address that is no longer the one to write to is a name of theirs still.
-    also = dict.fromkeys((own, *one.also, *other.also, one.email))
+    also = dict.fromkeys((_as_other(other.learner), *one.also, *other.also, one.email))
     found = tuple(text for text in also if text.isdecimal() or plain(text.removeprefix("id ")) not in known)
     return replace(one, name=name, email=email, also=found)
+
+
+def _as_other(learner: str) -> str:
+    """An id, as another line's column ``also`` holds it."""
+    return f"id {learner}" if learner.isdecimal() else learner
 
 
 def import_roster(root: Path, table: Path, option: str = "--names") -> Enrolment:
@@ -418,7 +444,7 @@ def import_roster(root: Path, table: Path, option: str = "--names") -> Enrolment
     told = (
         f"{table.name} does not have {some_of(left, 8)}, who stay on the roster; `roster remove` takes off who has left"
     )
-    return replace(done, notes=(*came.notes, *done.notes, *[told] * bool(left)))
+    return replace(done, notes=(*came.notes, *done.notes, *[told] * bool(left)), said=came.said)
 
 
 def _refuse_others(before: Sequence[Member], came: Sequence[Member], table: Path) -> None:

@@ -81,6 +81,8 @@ class _Search:
     def exact_first(self) -> None:
         for learner, its in self.found.rows.items():
             its &= {at for at in its if self._spelled[learner] & self._rows[at].spelled} or its
+            # Of rows with one address those of the learner's name: a family may have it.
+            its &= {at for at in its if self._facts[learner] & self._rows[at].weak} or its
 
     def by_names(self) -> None:
         there = {learner for learner, its in self.found.rows.items() if its}

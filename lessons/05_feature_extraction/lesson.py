@@ -134,8 +134,8 @@ for how, everything in (("up to a pixel off", moved), ("all in the middle", stra
 #
 # ## The children are not the model
 #
-# Now for a model from a library. ResNet-18 classifies photographs; its `forward` is not yours to edit. Without a network connection
-# it comes with random weights. That is enough here: hooks do not care. Why hooks at all? Why not run the children one after another?
+# Now for a model from a library. ResNet-18 classifies photographs; its `forward` is not yours to edit. As long as `PRETRAINED` is
+# `False`, it has random weights. That is enough here: hooks do not care. Why hooks at all? Why not run the children one after another?
 
 # %%
 from course.pictures.feature_maps import draw_digits, draw_feature_maps
@@ -344,7 +344,7 @@ draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 # | you want | keep |
 # | --- | --- |
 # | to look at values | `output.detach().clone()` |
-# | gradients through the feature | `output.clone()` (keeps the whole graph alive: drop it soon) |
+# | to call `backward()` on the feature itself | `output.clone()` (keeps the whole graph alive: drop it soon) |
 # | the cheapest, if no later operation works in place | `output.detach()` |
 #
 # ## Hooks pile up
@@ -352,13 +352,7 @@ draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 # A hook belongs to the model, not to the wrapper that registered it: run a cell twice, and each hook is there twice. From lesson 03 you
 # know what helps: `with`, an `ExitStack` for many hooks, or `finally`.
 
-
-# %%
-def count_hooks(model):
-    return sum(len(module._forward_hooks) for module in model.modules())
-
-
-# %% [markdown]
+#
 # ### Exercise: Features that do not change
 #
 # medium · 12 min
@@ -540,7 +534,7 @@ def without(one, channels):
 print("the 3 without its six most telling maps ->", without(three, order[:6]) if order else found)
 
 # %% [markdown]
-# It still says 3: the maps are enough, but not needed. A net may know the same thing twice.
+# This 3 stays a 3: for it, these maps are enough, but not needed. A net may know the same thing twice.
 #
 # ## The same with a GPT
 #
@@ -597,13 +591,13 @@ for name in heads:
     print(f"{name}   copy: {told(name, 'reverse', 'copy')}   reverse: {told(name, 'copy', 'reverse')}")
 turns = [name for name in heads if told(name, "reverse", "copy") == answer(gpt(given["reverse"]))]
 equals = 1 + DIGITS                                                    # the position of `=`; dimension 1 is the position
-for where, places in (("before =", range(equals)), ("from = on", range(equals, equals + DIGITS))):
+for where, places in (("digits", range(1, equals)), ("from = on", range(equals, equals + DIGITS))):
     for name in turns:
         print(f"{name}, {where:9}   copy: {told(name, 'reverse', 'copy', list(places))}")
 
 # %% [markdown]
-# One head of the first block passes the task on: patching it swaps the task, both ways. The other one looks at the same word, and
-# patching it changes nothing. **Where a head looks is not what it does.** And the last two lines show where it happens: at the
+# On this line one head of the first block swaps the task, both ways. The other one looks at the same word, and patching it
+# does not swap the task. **Where a head looks is not what it does.** And the last two lines show where it happens: at the
 # digits *before* `=`, while the line is read, and not where the answer is written.
 #
 # Now without a second run. If you know the **direction** from `copy` to `reverse`, you can add it to the output of a block.
@@ -705,7 +699,7 @@ for strength in (0, 0.25, 0.5, 0.75, 1):
 # %% [markdown]
 # ## Looking must not change the model
 #
-# `torch.no_grad()` stops autograd from recording. (`inference_mode()` does, too, but no later backward can use its tensors.) But a BatchNorm
+# `torch.no_grad()` stops autograd from recording. (`inference_mode()` does, too, but its tensors cannot be saved for a later backward.) But a BatchNorm
 # in training mode updates its running statistics at each forward, recorded or not: every picture that you *look* at moves them.
 
 # %%

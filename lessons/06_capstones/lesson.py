@@ -427,7 +427,7 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 # - Each picture is independent, with its own class in `targets`.
 # - `A` is what the layer returned, also if a later layer overwrites it in place.
 # - It also works on a frozen model, with an `x` that requires no gradient.
-# - Afterwards your hooks are gone, also after an error, and every `.grad` and `requires_grad` is as it was.
+# - Afterwards your hooks are gone, also after an error, and every `.grad`, `requires_grad` and mode is as it was.
 #
 # ```python
 # grad_cam(eye, "features", torch.stack([scan, scan]), torch.tensor([3, 7])).shape     # two maps, (2, h, w)
@@ -471,7 +471,7 @@ row = (draw_heat(board, heats[digit], title) for digit, title in titles.items())
 beside(*row) if written else print("grad_cam is not written yet")
 # %% [markdown]
 # A heat map always shows something, so people believe it. Measure instead: on 20 boards, how much of a digit's heat lies on its
-# quarter? A net that knows nothing scores 25%. And the patient? Had it learned to look at the digits, before it died?
+# quarter? A net that knows nothing scores about 25%.
 
 # %%
 def heat_on_the_digit(net):
@@ -484,12 +484,12 @@ def heat_on_the_digit(net):
     return torch.stack(shares).nanmean().item()
 
 
-for title, net in {"trained": eye, "untrained": DigitNet(), "the patient": patient}.items():
+for title, net in {"trained": eye, "untrained": DigitNet()}.items():
     if written:
         print(f"{title:12} {heat_on_the_digit(net):.0%} of the heat on the right digit")
 # %% [markdown]
-# The patient's loss was low, and yet its heat is hardly better than chance: a low loss says nothing about the picture. Do the same
-# with your own nets before you trust them.
+# The heat of the net that knows nothing is at chance, so the measure works. Measure your own nets, too, on pictures like those that they
+# were trained on, before you trust their heat maps.
 #
 # ## Further
 #

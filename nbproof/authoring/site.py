@@ -47,6 +47,8 @@ _TO_NO_PAGE = re.compile(r"(?<!!)\[([^\[\]]+)\]\((?!\w+:|#|[^)]*\.md)[^)]*\)")
 """A link to a file of the repository that is no page of the site."""
 
 
+_TO_CHAPTER = re.compile(r"\{doc\}`(?P<text>[^`<]+?) *<(?P<chapter>[^`>]+)>`")
+"""A link to a chapter, which a site of some lessons may not have."""
 _AT_ONCE = 2
 """Lessons that run side by side."""
 _PATIENCE = 300
@@ -205,6 +207,7 @@ def _write_pages(
         shutil.copytree(root / "docs", pages / "docs")
     texts, home = _texts(root, pages)
     names = [path.relative_to(pages).with_suffix("").as_posix() for path in texts]
+    home = _TO_CHAPTER.sub(lambda link: link[0] if link["chapter"] in chapters else link["text"], home)
     home = _TO_NO_PAGE.sub(r"\1", home) + _toctree("Lessons", chapters) + _toctree("Pages", names)
     (pages / "index.md").write_text(home, encoding="utf-8")
     (pages / "_static").mkdir()

@@ -190,6 +190,10 @@ TWO_LMSS = {
     "moodle.zip": {"jane_7_assignsubmission_file_/x.ipynb": B, "eve_8_assignsubmission_file_/x.ipynb": B},
     "brightspace.zip": {"1-8 - jane - Nov 9, 2026 1100 AM/x.ipynb": C, "3-9 - kim - Nov 9, 2026 1000 AM/x.ipynb": C},
 }
+WORKSHEET = (
+    "ID,Vollständiger Name,Anmeldename,Status,Bewertung\nTeilnehmer/in7,Jane Doe,jane,Zur Bewertung abgegeben,-\n"
+    "Teilnehmer/in8,Eve Noe,eve,Zur Bewertung abgegeben - 2 Tage später,-\nTeilnehmer/in9,Kim Poe,kim,3 Tage überfällig,-\n"
+)
 DAYS = {"canvas.zip": [20, 20], "moodle.zip": [9, 12], "brightspace.zip": [9, 12]}
 
 
@@ -234,11 +238,19 @@ def test_two_lmss_that_say_when_are_compared_and_how_their_times_are_read_is_tol
 def test_an_upload_that_does_not_say_when_is_named_with_what_helps(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Moodle gives every file of a zip the time of the download."""
-    path = tmp_path / "moodle.zip"
+    """Moodle gives every file of a zip the time of the download. Its worksheet says who was late, in its language."""
+    path, sheet = tmp_path / "moodle.zip", tmp_path / "worksheet.csv"
     path.write_bytes(zipped(TWO_LMSS["moodle.zip"]))
     assert main(["collect", str(path), "--course", str(course)]) == 0
     out = " ".join(capsys.readouterr().out.split())
+    assert "--names" in out and "Download grading worksheet" in out
+    sheet.write_text(WORKSHEET)
+    assert main(["collect", str(path), "--course", str(course), "--names", str(sheet)]) == 0
+    late = " ".join(capsys.readouterr().out.split())
+    assert (
+        "count as in time: eve/01_first (Moodle says: Zur Bewertung abgegeben - 2 Tage später), jane/01_first." in late
+    )
+    assert "'Status'" not in late and "überfällig" not in late
     assert (
         "says when these were handed in, so they count as in time: jane/01_first" in out and "have no zone" not in out
     )

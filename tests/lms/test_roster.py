@@ -158,9 +158,10 @@ def test_a_number_of_canvas_and_a_number_of_matriculation_may_be_equal(course: P
     [
         ("1001,Ada King", ["1004,Dan King"], {"1001": "Ada King", "1004": "Dan King"}),
         ("ada,Ada King", ["1001,Ada King", "1004,Dan King"], {"ada": "Ada King", "1004": "Dan King"}),
-        ("ada,", ["1001,Ada King", "1004,Dan King"], {"ada": "Ada King", "1004": "Dan King"}),
+        ("ada,", ["1001,Ada King", "1004,Dan King"], {"ada": "", "1001": "Ada King", "1004": "Dan King"}),
+        ("ada,Ada King", ["1004,", "1001,Ada King"], {"ada": "Ada King", "1004": ""}),
     ],
-    ids=["one comes", "both come", "the first has no name yet"],
+    ids=["one comes", "both come", "the first has no name yet", "one who comes has none"],
 )
 def test_who_shares_an_address_and_has_another_name_is_another(
     before: str, came: list[str], now: dict[str, str], course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -169,11 +170,45 @@ def test_who_shares_an_address_and_has_another_name_is_another(
     enrol(course, _read(tmp_path, f"learner,name,email\n{before},king@home.org\n").members)
     (tmp_path / "school.csv").write_text("learner,name,email\n" + "".join(f"{one},king@home.org\n" for one in came))
     assert main(["roster", "import", str(tmp_path / "school.csv"), "--course", str(course)]) == 0
-    assert "may be one person. If they are: make one line of the two" in capsys.readouterr().out
+    assert "<king@home.org> may be one person. If they are: make one line of the two" in capsys.readouterr().out
     assert main(["roster", "add", "zoe", "--name", "Zoe Z", "--email", "king@home.org", "--course", str(course)]) == 0
     kept = kept_roster(course)
     assert kept is not None
     assert {one.learner: one.name for one in kept.members} == {**now, "zoe": "Zoe Z"}
+
+
+@pytest.mark.parametrize(
+    ("before", "came"),
+    [
+        ("ada,Ada King,king@home.org,", ["1001,Ada King,king@home.org", "1004,Ada May King,king@home.org"]),
+        ("ada,,king@home.org,", ["1001,Ada King,king@home.org", "1004,A. King,king@home.org"]),
+        ("ada,Ada King,ada@u.edu,id 1001", ["1001,Ada Lovelace,al@u.edu"]),
+    ],
+    ids=["two names", "no name yet", "another address, too"],
+)
+def test_who_is_one_person_after_all_is_one_line_once_somebody_has_made_it(
+    before: str, came: list[str], course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (course / "roster.csv").write_text(f"learner,name,email,also\n{before}\n")
+    (tmp_path / "school.csv").write_text("learner,name,email\n" + "\n".join(came))
+    call = ["roster", "import", str(tmp_path / "school.csv"), "--course", str(course)]
+    assert main(call) == 0 and len(members_of(course)) > 1
+    also = re.findall("make one line of the two in roster.csv, with (.*) in its column also", capsys.readouterr().out)
+    (course / "roster.csv").write_text(f"learner,name,email,also\n{before}{' | '.join(['', *also])}\n")
+    assert main(call) == 0
+    assert "make one line" not in capsys.readouterr().out and [one.learner for one in members_of(course)] == ["ada"]
+
+
+def test_a_name_that_another_has_taken_comes_back_by_the_command_that_is_printed(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    enrol(course, [Member("ada", "King, Ada", "ada@u.edu")])
+    assert main(["roster", "add", "ada", "--name", "Dan Orr", "--course", str(course)]) == 0
+    step = (
+        capsys.readouterr().out.partition("the name comes back by: ")[2].partition(" -m course ")[2].partition("\n")[0]
+    )
+    assert main([*shlex.split(step), "--course", str(course)]) == 0
+    assert members_of(course) == (Member("ada", "King, Ada", "ada@u.edu"),)
 
 
 def test_two_learners_of_one_name_are_named_and_stay_two(
@@ -186,7 +221,7 @@ def test_two_learners_of_one_name_are_named_and_stay_two(
     assert main(["roster", "import", str(tmp_path / "canvas.csv"), "--course", str(course)]) == 0
     assert "may be one person" not in capsys.readouterr().out
     assert main(["roster", "import", str(tmp_path / "moodle.csv"), "--course", str(course)]) == 0
-    assert "jd1 and jane@home.org may be one person" in capsys.readouterr().out
+    assert "jd1 Jane Doe and jane@home.org Jane Doe may be one person" in capsys.readouterr().out
     assert main(["roster", "add", "jd1", "--also", "jane@home.org", "--course", str(course)]) == 2
     assert "make one line of the two" in capsys.readouterr().err
 

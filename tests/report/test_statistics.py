@@ -177,6 +177,8 @@ ETHAN = Person("elin", "Ethan", "Lin", "elin@u.edu", also=frozenset({"number 501
 PLAIN = Person("elin", full_name="Ethan Lin")
 NUMBERED = Person("40211", "Ada", "King")
 BEN = Person("ben", "Ben", "Bell")
+ADA, DAN = (Person(one, one.title(), "King", "king@home.org") for one in ("ada", "dan"))
+SIBLINGS = "Dan,King,,,king@home.org,\nAda,King,,,king@home.org,"
 
 
 @pytest.mark.parametrize(
@@ -222,6 +224,8 @@ def test_a_row_that_says_something_else_of_its_owner_gets_nothing(
         ("Canvas", '"Lin, Ethan",9,,e2,', [PLAIN], ["1"]),
         ("Canvas", '"King, Ada",40211,,ada,', [NUMBERED], ["1"]),
         ("Moodle", "Lin,Ethan,elin,,elin@u.edu,", [ETHAN], ["1"]),
+        ("Moodle", SIBLINGS, [ADA, DAN], ["2", "1"]),
+        ("Moodle", SIBLINGS, [ADA], ["", "1"]),
         ("Canvas, split", "Lin,Ethan,501,elin,A,\nStudent,Test,9,aa,A,", [ETHAN, Person("9", "Test", "Student")], ["1", ""]),
     ],
 )  # fmt: skip

@@ -51,7 +51,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% backward_fills_grad
 # misconception: backward() adds to every .grad | hint: cam_fills_grad
-# breaks: every `.grad` and `requires_grad` is as it was
+# breaks: every `.grad`, `requires_grad` and mode is as it was
 # edits: absolute_value
 -        torch.autograd.grad(score, inputs)
 +        score.backward()
@@ -69,7 +69,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% changes_the_input
 # misconception: makes the caller's pictures require a gradient | hint: cam_changes_x
-# breaks: every `.grad` and `requires_grad` is as it was
+# breaks: every `.grad`, `requires_grad` and mode is as it was
 # edits: absolute_value
 -        inputs = x.clone().detach().requires_grad_(True)
 +        inputs = x.requires_grad_(True)
@@ -316,7 +316,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% leaves_it_unfrozen
 # misconception: lets all parameters require a gradient, and leaves them so | hint: cam_unfreezes
-# breaks: every `.grad` and `requires_grad` is as it was
+# breaks: every `.grad`, `requires_grad` and mode is as it was
 def grad_cam(model, layer, x, targets):
     caught = {}
 
