@@ -43,7 +43,7 @@ class GradingLimits(Configurable):  # type: ignore[misc]
         """The limits of a course with these lessons. Raises UsageError if a value is none, or one is for another lesson."""
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("error")  # that traitlets knows no such option is a warning
+                warnings.simplefilter("error", UserWarning)  # that traitlets knows no such option is a warning
                 limits = cls(config=config)
         except (TraitError, UserWarning) as error:
             raise UsageError(

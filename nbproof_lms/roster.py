@@ -223,7 +223,7 @@ def read_names(path: Path, option: str = "--names") -> Roster:
             notes.append(f"{path.name}, line {line}: {learner[:40]!r} cannot be a learner's id: {why}")
         else:
             one = _member(learner, cells)
-            said_of |= dict.fromkeys(one.numbers, cells.get(STATUS, "") * (IDENTIFIER in heads))
+            said_of |= dict.fromkeys(one.numbers, cells.get(STATUS, ""))
             first = members.setdefault(learner, one)
             # One person of two names, who married for example, has one address.
             is_other = one.name and bare_words(one.name) != bare_words(first.name)
@@ -381,9 +381,8 @@ def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
         for other in alike:
             also = f" {_SEPARATOR} ".join(filter(None, (_as_other(learner), one.email)))
             then = f"make one line of the two in {ROSTER}, with {also} in its column also, behind a {_SEPARATOR} if it holds more"
-            notes[f"{before[other].person.contact} and {one.person.contact} may be one person. If they are: {then}"] = (
-                None
-            )
+            two = f"{before[other].person.contact} and {one.person.contact}"
+            notes[f"{two} may be one person. If they are: {then}"] = None
         known = there.get(learner)
         if known is not None and _differ(words, bare_words(known.name)):
             told = f"{learner} was {known.person.name}, and is {one.person.name} now: an id of theirs is the same"

@@ -495,7 +495,7 @@ for title, net in {"trained": eye, "untrained": DigitNet()}.items():
 #
 # The core path ends here. Three parts follow, each complete in itself:
 #
-# - *Train without holding all gradients* (35 minutes), after some more of Grad-CAM.
+# - *Train without holding all gradients* (30 minutes), after some more of Grad-CAM.
 # - *One gradient for each sample* (45 minutes): which scan broke the patient, and which labels are wrong?
 # - *What is the memory full of?* (40 minutes)
 #

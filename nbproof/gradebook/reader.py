@@ -35,7 +35,6 @@ from nbproof.text import counted, printable
 __all__ = [
     "DueDates",
     "due_dates_in",
-    "is_numbered",
     "is_older",
     "left_behind",
     "lessons_in",
@@ -81,12 +80,9 @@ def is_older(book: Any, number: int) -> bool:
     """Whether a gradebook is a copy of before the state that has this number (:meth:`nbproof.gradebook.writer.Writer.number`).
     Only a file of SQLite has one: of another database nothing tells.
     """
-    return is_numbered(book) and book.db.execute(text("PRAGMA user_version")).scalar() < number
-
-
-def is_numbered(book: Any) -> bool:
-    """Whether its states can have numbers."""
-    return bool(book.db.bind.dialect.name == "sqlite")
+    return book.db.bind.dialect.name == "sqlite" and bool(
+        book.db.execute(text("PRAGMA user_version")).scalar() < number
+    )
 
 
 def people_in(book: Any) -> list[Person]:

@@ -26,7 +26,7 @@ from traitlets.config import Config
 from nbproof.errors import CourseError
 from nbproof.files import written_whole
 from nbproof.gradebook.marks import Mark
-from nbproof.gradebook.reader import due_dates_in, is_numbered, marks_in
+from nbproof.gradebook.reader import due_dates_in, marks_in
 from nbproof.gradebook.receipts import time_in
 from nbproof.gradebook.registry import create_tables, follow, is_by_person
 from nbproof.gradebook.storage_errors import is_one_files
@@ -57,7 +57,7 @@ class Writer(Gradebook):  # type: ignore[misc]
         """Number this state of the gradebook, above ``last``, so that a copy of an earlier one is known. Returns the number;
         ``last`` where the database has no place for one.
         """
-        if not is_numbered(self):
+        if self.db.bind.dialect.name != "sqlite":
             return last
         number: int = max(last, self.db.execute(text("PRAGMA user_version")).scalar()) + 1
         self.db.execute(text(f"PRAGMA user_version = {number}"))

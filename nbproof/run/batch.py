@@ -196,8 +196,15 @@ class _ClassRun:
                 self.writer.write_absent(key)
         unsettled = self.penalties.assign(self._held(names), self.lessons)
         self.state.gradebook = self.writer.number(self.state.gradebook)
-        self.state.complete()
         marks = self._marks()
+        remarks = (
+            *lost,
+            *self._fallen(marks),
+            *self._changed(marks),
+            *left_behind(self.writer, {*map(assignment_of, places(self.root).lessons())}),
+            *(f"{told}: {some_of([*dict.fromkeys(names)], 8)}" for told, names in self._beside.items()),
+        )
+        self.state.complete()
         return GradedClass(
             marks,
             lessons=tuple(ClassLesson(name, name, most) for name, most in lessons_in(self.writer).items()),
@@ -206,13 +213,7 @@ class _ClassRun:
             gradebook=masked(self.writer.db_url),
             reasons=reasons,
             plain_tests={name: len(one.plain) for name, one in blueprints.items() if one.plain},
-            remarks=(
-                *lost,
-                *self._fallen(marks),
-                *self._changed(marks),
-                *left_behind(self.writer, {*map(assignment_of, places(self.root).lessons())}),
-                *(f"{told}: {some_of([*dict.fromkeys(names)], 8)}" for told, names in self._beside.items()),
-            ),
+            remarks=remarks,
             unfit=failed,
             given_away=self.references.given_away,
             anyway=self.anyway,
@@ -501,12 +502,12 @@ def _moved(root: Path, before: Mapping[Key, Mark], after: Mapping[Key, Mark]) ->
 
 
 def _renamed(lesson: str, ids: Mapping[str, str]) -> str:
-    """A line, if answers stand under another question than learners wrote them for. ``ids``: those of before -> of today."""
+    """A line on answers that stand under another question than learners wrote them for. ``ids``: those of before -> of today."""
     moved = ", ".join(f"{old} is {new} now" for old, new in ids.items())
     return (
         f"{lesson}: questions have other ids than in a version that learners have ({moved}). Answers go by id, so those of that "
         f"version count for another question: give each question its id of before, then: {course_command('grade')}"
-    ) * bool(ids)
+    )
 
 
 def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer) -> tuple[str, ...]:
@@ -536,7 +537,8 @@ def _unregistered(
         names = [name for name in states if assignment_of(name) == assignment]
         try:
             for name in names:
-                notes.append(_renamed(name, states[name].renamed))
+                if ids := states[name].renamed:
+                    notes.append(_renamed(name, ids))
             notes.append(writer.register(states[names[0]].config, assignment, states[names[0]].path.parent))
         except GradingError:
             raise

@@ -92,7 +92,7 @@ class RunState:
 
     def plan(self, stood: Mapping[str, Stood | None]) -> None:
         """Take down what is to be marked. A run that goes on with one that was cut off has that one's plan as well."""
-        self.stood = {**stood, **(self.stood if self.is_unfinished else {})}
+        self.stood = {**stood, **self.stood}
 
     def begin(self) -> None:
         """Keep the seed: a run that is cut off goes on with it."""
@@ -100,8 +100,8 @@ class RunState:
         self.save()
 
     def complete(self) -> None:
-        """The next run takes a seed of its own."""
-        self._open = None
+        """The next run takes a seed and a plan of its own."""
+        self._open, self.stood = None, {}
         self.save()
 
     def save(self) -> None:
@@ -233,9 +233,10 @@ def note_problems(root: Path, marks: Iterable[Mark]) -> None:
 def forget(root: Path, learners: Collection[str]) -> None:
     """Forget the problems of these learners, what is settled of theirs, and all else that names them. Raises OSError."""
     state = RunState(root)
-    if state.named.keys() & {*learners}:
-        state.named = {learner: one for learner, one in state.named.items() if learner not in learners}
-        state.save()
+    for learner in learners:
+        state.named.pop(learner, None)
+    state.stood = {name: one for name, one in state.stood.items() if Key.of(name).learner not in learners}
+    state.save()
     marking = root / ".course" / "marking.json"
     marked = read_dict(marking).items()
     _write(marking, {name: one for name, one in marked if name.partition("/")[0] not in learners})

@@ -21,6 +21,7 @@ from nbproof.key import Key
 from nbproof.places import course_config
 from nbproof.report.records import read_class
 from nbproof.report.report import tables
+from nbproof.run.journal import RunState, forget
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, RIGHT
 from nbproof_lms import collect
@@ -324,7 +325,10 @@ def test_first_penalties_are_no_news_after_a_run_that_was_cut_off(
     late_class: Rehearsal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cut_off(late_class, monkeypatch)
+    forget(late_class.root, ["early"])
+    assert {name.partition("/")[0] for name in RunState(late_class.root).stood} == {"late", "later", "excused"}
     assert late_class.grade().remarks == () and _penalties(late_class)["late"] == 1
+    assert RunState(late_class.root).stood == {}, "and what is not needed any more names nobody"
 
 
 def test_another_time_or_another_gradebook_since_is_named_until_it_is_graded(
