@@ -64,7 +64,7 @@ def _environment(draft: Draft, name: str, found: Helped) -> None:
 
 
 def _once(draft: Draft, text: str) -> None:
-    if not draft.done:
+    if all(cell["source"] != text for cell in draft.notebook.cells):
         draft.top(text)
 
 
