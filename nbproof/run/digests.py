@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -27,11 +28,12 @@ from nbproof.places import places
 from nbproof.recover.matching import Former, bare, former_cells, renamed
 from nbproof.recover.notebook_bytes import Damaged, cells_in
 from nbproof.run.journal import keep_version
+from nbproof.sandbox.fork_server import ROLES
 
 __all__ = [
-    "GRADED_BY",
     "LessonState",
     "environment",
+    "graded_by",
     "grader_digest",
     "leaf_versions",
 ]
@@ -48,24 +50,45 @@ def leaf_versions() -> dict[str, str]:
     return found
 
 
-GRADED_BY = (
-    "cells.py",
-    "checks",
-    "display/help.py",
-    "display/panel.py",
-    "display/words.py",
-    "gradebook/graded_notebook.py",
-    "gradebook/typeset.py",
-    "gradebook/writer.py",
-    "marking",
-    "recover",
-    "sandbox",
-    "values",
+_VERDICTS = (
+    "nbproof.gradebook.graded_notebook",
+    "nbproof.gradebook.writer",
+    "nbproof.marking.marker",
+    "nbproof.sandbox.fork_server",
+    *ROLES.values(),
 )
-"""What a verdict, its graded notebook and its marks depend on: modules of the tool, and whole rooms.
+"""The modules that make a verdict, that show it and that keep it."""
 
-All else that a run uses decides where, when and for which learner, or only tells of it.
-"""
+_IMPORT = re.compile(r"^ *(?:from|import) (nbproof[\w.]*)(?: import (?:\(([^)]*)\)|(.*)))?", re.MULTILINE)
+
+
+def graded_by() -> dict[str, Path]:
+    """The modules of the tool that a verdict, its graded notebook and its marks depend on, with their files.
+
+    They are the modules that make them, and what these import. All else that a run uses decides where, when and for
+    which learner something is done, or only tells of it.
+    """
+    one = the_course()
+    waiting = [*_VERDICTS, one.language, *(f"nbproof.values.leaves.{name}" for name in one.leaves)]
+    found: dict[str, Path] = {}
+    while waiting:
+        name = waiting.pop()
+        path = _file_of(name)
+        if name in found or path is None:
+            continue
+        found[name] = path
+        waiting.append(name.rpartition(".")[0])  # Python imports a package before its modules
+        for module, listed, plain in _IMPORT.findall(path.read_text(encoding="utf-8")):
+            waiting += [module, *(f"{module}.{other}" for other in re.findall(r"\w+", listed or plain))]
+    return found
+
+
+def _file_of(module: str) -> Path | None:
+    """Where a module of the tool lies; None if the name is no module of it."""
+    tool, *parts = module.split(".")
+    place = Path(__file__).resolve().parents[1].joinpath(*parts)
+    files = (place.with_suffix(".py"), place / "__init__.py")
+    return next((path for path in files if tool == "nbproof" and path.is_file()), None)
 
 
 @cache
@@ -74,11 +97,9 @@ def grader_digest() -> str:
 
     It is computed once in a process: a process that goes on after `git pull` still runs the old code.
     """
-    one, tool = the_course(), Path(__file__).resolve().parent.parent
-    files = [*one.folder.glob("course.toml")]
+    one = the_course()
+    files = [*one.folder.glob("course.toml"), *graded_by().values()]
     files += one.folder.glob("*.py") if one.package else ()
-    for place in (tool / name for name in GRADED_BY):
-        files += [place] if place.is_file() else place.rglob("*.py")
     parts = [part for path in sorted(files) for part in (path.name.encode(), path.read_bytes())]
     return digest_of(json.dumps(leaf_versions()).encode(), *parts)
 

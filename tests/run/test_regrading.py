@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -142,11 +144,16 @@ def test_changed_checking_code_and_limits_concern_everything(room: Rehearsal, mo
     ("edited", "graded"),
     [
         ("nbproof/sandbox/engine.py", True),
+        ("nbproof/text.py", True),
+        ("nbproof/course_file.py", True),
+        ("nbproof/display/words.py", True),
         ("course/probing.py", True),
         ("lessons/02_tensor_hooks/hints.toml", False),
         # It is the lesson's: see tests/checks/test_visible.py.
         ("lessons/02_tensor_hooks/weight_grad/checks.py", False),
         ("nbproof/run/pool.py", False),
+        ("nbproof/report/statistics.py", False),
+        ("nbproof/cli/grade_command.py", False),
     ],
 )
 def test_what_regrades_a_class_follows_from_what_was_edited(
@@ -162,6 +169,19 @@ def test_what_regrades_a_class_follows_from_what_was_edited(
     with (tmp_path / edited).open("r+") as file:  # it is there
         file.write(file.read() + "\n")
     assert (digests.grader_digest.__wrapped__() != before) is graded
+
+
+def test_what_verdicts_import_regrades_a_class() -> None:
+    """Python's own import is asked in another process: what it has loaded is part of the digest."""
+    makers = ("marking.marker", "marking.judge_server", "sandbox.worker", "sandbox.fork_server", "gradebook.writer")
+    lines = [f"import nbproof.{one}" for one in makers]
+    program = "\n".join(
+        [*lines, "import sys", "print(*(one for one in sys.modules if one.split('.')[0] == 'nbproof'))"]
+    )
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    empty = {name for name in loaded if not Path(str(sys.modules.get(name, digests).__file__)).read_bytes()}
+    assert len(loaded) > 50
+    assert set(loaded) - empty <= set(digests.graded_by())
 
 
 def test_data_files_are_part_of_a_submission(room: Rehearsal) -> None:
