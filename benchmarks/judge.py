@@ -27,10 +27,10 @@ from nbproof.checks.case import Case
 from nbproof.checks.check import Check, judge, judge_here, listing
 from nbproof.display.panel import html_of, text_of
 from nbproof.marking.blueprint import read_blueprint
-from nbproof.marking.results import pack
 from nbproof.places import course_config
 from nbproof.sandbox import evidence_wire, wire
 from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS
+from nbproof.sandbox.packed_place import pack
 from nbproof.terminal import progress
 from nbproof.values import leaf
 from nbproof.values.evidence import snapshot

@@ -32,7 +32,6 @@ from nbproof.authoring.lesson import Candidate, Exercise, Lesson, find_lessons, 
 from nbproof.cells import CellKind
 from nbproof.checks import check as checking
 from nbproof.checks.check import Check
-from nbproof.display.words import ENGLISH
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark
@@ -40,6 +39,7 @@ from nbproof.places import course_config
 from nbproof.recover.answers import Answers
 from nbproof.sandbox.engine import Engine
 from nbproof.terminal import progress
+from nbproof.values.words import ENGLISH
 
 Asked = tuple[str, type[Check]]
 ROOT = Path(__file__).parent.parent

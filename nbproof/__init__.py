@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from nbproof.checks.check_cells import watch_test_cells
-from nbproof.front_end import graded_later
+from nbproof.front_end import is_sealed
 
 if TYPE_CHECKING:
     from nbproof.checks.check import Check
@@ -31,17 +31,29 @@ def __getattr__(name: str) -> Any:
     return getattr(importlib.import_module(_ROOMS[name]), name)
 
 
+def _graded_later(what: str = "", exercise: str = "") -> bool:
+    """Whether there is nothing to show, because a submission is being graded; then a line says so.
+
+    ``what``: the call; without one it is the check of an exercise.
+    """
+    if is_sealed():
+        from nbproof.values.words import words
+
+        print(words().text("later", what=what or words().text("the check of", exercise=exercise)))
+    return is_sealed()
+
+
 def check(exercise: str, *tasks: type[Check], part: str = "") -> None:
     """Check your answer to an exercise, or one part of it: shows a panel, and raises an error if nobody looks at it."""
     from nbproof.checks.check import check_in
 
-    if tasks or not graded_later(exercise=exercise):
+    if tasks or not _graded_later(exercise=exercise):
         check_in(sys._getframe(1).f_globals, exercise, *tasks, part=part)
 
 
 def hint(exercise: str | None = None) -> None:
     """Show the next step of help: after a check that failed, or, with an exercise's id, for a start."""
-    if not graded_later("hint()"):
+    if not _graded_later("hint()"):
         from nbproof.display.help import show_next_step
 
         show_next_step(exercise)
@@ -49,7 +61,7 @@ def hint(exercise: str | None = None) -> None:
 
 def progress() -> None:
     """Show which exercises are solved, which were tried, and where to go on. It is kept on this disk only."""
-    if not graded_later("progress()"):
+    if not _graded_later("progress()"):
         from nbproof.display.progress import show_progress
 
         show_progress()
@@ -57,7 +69,7 @@ def progress() -> None:
 
 def solution(exercise: str) -> None:
     """Show the reference answer to an exercise that you have solved, and two other right ones."""
-    if not graded_later("solution()"):
+    if not _graded_later("solution()"):
         from nbproof.display.panel import show_solution
 
         show_solution(exercise)

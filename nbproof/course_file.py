@@ -67,7 +67,7 @@ class CourseFile:
     nothing_came: str = ""
     """The hint for an empty list that should hold something; empty if that can mean anything."""
 
-    language: str = "nbproof.display.words"
+    language: str = ""
     """The module with the ``WORDS`` that tell learners what checks found; English, if a course names none."""
 
     @property
@@ -111,14 +111,6 @@ class CourseFile:
     def pictures(self) -> Any:
         """The module of :attr:`picture`; None if a course has no such pictures. Importing it may take seconds."""
         return importlib.import_module(self.picture) if self.picture else None
-
-    def words(self) -> Any:
-        """The words of :attr:`language`: an object of a subclass of :class:`nbproof.display.words.Language`."""
-        try:
-            return importlib.import_module(self.language).WORDS
-        except (ImportError, AttributeError) as error:
-            place, cure = str(self.folder / _NAME), "name a module of the course's package, with WORDS in it"
-            raise UsageError(f"the language {self.language} cannot be read: {error}", place, cure) from None
 
     def released_in(self, root: Path) -> Path:
         """Where the notebooks for learners lie: in the course's folder, or, if ``root`` has none, in the installed package."""

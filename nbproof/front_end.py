@@ -7,13 +7,12 @@ import sys
 from html import escape
 from typing import Any
 
-from nbproof.course_file import the_course
 from nbproof.text import code_parts
 
 __all__ = [
     "MONO",
     "framed",
-    "graded_later",
+    "is_sealed",
     "person_at_work",
     "prose",
     "ran_before",
@@ -94,14 +93,8 @@ def seal() -> None:
     _sealed = True
 
 
-def graded_later(what: str = "", exercise: str = "") -> bool:
-    """Whether there is nothing to show, because a submission is being graded; then a line says so.
-
-    ``what``: the call; without one it is the check of an exercise.
-    """
-    if _sealed:
-        words = the_course().words()
-        print(words.text("later", what=what or words.text("the check of", exercise=exercise)))
+def is_sealed() -> bool:
+    """Whether this process grades submissions."""
     return _sealed
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nbproof.display.words import Language
+from nbproof.values.words import Language
 
 __all__ = ["WORDS"]
 

@@ -12,6 +12,7 @@ import pytest
 from nbproof import course_file
 from nbproof.course_file import find_course, the_course, use_course
 from nbproof.errors import UsageError
+from nbproof.values.words import words
 from tests import ROOT, typed
 
 
@@ -162,4 +163,4 @@ def test_a_language_that_is_none_is_said(nowhere: None, tmp_path: Path) -> None:
     module = "json"
     use_course(str(_course(tmp_path, "knots", f'says = "Knots"\nlanguage = "{module}"')))
     with pytest.raises(UsageError, match=f"the language {module} cannot be read"):
-        the_course().words()
+        words()

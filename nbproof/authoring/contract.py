@@ -23,10 +23,10 @@ from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.display.help import all_hints, known_hint
 from nbproof.display.outline import checks_in
-from nbproof.display.words import words
 from nbproof.errors import LessonError, refuse_unknown
 from nbproof.handed_out import CHECKS
 from nbproof.text import counted
+from nbproof.values.words import words
 
 __all__ = [
     "MAX_UNSEEN",

@@ -57,12 +57,12 @@ from nbproof.checks.case import Case, Plan
 from nbproof.checks.check import Check, bring
 from nbproof.checks.namespace import undisturbed
 from nbproof.checks.visible import run_apart
-from nbproof.display.words import words
 from nbproof.values.compare import first_difference, plainly
 from nbproof.values.describe import in_words
 from nbproof.values.evidence import snapshot
 from nbproof.values.leaf import warm_up
 from nbproof.values.results import Finding, ProbeError, ProbeResult
+from nbproof.values.words import words
 
 __all__ = ["Beyond", "Disagreement", "Exploration", "Explored", "Search", "explore"]
 

@@ -18,11 +18,11 @@ from nbproof.cells import visible_and_hidden
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, collecting, judge_here, seeds_of
 from nbproof.display.help import all_hints
-from nbproof.display.words import words
 from nbproof.values.compare import plainly
 from nbproof.values.evidence import snapshot
 from nbproof.values.leaf import seeded
 from nbproof.values.results import Finding, ProbeError, ProbeResult
+from nbproof.values.words import words
 
 __all__ = ["Trial", "Tried", "prepare", "try_candidate"]
 

@@ -62,4 +62,4 @@ def _launched(request: Namespace) -> Launched | None:
         return None
     pages = len(intake.submissions) or _MOST_WRITERS
     writers = 0 if request.no_feedback else min(pages, os.cpu_count() or 1, _MOST_WRITERS)
-    return launch(isolation_or_refuse(request.unsafe, request.isolation).level, writers)
+    return launch(isolation_or_refuse(request.unsafe, request.isolation).level, "nbproof.feedback.page_writer", writers)

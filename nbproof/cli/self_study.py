@@ -13,7 +13,6 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.display.panel import text_of
-from nbproof.display.words import words
 from nbproof.errors import UsageError
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.limits import GradingLimits
@@ -26,6 +25,7 @@ from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, why_not_is
 from nbproof.sandbox.launch import refuse_if_exposed
 from nbproof.terminal import console_for_output, say
 from nbproof.values.results import Outcome, Status
+from nbproof.values.words import words
 
 __all__ = ["check_notebook", "print_notebook"]
 

@@ -27,10 +27,10 @@ from typing import Any
 from nbproof.course_file import the_course
 from nbproof.display.outline import exercise_named
 from nbproof.display.session import SESSION
-from nbproof.display.words import words
 from nbproof.errors import LessonError
 from nbproof.front_end import MONO, framed, prose, show
 from nbproof.handed_out import hint_files
+from nbproof.values.words import words
 
 __all__ = [
     "WAY_IN",

@@ -16,12 +16,12 @@ from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, exercise_hints, hint_for, say
 from nbproof.display.outline import outline
 from nbproof.display.progress import DiaryError, entries
-from nbproof.display.words import words
 from nbproof.front_end import MONO, framed, prose, shell, show, sign
 from nbproof.handed_out import read_named_cells
 from nbproof.values.compare import Difference, place_of, plainly
 from nbproof.values.evidence import Parts, snapshot
 from nbproof.values.results import Finding, first_wrong
+from nbproof.values.words import words
 
 __all__ = ["html_of", "right_answers", "say_untouched", "show_findings", "show_solution", "tables_html", "text_of"]
 

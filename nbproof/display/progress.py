@@ -20,8 +20,8 @@ from pathlib import Path
 
 from nbproof.course_file import the_course
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson, outline
-from nbproof.display.words import words
 from nbproof.front_end import MONO, framed, prose, show, sign
+from nbproof.values.words import words
 
 __all__ = [
     "DiaryError",

@@ -26,7 +26,6 @@ from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named, outline, title_of
-from nbproof.display.words import words
 from nbproof.errors import UsageError
 from nbproof.feedback.own_code import (
     LARGEST_PICTURE,
@@ -44,11 +43,13 @@ from nbproof.front_end import prose
 from nbproof.gradebook.marks import CellMark, Mark
 from nbproof.gradebook.typeset import Typesetter
 from nbproof.handed_out import hint_files
-from nbproof.marking.results import CellRun, Verdict, WrittenAnswer, unpack
+from nbproof.marking.results import CellRun, Verdict, WrittenAnswer
 from nbproof.recover.answers import OwnCell
 from nbproof.run.journal import journal_of, journalled_verdict
+from nbproof.sandbox.packed_place import unpack
 from nbproof.text import duration, in_utc
 from nbproof.values.results import FAULTS, Cause, Finding, Outcome, Status
+from nbproof.values.words import words
 
 __all__ = [
     "Addressee",
@@ -287,7 +288,7 @@ def _share(score: float, most: float) -> str:
 def made_of() -> str:
     """Changes whenever anything does that ends up in a page."""
     here = Path(__file__).parent
-    others = [here.parent / "display" / "words.py", here.parent / "gradebook" / "typeset.py"]
+    others = [here.parent / "values" / "words.py", here.parent / "gradebook" / "typeset.py"]
     files = sorted([*here.glob("*.py"), *_FOLDER.glob("*.*"), *hint_files(the_course().texts), *others])
     return digest_of(repr((outline(), words().texts)).encode(), *(path.read_bytes() for path in files))
 

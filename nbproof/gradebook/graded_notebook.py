@@ -29,7 +29,6 @@ from traitlets.config import Config
 
 from nbproof.cells import name_of
 from nbproof.display.panel import html_of, text_of
-from nbproof.display.words import words
 from nbproof.files import digest_of, replace_file
 from nbproof.gradebook.receipts import SECRET, TIME, secret_in, time_in
 from nbproof.gradebook.typeset import Typesetter
@@ -42,6 +41,7 @@ from nbproof.places import config_of, places
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged, files_below, read_file
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
+from nbproof.values.words import words
 
 __all__ = ["earlier_folder", "graded_notebook", "hand_on", "is_coloured", "keep_earlier", "without_blank_lines"]
 

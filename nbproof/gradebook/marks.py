@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from nbproof.display.words import words
 from nbproof.errors import CourseError
 from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.results import Verdict
 from nbproof.text import printable
 from nbproof.values.results import Outcome, Status
+from nbproof.values.words import words
 
 __all__ = [
     "CellMark",

@@ -1,29 +1,18 @@
-"""What grading found, as frozen data; also what was brought beside what was wanted, in a few JSON-able bytes.
-
-A verdict carries the latter, and a feedback page draws it.
-"""
+"""What grading found, as frozen data."""
 
 from __future__ import annotations
 
-import base64
-import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nbproof.recover.answers import OwnCell
-from nbproof.sandbox import evidence_wire, wire
-from nbproof.values.compare import Place, place_of, plainly, worth_drawing
-from nbproof.values.evidence import Evidence, snapshot
 from nbproof.values.results import Outcome
 
 __all__ = [
     "CellRun",
     "Verdict",
     "WrittenAnswer",
-    "pack",
-    "unpack",
 ]
 
 
@@ -111,43 +100,3 @@ class Verdict:
         written = tuple(WrittenAnswer(**one) for one in data.get("written", ()))
         own = tuple(OwnCell(**{**one, "questions": tuple(one.get("questions", ()))}) for one in data.get("own", ()))
         return cls(**{**data, "exercises": exercises, "runs": runs, "written": written, "own": own})
-
-
-_MOST_BYTES = 64 * 1024
-"""Of arrays, both sides together, before they are compressed. A larger answer has no picture."""
-
-_MOST_TEXT = 16 * 1024
-
-
-def pack(compared: tuple[Evidence, object] | None) -> dict[str, Any] | None:
-    """The place where both part, packed; None if a picture tells no more than the sentence, or would be too large."""
-    if compared is None:
-        return None
-    try:
-        place = place_of(*compared)
-        if place is None or not worth_drawing(place):
-            return None
-        sides, payload = evidence_wire.encode([place.got, snapshot(plainly(place.wanted))])
-        if len(payload) > _MOST_BYTES or len(json.dumps(sides)) > _MOST_TEXT:
-            return None
-        packed = base64.b64encode(zlib.compress(payload, 6)).decode("ascii")
-    except Exception:  # it is there for a picture only: what a learner brings must not cost them the verdict
-        return None
-    return {"where": place.where[:200], "sides": sides, "bytes": packed, "tolerance": place.tolerance}
-
-
-def unpack(packed: object) -> Place | None:
-    """The place that :func:`pack` packed; None for anything else."""
-    if not isinstance(packed, dict):
-        return None
-    try:
-        unzip = zlib.decompressobj()
-        payload = unzip.decompress(base64.b64decode(packed["bytes"], validate=True), _MOST_BYTES + 1)
-        sides = evidence_wire.decode(packed["sides"], payload)
-        if not isinstance(sides, list) or len(sides) != 2:
-            return None
-        near = packed["tolerance"]
-        tolerance = None if near is None else (float(near[0]), float(near[1]))
-        return Place(str(packed["where"])[:200], sides[0], sides[1], tolerance)
-    except (KeyError, TypeError, ValueError, IndexError, zlib.error, wire.WireError):
-        return None

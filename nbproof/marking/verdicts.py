@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from nbproof.course_file import the_course
 from nbproof.display.help import known_hint
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, written_in
@@ -26,6 +25,7 @@ from nbproof.sandbox.usage import MAX_FILES
 from nbproof.values.compare import Differs
 from nbproof.values.leaves import class_names
 from nbproof.values.results import UNANSWERED, UNTOLD, Cause, Finding, Outcome, ProbeError, Reason, Status, first_wrong
+from nbproof.values.words import words
 
 __all__ = [
     "Progress",
@@ -273,7 +273,7 @@ def in_few_words(finding: Finding, names: Collection[str], lines: Collection[str
     # A place is made of what the truth names; of what the learner's process names where that is one too many.
     if difference is None or difference.kind is Differs.EXTRA:
         return replace(told, difference=None)
-    got = str(the_course().words().text("something else")) if difference.got else ""
+    got = words().text("something else") if difference.got else ""
     return replace(told, difference=replace(difference, got=got, detail=None))
 
 

@@ -12,12 +12,12 @@ from typing import Any
 from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.display.help import Hint, all_hints
 from nbproof.display.outline import exercise_named
-from nbproof.display.words import words
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Lateness, Mark
 from nbproof.grouping import grouped
 from nbproof.key import assignment_of
 from nbproof.text import counted, duration, printable, some_of
 from nbproof.values.results import FAULTS, Outcome, Status
+from nbproof.values.words import words
 
 __all__ = [
     "exercise_rows",

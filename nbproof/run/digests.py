@@ -69,7 +69,11 @@ def graded_by() -> dict[str, Path]:
     which learner something is done, or only tells of it.
     """
     one = the_course()
-    waiting = [*_VERDICTS, one.language, *(f"nbproof.values.leaves.{name}" for name in one.leaves)]
+    waiting = [
+        *_VERDICTS,
+        one.language or "nbproof.values.words",
+        *(f"nbproof.values.leaves.{name}" for name in one.leaves),
+    ]
     found: dict[str, Path] = {}
     while waiting:
         name = waiting.pop()

@@ -19,7 +19,6 @@ from pathlib import Path
 import nbformat
 
 from nbproof.cells import name_of
-from nbproof.display.words import words
 from nbproof.files import digest_of
 from nbproof.key import Key
 from nbproof.marking.blueprint import Blueprint, files_beside, fill_in
@@ -33,6 +32,7 @@ from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.shown import visible_folders
 from nbproof.values.results import FAULTS, Cause, Outcome
+from nbproof.values.words import words
 
 __all__ = ["REFERENCE", "References", "reference_answers", "shortfall"]
 

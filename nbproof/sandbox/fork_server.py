@@ -1,10 +1,10 @@
 """The warm interpreter that workers are forked from. Runs no learner's code and computes nothing.
 
-Started by the engine with the arguments FD ROOT LEVEL PATH COURSE WRITERS, where PATH is what may be
-imported from beyond the interpreter's own folders, COURSE where its course.toml lies, and WRITERS a descriptor for each fork
-that is to write feedback pages. It imports what lessons import, forks these, confines itself
-(:mod:`nbproof.sandbox.namespaces`), then forks a worker, or a judge, for each request that comes over the control socket, and
-reports how each ended. OpenMP's thread pools do not survive a fork, so nothing is ever computed here.
+Started by the engine with the arguments FD ROOT LEVEL PATH COURSE WRITER LINES, where PATH is what may be
+imported from beyond the interpreter's own folders, COURSE where its course.toml lies, WRITER a module that writes feedback
+pages, by ``serve(line)``, and LINES a descriptor for each fork that is to do so. It imports what lessons import, forks these,
+confines itself (:mod:`nbproof.sandbox.namespaces`), then forks a worker, or a judge, for each request that comes over the
+control socket, and reports how each ended. OpenMP's thread pools do not survive a fork, so nothing is ever computed here.
 """
 
 from __future__ import annotations
@@ -33,11 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ROLES", "ForkServer", "main"]
 
-ROLES = {"worker": "nbproof.sandbox.worker", "judge": "nbproof.marking.judge_server"}
+ROLES = {"worker": "nbproof.sandbox.worker", "judge": "nbproof.sandbox.judge_server"}
 """What a fork may be: modules with ``serve(channel)``."""
-
-_WRITER = "nbproof.feedback.page_writer"
-"""What a fork is that is not sealed, because no learner's code comes near it: it has ``serve(line)`` as well."""
 
 _NEWPID = 0x20000000
 _TICK_MS = 5
@@ -66,8 +63,8 @@ def main() -> int:
                 importlib.import_module(name)
         gc.freeze()
         gc.enable()
-        for descriptor in json.loads(sys.argv[6]):
-            _fork_writer(descriptor)
+        for descriptor in json.loads(sys.argv[7]):
+            _fork_writer(sys.argv[6], descriptor)
         namespaces.remember_mapped()
         if isolation is Isolation.FULL:
             namespaces.confine(root)
@@ -90,8 +87,11 @@ def main() -> int:
     os._exit(0)
 
 
-def _fork_writer(descriptor: int) -> None:
-    """Start a process that writes feedback pages until its line is cut. It is nobody's child, so nobody here ends it."""
+def _fork_writer(module: str, descriptor: int) -> None:
+    """Start a process that writes feedback pages until its line is cut. It is nobody's child, so nobody here ends it.
+
+    It is not sealed, because no learner's code comes near it.
+    """
     between = os.fork()
     if between:
         os.close(descriptor)
@@ -101,7 +101,7 @@ def _fork_writer(descriptor: int) -> None:
         os._exit(0)
     try:
         _close_all_but({0, 1, 2, descriptor})
-        importlib.import_module(_WRITER).serve(Connection(descriptor))
+        importlib.import_module(module).serve(Connection(descriptor))
     finally:
         os._exit(0)
 

@@ -108,8 +108,8 @@ _START = (
 """The tool that grades is the one that judges: by PYTHONPATH it may be another one than the interpreter would find."""
 
 
-def launch(isolation: Isolation, writers: int = 0) -> Launched:
-    """Start :mod:`nbproof.sandbox.fork_server`; returns at once. ``writers``: so many forks write feedback pages."""
+def launch(isolation: Isolation, writer: str = "", writers: int = 0) -> Launched:
+    """Start :mod:`nbproof.sandbox.fork_server`; returns at once. ``writers``: so many forks run ``writer``, a module."""
     folder = Path(tempfile.mkdtemp(prefix="grading-"))
     (folder / "root").mkdir()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -133,6 +133,7 @@ def launch(isolation: Isolation, writers: int = 0) -> Launched:
             isolation.value,
             json.dumps(import_path()),
             str(the_course().folder),
+            writer,
             json.dumps(far_ends),
             str(Path(__file__).resolve().parents[2]),
         ],

@@ -89,7 +89,7 @@ class Detail:
 
 @dataclass(frozen=True)
 class Difference:
-    """The first place where got and wanted differ, as data: :mod:`nbproof.display.words` says it."""
+    """The first place where got and wanted differ, as data: :mod:`nbproof.values.words` says it."""
 
     where: str
     """The place, as the learner would write it: ``answer[1]``; of a result without a name ``[1]``, or nothing."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 
-from nbproof.course_file import the_course
 from nbproof.values.evidence import Evidence, Parts, TensorRecord, Unreadable
 
 __all__ = ["in_words", "sort_and_value", "sort_of"]
@@ -31,7 +30,9 @@ def _words(value: Evidence) -> str:
             return " ".join(repr(array).split())
         # The library would format each element, for a text that is cut after the first few.
         head, bracket, tail = " ".join(repr(array.flatten()[:_SHOWN_FIRST]).split()).rpartition("]")
-        return str(the_course().words().text("of shape", what=f"{head}, ...{bracket}{tail}", shape=value.shape))
+        from nbproof.values.words import words
+
+        return words().text("of shape", what=f"{head}, ...{bracket}{tail}", shape=value.shape)
     if isinstance(value, (Unreadable, Parts)):
         return sort_of(value)
     if isinstance(value, list):
@@ -45,17 +46,19 @@ def _words(value: Evidence) -> str:
 
 def sort_of(value: Evidence) -> str:
     """What sort of thing a value is."""
-    words = the_course().words()
+    from nbproof.values.words import words
+
+    ours = words()
     if isinstance(value, Parts):
         return value.noun
     if isinstance(value, (list, dict)):
-        return str(words.sort(type(value).__name__, words.counted("items", len(value))))
+        return ours.sort(type(value).__name__, ours.counted("items", len(value)))
     if isinstance(value, TensorRecord):
-        noun = words.sort(value.leaf.name, otherwise=value.leaf.noun)
-        return str(words.text("of shape", what=noun, shape=value.shape))
+        noun = ours.sort(value.leaf.name, otherwise=value.leaf.noun)
+        return ours.text("of shape", what=noun, shape=value.shape)
     if isinstance(value, Unreadable):
-        return str(words.sort(value.what, value.of))
-    return str(words.sort(type(value).__name__))
+        return ours.sort(value.what, value.of)
+    return ours.sort(type(value).__name__)
 
 
 def sort_and_value(value: Evidence) -> str:

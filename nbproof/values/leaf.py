@@ -80,7 +80,7 @@ class Leaf:
     mark: ClassVar[str]
     """One letter for records of it on the wire: no other leaf type has it."""
     noun: ClassVar[str]
-    """What one of its values is called: ``a tensor``; another language (nbproof/display/words.py) has its own noun."""
+    """What one of its values is called: ``a tensor``; another language (nbproof/values/words.py) has its own noun."""
     folder: ClassVar[str]
     """Where the library's code lies: errors that come from there are not a learner's line."""
     kinds: ClassVar[tuple[type, ...]]
@@ -183,7 +183,9 @@ def warm_up() -> None:
         for name in leaf.warm:
             importlib.import_module(name)
     the_course().warm_up()
-    the_course().words()
+    from nbproof.values.words import words
+
+    words()
 
 
 def not_a_number() -> Any:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from nbproof.course_file import the_course
 from nbproof.values.compare import Difference
 from nbproof.values.evidence import Evidence
 
@@ -36,7 +35,7 @@ UNTOLD = "?"
 
 @dataclass(frozen=True)
 class ProbeError:
-    """What ended a probe on the learner's side, as data: :mod:`nbproof.display.words` says it."""
+    """What ended a probe on the learner's side, as data: :mod:`nbproof.values.words` says it."""
 
     kind: str
     """The exception's class name, or UNANSWERED; empty if there is only a message."""
@@ -251,9 +250,10 @@ class CheckFailed(AssertionError):
         # IPython shows these lines instead of a traceback through the checker. In a notebook the panel above has
         # said everything; nbgrader's Validate, and a terminal, show the error without it.
         from nbproof.front_end import shell
+        from nbproof.values.words import words
 
         if "NBGRADER_EXECUTION" not in os.environ and shell() is not None:
-            return [f"{type(self).__name__}: {the_course().words().text('see above')}"]
+            return [f"{type(self).__name__}: {words().text('see above')}"]
         lines = str(self).splitlines()
         shown = lines if "NBGRADER_EXECUTION" in os.environ else lines[:1]
         return [f"{type(self).__name__}: " + "\n".join(shown)]

@@ -26,10 +26,10 @@ from typing import Any
 import psutil
 
 from nbproof.cells import BEGIN_HIDDEN
-from nbproof.display.words import ENGLISH
 from nbproof.run.journal import RunState, problems_of
 from nbproof.testing import Rehearsal
 from nbproof.values.results import Outcome as Ended
+from nbproof.values.words import ENGLISH
 from tests import without_demonstrations
 from tests.attacks.adopted import adopt_into
 from tests.attacks.arsenal import HONEST, LESSON, Attack, Scene

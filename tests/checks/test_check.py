@@ -16,8 +16,8 @@ from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, check, collecting, judge_here, seeds_of
 from nbproof.display.help import all_hints
 from nbproof.display.panel import html_of, text_of
-from nbproof.display.words import ENGLISH
 from nbproof.values.results import CheckFailed, Finding
+from nbproof.values.words import ENGLISH
 
 CELL = Callable[..., dict[str, Any]]
 

@@ -27,10 +27,10 @@ from nbproof.checks.check import Check, bring
 from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, Unanswered, trouble_of, undisturbed
 from nbproof.course_file import the_course
-from nbproof.display.words import ENGLISH
 from nbproof.values.compare import AnyOf, Matches, first_difference
 from nbproof.values.evidence import snapshot
 from nbproof.values.results import ProbeError
+from nbproof.values.words import ENGLISH
 
 CASE = Case(1)
 

@@ -16,9 +16,9 @@ from course.probing import hook_counts, other_forward
 from course.traces import Storages, gradients_left, parameters_of, what_runs
 from course.truths import ANYTHING, other_than, same_both_times, storages_left, such_that, undisclosed
 from nbproof.checks.case import Case
-from nbproof.display.words import ENGLISH
 from nbproof.values.compare import first_difference, is_same
 from nbproof.values.evidence import snapshot
+from nbproof.values.words import ENGLISH
 
 ONE, TWO = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0])
 

@@ -16,7 +16,8 @@ from nbproof.display.help import all_hints, exercise_hints, steps
 from nbproof.feedback.own_code import Made, made_in
 from nbproof.feedback.page import Addressee, feedback_page, refusal_page
 from nbproof.gradebook.marks import CellMark, Lateness, Mark
-from nbproof.marking.results import CellRun, Verdict, WrittenAnswer, pack
+from nbproof.marking.results import CellRun, Verdict, WrittenAnswer
+from nbproof.sandbox.packed_place import pack
 from nbproof.values.compare import Difference, Differs
 from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
 

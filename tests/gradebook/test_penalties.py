@@ -13,7 +13,6 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 
 from nbproof.cli.main import main
-from nbproof.display.words import ENGLISH
 from nbproof.errors import CourseError
 from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.registry import create_tables
@@ -24,6 +23,7 @@ from nbproof.report.report import tables
 from nbproof.run.journal import RunState, forget
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, RIGHT
+from nbproof.values.words import ENGLISH
 from nbproof_lms import collect
 from nbproof_lms.attendance import late_by_word
 from tests import ROOT

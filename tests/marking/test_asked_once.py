@@ -9,7 +9,6 @@ from typing import Any
 import nbformat
 import pytest
 
-from nbproof.display.words import ENGLISH
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.execution import Execution
 from nbproof.marking.judge import Judge
@@ -19,6 +18,7 @@ from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.worker_handle import Worker
 from nbproof.testing import Bench
 from nbproof.testing.small import LESSON, POINTS, RIGHT, WRONG
+from nbproof.values.words import ENGLISH
 
 ALL = sum(POINTS.values())
 

@@ -13,7 +13,6 @@ import torch
 
 from nbproof.authoring.lesson import Candidate, Exercise
 from nbproof.checks.check_cells import probe_part
-from nbproof.display.words import ENGLISH
 from nbproof.errors import UsageError
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import read_blueprint
@@ -25,6 +24,7 @@ from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.judging import JudgeProcess
 from nbproof.testing import Bench
 from nbproof.testing.small import LESSON, POINTS, RIGHT
+from nbproof.values.words import ENGLISH
 from tests import SLUGS, some_by_day, the_lesson, the_lessons
 from tests.warm import limited
 

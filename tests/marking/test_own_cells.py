@@ -9,7 +9,6 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from nbproof.display.words import ENGLISH
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.marking.blueprint import OWN, Blueprint, fill_in, read_blueprint
 from nbproof.marking.marker import read_answers
@@ -21,6 +20,7 @@ from nbproof.recover.search import found_in
 from nbproof.sandbox.engine import Engine
 from nbproof.testing import Bench
 from nbproof.testing.small import LESSON, POINTS, RIGHT
+from nbproof.values.words import ENGLISH
 
 ALL = sum(POINTS.values())
 Graded = Callable[..., Verdict]

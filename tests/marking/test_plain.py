@@ -22,7 +22,6 @@ from traitlets.config import Config
 
 from benchmarks.stock import grade_plainly, plain_config
 from nbproof.cells import headings_in, name_of, titles_in
-from nbproof.display.words import ENGLISH
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.judge import Judge
@@ -36,6 +35,7 @@ from nbproof.run.pool import PoolMaker
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.testing import Bench, Rehearsal
+from nbproof.values.words import ENGLISH
 
 ROOT = Path(__file__).parent.parent.parent
 SLUG = "ps1"

@@ -11,7 +11,6 @@ import pytest
 
 from nbproof.cli.main import main
 from nbproof.cli.self_study import check_notebook, print_notebook
-from nbproof.display.words import ENGLISH
 from nbproof.errors import UsageError
 from nbproof.sandbox import isolation
 from nbproof.sandbox.engine import Engine
@@ -19,6 +18,7 @@ from nbproof.sandbox.exceptions import NoIsolation
 from nbproof.sandbox.isolation import Isolation
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
+from nbproof.values.words import ENGLISH
 from tests.lms.uploads import everything
 
 # A visible check alone is satisfied by this one.

@@ -146,7 +146,7 @@ def test_changed_checking_code_and_limits_concern_everything(room: Rehearsal, mo
         ("nbproof/sandbox/engine.py", True),
         ("nbproof/text.py", True),
         ("nbproof/course_file.py", True),
-        ("nbproof/display/words.py", True),
+        ("nbproof/values/words.py", True),
         ("course/probing.py", True),
         ("lessons/02_tensor_hooks/hints.toml", False),
         # It is the lesson's: see tests/checks/test_visible.py.
@@ -173,7 +173,7 @@ def test_what_regrades_a_class_follows_from_what_was_edited(
 
 def test_what_verdicts_import_regrades_a_class() -> None:
     """Python's own import is asked in another process: what it has loaded is part of the digest."""
-    makers = ("marking.marker", "marking.judge_server", "sandbox.worker", "sandbox.fork_server", "gradebook.writer")
+    makers = ("marking.marker", "sandbox.judge_server", "sandbox.worker", "sandbox.fork_server", "gradebook.writer")
     lines = [f"import nbproof.{one}" for one in makers]
     program = "\n".join(
         [*lines, "import sys", "print(*(one for one in sys.modules if one.split('.')[0] == 'nbproof'))"]

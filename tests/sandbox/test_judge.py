@@ -15,7 +15,6 @@ import pytest
 import torch
 
 from nbproof.checks.check_cells import probe_part
-from nbproof.display.words import ENGLISH
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark
@@ -27,6 +26,7 @@ from nbproof.testing import Bench
 from nbproof.testing.small import RIGHT
 from nbproof.values.evidence import Parts, Unreadable, snapshot
 from nbproof.values.results import Outcome
+from nbproof.values.words import ENGLISH
 
 ROOT = Path(__file__).parent.parent.parent
 

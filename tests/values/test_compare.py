@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from nbproof.display.words import ENGLISH
 from nbproof.values.compare import AnyOf, Close, Difference, Differs, Matches, first_difference
 from nbproof.values.describe import in_words
 from nbproof.values.evidence import snapshot
+from nbproof.values.words import ENGLISH
 
 T = torch.tensor
 NAN = float("nan")

@@ -22,7 +22,6 @@ import course
 from nbproof.checks.case import Case
 from nbproof.checks.namespace import undisturbed
 from nbproof.course_file import use_course
-from nbproof.display.words import ENGLISH
 from nbproof.errors import UsageError
 from nbproof.sandbox.evidence_wire import opened, packed
 from nbproof.sandbox.pristine import Pristine
@@ -31,6 +30,7 @@ from nbproof.values import evidence, leaf
 from nbproof.values.compare import Close, first_difference
 from nbproof.values.evidence import MAX_BYTES, TensorRecord, Unreadable, snapshot
 from nbproof.values.leaf import leaf_named, leaf_types
+from nbproof.values.words import ENGLISH
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "iterators"
 
@@ -75,7 +75,7 @@ import types
 import numpy as np
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, judge
-from nbproof.display.words import ENGLISH
+from nbproof.values.words import ENGLISH
 from nbproof.sandbox.evidence_wire import opened, packed
 from nbproof.values.results import ProbeResult
 

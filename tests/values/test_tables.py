@@ -15,11 +15,11 @@ from nbproof.authoring.forgery import can_be_made
 from nbproof.checks.case import Case
 from nbproof.course_file import use_course
 from nbproof.display.panel import tables_html
-from nbproof.display.words import ENGLISH
 from nbproof.sandbox.evidence_wire import opened, packed
 from nbproof.sandbox.wire import WireError
 from nbproof.values.compare import Close, Matches, first_difference
 from nbproof.values.evidence import Parts, Unreadable, snapshot
+from nbproof.values.words import ENGLISH
 
 
 @pytest.fixture(autouse=True)

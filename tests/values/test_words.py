@@ -15,8 +15,8 @@ from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, judge_here
 from nbproof.course_file import use_course
 from nbproof.display.panel import html_of, show_findings, text_of
-from nbproof.display.words import TEXTS
 from nbproof.values.results import Finding
+from nbproof.values.words import TEXTS
 from tests.german import WORDS as GERMAN
 
 HINTS = """

@@ -7,10 +7,12 @@ more than other texts, a subclass has methods of its own.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from nbproof.course_file import the_course
+from nbproof.errors import UsageError
 from nbproof.values.compare import Detail, Difference, Differs
 from nbproof.values.results import UNANSWERED, UNTOLD, Finding, Outcome, ProbeError, Status
 
@@ -325,5 +327,11 @@ WORDS = ENGLISH = Language({})
 
 
 def words() -> Language:
-    """The language of this course."""
-    return cast(Language, the_course().words())
+    """The language of this course. Raises UsageError if it cannot be read."""
+    name = the_course().language or __name__
+    try:
+        return cast(Language, importlib.import_module(name).WORDS)
+    except (ImportError, AttributeError) as error:
+        place = str(the_course().folder / "course.toml")
+        cure = "name a module of the course's package, with WORDS in it"
+        raise UsageError(f"the language {name} cannot be read: {error}", place, cure) from None

@@ -19,9 +19,9 @@ from typing import Any
 
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, judge, listing
-from nbproof.marking.results import pack
 from nbproof.sandbox import wire
 from nbproof.sandbox.evidence_wire import opened
+from nbproof.sandbox.packed_place import pack
 from nbproof.values.results import ProbeError, ProbeResult
 
 __all__ = ["serve"]
