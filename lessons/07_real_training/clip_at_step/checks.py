@@ -8,6 +8,7 @@ POISON = ("w", "optimizer", "scaler", "loss", "parameters", "handles")
 ERRORS = {
     r"RuntimeError: .*must return None or a tuple of \(new_args, new_kwargs\)": "clip_returns_norm",
     r"AttributeError: 'NoneType' object has no attribute 'remove'": "clip_no_handle",
+    r"AttributeError: 'NoneType' object has no attribute '\w+'": "clip_without_gradient",
     r"AttributeError: '\w+' object has no attribute 'remove'": "clip_no_handle",
     r"AttributeError: '?\w+'? object has no attribute 'parameters'": "clip_parameters_of_optimizer",
 }
@@ -159,7 +160,7 @@ class LaterAndNoMore(ClipCheck):
         optimizer = torch.optim.SGD([parameters["a"]], lr=0.5)
         bystander, found = torch.optim.SGD(other.values(), lr=0.5), {}
         end = clip(optimizer)
-        optimizer.add_param_group({"params": [parameters["b"], parameters["c"]], "lr": 0.25})
+        optimizer.add_param_group({"params": [parameters["b"], parameters["c"], nn.Parameter(torch.ones(2))], "lr": 0.25})
         for when in ("clipped", "after remove()"):
             for one in (optimizer, bystander):
                 one.zero_grad()

@@ -174,3 +174,14 @@ def clip_at_step(optimizer, most):
 +
 +    handle = optimizer.register_step_pre_hook(once)
 +    return handle
+
+# %% each_has_a_gradient
+# misconception: takes for granted that each parameter has a gradient | hint: clip_without_gradient
+def clip_at_step(optimizer, most):
+    def clip(optimizer, args, kwargs):
+        grads = [one.grad for group in optimizer.param_groups for one in group["params"]]
+        norm = torch.stack([grad.norm() for grad in grads]).norm()
+        for grad in grads:
+            grad.mul_(min(1.0, most / norm.item()))
+
+    return optimizer.register_step_pre_hook(clip)

@@ -11,9 +11,7 @@ from course.traces import what_runs
 from course.truths import ANYTHING, as_before, other_than, such_that
 
 POISON = ("net", "pictures", "labels", "found", "layers", "model")
-ERRORS = {
-    r"(KeyError|AssertionError|ValueError|AttributeError|LookupError|TypeError)": "speaks_other_error",
-}
+ERRORS = {r"(KeyError|AssertionError|ValueError|AttributeError|LookupError|TypeError)": "speaks_other_error"}
 
 
 class Chain(nn.Module):
@@ -32,16 +30,18 @@ class Chain(nn.Module):
 
 
 class Compiled(nn.Module):
-    """As `torch.compile` returns it: has the modules of the model that it holds, and calls none of them."""
+    """As `torch.compile` returns it: has the modules of the model that it holds; if it is stale, it calls none of them."""
 
-    def __init__(self, model):
+    def __init__(self, model, stale=True):
         super().__init__()
-        self._orig_mod = model
+        self._orig_mod, self.stale = model, stale
 
     def __getattr__(self, name):
         return self._modules[name] if name == "_orig_mod" else getattr(self._orig_mod, name)
 
     def forward(self, x):
+        if not self.stale:
+            return self._orig_mod(x)
         for layer in self.inner.values():
             x = F.linear(x, layer.weight, layer.bias)
         return x
@@ -97,8 +97,7 @@ class Heard(HeardCheck):
     """It returns the output of each layer, from one run."""
 
     def probe(self, nb, case):
-        model, _, _ = self.given(case)
-        runs = []
+        (model, _, _), runs = self.given(case), []
         model.register_forward_pre_hook(lambda module, args: runs.append(len(runs)))
         found = self.says(nb, model, self.asked(case), case.tensor("x", 3, 4))
         return {"features(...)": found, "the list of its runs": runs}
@@ -122,14 +121,11 @@ class Heard(HeardCheck):
         def says_that(many):
             return such_that(lambda got: isinstance(got, str) and (sum(stands_in(name, got) for name in asked) in ([4] if many else [1, 2, 3])))
 
-        def stale(got):
-            return None if isinstance(got, dict) and len(got) > 4 and not set(got) <= set(outputs) else "known names"
-
         return {
             "returns_nothing": {"features(...)": None},
             "speaks_first_level": {"features(...)": says_that(True)},
             "loop_variable": {"features(...)": says_that(False)},
-            "speaks_stale": {"features(...)": Matches(stale, "other names")},
+            "speaks_stale": {"features(...)": such_that(lambda got: isinstance(got, dict) and len(got) > 4 and not set(got) <= set(outputs))},
             "speaks_runs_often": {"the list of its runs": such_that(lambda got: len(got) > 1)},
             "hook_never_ran": {"the list of its runs": []},
             "input_or_output": {"features(...)": {name: (outputs[name][0],) for name in asked}},
@@ -144,26 +140,35 @@ class NotHeard(HeardCheck):
     """It raises a RuntimeError that names each layer whose hook was not called."""
 
     unheard = 3
+    blame = {"the answers when all are heard": "speaks_of_another", "what the model puts out while it is watched": "watcher_changes_output"}
 
     def asked(self, case):
-        names = self.names(case)
-        return [f"inner.{name}" for name in case.shuffled("asked", names)]
+        return [f"inner.{name}" for name in case.shuffled("asked", self.names(case))]
 
     def probe(self, nb, case):
         model, names, unheard = self.given(case)
         heard, runs = [f"inner.{name}" for name in names if name not in unheard], []
-        nb.function("features")(model, heard, case.tensor("x", 3, 4))  # as in a first call, in which all is well
+        dead, twice, outputs = self.given(case)[0], self.given(case)[0], []
+        nn.utils.vector_to_parameters(0 * case.tensor("dead", 20).detach(), dead.get_submodule(heard[0]).parameters())
+        twice.names = names * 2
+        twice.register_forward_hook(lambda module, args, output: outputs.append(output.detach().clone()))
+        all_well = [self.says(nb, one, heard, case.tensor("x", 3, 4)) for one in (dead, Compiled(twice, stale=False))]
         some = self.says(nb, model, self.asked(case), case.tensor("x", 3, 4))
         model.register_forward_hook(lambda module, args, output: runs.append(output.detach().clone()))
         one = self.says(nb, model, [*heard, f"inner.{unheard[0]}"], case.tensor("x", 3, 4))
         compiled = self.says(nb, Compiled(self.given(case)[0]), heard, case.tensor("x", 3, 4))
-        return {"the answer when three are silent": some, "the answer when one is silent": one, "the list of its outputs": runs, "the answer when all is compiled": compiled}
+        return {
+            "the answers when all are heard": all_well, "what the model puts out while it is watched": outputs,
+            "the answer when three are silent": some, "the answer when one is silent": one, "the list of its outputs": runs, "the answer when all is compiled": compiled,
+        }
 
     def truth(self, case):
-        model, names, unheard = self.given(case)
-        heard = [f"inner.{name}" for name in names if name not in unheard]
-        unheard = [f"inner.{name}" for name in unheard]
+        (model, names, unheard), twice = self.given(case), self.given(case)[0]
+        heard, unheard = [f"inner.{name}" for name in names if name not in unheard], [f"inner.{name}" for name in unheard]
+        twice.names = names * 2
         return {
+            "the answers when all are heard": Matches(lambda got: None if all(isinstance(one, dict) for one in got) else "an error", "two dicts"),
+            "what the model puts out while it is watched": [twice(case.tensor("x", 3, 4)).detach()],
             "the answer when three are silent": telling(unheard, heard), "the answer when one is silent": telling(unheard[:1], heard),
             "the list of its outputs": [model(case.tensor("x", 3, 4)).detach()], "the answer when all is compiled": telling(heard),
         }
@@ -172,9 +177,6 @@ class NotHeard(HeardCheck):
         _, names, unheard = self.given(case)
         heard = [name for name in names if name not in unheard]
 
-        def first_only(got):
-            return None if isinstance(got, str) and sum(stands_in(name, got) for name in unheard) in (1, 2) else "another text"
-
         def nameless(got):
             text = got if isinstance(got, str) else unheard[0]
             return None if any(stands_in(name, text) for name in heard) or not any(stands_in(name, text) for name in unheard) else "another text"
@@ -182,8 +184,9 @@ class NotHeard(HeardCheck):
         silent = Matches(lambda got: "an error" if isinstance(got, str) else None, "no error")
         return {
             "speaks_if_all_silent": {"the answer when three are silent": silent, "the answer when one is silent": silent},
-            "speaks_first_only": {"the answer when three are silent": Matches(first_only, "one name")},
+            "speaks_first_only": {"the answer when three are silent": such_that(lambda got: isinstance(got, str) and sum(stands_in(name, got) for name in unheard) in (1, 2))},
             "speaks_no_names": {"the answer when three are silent": Matches(nameless, "no name")},
+            "speaks_zeros": {"the answers when all are heard": such_that(lambda got: isinstance(got[0], str))},
             "speaks_runs_often": {"the list of its outputs": such_that(lambda got: len(got) > 1)},
             "speaks_of_another": {"the answer when all is compiled": silent},
         }
@@ -252,27 +255,22 @@ class Tree(nn.Module):
         return x
 
 
-class OtherWeights(Check):
+class OtherWeights(HeardCheck):
     """In one more model: features, the error, and features again once its weights have changed."""
-
-    poison = POISON
 
     def given(self, case):
         names = case.words("hidden names", case.integer("hidden depth", 3, 6))
         kinds = case.shuffled("hidden kinds", [nn.Tanh, nn.Sigmoid, nn.Softplus, nn.SiLU, nn.GELU, nn.ELU])
         unheard = case.shuffled("hidden unheard", names)[:2]
         layers = [f"{name}.1" for name in case.shuffled("hidden asked", names)[:3]]
-        return case.build("hidden net", Tree, names, unheard, kinds), names, unheard, layers
+        return Compiled(case.build("hidden net", Tree, names, unheard, kinds), stale=False), names, unheard, layers
 
     def probe(self, nb, case):
         model, _, unheard, layers = self.given(case)
         function, runs, found = nb.function("features"), [], {}
         model.register_forward_hook(lambda module, args, output: runs.append(output.detach().clone()))
         found["before"] = function(model, layers, case.tensor("hidden x", 2, 3))
-        try:
-            found["error"] = function(model, [*layers, *(f"{name}.0" for name in unheard)], case.tensor("hidden y", 2, 3))
-        except RuntimeError as error:
-            found["error"] = str(error)
+        found["error"] = self.says(nb, model, [*layers, *(f"{name}.0" for name in unheard)], case.tensor("hidden y", 2, 3))
         for number, parameter in enumerate(model.parameters()):
             parameter.data = case.tensor(f"hidden weight {number}", *parameter.shape).detach()
         found["after"] = function(model, layers, case.tensor("hidden x", 2, 3))

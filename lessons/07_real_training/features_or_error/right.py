@@ -63,7 +63,7 @@ def features(model, layers, x):
 def features(model, layers, x):
     found = {}
     handles = []
-    for name, module in model.named_modules():
+    for name, module in getattr(model, "_orig_mod", model).named_modules():
         if name in layers:
             def keep(module, args, output, name=name):
                 found[name] = output

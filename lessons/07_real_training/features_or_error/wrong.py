@@ -78,6 +78,25 @@
 +def features(model, layers, x, found={}):
 +    handles = []
 
+# %% zeros_are_silence
+# misconception: takes an output of zeros for a hook that was not called | hint: speaks_zeros
+# breaks: If a hook was never called
+# edits: cloned_and_detached
+-    silent = [name for name, output in found.items() if output is None]
++    silent = [name for name, output in found.items() if output is None or not output.any()]
+
+# %% unlisted_is_silent
+# misconception: a name that named_modules() does not list is a layer that was not heard | hint: speaks_of_another
+# edits: walks_over_the_model
+-    for name, module in getattr(model, "_orig_mod", model).named_modules():
++    for name, module in model.named_modules():
+
+# %% hook_returns_setdefault
+# misconception: a lambda that returns the first output, which then replaces the second | hint: watcher_changes_output
+# edits: closures_and_finally
+-            found[name] = output
++            return found.setdefault(name, output)
+
 # %% hooks_stay_after_its_error
 # misconception: raises before the hooks are removed | hint: speaks_hooks_after_error
 # breaks: Afterwards, also after an error, none of its hooks is left.
@@ -134,7 +153,7 @@
 # %% children_only
 # misconception: looks at the first level | hint: speaks_first_level
 # edits: walks_over_the_model
--    for name, module in model.named_modules():
+-    for name, module in getattr(model, "_orig_mod", model).named_modules():
 +    for name, module in model.named_children():
 
 # %% once_for_each_layer
@@ -165,6 +184,9 @@
 # %% names_of_named_modules
 # misconception: finds no layer of a compiled model, whose names begin with `_orig_mod`, and misses none | hint: speaks_of_another
 # edits: walks_over_the_model
+-    for name, module in getattr(model, "_orig_mod", model).named_modules():
++    for name, module in model.named_modules():
+@@
 -    try:
 -        return {name: found[name] for name in layers}
 -    except KeyError:

@@ -3,7 +3,7 @@ from torch import nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
-from course.truths import ANYTHING, other_than, such_that
+from course.truths import other_than, such_that
 
 POISON = ("linear", "A", "B", "net", "attention", "tokens", "pictures", "labels", "weight")
 ERRORS = {
@@ -102,8 +102,24 @@ class Correction(LoraCheck):
         }
 
 
+def with_all_of(linear):
+    """Tensors, among them all parameters of the layer as they are now."""
+    wanted = [one.detach().clone() for one in linear.parameters()]
+
+    def test(got):
+        there = [one.tensor() for one in got]
+        return None if all(any(torch.equal(own, one) for one in there) for own in wanted) else "not all of them"
+
+    return Matches(test, "A, B, and all that belongs to the layer")
+
+
 class OnlyTheTwo(LoraCheck):
-    """Backward reaches A and B, and passes through the layer, which is frozen."""
+    """Backward reaches A and B, and passes through the layer, which is a frozen part of the module."""
+
+    blame = {"what it saves": "lora_not_part"}
+
+    def trained(self, case):
+        return sorted([(2, self.sizes(case)[0]), (self.sizes(case)[1], 2)])
 
     def probe(self, nb, case):
         linear = self.linear(case)
@@ -111,11 +127,13 @@ class OnlyTheTwo(LoraCheck):
         x = self.x(case, requires_grad=True)
         lora(x).pow(2).sum().backward()
         frozen = [name for name, one in linear.named_parameters() if not one.requires_grad]
+        saved = [one.clone() for one in lora.state_dict().values() if isinstance(one, torch.Tensor)]
         optimizer = torch.optim.SGD(lora.parameters(), lr=0.01)
         optimizer.step()
         return {
             "A.grad": lora.A.grad, "B.grad": lora.B.grad, "x.grad": x.grad, "the list of frozen parameters": frozen,
-            "weight after a step": linear.weight.detach().clone(), "saved": sorted(lora.state_dict()),
+            "weight after a step": linear.weight.detach().clone(), "what it saves": saved,
+            "shapes of what it trains": sorted(tuple(one.shape) for one in lora.parameters() if one.requires_grad),
         }
 
     def truth(self, case):
@@ -124,13 +142,15 @@ class OnlyTheTwo(LoraCheck):
         (linear(x) + x @ a.T @ b.T).pow(2).sum().backward()
         return {
             "A.grad": Close(a.grad, rtol=1e-3, atol=1e-3), "B.grad": Close(b.grad, rtol=1e-3, atol=1e-3), "x.grad": Close(x.grad, rtol=1e-3, atol=1e-3),
-            "the list of frozen parameters": ["weight", "bias"], "weight after a step": linear.weight.detach(), "saved": ANYTHING,
+            "the list of frozen parameters": ["weight", "bias"], "weight after a step": linear.weight.detach(), "what it saves": with_all_of(linear),
+            "shapes of what it trains": self.trained(case),
         }
 
     def mistakes(self, case):
         a, b = self.factors(case, 2)
         output = self.linear(case)(self.x(case)).detach() + self.x(case) @ (b @ a).T
         return {
+            "lora_not_part": {"the list of frozen parameters": [], "shapes of what it trains": self.trained(case)},
             "lora_not_frozen": {"the list of frozen parameters": other_than(["weight", "bias"])},
             "lora_no_gradient": {"A.grad": None},
             "lora_cut_off": {"x.grad": Close(2 * output @ b @ a, rtol=1e-3, atol=1e-3)},
@@ -233,6 +253,7 @@ class TrainedAndMerged(Check):
             for number, part in enumerate(lora):
                 if number % 2 == 0:
                     wide, out = part.A.shape[1], part.B.shape[0]
+                    layers[number // 2][0].weight.data.copy_(case.tensor(f"hidden weight {number} {moment}", out, wide))
                     part.A.data.copy_(0.3 * case.tensor(f"hidden A {number} {moment}", rank, wide))
                     part.B.data.copy_(0.3 * case.tensor(f"hidden B {number} {moment}", out, rank))
             lora.zero_grad()
@@ -243,6 +264,7 @@ class TrainedAndMerged(Check):
                     one -= 0.1 * one.grad
             merged = nn.Sequential(*(part.merged() if number % 2 == 0 else part for number, part in enumerate(lora)))
             found |= {f"merged {moment}": merged(x), f"output {moment}": lora(x)}
+            found[f"saved {moment}"] = [one.clone() for one in lora.state_dict().values() if isinstance(one, torch.Tensor)]
             found[f"parameters of merged {moment}"] = [one.detach().clone() for one in merged.parameters()]
         return found
 
@@ -256,6 +278,7 @@ class TrainedAndMerged(Check):
             factors = []
             for number in range(0, len(plain), 2):
                 part = plain[number]
+                part.linear.weight.data.copy_(case.tensor(f"hidden weight {number} {moment}", *part.linear.weight.shape))
                 values = self.values(case, part, number, moment, rank)
                 part.A, part.B = (value.requires_grad_() for value in values)
                 factors += [part.A, part.B]
@@ -265,6 +288,7 @@ class TrainedAndMerged(Check):
                 for one, gradient in zip(factors, gradients):
                     one -= 0.1 * gradient
             wanted |= {f"merged {moment}": plain(x), f"output {moment}": plain(x)}
+            wanted[f"saved {moment}"] = with_all_of(nn.Sequential(*(linear for linear, _ in layers)))
             wanted[f"parameters of merged {moment}"] = [
                 value.detach() for number in range(0, len(plain), 2)
                 for value in (plain[number].linear.weight + plain[number].B @ plain[number].A, plain[number].linear.bias)

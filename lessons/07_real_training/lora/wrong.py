@@ -30,7 +30,7 @@
 
 # %% not_frozen
 # misconception: the layer is trained as well | hint: lora_not_frozen
-# breaks: Only these two are trained: the linear layer is frozen.
+# breaks: Only these two are trained
 # edits: two_products
 -        self.linear = linear.requires_grad_(False)
 +        self.linear = linear
@@ -40,6 +40,27 @@
 # edits: correction_as_one_matrix
 -        if self.linear.bias is not None:
 -            self.linear.bias.requires_grad_(False)
+
+# %% freezes_a_copy
+# misconception: freezes a copy, and the given layer is trained on | hint: lora_not_part
+# breaks: the given layer, not a copy, is a frozen part of it
+# edits: two_products
+-        self.linear = linear.requires_grad_(False)
++        self.linear = copy.deepcopy(linear).requires_grad_(False)
+
+# %% in_a_list
+# misconception: keeps the layer in a list, so nobody saves it | hint: lora_not_part
+# edits: two_products
+-        self.linear = linear.requires_grad_(False)
++        self.hidden = [linear.requires_grad_(False)]
+@@
+-        return torch.add(self.linear(x), low @ self.B.T)
++        return torch.add(self.hidden[0](x), low @ self.B.T)
+@@
+-        new = copy.deepcopy(self.linear)
+-        new.weight = Parameter((self.linear.weight + self.B @ self.A).detach())
++        new = copy.deepcopy(self.hidden[0])
++        new.weight = Parameter((new.weight + self.B @ self.A).detach())
 
 # %% runs_without_gradients
 # misconception: takes no_grad for freezing | hint: lora_no_gradient

@@ -1,4 +1,3 @@
-# nothing to break: What it leaves in `.grad` does not matter.
 # nothing to break: Write `nan_in_backward(model, x, loss_of)`.
 
 # %% nan_only
@@ -57,7 +56,7 @@
 
 # %% nodes_of_the_model_only
 # misconception: hooks what made_by has noted, and not the loss | hint: nan_loss_forgotten
-# breaks: For an operation of the loss, the second name is `''`.
+# breaks: For an operation of the loss, the second name is `''`, as for the model's own forward.
 # edits: removes_its_hooks
 -    nodes = [loss.grad_fn]
 -    for node in nodes:

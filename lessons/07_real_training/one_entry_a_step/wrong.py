@@ -103,6 +103,26 @@ def recorder(model, layers):
 -                history[name].append(output.detach().square().mean().item())
 +                history[name].append(output.square().mean().item())
 
+# %% at_the_end
+# misconception: hands over when the block ends | hint: record_late
+# edits: flag_while_forward
+-    history = {name: [] for name in layers}
++    history, waiting = {name: [] for name in layers}, []
+@@
+-                history[name].append(output.detach().square().mean().item())
++                waiting.append((name, output.detach()))
+@@
+-            handle.remove()
++            handle.remove()
++        for name, output in waiting:
++            history[name].append(output.square().mean().item())
+
+# %% square_of_the_mean
+# misconception: takes the mean first | hint: record_no_squares
+# edits: flag_while_forward
+-                history[name].append(output.detach().square().mean().item())
++                history[name].append(output.detach().mean().square().item())
+
 # %% tensors
 # misconception: keeps tensors | hint: record_tensors
 # breaks: as a Python number
