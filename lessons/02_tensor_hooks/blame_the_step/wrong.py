@@ -10,7 +10,7 @@
 
 # %% first_to_run
 # misconception: the hook that runs first has the last step: a step that returns its input has its hook on the same tensor | hint: blame_same_tensor
-# breaks: a step may return its input
+# breaks: a step may return the very tensor that it got
 # edits: by_partial
 -    for name in reversed(steps):
 -        if name in order:
