@@ -791,8 +791,9 @@ encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, batch_first=Tru
 pruned = prune.l1_unstructured(nn.Linear(3, 3), "weight", 0.3)
 watched = nn.Linear(3, 2)
 watched.last_output = watched(torch.ones(1, 3))  # as a hook could keep it
-for model in (resnet18(weights=None), encoder, nn.LSTM(3, 4, num_layers=2), pruned, watched):
-    print(f"{type(model).__name__:20}", find_unregistered(model))
+models = {"ResNet-18": resnet18(weights=None), "encoder": encoder, "LSTM": nn.LSTM(3, 4), "pruned": pruned, "watched": watched}
+for name, model in models.items():
+    print(f"{name:10}", find_unregistered(model))
 
 # %% [markdown]
 # In the first three models it finds nothing. The last two are listed and right: a pruned layer computes its `weight` again from

@@ -543,7 +543,7 @@ print("square root of (squared + 1e-12)    ", gradient_at_0(safe_root))
 
 # %% [markdown]
 # **The place of a hook matters.** Clipping leaves NaN as it is. At `squared` it turns the infinity into 1, and 1 times 0 is 0.
-# But it also shrinks healthy gradients above 1. A root that makes no infinity is better. With it the net trains again:
+# But it also shrinks healthy gradients above 1. A root that makes no infinity is better. With it the net survives:
 
 # %%
 runs = {"square root": losses, "square root of (squared + 1e-12)": train(safe_root)[0]}
@@ -602,10 +602,10 @@ print(f"digits read: {trained_reads}   dead after step {len(died)}   the last en
 #
 # medium · 12 min
 #
-# Write `blame(steps, x)`. `steps` is a dict of names and functions: the first gets `x`, which requires a gradient, each later
-# one the previous result; a step may return the very tensor that it got. Run them, call backward on the sum of the last
-# result's elements, and leave no hook on `x`. Return the name of the guilty step: it got a finite gradient, and sent on a NaN
-# or an infinity. If several, take the one that backward meets first; if there is none, return `None`.
+# Write `blame(steps, x)`. `steps` is a dict of names and functions: the first gets `x`, which requires a gradient, each later one
+# the previous result; a step may return the tensor that it got. Run them, call backward on the last result's sum, and leave no hook
+# on `x`. Return the guilty step's name: it got a finite gradient, and sent on a NaN or an infinity. If several, take the one that
+# backward meets first; if none, return `None`.
 
 # %% nbgrader={"grade": false, "grade_id": "blame_the_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def blame(steps: dict, x: torch.Tensor):
@@ -990,7 +990,7 @@ def change_after_registering(change):
     change(h)
     h.retain_grad()                  # the gradient of the value that h holds now
     (h * 10).sum().backward()
-    return f"made by {h.grad_fn.name():13} the hook gets {caught[0].tolist()}, the new value has {h.grad.tolist()}"
+    return f"made by {h.grad_fn.name():14} the hook gets {caught[0].tolist()}, the new value has {h.grad.tolist()}"
 
 
 print("relu_():               ", change_after_registering(torch.relu_))
