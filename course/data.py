@@ -66,10 +66,10 @@ def jittered(pictures: torch.Tensor, generator: torch.Generator | None = None) -
     return torch.stack(moved)
 
 
-def train_to_read(net: torch.nn.Module, steps: int = 61) -> list[float]:
+def train_to_read(net: torch.nn.Module, steps: int = 61, lr: float = 0.05) -> list[float]:
     """Train a net on 1,400 of the digits, print how the loss falls, and return the losses. It gets rows of 64 pixels."""
     (pictures, labels), losses = digits(), []
-    optimizer = torch.optim.Adam(net.parameters(), lr=0.05)
+    optimizer = torch.optim.Adam(net.parameters(), lr)
     for step in range(steps):
         loss = torch.nn.functional.cross_entropy(net(pictures[:1400].flatten(1)), labels[:1400])
         optimizer.zero_grad()

@@ -14,7 +14,7 @@
 # - **You will do** this: double, clip and stop gradients, find out why two nets die, and see them cured.
 # - **You will learn** when a hook runs, what it may return, and how far that reaches.
 # - **You need** `requires_grad`, `backward()`, `.grad`, and lesson 01, which says how an exercise works.
-# - **Time** <!-- time and points -->. The core has three parts, and so has *Further*. Pause after each.
+# - **Time** <!-- time and points -->. The core has four parts, *Further* three. Pause after each.
 # - **Out of scope** hooks on modules (lesson 03), `torch.compile`, gradients of gradients.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -63,11 +63,6 @@ show_source(Model)
 #
 # Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass adds one entry to the list `answer`: the gradient, as
 # a tensor, that this pass has computed for `W`. Only watch: `model.W.grad` is the same as without your hook.
-#
-# ```python
-# model(torch.tensor([2.0]), torch.tensor([3.0])).backward()
-# answer  # [tensor([6.])]
-# ```
 
 # %% nbgrader={"grade": false, "grade_id": "weight_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -85,6 +80,9 @@ def tensor_hook(grad):
 ### BEGIN SOLUTION
 model.W.register_hook(tensor_hook)
 ### END SOLUTION
+
+model(torch.tensor([2.0]), torch.tensor([3.0])).backward()
+print(answer)  # [tensor([6.])]
 # %% nbgrader={"grade": true, "grade_id": "test_weight_grad", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("weight_grad")
@@ -130,7 +128,8 @@ draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 # ### What a tensor hook may return
 #
 # A hook that returns None only watches. If it **returns a tensor, backward goes on with that one**. It must have the same shape
-# and dtype. Anything else raises an error, in the middle of backward:
+# and dtype. Anything else raises an error, in the middle of backward. Below, `h.backward(start)` starts at `h`, as if later
+# operations had sent it the gradient `start`:
 
 # %%
 def backward_with(hook):
@@ -179,13 +178,6 @@ for hooked in ("b", "c"):
 #
 # Write `func(grad)`, a tensor hook that doubles the gradient. It may be on any tensor: a loss, a leaf, or one of two tensors that
 # are added. The gradients of all earlier tensors change accordingly. Everything else stays as it is.
-#
-# ```python
-# x = torch.tensor([1.0, 2.0], requires_grad=True)
-# x.register_hook(func)
-# (x * 3).sum().backward()
-# x.grad  # tensor([6., 6.])
-# ```
 
 # %% nbgrader={"grade": false, "grade_id": "double_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def func(grad):
@@ -193,6 +185,12 @@ def func(grad):
     ### BEGIN SOLUTION
     return grad * 2
     ### END SOLUTION
+
+
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+x.register_hook(func)
+(x * 3).sum().backward()
+print(x.grad)  # tensor([6., 6.])
 # %% nbgrader={"grade": true, "grade_id": "test_double_grad", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("double_grad")
@@ -223,7 +221,8 @@ for title, functions in {"late": late, "by default": by_default, "by partial": b
 # ### Looking: `retain_grad` or a hook?
 #
 # [`retain_grad()`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.retain_grad.html) keeps the gradient of a non-leaf
-# tensor in `.grad`, where gradients add up. A hook sees each pass on its own:
+# tensor in `.grad`, where gradients add up. A hook sees each pass on its own. (`retain_graph=True` keeps the graph for a second
+# pass.)
 
 # %%
 x = torch.tensor([1.0, -2.0], requires_grad=True)
@@ -261,17 +260,10 @@ print("grad.clone():       ", kept_after_two_passes(lambda grad: grad.clone()))
 # Write `watch_gradient(tensor)`, for a tensor in the middle of a graph. It returns a list at once, still empty. Every later
 # backward pass adds one entry to it: the gradient of `tensor` in that pass, which no later pass changes. Only watch:
 # nothing is kept in `tensor.grad`, and each call has a list of its own.
-#
-# ```python
-# h = torch.ones(2, requires_grad=True) * 3
-# seen = watch_gradient(h)
-# (h * 5).sum().backward()
-# seen  # [tensor([5., 5.])]
-# ```
 
 # %% nbgrader={"grade": false, "grade_id": "intermediate_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def watch_gradient(tensor: torch.Tensor) -> list:
-    """Return an empty list that gets the gradient of ``tensor`` (not a leaf) at each backward pass."""
+    """Return a list that gets the gradient of ``tensor`` at each backward pass."""
     # TODO: make the list, register a hook that fills it, return the list.
     ### BEGIN SOLUTION
     seen = []
@@ -282,6 +274,12 @@ def watch_gradient(tensor: torch.Tensor) -> list:
     tensor.register_hook(remember)
     return seen
     ### END SOLUTION
+
+
+h = torch.ones(2, requires_grad=True) * 3
+seen = watch_gradient(h)
+(h * 5).sum().backward()
+print(seen)  # [tensor([5., 5.])]
 # %% nbgrader={"grade": true, "grade_id": "test_intermediate_grad", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("intermediate_grad")
@@ -312,7 +310,7 @@ loss = for_left * 10 + for_right**2
 caught = {}
 names = {"w": w, "h": h, "for_left": for_left, "for_right": for_right, "loss": loss}
 for name, tensor in names.items():
-    tensor.register_hook(partial(caught.__setitem__, name))
+    tensor.register_hook(lambda grad, name=name: caught.update({name: grad}))
 loss.backward()
 draw_autograd_graph(loss, names, gradients=caught)
 
@@ -322,14 +320,15 @@ draw_autograd_graph(loss, names, gradients=caught)
 # ### Where to put a hook: on a leaf, or in the middle
 #
 # How far does a changed gradient reach? In this net one hook is on `fc.bias`, one on `h`, the output of the ReLU. Each multiplies
-# by 100. Which gradients will change?
+# by 100. Which gradients will change? (`torch.autograd.grad(loss, tensors)` returns gradients instead of adding them to `.grad`.
+# Tensor hooks run then, too.)
 
 # %%
 show_source(TestNet)
 torch.manual_seed(0)
 net = TestNet()
 h = net.relu(net.conv(torch.rand(1, 3, 8, 8)))
-loss = (1 - net.fc(net.flatten(h))).mean()
+loss = net.fc(net.flatten(h)).mean()
 
 without_hooks = torch.autograd.grad(loss, list(net.parameters()), retain_graph=True)
 for tensor in (net.fc.bias, h):
@@ -345,9 +344,10 @@ for (name, _), before, after in zip(net.named_parameters(), without_hooks, with_
 draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 
 # %% [markdown]
+# `AddmmBackward0` is `fc`: bias, input and transposed weight meet there. Views change shapes only.
+#
 # Nothing is earlier than a leaf, so of `fc` only the bias's own gradient has changed. `h` is in the middle: the gradients of
-# `conv`, an earlier layer, have changed. That of `fc.weight` comes from the output of `fc`, which is later than `h`. (To change
-# `h.grad` after backward would be too late for `conv`.)
+# `conv`, an earlier layer, have changed. That of `fc.weight` comes from the output of `fc`, which is later than `h`.
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
@@ -357,12 +357,6 @@ draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 #    Everything else stays as it is.
 # 2. `clamp_downstream(tensor)`: from then on each backward pass sets to 0 the negative elements of the gradient that flows back
 #    through `tensor`. Gradients of earlier tensors (*downstream* in backward) change accordingly, everything else stays.
-#
-# ```python
-# h = torch.ones(2, requires_grad=True) * 3
-# clamp_downstream(h)
-# h.backward(torch.tensor([1.0, -1.0]))  # 1 and 0 flow on
-# ```
 
 # %% nbgrader={"grade": false, "grade_id": "bias_and_clamp", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def freeze_bias(net: nn.Module) -> None:
@@ -374,11 +368,18 @@ def freeze_bias(net: nn.Module) -> None:
 
 
 def clamp_downstream(tensor: torch.Tensor) -> None:
-    """Set to 0 the negative elements of the gradient that flows back through ``tensor``."""
+    """Let no negative gradient flow back through ``tensor``."""
     # TODO: a hook on the tensor.
     ### BEGIN SOLUTION
     tensor.register_hook(lambda grad: grad.clamp(min=0))
     ### END SOLUTION
+
+
+x = torch.ones(2, requires_grad=True)
+h = x * 3
+clamp_downstream(h)
+h.backward(torch.tensor([1.0, -1.0]))
+print(x.grad)  # tensor([3., 0.]), for 1 and 0 flow on
 # %% nbgrader={"grade": true, "grade_id": "test_bias_and_clamp_bias", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("bias_and_clamp", part="bias")
@@ -420,7 +421,7 @@ print("none any more: ", layer.weight.grad.tolist())
 # One huge gradient can ruin a model. *Clipping* limits it:
 #
 # - **By value:** each element is clamped to a range. A hook on each parameter can do that. A *frozen* parameter, one with
-#   `requires_grad=False`, has no gradient: `register_hook` refuses it.
+#   `requires_grad=False`, has no gradient: `register_hook` refuses it. (Zeros from a hook freeze less: see *Further 1*.)
 # - **By norm:** if the norm of *all* gradients together is too large, all are scaled by one factor, which keeps their direction.
 #   A tensor hook knows only its own tensor, so this runs after backward:
 #   [`nn.utils.clip_grad_norm_`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html).
@@ -429,19 +430,13 @@ print("none any more: ", layer.weight.grad.tolist())
 #
 # medium · 8 min
 #
-# Write `grad_clipper(model, floor, cap)`. From then on each backward pass, also that of `torch.autograd.grad`, clamps the gradient of every
-# parameter of `model` to the range from `floor` to `cap`, before it is added to `.grad`, and leaves frozen parameters alone. Another
-# model may have limits of its own. The function returns the model.
-#
-# ```python
-# net = grad_clipper(nn.Linear(2, 1), -0.5, 1.0)
-# net(torch.tensor([3.0, -3.0])).backward()
-# net.weight.grad  # tensor([[ 1.0000, -0.5000]])
-# ```
+# Write `grad_clipper(model, floor, cap)`. From then on each backward pass, also that of `torch.autograd.grad`, clamps the
+# gradient of every parameter of `model` to the range from `floor` to `cap`, before it is added to `.grad`, and leaves frozen
+# parameters alone. Another model may have limits of its own. The function returns the model.
 
 # %% nbgrader={"grade": false, "grade_id": "grad_clipper", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def grad_clipper(model: nn.Module, floor: float, cap: float) -> nn.Module:
-    """Clamp the gradient of every parameter to [floor, cap] during each backward pass; return ``model``."""
+    """Clamp every parameter's gradient to [floor, cap]; return ``model``."""
     # TODO: one hook for each parameter; return the model.
     ### BEGIN SOLUTION
     for parameter in model.parameters():
@@ -449,6 +444,12 @@ def grad_clipper(model: nn.Module, floor: float, cap: float) -> nn.Module:
             parameter.register_hook(lambda grad: grad.clamp(floor, cap))
     return model
     ### END SOLUTION
+
+
+net = nn.Linear(2, 1)
+grad_clipper(net, -0.5, 1.0)
+net(torch.tensor([3.0, -3.0])).backward()
+print(net.weight.grad)  # tensor([[ 1.0000, -0.5000]])
 # %% nbgrader={"grade": true, "grade_id": "test_grad_clipper", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("grad_clipper")
@@ -501,8 +502,8 @@ values = forward(before, *pairs, torch.sqrt).values()
 print("all values of the last forward pass are finite:", all(bool(value.isfinite().all()) for value in values))
 
 # %% [markdown]
-# The last losses were ordinary numbers, and so was every value of that forward pass. So it went wrong in *backward*, where nothing
-# is kept. A hook on each tensor counts what is infinite and what is NaN.
+# The last losses were ordinary numbers, and so was every value of that forward pass. So it went wrong in *backward*, where
+# nothing is kept. A hook on each tensor counts what is infinite and what is NaN.
 
 # %%
 last_step = forward(before, *pairs, torch.sqrt)
@@ -542,17 +543,20 @@ print("square root of (squared + 1e-12)    ", gradient_at_0(safe_root))
 
 # %% [markdown]
 # **The place of a hook matters.** Clipping leaves NaN as it is. At `squared` it turns the infinity into 1, and 1 times 0 is 0.
-# But it also shrinks healthy gradients above 1. A root that makes no infinity is better. With it the net trains again:
+# But it also shrinks healthy gradients above 1. A root that makes no infinity is better. With it the net survives:
 
 # %%
-draw_curves({"square root": losses, "square root of (squared + 1e-12)": train(safe_root)[0]}, title="Loss of the net that died")
+runs = {"square root": losses, "square root of (squared + 1e-12)": train(safe_root)[0]}
+smooth = {name: torch.tensor(run).unfold(0, 20, 1).mean(dim=1).tolist() for name, run in runs.items()}
+draw_curves(smooth, title="Loss of the net that died, the mean of 20 steps each")
 
 # %% [markdown]
-# ### Who made the NaN?
+# ## Part 4: who made the NaN?
 #
 # Here is the second net that dies. It reads digits, and goes on learning without labels: the surer its answers, the smaller the
 # loss. The loss is the **entropy** of its probabilities: minus the sum of `p log p`. The author has thought of `p = 0`, where the
-# logarithm is infinite: `torch.where` puts a 0 there.
+# logarithm is infinite: `torch.where` puts a 0 there. The way to the loss is a dict of named steps, so that you can hang a hook
+# between any two of them.
 
 # %%
 torch.manual_seed(0)
@@ -570,7 +574,8 @@ steps = {
 
 def adapt(steps):
     """Learn without labels for 100 steps, or until a weight is NaN; return the losses and the last pictures."""
-    optimizer, losses = torch.optim.SGD(reader.parameters(), lr=0.3), []
+    optimizer = torch.optim.SGD(reader.parameters(), lr=0.3)
+    losses = []
     for batch, _ in digit_batches():
         before, x = copy.deepcopy(reader.state_dict()), batch.flatten(1).requires_grad_()
         loss = x
@@ -591,26 +596,21 @@ died, fatal = adapt(steps)
 print(f"digits read: {trained_reads}   dead after step {len(died)}   the last entropies: {died[-2]:.3f}, {abs(died[-1]):.3f}")
 
 # %% [markdown]
-# The net had never been as sure as in its last step. Which step of the chain made the first bad gradient?
+# Which step of the chain made the first bad gradient?
 #
 # ### Exercise: Who made the NaN?
 #
 # medium · 12 min
 #
 # Write `blame(steps, x)`. `steps` is a dict of names and functions: the first gets `x`, which requires a gradient, each later one
-# the previous result; a step may return its input. Run them, call backward on the sum, and leave no hook on `x`. Return the name
-# of the guilty step: it got a finite gradient, and sent on a NaN or an infinity. If several, take the one that backward meets
-# first; if there is none, return `None`.
-#
-# ```python
-# chain = {"triple": lambda t: 3 * t, "root": torch.sqrt, "half": lambda t: t / 2}
-# blame(chain, torch.tensor([0.0, 4.0], requires_grad=True))  # "root"
-# ```
+# the previous result; a step may return the tensor that it got. Run them, call backward on the last result's sum, and leave no hook
+# on `x`. Return the guilty step's name: it got a finite gradient, and sent on a NaN or an infinity. If several, take the one that
+# backward meets first; if none, return `None`.
 
 # %% nbgrader={"grade": false, "grade_id": "blame_the_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def blame(steps: dict, x: torch.Tensor):
     """Return the name of the step that made the first bad gradient of a chain, or None."""
-    # TODO: a hook on what goes into each step; run the chain and backward; which was the first?
+    # TODO: find the guilty step.
     ### BEGIN SOLUTION
     bad, handles = set(), []
 
@@ -626,6 +626,10 @@ def blame(steps: dict, x: torch.Tensor):
         handle.remove()
     return next((name for name in reversed(steps) if name in bad), None)
     ### END SOLUTION
+
+
+chain = {"triple": lambda t: 3 * t, "root": torch.sqrt, "half": lambda t: t / 2}
+print(blame(chain, torch.tensor([0.0, 4.0], requires_grad=True)))  # root
 
 # %% nbgrader={"grade": true, "grade_id": "test_blame_the_step", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
@@ -650,12 +654,14 @@ print("digits read by the cured net:", reads(reader))
 draw_curves(curves, title="Entropy of the net that died")
 
 # %% [markdown]
+# The cured net survives the batch where the blue line falls to 0.
+#
 # <details><summary>What happened (open it when you have an answer)</summary>
 #
 # `where` chooses a *value*. Backward goes through both branches, and sends a gradient of 0 into the one that was not chosen.
 # There 0 times the infinite slope of the logarithm is NaN. The cure puts in a harmless 1 **before** the logarithm: what is never
-# computed cannot spoil a gradient. (Why was a `p` exactly 0? Somebody forgot to divide the pixels of one batch by 255, so scores
-# often differed by a thousand, and only the largest had a softmax large enough for a float32.)
+# computed cannot spoil a gradient. (Why was a `p` exactly 0? Somebody forgot to divide the pixels of that batch by 255, so scores
+# differed by a thousand: too much for a softmax in float32.)
 #
 # </details>
 #
@@ -696,7 +702,7 @@ draw_curves(curves, title="Entropy of the net that died")
 # ### One branch only
 #
 # To change what comes back through one use of `h` alone, give it a tensor of its own, as above, and put the hook there.
-# (`h.view_as(h)` shares `h`'s memory: if the branch changes the view in place, its hook never runs.)
+# (`h.view_as(h)` shares `h`'s memory: a hook on it misses what comes back through a change in place.)
 #
 # A famous use: a network learns to recognise digits and must *not* learn which scanner they came from. A second head learns to
 # name the scanner; its gradient, **reversed**, teaches the features to hide it:
@@ -750,33 +756,33 @@ check("reverse_gradient")
 # A hook that returns zeros stops a parameter from learning; so does `requires_grad_(False)`. Both have a catch:
 
 # %%
-def moved(freeze, make_optimizer, clear=False):
+def next_step(freeze, clear=False, **settings):
     w = Parameter(torch.tensor([1.0, 1.0]))
-    optimizer = make_optimizer([w])
-    (w * 3).sum().backward()                            # an earlier backward pass
+    optimizer = torch.optim.SGD([w], lr=0.1, **settings)
+    (w * 3).sum().backward()
+    optimizer.step()                                    # one step before w is frozen
     if clear:
         optimizer.zero_grad()
     freeze(w)
     if w.requires_grad:
         optimizer.zero_grad()
         (w * 3).sum().backward()
-    grad = "None" if w.grad is None else w.grad.tolist()
+    before = w[0].item()
     optimizer.step()
-    return f".grad {grad!s:12} weight after step() {[round(value, 3) for value in w.tolist()]}"
+    grad = "None" if w.grad is None else w.grad.tolist()
+    return f".grad {grad!s:12} the next step moves w by {w[0].item() - before:.3f}"
 
 
-sgd = partial(torch.optim.SGD, lr=0.1)
-adamw = partial(torch.optim.AdamW, lr=0.1, weight_decay=0.1)
 zeros = lambda w: w.register_hook(torch.zeros_like)
 frozen = lambda w: w.requires_grad_(False)
-
-print("zeros, SGD:                         ", moved(zeros, sgd))
-print("zeros, AdamW with weight decay:     ", moved(zeros, adamw))
-print("requires_grad_(False), old .grad:   ", moved(frozen, sgd))
-print("requires_grad_(False), .grad None:  ", moved(frozen, sgd, clear=True))
+print("zeros:                              ", next_step(zeros))
+print("zeros, weight decay:                ", next_step(zeros, weight_decay=0.1))
+print("zeros, momentum:                    ", next_step(zeros, momentum=0.9))
+print("requires_grad_(False), old .grad:   ", next_step(frozen))
+print("requires_grad_(False), .grad None:  ", next_step(frozen, clear=True))
 # %% [markdown]
-# Zeros are a gradient: in the second line weight decay moves the weights. And an old `.grad` still moves a frozen
-# parameter, as in the third. To freeze for good, freeze it *and* set `.grad` to None.
+# Zeros are a gradient: weight decay still moves the weights, and so does the momentum of earlier steps. And an old `.grad` still
+# moves a frozen parameter. To freeze for good, freeze it *and* set `.grad` to None.
 #
 # ### A hook that waits for several gradients
 #
@@ -798,7 +804,7 @@ print("a pass that does not reach d")
 with torch.autograd.graph.register_multi_grad_hook([a, b, c, d], tell_all):
     (a * b + b * c).sum().backward()
 
-print("while the function runs, .grad of a, b and c is there:")
+print("while the function runs, is .grad there, of a, b and c?")
 for tensor in (a, b, c):
     tensor.grad = None
 with torch.autograd.graph.register_multi_grad_hook(
@@ -813,8 +819,9 @@ except (AssertionError, RuntimeError) as error:
     print(f"a frozen tensor in the list: {type(error).__name__}: {error}")
 
 # %% [markdown]
-# Such a hook can only watch: what it returns is ignored. It gets the gradients of **this pass**, after hooks registered earlier;
-# do not read `.grad`, where some gradients are still missing. And a frozen tensor in the list raises an error.
+# Such a hook can only watch: what it returns is ignored. It gets those of **this pass**, as the tensor hooks registered
+# before it have left them; do not read `.grad`, where some gradients are still missing. And a frozen tensor in the list raises
+# an error.
 #
 # ### Exercise: Watch the total norm
 #
@@ -833,7 +840,7 @@ except (AssertionError, RuntimeError) as error:
 
 # %% nbgrader={"grade": false, "grade_id": "multi_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def watch_norm(model: nn.Module) -> list:
-    """Return an empty list that gets the total norm of the gradients of ``model`` at each backward pass."""
+    """Return a list that gets the total norm at each backward pass."""
     norms = []
     # TODO: one hook that waits for the gradients of all parameters.
     ### BEGIN SOLUTION
@@ -861,8 +868,8 @@ check("multi_grad")
 #
 # ### As soon as `.grad` is written
 #
-# A post-accumulate hook can do something with a finished `.grad` *at once*: move it elsewhere, take an optimizer step with it, free
-# its memory. It is called with the leaf itself, and returns nothing:
+# A post-accumulate hook can do something with a finished `.grad` *at once*: move it elsewhere, take an optimizer step with it,
+# free its memory. It is called with the leaf itself, and must return None:
 
 # %%
 def after(tensor):
@@ -905,7 +912,7 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 
 # %% nbgrader={"grade": false, "grade_id": "post_accumulate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def accumulate_in_float32(model: nn.Module) -> dict:
-    """Return float32 sums of gradients by parameter name; each backward pass adds to them and leaves no ``.grad``."""
+    """Return float32 sums of gradients, by parameter name."""
     sums = {}
     # TODO: for each parameter a sum, and a hook that runs as soon as .grad is written.
     ### BEGIN SOLUTION
@@ -935,9 +942,9 @@ check("post_accumulate")
 # %% [markdown]
 # ### Several hooks on one tensor
 #
-# Hooks of one kind run in the order in which they were registered, and each gets what the one before it has returned. Here are
-# four, of two kinds, and `retain_grad`. **Stop and predict:** in which order do they run, and which number is in `h.grad`
-# afterwards? (Without any hook it would be 2 · 6 = 12.)
+# Hooks of one kind run in the order in which they were registered. A *tensor* hook gets what the one before it has returned.
+# Here are four, of two kinds, and `retain_grad`. **Stop and predict:** in which order do they run, and which number is in
+# `h.grad` afterwards? (Without any hook it would be 2 · 6 = 12.)
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)
@@ -977,29 +984,24 @@ print("h.grad:", h.grad.item())
 
 # %%
 def change_after_registering(change):
-    h = torch.tensor([1.0, -2.0, 3.0], requires_grad=True) * 2
+    h = torch.tensor([1.0, -2.0, 3.0], requires_grad=True).clone()
     caught = []
     h.register_hook(caught.append)
     change(h)
     h.retain_grad()                  # the gradient of the value that h holds now
     (h * 10).sum().backward()
-    return f"made by {h.grad_fn.name():13} the hook gets {caught[0].tolist()}, the new value has {h.grad.tolist()}"
-
-
-def not_recorded(h):
-    with torch.no_grad():
-        h.mul_(3)
+    return f"made by {h.grad_fn.name():14} the hook gets {caught[0].tolist()}, the new value has {h.grad.tolist()}"
 
 
 print("relu_():               ", change_after_registering(torch.relu_))
 print("mul_(3):               ", change_after_registering(lambda h: h.mul_(3)))
-print("under no_grad, mul_(3):", change_after_registering(not_recorded))
+print("under no_grad, mul_(3):", change_after_registering(torch.no_grad()(lambda h: h.mul_(3))))
 
 # %% [markdown]
 # A hook is at a place in the **graph**. A recorded in-place operation makes a new place, and the hook stays at the old one: it
-# gets the gradient of **the value that the tensor held when the hook was registered** (on a view, the hook is never called). A
-# change that is not recorded, under `no_grad` or by an optimizer, makes no new place: hooks on parameters survive training.
-# `retain_grad` stays with the tensor.
+# gets the gradient of **the value that the tensor held when the hook was registered** (on a view it misses what comes back
+# through the change, without an error). A change that is not recorded, under `no_grad` or by an optimizer, makes no new place:
+# hooks on parameters survive training. `retain_grad` stays with the tensor.
 #
 # ### Exercise: Before and after
 #
@@ -1070,9 +1072,9 @@ print("a layer    saves", what_is_saved(lambda: layer(x.view(4, 25))))
 print("   on data saves", what_is_saved(lambda: layer(x.detach().view(4, 25))))
 print("under no_grad   ", what_is_saved(torch.no_grad()(lambda: x.exp())))
 # %% [markdown]
-# `x * x` saves `x` twice: pack is called for each. A linear layer saves its input, for the gradient of its weight, and its weight,
-# transposed, for the gradient of its input. You can save activations in half precision: half the memory, less accuracy. (Not parameters, which are in memory
-# anyway, and not integers, such as the indices of a max-pool.) But hooks have another price:
+# `x * x` saves `x` twice: pack is called for each. A linear layer saves its input, for the gradient of its weight, and its
+# weight, transposed, for the gradient of its input. You can save activations in half precision: half the memory, less accuracy.
+# (Not parameters, nor integers.) But hooks have a price:
 
 # %%
 import contextlib
@@ -1165,7 +1167,7 @@ for (name, backward), reference in references.items():
 
 # %% nbgrader={"grade": false, "grade_id": "saved_tensors", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def saved_bytes(model: nn.Module, x: torch.Tensor) -> tuple:
-    """Return ``model(x)`` and the number of bytes saved for backward: each storage once, parameters left out."""
+    """Return ``model(x)`` and the number of bytes saved for backward."""
     # TODO: run the model between pack and unpack, and count.
     ### BEGIN SOLUTION
     parameters = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
@@ -1206,8 +1208,6 @@ check("saved_tensors", part="freed")
 # ## Where to go on
 #
 # - [Autograd mechanics](https://docs.pytorch.org/docs/stable/notes/autograd.html#backward-hooks-execution): the order of all hooks.
-# - [Leaf tensors](https://docs.pytorch.org/tutorials/beginner/understanding_leaf_vs_nonleaf_tutorial.html):
-#   a graph with `requires_grad` and `retain_grad` at each tensor.
 # - [An optimizer step inside backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html):
 #   post-accumulate hooks save gigabytes;
 #   [torchtune](https://pytorch.org/torchtune/stable/generated/torchtune.training.register_optim_in_bwd_hooks.html) has them ready.

@@ -109,7 +109,7 @@ class OnlyTheGainLearns(_OfTheFrame):
         return {"gain": (gain - 0.1 * gradient).detach(), "mean": mean, "window": Close(window, 1e-5, 1e-6)}
 
     def mistakes(self, case):
-        return {"gradient_cut": {"gain": torch.ones(1)}}
+        return {"anatomy_frozen_parameter": {"gain": torch.ones(1)}}
 
 
 check("buffer_or_parameter", InTheRightPlace, StartValues, OnlyTheGainLearns)

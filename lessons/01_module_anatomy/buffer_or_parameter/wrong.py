@@ -44,7 +44,7 @@
 +        self.mean = nn.Buffer(mean, False)
 
 # %% frozen_gain
-# misconception: the gain needs no gradient | hint: gradient_cut
+# misconception: the gain needs no gradient | hint: anatomy_frozen_parameter
 # breaks: to be learned
 # edits: register_buffer
 -        self.gain = Parameter(torch.ones(1))

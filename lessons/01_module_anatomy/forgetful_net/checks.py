@@ -16,7 +16,7 @@ class _OfTheNet(Check):
 
     errors = {
         r"TypeError: (ModuleList|Sequential)\b": "anatomy_container_arguments",
-        r"TypeError: \S+ is not a Module subclass": "anatomy_container_arguments",
+        r"TypeError: (\S+ is not a Module subclass|'str' object is not callable)": "anatomy_container_arguments",
         r"NotImplementedError: Module \[ModuleList\]": "container_without_forward",
         r"RuntimeError: .*x10 and 128x10\)": "anatomy_head_among_the_others",
         r"NameError: name 'hidden'": "anatomy_read_without_self",

@@ -91,6 +91,12 @@ class RepairedNet(nn.Module):
 -        self.hidden = nn.ModuleList([nn.Linear(64, 128), nn.Linear(128, 128)])
 +        self.hidden = nn.ModuleList(nn.Linear(64, 128), nn.Linear(128, 128))
 
+# %% module_dict
+# misconception: loops over the names of a ModuleDict | hint: anatomy_container_arguments
+# edits: module_list
+-        self.hidden = nn.ModuleList([nn.Linear(64, 128), nn.Linear(128, 128)])
++        self.hidden = nn.ModuleDict({"first": nn.Linear(64, 128), "second": nn.Linear(128, 128)})
+
 # %% list_in_sequential
 # misconception: hands a list to Sequential | hint: anatomy_container_arguments
 # edits: sequential_as_list

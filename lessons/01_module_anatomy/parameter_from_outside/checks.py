@@ -58,7 +58,7 @@ class OffsetIsRegistered(_OfTheOffset):
             "anatomy_wrong_dtype": says(lambda found: found.dtype != "float32"),
             "wrong_start": {"model.offset": other_than(torch.zeros(size))},
             "unregistered_from_outside": missing,
-            "gradient_cut": {"offset.requires_grad": False},
+            "anatomy_frozen_parameter": {"offset.requires_grad": False},
         }
 
 

@@ -93,7 +93,10 @@ class EveryReluReplaced(_OfTheSwap):
     """Every ReLU, at any depth, is replaced in the model itself, and nothing else is."""
 
     claims = ("what swap_relu returned",)  # `is` belongs to the language
-    blame = {"what swap_relu returned": "copied_model", "output": "anatomy_changes_the_rest", "gradients": "anatomy_changes_the_rest"}
+    blame = {
+        "what swap_relu returned": "copied_model",
+        **dict.fromkeys(("output", "gradients", "output of a ReLU that was replaced"), "anatomy_changes_the_rest"),
+    }
 
     def gradients(self, model, case):
         output = model(case.tensor("x", 4, 3))
@@ -103,16 +106,17 @@ class EveryReluReplaced(_OfTheSwap):
 
     def probe(self, nb, case):
         model = case.build("net", _ActNet, nn.ReLU)
+        relu = model.act  # somebody else holds it, too
         returned = nb.function("swap_relu")(model)
         what = "nothing" if returned is None else "the model" if returned is model else "something else"
         inside = any(returned is part for part in model.modules()) and returned is not model
         found = {"what swap_relu returned": "a part of the model" if inside else what, **self.brought(model, case)}
-        return {**found, "gradients": self.gradients(model, case)}
+        return {**found, "gradients": self.gradients(model, case), "output of a ReLU that was replaced": relu(case.tensor("z", 9))}
 
     def truth(self, case):
         model = case.build("net", _ActNet, nn.Tanh)
         found = {"what swap_relu returned": "the model", **self.brought(model, case)}
-        return {**found, "gradients": self.gradients(model, case)}
+        return {**found, "gradients": self.gradients(model, case), "output of a ReLU that was replaced": case.tensor("z", 9).relu()}
 
     def mistakes(self, case):
         wanted, untouched = self.truth(case)["places"], _places(_ActNet(nn.ReLU))

@@ -34,11 +34,14 @@ def swap_relu(model: nn.Module) -> nn.Module:
             model.set_submodule(name, nn.Tanh().train(module.training))
     return model
 
-# %% class_name_starts
-# misconception: takes every class whose name starts with ReLU | hint: by_class_name
-# edits: class_name_contains
--        if "ReLU" in type(module).__name__:
-+        if type(module).__name__.startswith("ReLU"):
+# %% changes_class
+# misconception: makes the ReLU itself a Tanh, also for those who hold it outside the model | hint: anatomy_changes_the_rest
+# breaks: Everything else stays as it was.
+def swap_relu(model: nn.Module) -> nn.Module:
+    for module in model.modules():
+        if isinstance(module, nn.ReLU):
+            module.__class__ = nn.Tanh
+    return model
 
 # %% class_not_object
 # misconception: the class instead of an object | hint: anatomy_class_for_module

@@ -82,34 +82,6 @@ class NamesTheStep(Check):
         }
 
 
-class NobodyIsGuilty(Check):
-    """If all gradients are finite it returns None, whatever came to `x` before, and no hook stays on `x`."""
-
-    poison = POISON
-    errors = ERRORS
-    claims = (FOUND, "hooks on x", "hooks on x at last")  # the answer itself
-
-    def probe(self, nb, case):
-        x = case.tensor("x", 3, positive=True, requires_grad=True)
-        steps = chain(case.words("names", 4), None, None)
-        nb.function("blame")({**steps, "root": lambda t: (t * 0).sqrt()}, x)
-        return {"hooks on x": tensor_hook_count(x), FOUND: nb.function("blame")(steps, x), "hooks on x at last": tensor_hook_count(x)}
-
-    def truth(self, case):
-        return {"hooks on x": 0, FOUND: None, "hooks on x at last": 0}
-
-    def mistakes(self, case):
-        return {
-            "blame_hook_stays": AnyOf({"hooks on x": other_than(0)}, {"hooks on x at last": other_than(0)}),
-            "accumulated_grad": {FOUND: case.words("names", 4)[0]},
-            "blame_none_guilty": {FOUND: other_than(None)},
-        }
-
-
-check("blame_the_step", NamesTheStep, NobodyIsGuilty)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 def listening(step, heard):
     """The step, which notes what comes back to it."""
 
@@ -121,6 +93,36 @@ def listening(step, heard):
     return run
 
 
+class NobodyIsGuilty(Check):
+    """If all gradients are finite it returns None, whatever came to `x` before; backward starts at the sum; no hook stays on `x`."""
+
+    poison = POISON
+    errors = ERRORS
+    claims = (FOUND, "hooks on x", "hooks on x at last")  # the answer itself
+
+    def probe(self, nb, case):
+        x, heard = case.tensor("x", 3, positive=True, requires_grad=True), []
+        steps = chain(case.words("names", 4), None, None)
+        nb.function("blame")({**steps, "root": lambda t: (t * 0).sqrt()}, x)
+        found = {"hooks on x": tensor_hook_count(x), FOUND: nb.function("blame")({**steps, "last": listening(torch.atan, heard)}, x)}
+        return {**found, "hooks on x at last": tensor_hook_count(x), "what came back to the last step": heard[-1:]}
+
+    def truth(self, case):
+        return {"hooks on x": 0, FOUND: None, "hooks on x at last": 0, "what came back to the last step": [torch.ones(3)]}
+
+    def mistakes(self, case):
+        return {
+            "blame_hook_stays": AnyOf({"hooks on x": other_than(0)}, {"hooks on x at last": other_than(0)}),
+            "accumulated_grad": {FOUND: case.words("names", 4)[0]},
+            "blame_none_guilty": {FOUND: other_than(None)},
+            "blame_no_sum": {FOUND: None, "what came back to the last step": [other_than(torch.ones(3))]},
+        }
+
+
+check("blame_the_step", NamesTheStep, NobodyIsGuilty)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
 class LongChains(Check):
     """Chains of another length and order, some with several bad steps, one with none."""
 

@@ -10,7 +10,7 @@
 
 # %% first_to_run
 # misconception: the hook that runs first has the last step: a step that returns its input has its hook on the same tensor | hint: blame_same_tensor
-# breaks: a step may return its input
+# breaks: a step may return the tensor that it got
 # edits: by_partial
 -    for name in reversed(steps):
 -        if name in order:
@@ -103,7 +103,7 @@ def blame(steps, x):
 
 # %% nobody_runs_backward
 # misconception: registers hooks and never runs backward | hint: blame_nobody
-# breaks: Run them, call backward on the sum
+# breaks: Run them, call backward on the last result's sum
 # edits: by_partial
 -        x.sum().backward()
 
@@ -125,6 +125,13 @@ def blame(steps, x):
 # edits: by_partial
 -        x.sum().backward()
 +        x.backward()
+
+# %% mean_for_sum
+# misconception: backward from the mean | hint: blame_no_sum
+# breaks: call backward on the last result's sum
+# edits: by_partial
+-        x.sum().backward()
++        x.mean().backward()
 
 # %% hooks_stay
 # misconception: never removes its hooks | hint: blame_hook_stays
@@ -150,7 +157,7 @@ def blame(steps, x):
 
 # %% takes_one_for_granted
 # misconception: takes for granted that there is a guilty one | hint: blame_none_guilty
-# breaks: if there is none, return `None`
+# breaks: if none, return `None`
 # edits: by_partial
 -    for name in reversed(steps):
 -        if name in order:

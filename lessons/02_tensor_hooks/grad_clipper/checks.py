@@ -124,16 +124,16 @@ class TwoBackwards(Check):
 
 
 class Nested(torch.nn.Module):
-    """Parameters of its own, and in a container in a container."""
+    """Parameters of its own, and in a container in a container. One, added at the end, gets the gradient that others get, too."""
 
     def __init__(self):
         super().__init__()
-        self.scale = torch.nn.Parameter(torch.rand(6) + 0.5)
+        self.scale, self.shift = torch.nn.Parameter(torch.rand(6) + 0.5), torch.nn.Parameter(torch.rand(4, 6))
         inner = torch.nn.Sequential(torch.nn.Tanh(), torch.nn.Linear(6, 6, bias=False))
         self.body = torch.nn.Sequential(torch.nn.Linear(5, 6), inner)
 
     def forward(self, x):
-        return self.body(x) * self.scale
+        return self.body(x) * self.scale + self.shift
 
 
 class TwoModels(Check):
@@ -149,9 +149,11 @@ class TwoModels(Check):
             run_backward(net, case, shape=(4, 5))
         return {f"{name} model": named_gradients(net) for name, net in nets.items()}
 
-    def clamped(self, case, name, limits):
+    def clamped(self, case, name, limits, in_place=False):
         free = case.build(name, Nested)
-        run_backward(free, case, shape=(4, 5))
+        output = free(2 * case.tensor("x", 4, 5))
+        upstream = 6 * case.tensor("upstream", *output.shape)
+        output.backward(upstream.clamp(*limits) if in_place else upstream)
         return {key: grad.clamp(*limits) for key, grad in named_gradients(free).items()}
 
     def truth(self, case):
@@ -160,6 +162,7 @@ class TwoModels(Check):
     def mistakes(self, case):
         right, raw = self.truth(case)["first model"], self.clamped(case, "first", (None, torch.inf))
         return {
+            "edits_in_place": {"first model": self.clamped(case, "first", limits_of(case, "first"), in_place=True)},
             "limits_shared": {"first model": self.clamped(case, "first", limits_of(case, "second"))},
             "not_every_parameter": {"first model": {name: AnyOf(raw[name], right[name]) for name in raw}},
         }
@@ -201,9 +204,10 @@ class Scaled(torch.nn.Module):
         super().__init__()
         layers = [torch.nn.Sequential(torch.nn.Linear(width, width), torch.nn.Sigmoid()) for _ in range(depth)]
         self.scale, self.layers = torch.nn.Parameter(torch.rand(width) + 1), torch.nn.Sequential(*layers)
+        self.shift = torch.nn.Parameter(torch.rand(6, width))
 
     def forward(self, x):
-        return self.layers(x) * self.scale
+        return self.layers(x) * self.scale + self.shift
 
 
 def two_models(case):

@@ -29,24 +29,6 @@ def grad_clipper(model, floor, cap):
                 parameter.register_hook(lambda grad: F.hardtanh(grad, floor, cap))
     return model
 
-# %% in_place
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        if not parameter.requires_grad:
-            continue
-        parameter.register_hook(lambda grad: grad.clamp_(floor, cap))
-    return model
-
-# %% in_place_no_return
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        def hook(grad):
-            grad.clamp_(min=floor, max=cap)
-
-        if parameter.requires_grad:
-            parameter.register_hook(hook)
-    return model
-
 # %% min_and_max
 def grad_clipper(model, floor, cap):
     [p.register_hook(lambda g: torch.min(torch.max(g, torch.full_like(g, floor)), torch.full_like(g, cap))) for p in model.parameters() if p.requires_grad]

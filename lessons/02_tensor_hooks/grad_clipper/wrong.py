@@ -54,11 +54,27 @@ def grad_clipper(model, floor, cap):
         parameter.register_hook(lambda grad: grad.climp_(floor, cap))
     return model
 
+# %% in_place
+# misconception: edits the gradient in place, which another parameter gets as well | hint: edits_in_place
+# breaks: clamps the gradient of every parameter of `model`
+# edits: reference
+-            parameter.register_hook(lambda grad: grad.clamp(floor, cap))
++            parameter.register_hook(lambda grad: grad.clamp_(floor, cap))
+
+# %% in_place_no_return
+# misconception: in place, and returns nothing | hint: edits_in_place
+# edits: boolean_mask
+-        new = grad.clone()
+-        new[new < floor] = floor
+-        new[new > cap] = cap
+-        return new
++        grad[grad < floor] = floor
++        grad[grad > cap] = cap
+
 # %% no_return_in_hook
 # misconception: the hook returns nothing | hint: hook_returns_nothing | canary
-# edits: in_place_no_return
--            grad.clamp_(min=floor, max=cap)
-+            grad.clamp(floor, cap)
+# edits: boolean_mask
+-        return new
 
 # %% post_accumulate
 # misconception: clips the sum | hint: clips_accumulated

@@ -14,7 +14,7 @@ def saved_bytes(model, x):
     return output, sum(sizes.values())
 
 # %% bytes_of_the_slice
-# misconception: the bytes of the saved tensor for those of its storage | hint: saved_bytes_of_the_slice | canary
+# misconception: the bytes of the saved tensor for those of its storage | hint: saved_bytes_of_the_slice
 # breaks: with all its bytes
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
@@ -31,7 +31,7 @@ def saved_bytes(model, x):
     return output, sum(sizes.values())
 
 # %% counts_in_unpack
-# misconception: counts in backward | hint: saved_bytes_nothing
+# misconception: counts in backward | hint: saved_bytes_nothing | canary
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     storages = {}
