@@ -94,7 +94,7 @@ draw_module_tree(net, title="DigitNet, as PyTorch sees it")
 #
 # easy · 3 min
 #
-# Repair the network: let PyTorch know of all three layers. What it computes from its weights stays the same.
+# Repair the network: let PyTorch know of all three layers. Do not change what `forward` computes.
 
 # %% nbgrader={"grade": false, "grade_id": "forgetful_net", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class RepairedNet(nn.Module):
@@ -132,7 +132,7 @@ print("digits read in the evening:", reads(trained), "  the next morning:", read
 draw_curves({"DigitNet": forgetful_losses, "RepairedNet": losses}, title="Loss of the network, before and after the repair")
 
 # %% [markdown]
-# The loss falls faster: now all three layers learn. Before, only the last did, after two random layers. And all three are loaded.
+# The loss falls faster: now all three layers learn. Before, only the last did; two stayed random. And all three are loaded.
 #
 # ## A model is a tree
 #
@@ -206,8 +206,8 @@ except NotImplementedError as error:
 #
 # Complete `Chain(steps, order)`, which sends its input through modules in any order.
 #
-# - `self.steps` is a container that holds all `steps` as they were handed in: the names of their parameters begin with
-#   `steps.0`, `steps.1` and so on.
+# - `self.steps` is a container that holds all `steps`, as passed: the names of their parameters begin with `steps.0`, `steps.1`
+#   and so on.
 # - `forward(x)` sends `x` through the steps that `order` names, one after the other. An index may appear twice, or not at all.
 #
 # ```python
@@ -269,7 +269,7 @@ print({name: tuple(one.shape) for name, one in nn.Linear(3, 2).named_parameters(
 # Write `MyLinear(in_features, out_features)` yourself, without `nn.Linear`.
 #
 # - It has two parameters of ones: `weight` of shape `(out_features, in_features)` and `bias` of shape `(out_features,)`.
-# - `forward(x)` returns x · weightᵀ + bias. The last dimension of `x` has size `in_features`; there may be any number before it.
+# - `forward(x)` returns x · weightᵀ + bias. The last dimension of `x` has size `in_features`; there may be more before it.
 #
 # ```python
 # MyLinear(3, 2)(torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.5]]))   # [[7, 7], [1.5, 1.5]]
@@ -426,7 +426,7 @@ print("and back  :", net.get_submodule("heads.size"), tuple(net.get_parameter("h
 # - **A place can be empty.** A convolution with `bias=False` keeps `None` under the name `bias`; a module can be missing in
 #   the same way. The four methods skip what is empty.
 #
-# The numbers show in which order `named_modules()` visits the modules: a parent before its children.
+# The picture numbers the modules as `named_modules()` visits them: a parent before its children.
 
 # %%
 class Shared(nn.Module):
@@ -454,7 +454,7 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 # - `"children"`: a list of the names of the modules directly in it;
 # - `"modules"`: a list of the names of all modules below it; `"leaves"`: how many of those have no children;
 # - `"parameters"`: a dict, name → shape; `"buffers"`: a list of names;
-# - dotted names, in the order of the four methods; list each object once, and skip empty places.
+# - all names are dotted and in the methods' order; list each object once, skip empty places.
 #
 # ```python
 # inventory(nn.Sequential(nn.Flatten(), nn.BatchNorm1d(4, affine=False)))
@@ -533,7 +533,7 @@ model[0] = nn.Dropout(0.2)
 print("the model is in training mode:", model.training, "  its new part is:", model[0].training)
 
 leaky = nn.LeakyReLU()
-print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, "  is one:", isinstance(leaky, nn.ReLU))
+print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, " a ReLU:", isinstance(leaky, nn.ReLU))
 
 # %% [markdown]
 # ### Exercise: Every ReLU becomes a Tanh
@@ -543,7 +543,7 @@ print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, "  is o
 # Write `swap_relu(model)`. It puts an `nn.Tanh` at every place within the model, at any depth, where there is an `nn.ReLU`, and
 # returns the model.
 #
-# - A ReLU in two places, alone or inside a block, is replaced in both.
+# - A shared ReLU, or one in a shared block, is replaced everywhere.
 # - Each Tanh is in the mode of its ReLU: training or eval.
 # - Everything else stays as it was.
 #
@@ -675,8 +675,8 @@ check("extra_repr")
 # %% [markdown]
 # ### A parameter from outside
 #
-# A parameter can be added to a model without a change of its class, by one assignment: a module registers what it is given at any
-# time. But you must do three things.
+# One assignment adds a parameter to a model, at any time, without a change of its class. For it to be trained, three things are
+# needed.
 
 # %%
 torch.manual_seed(0)
@@ -724,7 +724,7 @@ print("without the hook:", model(x).detach())
 # - It gives the model a parameter `offset`: zeros of shape `(size,)`.
 # - From then on `optimizer` trains it, with the settings that the optimizer was built with.
 # - The training of all other parameters goes on as if nothing had happened, with their gradients, momentum and settings.
-# - Nobody uses `offset` yet: the check adds `model.offset` to the output itself.
+# - Nobody uses `offset` yet: the check itself adds `model.offset` to the output.
 
 # %% nbgrader={"grade": false, "grade_id": "parameter_from_outside", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:

@@ -111,7 +111,7 @@ for number in (1, 2):
 #
 # This is the graph of the first hook of this lesson. Each box is a step of backward, the `grad_fn` of the tensor that an
 # operation has computed; `AccumulateGrad` adds to a leaf's `.grad`. Forward went from the top to the bottom, **the gradient goes
-# the other way, along the arrows**. The dot is the hook: it gets the gradient of `h` before the box does.
+# the other way, along the arrows**. The dot is the hook: it gets the gradient of `h` before its box does.
 
 # %%
 from course.pictures.autograd_graph import draw_autograd_graph
@@ -169,8 +169,8 @@ for hooked in ("b", "c"):
     print(f"hook on {hooked}, a new tensor:", siblings(hooked, lambda grad: grad * 10))
     print(f"hook on {hooked}, in place:    ", siblings(hooked, lambda grad: grad.mul_(10)))
 # %% [markdown]
-# In place, the hook on `b` also changed the gradient of `c`, and both hooks changed the caller's `start`. (`c` comes second: when
-# its hook ran, `b.grad` had been written, as a copy.) **Return a new tensor.**
+# The in-place hook on `b` also changed the gradient of `c`, and both changed the caller's `start`. (`c` comes second: when its
+# hook ran, `b.grad` had been written, as a copy.) **Return a new tensor.**
 #
 # ### Exercise: Double a gradient
 #
@@ -235,8 +235,8 @@ loss.backward()
 print("h.grad is    ", h.grad.tolist())
 
 # %% [markdown]
-# One trap: `detach()` and `.data` copy nothing, and autograd may go on writing into that memory. So keep the gradient itself,
-# which autograd then does not touch, or a clone, which nobody else can change.
+# One trap: `detach()` and `.data` share the gradient's memory, and autograd may write into it. So keep the gradient itself, which
+# autograd then does not touch, or a clone, which nobody else can change.
 
 # %%
 def kept_after_two_passes(keep):
@@ -346,8 +346,8 @@ draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 # %% [markdown]
 # `AddmmBackward0` is `fc`: bias, input and transposed weight meet there. Views change shapes only.
 #
-# Nothing is earlier than a leaf, so of `fc` only the bias's own gradient has changed. `h` is in the middle: the gradients of
-# `conv`, an earlier layer, have changed. That of `fc.weight` comes from the output of `fc`, which is later than `h`.
+# Nothing is earlier than a leaf, so in `fc` only the bias's gradient has changed. `h` is in the middle: the gradients of `conv`,
+# an earlier layer, have changed. That of `fc.weight` comes from the output of `fc`, which is later than `h`.
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
@@ -391,8 +391,8 @@ check("bias_and_clamp", part="clamp")
 #
 # ### Removing a hook
 #
-# A parameter lives long, and so does its hook: a cell that registers one, run three times, leaves three. `register_hook` returns
-# a **handle**, and `handle.remove()` takes the hook away. A `with` block does this at its end.
+# A parameter lives long, and so does its hook: a cell that is run three times leaves three hooks. `register_hook` returns a
+# **handle**, and `handle.remove()` takes the hook away. A `with` block does this at its end.
 
 # %%
 def triple(grad):
@@ -430,9 +430,9 @@ print("none any more: ", layer.weight.grad.tolist())
 #
 # medium · 8 min
 #
-# Write `grad_clipper(model, floor, cap)`. From then on each backward pass, also that of `torch.autograd.grad`, clamps the
-# gradient of every parameter of `model` to the range from `floor` to `cap`, before it is added to `.grad`, and leaves frozen
-# parameters alone. Another model may have limits of its own. The function returns the model.
+# Write `grad_clipper(model, floor, cap)`. After the call each backward pass, by `torch.autograd.grad` too, clamps the gradient of
+# each parameter to the range from `floor` to `cap`, before it is added to `.grad`. Frozen parameters are left alone. Another
+# model may have limits of its own. The function returns the model.
 
 # %% nbgrader={"grade": false, "grade_id": "grad_clipper", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def grad_clipper(model: nn.Module, floor: float, cap: float) -> nn.Module:
@@ -520,7 +520,7 @@ draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, 
 # %% [markdown]
 # Backward came from the loss. The gradient of `distance` is fine, that of `squared` has an infinite element. So the cause is the
 # operation between them, the square root: its slope at 0 is infinite. And there was a 0, because one pair was a picture *with
-# itself*. An operation later, infinity meets `a - b`, which is 0: infinity times 0 is NaN. Which cure helps, on one such pair?
+# itself*. One operation earlier, infinity is multiplied by `a - b`, which is 0: NaN. Which cure helps, on one such pair?
 
 # %%
 def safe_root(squared):
@@ -1120,7 +1120,7 @@ for name, tensor in {"t()": weight.t(), "[1:]": weight[1:], "clone()": weight.cl
 # So the transposed weight that a linear layer saves costs nothing.
 #
 # One trap: a tensor holds its graph, and the graph holds pack, pack's variables, and what pack returned. If the tensor is among
-# these, **their memory is not freed** unless backward runs. So return `tensor.detach()`, which has no graph.
+# these, **its memory is not freed** unless backward runs. So return `tensor.detach()`, which has no graph.
 
 # %%
 import gc
@@ -1209,8 +1209,9 @@ check("saved_tensors", part="freed")
 #
 # - [Autograd mechanics](https://docs.pytorch.org/docs/stable/notes/autograd.html#backward-hooks-execution): the order of all hooks.
 # - [An optimizer step inside backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html):
-#   post-accumulate hooks save gigabytes;
-#   [torchtune](https://pytorch.org/torchtune/stable/generated/torchtune.training.register_optim_in_bwd_hooks.html) has them ready.
+#   post-accumulate hooks free gigabytes;
+#   [torchtune](https://pytorch.org/torchtune/stable/generated/torchtune.training.register_optim_in_bwd_hooks.html) has them
+#   ready.
 # - [Hooks for saved tensors](https://docs.pytorch.org/tutorials/intermediate/autograd_saved_tensors_hooks_tutorial.html): pack to disk or CPU.
 # - [Anomaly detection](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) names the line of
 #   forward that made a NaN gradient. It is slow, and does not look for infinities; your `blame` does.

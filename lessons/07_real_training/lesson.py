@@ -13,7 +13,7 @@
 # - **You will learn** what a hook sees there, and what it never sees.
 # - **You need** lessons 02 to 04; for *Further* 06, too.
 # - **Time** <!-- time and points -->.
-# - **Out of scope** GPUs: all of it happens on a CPU as well.
+# - **Out of scope** GPUs: all cells of this lesson use a CPU.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import copy
@@ -122,9 +122,9 @@ except RuntimeError as error:
 print("dead ReLUs of the uncompiled net:", dead_relus(net._orig_mod, pictures))
 
 # %% [markdown]
-# Compiled code is made in the first call, and again if something that it *guards* changes, such as the batch size. Which hooks does
-# the second call run, if they came before the first (early) or after it (late)? In the third column a **sentinel** was early: a
-# hook of the same kind and module that does nothing.
+# Compiled code is made in the first call, and again if something that it *guards* changes, such as the batch size. Which hooks
+# does the second call run, if they came before the first (early) or after it (late)? The third column adds an early **sentinel**:
+# a hook of that kind, there too, that does nothing.
 
 # %%
 def heard(kind, late=False, sentinel=False, batch=4):
@@ -262,10 +262,10 @@ for generator in (None, torch.Generator()):
 # ### Exercise: One entry per step
 # medium · 15 min
 #
-# Write the context manager `recorder(model, layers)`. Each call of `model` within the block runs each of these layers once, and adds an
-# entry for it: the mean of the squares of its output, as a Python number. What a checkpoint computes again in backward, one layer or
-# all of `model`, adds no entry. `with` hands out a dict of lists, from the names in `layers` to their entries. After the block, no
-# hook is left.
+# Write the context manager `recorder(model, layers)`. Each call of `model` within the block runs each of these layers once, and
+# adds an entry for it: the mean of the squares of its output, as a Python number. What a checkpoint computes again in backward,
+# one layer or all of `model`, adds no entry. It yields a dict, from each name in `layers` to the list of its entries. After the
+# block, no hook is left.
 #
 # ```python
 # with recorder(net, ["0", "2"]) as history:
@@ -584,7 +584,7 @@ print("trained:", [name for name, one in attention.named_parameters() if one.gra
 # inputs by `next_functions`, and takes hooks:
 # [`node.register_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.autograd.graph.Node.register_hook.html) calls
 # `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples, in which an entry may be `None`. The names come from
-# forward: the node *gets* `grad_outputs`, and *makes* `grad_inputs`. This `where` looks like a guard:
+# forward: the node *gets* `grad_outputs`, and *makes* `grad_inputs`. Does this `where` help?
 
 # %%
 def tell(name, made, got):
@@ -608,7 +608,7 @@ print("forward:", y.detach(), "  gradient:", z.grad)
 # %% [markdown]
 # `where` hands back a gradient of 0 to `log`, and `log` divides it by 0.
 #
-# In which module was it made? When a module ends, the nodes behind its output that are new were made in it:
+# Which module made the NaN? When a module ends, the nodes behind its output that are new were made in it:
 
 # %% nbgrader={"grade": false, "grade_id": "setup_made_by", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager

@@ -45,7 +45,7 @@ class Chain(nn.Module):
 
 # %% copies_the_steps
 # misconception: keeps copies | hint: copied_steps
-# breaks: as they were handed in
+# breaks: as passed
 # edits: sequential_as_list
 +from copy import deepcopy
 +
@@ -71,7 +71,7 @@ class Chain(nn.Module):
 +        for i in dict.fromkeys(self.order):
 
 # %% given_order
-# misconception: runs the steps as they were handed in | hint: given_order
+# misconception: runs the steps as they were passed | hint: given_order
 # breaks: the steps that `order` names
 # edits: calls_the_list
 -        self.steps = nn.ModuleList(steps)
@@ -188,7 +188,7 @@ class Chain(nn.Module):
 
 # %% run_order_container
 # misconception: registers the steps in run order | hint: registered_in_run_order
-# breaks: as they were handed in
+# breaks: as passed
 # edits: calls_the_list
 -        self.steps = nn.ModuleList(steps)
 +        self.steps = nn.Sequential(*[steps[i] for i in order])

@@ -56,7 +56,7 @@
 
 # %% sequential_without_relu
 # misconception: the Sequential runs without the ReLUs | hint: anatomy_activation_lost
-# breaks: What it computes from its weights stays the same
+# breaks: Do not change what `forward` computes
 class RepairedNet(nn.Module):
     def __init__(self):
         super().__init__()

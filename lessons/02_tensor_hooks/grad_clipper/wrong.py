@@ -90,7 +90,7 @@ def grad_clipper(model, floor, cap):
 
 # %% removes_itself
 # misconception: clips the first pass only | hint: runs_only_once
-# breaks: From then on each backward pass
+# breaks: After the call each backward pass
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         handles = []

@@ -151,7 +151,7 @@ def recorder(model, layers):
 
 # %% last_number_only
 # misconception: a number a layer, that of the last call | hint: record_flat
-# breaks: `with` hands out a dict of lists
+# breaks: It yields a dict
 # edits: asks_autograd
 -                self.history[name].append(float((output**2).mean()))
 +                self.history[name] = float((output**2).mean())
