@@ -319,9 +319,9 @@ print(f"read correctly with a smaller eps: {train(deep_net(), eps=1e-16)}")
 
 # %% [markdown]
 # The biases keep the size at 0.06. But a bias is the same for every picture: the **differences** shrink as printed above. All
-# pictures look alike to the last layer, and the gradient shrinks likewise on its way back. Adam divides a gradient by its usual size,
-# but adds `eps` to that, 10⁻⁸, and elements of the early gradients are near 10⁻¹⁰. With a smaller `eps` the early layers do move, but
-# 100 steps are too few.
+# pictures look alike to the last layer, and the gradient shrinks likewise on its way back. Adam divides a gradient by its usual
+# size, but adds `eps` to that, 10⁻⁸, and elements of the early gradients are near 10⁻¹⁰. With a smaller `eps` the net learns a
+# little.
 #
 # So initialise by type. Xavier for linear layers is usual, but not best here: you will measure it. Two things stop most first
 # attempts. Rules that use fan_in need two dimensions, and the weight of a batch norm has one. And a layer may do without a bias:
