@@ -24,7 +24,7 @@ class Head(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention, then a small network for each token. What comes in is only added to, and a dict comes out."""
+    """Attention, then a small network for each token. It adds to what comes in, and returns a dict."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()

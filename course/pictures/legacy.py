@@ -52,7 +52,7 @@ def _side(model: nn.Module, inputs: dict[str, torch.Tensor], legacy: bool) -> Pi
     nodes = [get_gradient_edge(one).node for one in own.values()]
     if legacy:
         # It hangs on the last operation, and reports one gradient for each of that operation's inputs.
-        method, what = "register_backward_hook (deprecated)", f"last operation, {root.operation}"
+        method, what = "register_backward_hook (deprecated)", f"last operation's inputs ({root.operation})"
         nodes = [node for node, _ in root.node.next_functions]
         root.glows = True
     for number, (node, gradient) in enumerate(zip(nodes, reported, strict=False)):

@@ -10,11 +10,11 @@
 # # Hooks on modules
 #
 # A network learns to read digits. Then its loss jumps to the level of guessing, and stays there. Without touching its code you will
-# find out which layer died, when and why, and make it learn again.
+# find out which layer died, when and why, and keep it alive.
 #
-# - **You will** find it, and read and change what flows through modules. **You will learn** what each kind of hook gets.
+# - **You will** read and change what flows through modules. **You will learn** what each kind of hook gets.
 # - **You need** lessons 01 and 02.
-# - **Time** <!-- time and points -->. There are three further parts: do one at a time.
+# - **Time** <!-- time and points -->. There are four further parts: do one at a time.
 # - **Stuck?** `hint()` after a failed check, `hint("add_five")` to begin.
 # - **Out of scope** hooks for all modules at once, and `torch.compile`.
 
@@ -26,7 +26,6 @@ from functools import partial
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-from torch.nn import Parameter
 
 from course import hint, progress, solution
 from course.gpt import Block, TinyGPT
@@ -75,7 +74,7 @@ print("loss, every tenth step:", " ".join(f"{loss:.2f}" for loss in losses[9::10
 print(f"guessing would give:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 
 # %% [markdown]
-# The loss says *that* the net has stopped, but not *where*. A *module hook* can tell: you register a function from outside, and
+# The loss says *that* the net has stopped, not *where*. A *module hook* can tell: you register a function from outside, and
 # PyTorch calls it each time the module runs.
 #
 # ## Which hook gets what
@@ -100,7 +99,7 @@ print(f"guessing would give:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 # A hook that returns nothing changes nothing. `args`, `grad_input` and `grad_output` are tuples.
 #
 # Here is one run of a small net, forward and backward, with a hook of each kind on each module, numbered in the order in which
-# they run. A star shows when the gradient of a weight is ready. Which hook runs last?
+# they run. A star shows when the gradient of a weight is ready. The input requires a gradient. Which hook runs last?
 
 # %%
 from course.pictures.timeline import draw_hook_timeline
@@ -116,7 +115,7 @@ show_source(Add)
 # easy · 6 min
 #
 # Collect from outside what `add` works with: each call `add(x1, x2)` appends three tensors to the list `answer`, namely `x1`,
-# `x2` and the output, in this order. Both hooks only watch. Store only the hooks' arguments, for any `forward`.
+# `x2` and the output, in this order. Both hooks only watch. Store only the hooks' arguments; `forward` may change.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))
@@ -165,17 +164,11 @@ linear.forward(torch.ones(3))
 print("linear.forward(x):", calls)
 
 # %% [markdown]
-# Some tutorials show forward hooks with two arguments, `hook(module, output)`. There are **three**. Registering does not look at
-# the arguments of your function, so the mistake shows only at the first call:
-
+# Some tutorials show forward hooks with two arguments. There are **three**, and the mistake shows only at the first call:
 
 # %%
-def two_arguments(module, output):
-    output += 5
-
-
 adder = Add()
-adder.register_forward_hook(two_arguments)  # no error here ...
+adder.register_forward_hook(lambda module, output: None)  # no error here ...
 try:
     adder(torch.ones(2), torch.ones(2))  # ... but here
 except TypeError as error:
@@ -231,7 +224,7 @@ check("first_to_die")
 first_to_die(digit_net(), train)
 
 # %% [markdown]
-# Here is what hooks on the two ReLUs see:
+# Here is what hooks on the two ReLUs see. What is larger than 6 is drawn as 6:
 
 # %%
 from course.pictures.activations import draw_activation_histograms
@@ -241,7 +234,7 @@ history = {dead[2]: [], dead[4]: []}
 
 
 def put_aside(module, args, output):
-    history[module].append(output.detach().clamp(max=6))  # what is larger is drawn as 6
+    history[module].append(output.detach().clamp(max=6))
 
 
 with dead[2].register_forward_hook(put_aside), dead[4].register_forward_hook(put_aside):
@@ -257,9 +250,8 @@ largest = [pictures.max().item() for pictures, labels in digit_batches()]
 print({step: value for step, value in enumerate(largest) if value != 1})
 
 # %% [markdown]
-# One batch still has pixels from 0 to 255. If that is the cause, the same training without this fault does not kill the net. The
-# right place for the repair is the code that loads the data. But to find out, a forward **pre-hook** is enough: it may return new
-# arguments. The dead net gets the repaired batch, too:
+# One batch still has pixels from 0 to 255. Is that the cause? Such a fault is repaired where the data are loaded, but to find out, a
+# forward **pre-hook** is enough: it may return new arguments. The dead net gets the repaired batch, too:
 
 
 # %%
@@ -274,11 +266,25 @@ with alive.register_forward_pre_hook(divide):
 with dead.register_forward_pre_hook(divide):
     too_late = train(dead)
 runs = {"as it was": losses, "the batch repaired": in_time, "the dead net, with the batch repaired": too_late}
-draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}, title="Loss, cut off at 3")
+draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}, title="Loss of each step, cut off at 3")
 
 # %% [markdown]
-# That batch was the cause: without it the net learns to the end. The dead net does not recover, although it gets the same good
-# batches. Why not? You will measure that at the end.
+# That batch was the cause: without it the net learns to the end. How does it kill a layer? A tensor hook measures the gradient of the
+# layer's weight. In a second net, hooks clip gradients (lesson 02):
+
+# %%
+watched, clipped, sizes = digit_net(), digit_net(), []
+watched[3].weight.register_hook(lambda grad: sizes.append(grad.norm().item()))
+for parameter in clipped.parameters():
+    parameter.register_hook(lambda grad: grad / grad.norm().clamp(min=1))
+dying, living = train(watched), train(clipped)
+for step in range(58, 66):
+    print(f"step {step}: gradient {sizes[step]:<6.3g} loss {dying[step]:<7.2f} clipped: loss {living[step]:.2f}")
+
+# %% [markdown]
+# In step 60 the gradient is 300 times as large as before, and so is the optimizer's step. Momentum repeats most of it. From step 64
+# on, the input of the ReLU is negative for every picture, and it returns zeros. Clipping keeps the net alive. But why does the dead
+# net not recover with good batches? You will measure it at the end.
 #
 # ## What a forward hook may return
 #
@@ -308,23 +314,20 @@ print("meant to watch:   ", output_with(watch))
 # Writing *into* the output, as in `output *= 2`, needs no `return`. But it changes the tensor for everybody who holds it, and
 # backward may still need the old values (lesson 02). So return a new tensor.
 #
-# Several hooks of a kind run in the order in which they were registered. Each gets what the one before it returned.
-# `prepend=True` puts a hook in front:
+# Several hooks of a kind run in the order in which they were registered. Each gets what the one before it returned:
 
 # %%
 layer = nn.Identity()
 layer.register_forward_hook(lambda module, args, output: output + 1)
 layer.register_forward_hook(lambda module, args, output: output * 10)
-print("first + 1, then * 10:   ", layer(torch.tensor([1.0, 2.0])))
-layer.register_forward_hook(lambda module, args, output: output - 1, prepend=True)
-print("and - 1 before the two: ", layer(torch.tensor([1.0, 2.0])))
+print("first + 1, then * 10:", layer(torch.tensor([1.0, 2.0])))
 
 # %% [markdown]
 # ### Exercise: Five more
 # easy · 6 min
 #
 # Write the forward hook `hook` and register it on `add`, so that each call `add(x1, x2)` returns 5 more than before. Add the 5 to
-# what `forward` has returned, for any `forward`.
+# what `forward` has returned; `forward` may change.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))  # tensor([8.])
@@ -356,7 +359,7 @@ check("add_five")
 # A *full backward hook* sees gradients: in `grad_output` one for each output of the module, in `grad_input` one for each
 # positional input. The gradients of the weights are in neither.
 #
-# The hook sees the module as a whole. This one multiplies **twice**, and its hook sees the gradient through both:
+# The hook sees the module as a whole. This module multiplies **twice**; its hook sees the gradient through both products:
 
 # %%
 show_source(Model)
@@ -375,9 +378,9 @@ print("autograd:", (x1.grad, x2.grad))
 # ### Exercise: Gradients at both ends
 # medium · 8 min
 #
-# Collect the gradients of `model`: whenever a backward pass goes through `model(x1, x2)`, the full backward hook `module_hook`
-# appends three tensors to the list `answer`, namely the gradient that this pass brings back through `model` for `x1`, the one for
-# `x2`, and the one for the output, in this order. The hook only watches.
+# Each backward pass through `model(x1, x2)` calls the full backward hook `module_hook`. It appends three gradients to the list
+# `answer`, in this order: what comes back through `model` for `x1`, the same for `x2`, and the gradient of the output. The hook only
+# watches.
 #
 # ```python
 # # x1 = [2.], x2 = [3.], W = [5.]
@@ -425,7 +428,10 @@ def tell(module, grad_input, grad_output):
 first.register_full_backward_hook(tell)
 with warnings.catch_warnings(record=True, action="always") as caught:
     first(torch.ones(1, 3)).sum().backward()
-print(*(f"warning:     {told.message}".split(". ")[0] for told in caught))
+    first.zero_grad()
+    print("the same by keyword, with an input that requires a gradient:")
+    first(input=torch.ones(1, 3, requires_grad=True)).sum().backward()
+print(f"warning:     {caught[0].message}".split(". ")[0])
 
 first.requires_grad_(False)  # frozen; the layer that comes later still learns
 nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
@@ -436,15 +442,19 @@ print("frozen: the hook is silent")
 # | --- | --- | --- | --- |
 # | requires a gradient | requires a gradient | when the gradient of the input is ready | `(gradient,)` |
 # | requires none | requires a gradient, because of the parameters | as soon as the **output** gradient is ready, before `weight.grad` | `(None,)` |
-# | requires none | requires none: no parameters, or frozen ones | never | - |
+# | any | requires none: frozen parameters and data, or `no_grad` | never | - |
 #
-# `None` also stands for an argument that is not a tensor, and in `grad_output` for an output that nobody uses. An argument passed
-# by keyword has no entry at all.
+# `None` also stands for an argument that is not a tensor, and in `grad_output` for an output that nobody uses. An argument passed by
+# keyword has no entry, and does not count as an input. The same holds for modules around the first layer. Here is the run from the
+# beginning with data as input: the hook of `Sequential`, which was last, is now the second one in backward.
+
+# %%
+draw_hook_timeline(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3), weights=True)
 
 # %% [markdown]
 # ## Hook the output tensor
 #
-# Here is a small GPT. Which of its modules run, but never call their full backward hook? Guess before you run the second cell.
+# Here is a small GPT. Which of its modules run, but never call their full backward hook? Guess before the second cell.
 
 # %%
 show_source(Block, TinyGPT)
@@ -462,7 +472,7 @@ print(f"{len(ran)} modules ran; silent:", [name for name in ran if name not in h
 print("only a warning:", *{str(one.message).split(" but ")[0] for one in caught if "dict" in str(one.message)})
 
 # %% [markdown]
-# The two blocks are silent, exactly the modules to watch. They return a dict. What about other types?
+# The blocks, the very modules to watch, are silent. They return a dict. What about other types?
 
 
 # %%
@@ -483,7 +493,7 @@ for form in ("a tensor", "a tuple", "a tuple in a tuple", "a list", "a dict"):
 
 # %% [markdown]
 # A full backward hook sees a tensor, or the tensors directly in a **tuple**. `nn.LSTM` returns `(output, (h, c))`: a loss on `h`
-# alone never runs its hook. The cure works for every type: in a forward hook you meet the tensor itself, and a [tensor
+# alone never runs its hook. One cure fits every type: a forward hook gets the tensor itself, and a [tensor
 # hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html) (lesson 02) gets its gradient.
 
 
@@ -502,24 +512,34 @@ gpt(tokens).sum().backward()
 #
 # A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They flow on
 # to the operations that made the inputs. The module's own parameters do not notice: their gradients follow from `grad_output`.
-# Return new tensors; do not write into `grad_input`: other gradients may be the same tensor.
+# Return new tensors; do not write into `grad_input`: other gradients may be the same tensor, as in a sum.
 
 
 # %%
-def try_backward_hook(name, hook, register="register_full_backward_hook"):
-    two_products = Model()
-    getattr(two_products, register)(hook)
+def try_backward_hook(name, hook, register="register_full_backward_hook", kind=Model):
+    module = kind()
+    getattr(module, register)(hook)
     x1, x2 = torch.tensor([2.0], requires_grad=True), torch.tensor([3.0], requires_grad=True)
     try:
-        two_products(x1, x2).backward()
-        grads = {"x1.grad": x1.grad, "x2.grad": x2.grad, "W.grad": two_products.W.grad}
-        print(f"{name:22}", "   ".join(f"{key} {value.item():5}" for key, value in grads.items()))
+        module(x1, x2).backward()
+        tensors = {"x1": x1, "x2": x2, **dict(module.named_parameters())}
+        print(f"{name:22}", "   ".join(f"{key}.grad {tensor.grad.item():5}" for key, tensor in tensors.items()))
     except RuntimeError as error:
         print(f"{name:22} RuntimeError: {error}")
 
 
+def returns(module, grad_input, grad_output):
+    return grad_input[0] * 10, grad_input[1]
+
+
+def writes(module, grad_input, grad_output):
+    grad_input[0].mul_(10)
+
+
 try_backward_hook("None", lambda module, grad_input, grad_output: None)
-try_backward_hook("two gradients", lambda module, grad_input, grad_output: (grad_input[0] * 10, grad_input[1]))
+try_backward_hook("two gradients", returns)
+try_backward_hook("two gradients, Add", returns, kind=Add)
+try_backward_hook("written into, Add", writes, kind=Add)
 try_backward_hook("one tensor", lambda module, grad_input, grad_output: grad_input[0] * 10)
 try_backward_hook("another shape", lambda module, grad_input, grad_output: (torch.ones(2), torch.ones(2)))
 
@@ -529,8 +549,8 @@ try_backward_hook("another shape", lambda module, grad_input, grad_output: (torc
 #
 # How is the influence on the output shared between two inputs? Write the full backward hook `module_hook` and register it on
 # `model`. In each backward pass it divides both input gradients `g1` and `g2` by their sum, element by element: `x1.grad` becomes
-# `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`. The gradient of `W` stays as it was. Both inputs have one shape and one
-# dtype, and no sum is 0.
+# `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`. The gradient of `W` stays as it was. Both inputs have the same shape and
+# dtype; no sum is 0.
 #
 # ```python
 # # x1 = [2.], x2 = [3.], W = [5.]
@@ -563,10 +583,10 @@ check("unit_grad_sum")
 # %% [markdown]
 # ## Handles: hooks that come off again
 #
-# A hook stays until its handle removes it (lesson 02). A handle is also a context manager: `with` removes the hook at the end of
-# the block, even if an error ends it. For many hooks at once, write a context manager of your own: a class with `__enter__` and
-# `__exit__`, or a [generator function](https://docs.python.org/3/library/contextlib.html#contextlib.contextmanager) that `yield`s
-# once. The block runs at the `yield`. An error in the block is raised there, too. What must always happen goes into `finally`:
+# A handle (lesson 02) is also a context manager: `with` removes the hook at the end of the block, even if an error ends it. For many
+# hooks at once, write a context manager of your own: a class with `__enter__` and `__exit__`, or a [generator
+# function](https://docs.python.org/3/library/contextlib.html#contextlib.contextmanager) that `yield`s once. The block runs at the
+# `yield`. An error in the block is raised there, too. What must always happen goes into `finally`:
 
 
 # %%
@@ -616,9 +636,8 @@ check("hook_lifecycle")
 # %% [markdown]
 # ## Back to the net that died
 #
-# Why did good batches not help? The cell measures the gradient that arrives at the output of each Linear layer, with full
-# backward pre-hooks, which `with` removes at the end: first in the net that lives, then in the dead one. Guess: where is it 0,
-# and does the last layer get one?
+# Why did good batches not help? Full backward pre-hooks measure the gradient that arrives at the output of each Linear layer, first
+# in the net that lives, then in the dead one. Guess: where is it 0, and does the last layer get one?
 
 
 # %%
@@ -641,9 +660,9 @@ gradient_sizes(dead)
 print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias", dead[5].bias.grad.any().item())
 
 # %% [markdown]
-# For every picture in the batches the dead ReLU returns zeros, so each layer in front of it gets a gradient of exactly 0, and
-# stays as it is. The last layer does get one, but its inputs are all zeros: it can only learn its bias, that is, how often each
-# digit occurs. And that is guessing.
+# The dead ReLU returns zeros for every picture, so each layer before it gets a gradient of exactly 0, and stays as it is: the new
+# optimizer in `train` has no momentum from before. The last layer does get a gradient, but its inputs are all zeros: it can only
+# learn its bias, that is, how often each digit occurs. And that is guessing.
 
 # %% [markdown]
 # ### In your own words: Frozen, and still it moves
@@ -679,11 +698,60 @@ print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias
 # ### END SOLUTION
 
 # %% [markdown]
-# ## Further: change what goes in and what goes back
+# ## Further: a report of any model
 #
-# The core path ends here: a good place for a break, or for lesson 04.
+# The core path ends here: a good place for a break, or for lesson 04. `layer_report` is a tool to keep.
+#
+# It prints a row for each tensor that a layer returns: shape, mean absolute value, and that of its gradient. Look first at layers
+# with numbers that are 0, huge or `nan`. The gradient is that of a sum of all outputs with random weights, not of your loss: compare
+# layers with each other. The report is safe with in-place operations and layers that run twice, leaves `.grad` and the random
+# generator alone, and removes its hooks. In training mode a batch norm counts this run as one more batch. A layer that the model
+# uses without calling it, such as the last Linear layer of attention, has no row.
+
+
+# %%
+def tensors_in(output):
+    if torch.is_tensor(output):
+        return [output]
+    parts = output.values() if isinstance(output, dict) else output if isinstance(output, (tuple, list)) else []
+    return [tensor for part in parts for tensor in tensors_in(part)]
+
+
+def layer_report(model, *inputs):
+    rows = []
+
+    def watch(name, module, args, output):
+        for tensor in tensors_in(output):
+            row = {"layer": name, "shape": str(tuple(tensor.shape))}
+            row["output"] = (1.0 * tensor.detach()).abs().mean().item()  # 1.0: a mask becomes numbers
+            rows.append(row)
+            if tensor.requires_grad:
+                # row=row: each hook its own row (lesson 02)
+                tensor.register_hook(lambda grad, row=row: row.update(gradient=grad.abs().mean().item()))
+
+    with contextlib.ExitStack() as hooks, torch.random.fork_rng():
+        for name, module in model.named_modules():
+            if not list(module.children()):
+                hooks.enter_context(module.register_forward_hook(partial(watch, name or "the model")))
+        outputs = [tensor for tensor in tensors_in(model(*inputs)) if tensor.requires_grad]
+        parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        if outputs and parameters:
+            # A plain sum fails: after a LayerNorm it is constant, so its gradient is zero.
+            loss = sum((tensor * torch.randn_like(tensor)).sum() for tensor in outputs)
+            torch.autograd.grad(loss, parameters, allow_unused=True)
+    wide = max((len(row["layer"]) for row in rows), default=0)
+    for row in rows:
+        sizes = (f"{key} {row[key]:<10.4f}" for key in ("output", "gradient") if key in row)
+        print(f"{row['layer']:{wide}} {row['shape']:16}", *sizes)
+
+
+torch.manual_seed(0)
+net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(144, 2))
+layer_report(net, torch.randn(2, 3, 8, 8))
 
 # %% [markdown]
+# ## Further: change what goes in and what goes back
+#
 # ## What a forward pre-hook may return
 #
 # What a pre-hook returns replaces **all** the positional arguments at once. So a module with two inputs needs a tuple of two.
@@ -753,21 +821,18 @@ check("rescale_argument")
 # %% [markdown]
 # ## Before or after the module's backward
 #
-# From the gradient of the output, autograd computes those of the parameters and of the input. One kind of backward hook runs
-# before this work, the other one after it. A module may have several inputs and outputs, and a `None` among their gradients must
-# stay `None`. Multiply by 10 in each of the two, and see what changes:
+# A pre-hook runs before autograd computes the gradients of the parameters and the input, a full backward hook after that. A module
+# may have several inputs and outputs, and a `None` among their gradients must stay `None`. Multiply by 10 in each kind of hook; what
+# changes?
+
 
 # %%
-try_backward_hook("none", lambda module, grad_input, grad_output: None)
-try_backward_hook(
-    "full backward hook",
-    lambda module, grad_input, grad_output: tuple(grad * 10 for grad in grad_input),
-)
-try_backward_hook(
-    "pre-hook",
-    lambda module, grad_output: tuple(grad * 10 for grad in grad_output),
-    "register_full_backward_pre_hook",
-)
+def times_ten(module, *gradients):
+    return tuple(grad * 10 for grad in gradients[0])
+
+
+try_backward_hook("full backward hook", times_ten)
+try_backward_hook("pre-hook", times_ten, "register_full_backward_pre_hook")
 
 # %% [markdown]
 # ### Exercise: Who still learns?
@@ -821,24 +886,14 @@ check("backward_pre_or_post")
 #
 # ## The order in nested modules
 #
-# Modules contain modules, and each level may have hooks. A bar reaches from the hook that opens a module to the one that closes it:
+# Each level of a nested model may have hooks. In the picture, a bar reaches from a module's first hook to its last:
 
 # %%
-class Pair(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(3, 3)
-        self.act = nn.Tanh()
-
-    def forward(self, x):
-        return self.act(self.fc(x))
-
-
-draw_hook_timeline(nn.Sequential(Pair(), Pair()), torch.ones(2, 3, requires_grad=True))
+pairs = (nn.Sequential(nn.Linear(3, 3), nn.Tanh()) for _ in range(2))
+draw_hook_timeline(nn.Sequential(*pairs), torch.ones(2, 3, requires_grad=True))
 
 # %% [markdown]
-# Read it like brackets: the outer module opens first and closes last, and backward does the same in the other direction. If the
-# input requires no gradient, the hooks of `Sequential`, `0` and `0.fc` run earlier, as in 'The first layer'.
+# Read it like brackets: the outer module opens first and closes last, and backward does the same in the other direction.
 #
 # ## The deprecated hook
 #
@@ -857,7 +912,7 @@ except RuntimeError as error:
     print("RuntimeError:", error)
 
 # %% [markdown]
-# So what is wrong with it? Look at what it reports.
+# What is wrong with it?
 #
 # ### Exercise: An autopsy
 # medium · 10 min · further
@@ -896,7 +951,7 @@ from course import check
 check("legacy_autopsy")
 
 # %% [markdown]
-# This is what you have found, drawn from a run:
+# This is what you have found, from a run:
 
 # %%
 from course.pictures.legacy import draw_legacy_comparison
@@ -904,42 +959,38 @@ from course.pictures.legacy import draw_legacy_comparison
 draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 
 # %% [markdown]
-# The deprecated hook sits on the **last operation** of the module, and reports that operation's inputs as if they were the
-# module's. In `Model` they are the product and `W`, not `x1` and `x2`. So its numbers are true gradients, but of other tensors,
-# and nothing about them looks wrong. In a convolution it shows the gradients of input, weight and bias: tutorials that list them
-# describe this hook.
-
-# %% [markdown]
+# The deprecated hook sits on the **last operation** of the module, and takes that operation's inputs for the module's. In `Model`
+# they are the product and `W`, not `x1` and `x2`. So these are true gradients, but of other tensors. In a convolution it shows
+# the gradients of input, weight and bias: tutorials that list them describe this hook.
+#
 # ## Full backward hooks and in-place operations
 #
-# A full backward hook wraps the module's inputs and outputs, and a wrapped tensor must not be changed in place. So the hook fails
-# on `nn.ReLU(inplace=True)`, and on the layer right before it. ResNet-18 (lesson 05) is built like that:
+# Full backward hooks and pre-hooks wrap the module's inputs and outputs, and a wrapped tensor must not be changed in place. So they
+# fail on `nn.ReLU(inplace=True)`, and on layers before it, if their output reaches the ReLU as the same tensor or as a view of it:
+# mostly the layer right before. ResNet-18 (lesson 05) is built like that:
 
 # %%
-torch.manual_seed(0)
-net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 1))
-x = torch.randn(5, 3)
-
-for position in (0, 1, 2):
-    with net[position].register_full_backward_hook(lambda module, grad_input, grad_output: None):
-        try:
-            with warnings.catch_warnings(action="ignore"):
+net, x = nn.Sequential(nn.Linear(3, 4), nn.Identity(), nn.ReLU(inplace=True), nn.Linear(4, 1)), torch.ones(5, 3)
+for register in ("register_full_backward_hook", "register_full_backward_pre_hook"):
+    for layer in net:
+        with getattr(layer, register)(lambda *arguments: None), warnings.catch_warnings(action="ignore"):
+            try:
                 net(x).sum().backward()
-            print(position, net[position], "is fine")
-        except RuntimeError as error:
-            print(position, net[position], "RuntimeError:", str(error).split(". ")[0])
+                print(f"{register:31} {layer} is fine")
+            except RuntimeError as error:
+                print(f"{register:31} {layer} RuntimeError:", str(error).split(". ")[0])
 
 # %% [markdown]
-# The cure is again to hook the output tensor, which wraps nothing. A forward hook meets the tensor fresh from the layer, **before**
-# the next operation writes into it, and a tensor hook stays with the value for which it was registered (lesson 02). Under
-# `no_grad` there is nothing to hook.
+# The cure is again a hook on the output tensor: it wraps nothing. A forward hook gets the tensor **before** the next operation
+# writes into it, and a tensor hook stays with the value for which it was registered (lesson 02). Under `no_grad` there is nothing to
+# hook.
 #
 # ### Exercise: Right before an in-place ReLU
 # medium · 10 min · further
 #
-# Write `output_gradients(layer)`. It returns a list: each backward pass adds to it the gradient of the layer's output before any
-# in-place change. If the layer runs several times, each of its outputs has an entry of its own, in the order of backward. Running
-# the model under `torch.no_grad()`, or with a frozen layer on data, adds nothing and still works.
+# Write `output_gradients(layer)`. It returns a list. Each backward pass adds the gradient of the output, as it was before in-place
+# changes. If the layer runs several times, each of its outputs has an entry of its own, in the order of backward. Running the model
+# under `torch.no_grad()`, or with a frozen layer on data, adds nothing and still works.
 #
 # ```python
 # net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 1))
@@ -969,76 +1020,23 @@ from course import check
 check("in_place_safe")
 
 # %% [markdown]
-# ## Take this to work
-#
-# There is a row for each tensor that a layer returns: its shape, the mean of its absolute values, and the same mean for its
-# gradient. Look first at layers with numbers that are 0, huge or `nan`. The gradient is that of a sum of all outputs with random
-# weights, not of your loss: compare layers with each other. The report is safe with in-place operations and with layers that run
-# twice, does not touch `.grad`, and removes its hooks. In training mode a batch norm counts this run as one more batch. A layer
-# that the model uses without calling it, such as the last Linear layer of attention, has no row.
-
-
-# %%
-def tensors_in(output):
-    if torch.is_tensor(output):
-        return [output]
-    parts = output.values() if isinstance(output, dict) else output if isinstance(output, (tuple, list)) else []
-    return [tensor for part in parts for tensor in tensors_in(part)]
-
-
-def layer_report(model, *inputs):
-    rows = []
-
-    def watch(name, module, args, output):
-        for tensor in tensors_in(output):
-            row = {"layer": name, "shape": str(tuple(tensor.shape))}
-            row["output"] = tensor.detach().abs().float().mean().item()
-            rows.append(row)
-            if tensor.requires_grad:
-                # row=row: each hook its own row (lesson 02)
-                tensor.register_hook(lambda grad, row=row: row.update(gradient=grad.abs().mean().item()))
-
-    with contextlib.ExitStack() as hooks:
-        for name, module in model.named_modules():
-            if not list(module.children()):
-                hooks.enter_context(module.register_forward_hook(partial(watch, name)))
-        outputs = [tensor for tensor in tensors_in(model(*inputs)) if tensor.requires_grad]
-        parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        if outputs and parameters:
-            # A plain sum fails: after a LayerNorm it is constant, so its gradient is zero.
-            loss = sum((tensor * torch.randn_like(tensor)).sum() for tensor in outputs)
-            torch.autograd.grad(loss, parameters, allow_unused=True)
-    for row in rows:
-        sizes = (f"{key} {row[key]:<10.4f}" for key in ("output", "gradient") if key in row)
-        print(f"{row['layer']:22}{row['shape']:16}", *sizes)
-
-
-torch.manual_seed(0)
-net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(144, 2))
-layer_report(net, torch.randn(2, 3, 8, 8))
-
-# %% [markdown]
 # ## Further: old checkpoints
 #
 # You rename a layer, and `load_state_dict` no longer reads what you saved last month. A hook repairs that.
 #
 # ## State-dict hooks: read old checkpoints
 #
-# Hooks also run when a model is saved with `state_dict()`, or loaded with
+# Hooks also run before and after a model is saved with `state_dict()`, or loaded with
 # [`load_state_dict()`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict):
 #
 # | register with | runs | the hook gets |
 # | --- | --- | --- |
-# | `register_state_dict_pre_hook` | before saving | `module, prefix, keep_vars` |
-# | `register_state_dict_post_hook` | after saving | `module, state_dict, prefix, local_metadata` |
 # | `register_load_state_dict_pre_hook` | before loading | `module, state_dict, prefix, local_metadata, strict`, and three lists: `missing_keys, unexpected_keys, error_msgs` |
 # | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
 #
 # They return nothing, and change their arguments in place. In a `state_dict` the names of the module's own tensors start with
-# `prefix`, the module's place in the model. Most hooks need only `state_dict` and `prefix`. Do not rely on `strict`: it is `True`
-# even where the caller loads with `strict=False`.
-#
-# Say your class has a new buffer `scale`, which old checkpoints lack. A pre-hook of loading adds it:
+# `prefix`, the module's place in the model. Most hooks need only these two. Do not rely on `strict`: it is `True` even where the
+# caller loads with `strict=False`. This pre-hook adds a new buffer, `scale`, which old checkpoints lack:
 
 
 # %%
@@ -1107,7 +1105,7 @@ check("state_dict_hooks")
 # ## Where to go on
 #
 # - [Visualizing Gradients](https://docs.pytorch.org/tutorials/intermediate/visualizing_gradients_tutorial.html), PyTorch's tutorial,
-#   hooks output tensors as you did, to compare a net with and without batch norm.
+#   compares a net with and without batch norm, by hooks on output tensors like yours.
 # - [nnsight](https://nnsight.net) reads and edits the inside of large language models, without hooks of your own.
 # - [Captum](https://captum.ai) has many tested methods that say which inputs mattered.
 #

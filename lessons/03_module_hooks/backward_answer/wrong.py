@@ -116,7 +116,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% output_first
 # misconception: the order in which backward meets them | hint: wrong_order
-# breaks: the one for `x2`, and the one for the output, in this order
+# breaks: in this order: what comes back through `model` for `x1`, the same for `x2`, and the gradient of the output
 # edits: clones_in_a_comprehension
 -    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
 -    return grad_input
@@ -185,7 +185,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% once
 # misconception: a hook that removes itself after the first pass | hint: runs_only_once
-# breaks: whenever a backward pass goes through `model(x1, x2)`
+# breaks: Each backward pass through `model(x1, x2)`
 model = Model()
 answer = []
 

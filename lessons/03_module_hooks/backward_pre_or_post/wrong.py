@@ -73,6 +73,17 @@ def stop_from_here(module):
 +        if grad_output[0] is not None:
 +            return (torch.zeros_like(grad_output[0]), *grad_output[1:])
 
+# %% one_output_tensor
+# misconception: a tensor hook on the output, for modules with one output only | hint: stop_first_entry_only
+# edits: times_zero
+-    def hook(module, grad_output):
+-        return tuple(grad * 0 for grad in grad_output)
++    def hook(module, args, output):
++        output.register_hook(torch.zeros_like)
+@@
+-    return module.register_full_backward_pre_hook(hook)
++    return module.register_forward_hook(hook)
+
 # %% freezes_the_parameters
 # misconception: freezes the parameters | hint: no_grad_is_not_zero
 def stop_in_front(module):

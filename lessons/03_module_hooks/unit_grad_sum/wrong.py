@@ -1,4 +1,4 @@
-# nothing to break: Both inputs have one shape and one dtype
+# nothing to break: Both inputs have the same shape and dtype
 
 # %% also_normalises_the_weight
 # misconception: divides W.grad as well | hint: changes_own_gradient

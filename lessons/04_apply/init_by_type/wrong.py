@@ -1,6 +1,6 @@
 # %% adds_a_bias
 # misconception: gives a bias to layers that have none | hint: absent_bias
-# breaks: it sets weight and bias if they are there
+# breaks: it sets weight and bias, if they are there
 def init_by_type(module):
     if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
         if isinstance(module, nn.Linear):
@@ -141,7 +141,7 @@ def init_by_type(module):
 
 # %% exact_class
 # misconception: compares classes, so subclasses are left out | hint: name_is_not_type
-# breaks: subclasses included
+# breaks: subclasses count, too
 def init_by_type(module):
     if type(module) is nn.Linear:
         nn.init.xavier_uniform_(module.weight)
@@ -318,7 +318,7 @@ def init_by_type(module):
 
 # %% base_of_convolutions
 # misconception: takes the common base class, which transposed convolutions share | hint: init_reaches_too_far
-# breaks: and leaves every other module as it is
+# breaks: other modules stay as they are
 # edits: all_norms
 -    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
 +    elif isinstance(module, nn.modules.conv._ConvNd):

@@ -258,11 +258,11 @@ returned_module = model.apply(linear_transformation)
 +        module.b.data.fill_(1)
 +
 +
-+def new_forward(self, X):
++def times(self, X):
 +    return X @ self.W + self.b
 @@
 -        module.register_forward_hook(lambda m, args, output: args[0] @ m.W + m.b)
-+        module.forward = new_forward
++        module.forward = times
 
 # %% wrong_order_of_calls
 # misconception: initialises before b exists, so b stays random | hint: bias_not_one

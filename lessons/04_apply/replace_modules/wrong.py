@@ -129,7 +129,7 @@ def replace_modules(model, wanted, make):
 
 # %% mode_on_top
 # misconception: sets the flag of the outermost module only | hint: mode_on_top_only
-# breaks: A replacement and all inside it
+# breaks: A replacement and all its parts
 # edits: mode_forgotten
                  made[module] = make(module)
 +                made[module].training = module.training

@@ -1,6 +1,6 @@
 # %% applied_twice
 # misconception: the apply call stands in the cell twice | hint: applied_twice | canary
-# breaks: Each visit appears once
+# breaks: One entry per visit
 model = Model()
 answer = []
 
