@@ -87,9 +87,10 @@ def mistaken(model, x):
             sum(one.numel() for m in layers for one in m.parameters()),
         ],
         "feat_input_size": [total(on_input), total(lambda m, i, o: numel(i) * taps(m))],
-        "feat_groups": [total(lambda m, i, o: numel(o) * taps(m, groups=False))],
+        "feat_groups": [total(lambda m, i, o: numel(o) * taps(m, groups=False, sides=sides)) for sides in ((0, 1), (0, 0), (1, 1))],
         "feat_square": [total(lambda m, i, o: numel(o) * taps(m, sides=sides)) for sides in ((0, 0), (1, 1))],
         "feat_tokens": [total(one_vector)],
+        "feat_positions": [total(lambda m, i, o: o[0] * size(m))],
         "feat_once_each": [once],
         "feat_one_kind": [
             total(macs, [call for call in weighty if type(call[0]) is k]) for k in (nn.Linear, nn.Conv2d)

@@ -212,3 +212,9 @@ def count_macs(model, x):
 # edits: flops
 -        counts.append(2 * output.numel() * module.weight[0].numel())
 +        counts.append(output.numel() * module.weight.numel())
+
+# %% positions_forgotten
+# misconception: uses each weight once for a sample | hint: feat_positions
+# edits: flops
+-        counts.append(2 * output.numel() * module.weight[0].numel())
++        counts.append(len(output) * module.weight.numel())
