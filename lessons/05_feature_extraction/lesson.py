@@ -163,8 +163,7 @@ except RuntimeError as error:
 show_source(type(net)._forward_impl)
 
 # %% [markdown]
-# `torch.flatten` is a function, not a child. Other models hide more: a skip connection, a second use of a layer, an `if`. So let the model
-# run itself, and listen.
+# `torch.flatten` is a function, not a child. Other models hide more: a skip connection, an `if`. So let the model run itself, and listen.
 #
 # ### Give each hook its name
 #
@@ -435,7 +434,7 @@ check("safe_features")
 # as a 3 and an 8, and runs the net on the 8, but lets one layer return what it returned for the 3. If the answer becomes "3", what you
 # have put in is enough for a 3.
 #
-# Forward hooks do both halves: one that returns `None` only looks, one that returns something else **replaces** the output.
+# A forward hook that returns `None` only looks; what else it returns **replaces** the output.
 
 # %% [markdown]
 # ### Exercise: Patch an activation
@@ -563,7 +562,7 @@ def without(one, channels):
 print("the 3 without its six most telling maps ->", without(three, order[:6]) if order else found)
 
 # %% [markdown]
-# This 3 stays a 3: for it, these maps are enough, but not needed. A net may know the same thing twice.
+# This 3 stays a 3: its maps are enough, but not needed. A net may know the same thing twice.
 #
 # ## The same with a GPT
 #
@@ -692,7 +691,7 @@ for what, step in steps.items():
 
 # %% [markdown]
 # At 0.75 the net reverses; at 0.5 it does neither. No weight has changed: a hook alone has done it. One direction for all
-# positions does nothing, not even three times as strong.
+# positions does nothing.
 #
 # ## Further
 #
@@ -983,8 +982,8 @@ for how, model in (("ResNet-18", net), ("cut after layer3", traced)):
 print(f"bn1 alone: smallest value {alone.min():.3f}   bn1 beside layer1, so that the ReLU runs: {beside.min():.3f}")
 
 # %% [markdown]
-# And `forward` has to be traceable. An `if` on a tensor's value ends the tracing, and leaves the model in training mode: the tool traces
-# in that mode first, and never reaches the line that restores the old one. A hook does not mind.
+# And an `if` on a tensor's value ends the tracing, and leaves the model in training mode, in which the tool traces first. A hook does
+# not mind.
 
 
 # %%
@@ -1013,7 +1012,6 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # | what you can get | inputs and outputs of modules | also results of functions and `+`, and each call on its own |
 # | cost | the whole forward runs, unless a hook raises an error | it stops after the last step asked for |
 # | the model | carries hooks until you remove them | a new model, which shares its parameters with the old one |
-# | also good for | changing outputs, gradients | saving and using the cut model on its own |
 # | hooks already there | run | on `torch.nn` layers they run; on blocks only while tracing: with proxies, `tuple(output.shape)` fails |
 
 # %% [markdown]
@@ -1132,8 +1130,7 @@ check("count_macs")
 # %%
 from torch.utils.flop_counter import FlopCounterMode
 
-layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
-sentence = torch.randn(1, 50, 16)
+layer, sentence = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), torch.randn(1, 50, 16)
 for what, model, given in (("ResNet-18", net, x), ("cut after layer3", traced, x), ("Transformer layer", layer, sentence)):
     with FlopCounterMode(display=False) as counter:
         model(given)
@@ -1143,9 +1140,9 @@ for what, model, given in (("ResNet-18", net, x), ("cut after layer3", traced, x
 # %% [markdown]
 # ## For work: your tools on other models
 #
-# The first five lines should give shapes. For the third, `record_calls` must not need tensors: attention returns a tuple. The last two
-# ask for what does not exist: the one tensor of an LSTM, which returns three, and the one call of a layer that is called twice. A good
-# tool raises an error that says so; `'tuple' object has no attribute 'detach'` does not. No check asks for any of this.
+# The first five lines should give shapes; for the third, `record_calls` must take attention's tuple. The last two ask for what does not
+# exist: the one tensor of an LSTM, which returns three, and the one call of a layer that is called twice. A good tool raises an error
+# that says so, unlike `'tuple' object has no attribute 'detach'`. No check asks for any of this.
 
 
 # %%
@@ -1177,7 +1174,7 @@ attempt("safe_features, an LSTM: an error?", safe_features, reader, ["0"], words
 attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer1.0.relu", x, -x)
 
 # %% [markdown]
-# Copy your functions into a file of your own project. They need nothing from this course.
+# Copy your functions into a file of your own project.
 #
 # ## What you take with you
 #
@@ -1185,7 +1182,6 @@ attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer
 # - A kept output is an alias. If a later operation works in place, only a clone is unchanged.
 # - Hooks stay until they are removed. `with` and `finally` remove them even after an error.
 # - A hook that returns a value replaces the output. A patch shows what is enough, not what is needed.
-# - Further: `no_grad` does not stop BatchNorm's statistics, `eval` does. A hook fires once per call, not once per module.
 #
 # ## Where to go on
 #
@@ -1193,7 +1189,6 @@ attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer
 # - [timm](https://huggingface.co/docs/timm/feature_extraction): `features_only=True` gives maps of several sizes from hundreds of models.
 # - [Hugging Face](https://huggingface.co/docs/transformers/main_classes/output): `output_hidden_states=True` often spares you the hook.
 # - [TransformerLens](https://transformerlensorg.github.io/TransformerLens/): patching of every head and position of a real GPT-2, with heat maps.
-# - [nnsight](https://nnsight.net): reads and changes inner values of any model in a `with` block, also of models too large for your machine.
 #
 # **Next:** lesson 06 builds tools from hooks.
 #

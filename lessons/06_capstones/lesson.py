@@ -48,7 +48,7 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 
 # %% [markdown]
 # Which layer broke it? Listen in *both* directions: a forward hook can put a tensor hook on the output (lesson 03).
-# `tensors_in(output)` finds all tensors in an output. For the patient, step 1 of the exercise is enough: step 2 can wait.
+# `tensors_in(output)` finds all tensors in an output. For the patient, step 1 is enough: step 2 can wait.
 #
 # ### A unit that is always 0
 #
@@ -145,7 +145,7 @@ show_source(UnitLength, Reader)
 # %% [markdown]
 # The output of `embed` is the first to get a bad gradient. So look at what comes next in forward: `UnitLength`. If a row is all
 # zeros, the slope of `sqrt` there is infinite, and infinity times 0 is NaN. The `1e-6` comes too late: it is added after the root.
-# For a row of zeros, how large is the gradient in each of four versions? Which harm the weights before, if the features are 0?
+# For a row of zeros, how large is the gradient in each of four versions?
 
 # %%
 ways = {
@@ -199,7 +199,7 @@ draw_gradient_flow(weights, title="Two nets, one backward pass each")
 
 # %% [markdown]
 # Less than 1/100,000 of the gradient gets through the sigmoids (the axis is logarithmic). But the weights count, too. How much of
-# the last layer's gradient does the first get, if the nets start with smaller or larger weights? Your tool knows:
+# the last layer's gradient does the first get, if the nets start with smaller or larger weights?
 
 # %%
 kinds = {
@@ -233,16 +233,11 @@ blank = x.clone()
 blank[5] = 0.0  # one picture of 128 is blank
 
 torch.manual_seed(0)
-sick = nn.Sequential(
-    nn.Linear(64, 32, bias=False),
-    nn.ReLU(),
-    nn.Linear(32, 32, bias=False),
-    UnitLength(),
-    nn.Linear(32, 10),
-)
+first, second, last = nn.Linear(64, 32, bias=False), nn.Linear(32, 32, bias=False), nn.Linear(32, 10)
+sick = nn.Sequential(first, nn.ReLU(), second, UnitLength(), last)
 with torch.no_grad():
-    sick[0].weight[:20] = -sick[0].weight[:20].abs()
-sick[4].requires_grad_(False)
+    first.weight[:20] = -first.weight[:20].abs()
+last.requires_grad_(False)
 
 if is_written(gradient_flow_debugger, sick):
     with gradient_flow_debugger(sick) as report:
@@ -250,8 +245,8 @@ if is_written(gradient_flow_debugger, sick):
     for key, value in report.items():
         print(f"{key:13} {value}")
 # %% [markdown]
-# Layer `2`, before the `UnitLength`, gets the bad gradient; 20 of 32 units are dead; nothing reaches layer `4`. The gradient of
-# `0.weight` is finite, because in the row of the blank picture every ReLU is 0 and lets nothing through.
+# Layer `2`, before the `UnitLength`, gets the bad gradient; 20 of 32 units are dead; nothing reaches layer `4`. `0.weight` gets no NaN:
+# where the picture is blank, every ReLU is 0 and lets nothing through.
 #
 # And on models from work?
 #
@@ -316,8 +311,7 @@ watched("a model that never ran", nn.Linear(4, 3), lambda: wrapped(torch.randn(3
 
 # %% [markdown]
 # One weight of the LSTM is NaN. The layer's name is `''`: it is all of the model. An error in another model comes from your
-# tool: it breaks what it should only watch. In the last line no hook runs: there an error is right. PyTorch's own detector is in
-# lesson 07, 'Which operation made the NaN?'.
+# tool: it breaks what it should only watch. In the last line no hook runs: there an error is right.
 #
 # ## See where a net looks
 #
@@ -377,9 +371,7 @@ def board_of(*digits_wanted, skip=0):
 board = board_of(3, 7, 0, 4, skip=3)
 with torch.no_grad():
     maps = eye.features(board)
-draw_feature_maps(
-    {"the picture": board, "features": maps}, title="Each channel lights up at its own positions"
-)
+draw_feature_maps({"the picture": board, "features": maps}, title="Each channel lights up at its own positions")
 # %% [markdown]
 # ### The recipe
 #
@@ -421,9 +413,9 @@ eye.zero_grad()
 print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is still", eye.fc.weight.grad)
 
 # %% [markdown]
-# The kept tensor has no negative value left, and its `grad_fn` is now the ReLU's. Two ways out: a tensor hook registered *inside*
-# the forward hook stays with the value at that moment. Or the forward hook keeps a tensor of its own and returns a clone for the
-# model to use. And `torch.autograd.grad(score, tensor)` leaves every `.grad` alone.
+# The kept tensor is the ReLU's now. Two ways out: a tensor hook registered *inside* the forward hook stays with the value at that
+# moment. Or the forward hook keeps a tensor of its own and returns a clone for the model to use. And
+# `torch.autograd.grad(score, tensor)` leaves every `.grad` alone.
 #
 # ### Exercise: Grad-CAM
 #
@@ -469,7 +461,7 @@ def grad_cam(model, layer, x, targets):
 from course import check
 check("grad_cam")
 # %% [markdown]
-# Now ask the net for the 3, then for the 7. It has never been told where a digit is.
+# Now ask the net for the 3, then for the 7.
 
 # %%
 heats = {digit: grad_cam(eye, "features", board, torch.tensor([digit])) for digit in (3, 7)}
@@ -497,17 +489,16 @@ torch.manual_seed(0)
 for title, nets in {"trained": [eye], "10 untrained": [DigitNet() for _ in range(10)]}.items():
     if written:
         shares, empty = zip(*map(heat_on_the_digit, nets), strict=True)
-        print(f"{title:12} on the right digit: {min(shares):.0%} to {max(shares):.0%}, mean {sum(shares) / len(shares):.0%}")
-        print(f"{'':12} empty maps of 80:", *empty)
+        average = sum(shares) / len(shares)
+        print(f"{title:12} {min(shares):.0%} to {max(shares):.0%}, on average {average:.0%}; empty maps of 80:", *empty)
 # %% [markdown]
-# On average, nets that know nothing are at chance, so the measure works. Measure your own nets, too, on pictures like those that they
-# were trained on, before you trust their heat maps.
+# On average, nets that know nothing are at chance, so the measure works. Measure your own nets, too, before you trust their heat maps.
 #
 # ## Further
 #
 # The core path ends here. Three parts follow, each complete in itself:
 #
-# - *Train without holding all gradients* (30 minutes), after some more of Grad-CAM.
+# - *Train without holding all gradients* (30 minutes).
 # - *One gradient for each sample* (45 minutes): which scan broke the patient, and which labels are wrong?
 # - *What is the memory full of?* (40 minutes)
 #
@@ -625,7 +616,7 @@ class OptimizerInBackward:
 from course import check
 check("optimizer_in_backward")
 # %% [markdown]
-# Two equal nets learn to read digits, one in the usual way, one with your tool. How many bytes of gradients are there at most?
+# Two equal nets learn to read digits, one with your tool. How many bytes of gradients are there at most?
 
 # %%
 from course.pictures.memory import draw_memory
@@ -830,10 +821,10 @@ for sample, gradient in enumerate(per_sample.gradients.get("embed.weight", [])):
         scan = batches[109][sample].item()
         print(f"sample {sample}, which is scan {scan}: sum of its pixels {scans[scan].sum():.0f}")
 # %% [markdown]
-# One scan of 1,500 is blank, and one NaN among 32 is enough to make the sum NaN.
+# One scan of 1,500 is blank, and one NaN makes the sum NaN.
 #
-# The tool also cleans data sets. 20 of the following 1,000 digits have a wrong label. A small net trains on all of them briefly.
-# How large is each sample's gradient then? Red frames mark the wrong labels.
+# The tool also cleans data sets. 20 of the following 1,000 digits have a wrong label, and a small net trains on all of them. How large
+# is each sample's gradient then? Red frames mark the wrong labels.
 
 # %%
 from course.pictures.feature_maps import draw_digits
@@ -913,11 +904,10 @@ with torch.autocast("cpu"):
     compared("half precision", copy.deepcopy(tied), lambda model: model(rows).pow(2).mean())
 # %% [markdown]
 # Samples are dimension 0 here. A tool cannot see that dimension 0 is time, `(T, N, d)`, the default of `nn.LSTM` and attention: it
-# returns `T` "samples", silently. Opacus, a library for differential privacy, asks for `batch_first`.
+# returns `T` "samples", silently. Opacus asks for `batch_first`.
 #
-# An Embedding that shares its weight with a Linear layer adds a part to the gradient that no hook on the Linear layer sees: there an
-# error is right. Normalisation layers and LSTMs are not Linear and have no entry; nor has attention's `out_proj`, which is never
-# called.
+# An Embedding that shares its weight with a Linear layer adds a part that no hook on the Linear layer sees: there an error is right.
+# Attention's `out_proj` is never called, and has no entry.
 #
 # ### Without hooks: `vmap`
 #
@@ -972,8 +962,8 @@ times = [milliseconds(run) for run in (plain, hooks, by_vmap)] + [50 * milliseco
 print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms".format(*times))
 
 # %% [markdown]
-# They are the same but for rounding. Both cost several times one backward, because 1,000 gradients are written into memory. Where only
-# their norms are needed, the hooks can do without the outer product.
+# The same but for rounding. Both cost several backwards: they write 1,000 gradients into memory. Where norms are enough, hooks need no
+# outer product.
 #
 # ### In your own words: Whose gradient is it?
 #
@@ -991,16 +981,15 @@ print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms
 # It is no bug of the tool: with a batch norm in training mode "the gradient of sample 2" does not exist. The normalisation uses
 # mean and variance of the whole batch, so the loss of sample 2 depends on sample 5, and sample 5's on sample 2. The outer product
 # of a sample's rows is its own gradient only where the rows do not meet on the way: then the gradient that arrives at row 2
-# comes from sample 2's loss alone. Here it holds parts of all losses. Running sample 2 on its own computes something else (and
-# fails with one value per channel). In eval mode the statistics are constants and it is right again; or use a norm that looks
-# at one sample only, such as `LayerNorm` or `GroupNorm`.
+# comes from sample 2's loss alone. Here it holds parts of all losses. Running sample 2 on its own computes something else. In
+# eval mode the statistics are constants and it is right again; or use a norm within the sample, such as `LayerNorm`.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: with batch statistics the samples' losses depend on each other, so the question itself has no answer in training
 #   mode, whatever the tool. A remedy: eval mode, or a norm within the sample.
 # - 1 point: sees that the batch norm mixes the samples, but calls it a fault of the tool, or gives no remedy that works.
 # - Common wrong explanations, 0 points for that part: `reduction` is set wrongly (then all samples would be off by one factor,
-#   and the sum too); the hooks fire in another order; the running statistics are the reason (they are not used in training mode);
+#   and the sum too); the running statistics are the reason (they are not used in training mode);
 #   `vmap` would give the right answer.
 # ### END MARK SCHEME
 # ### END SOLUTION
@@ -1008,7 +997,7 @@ print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms
 # ## What is the memory full of?
 #
 # Training holds parameters, gradients, the optimizer's state, and what autograd **saves** for backward: the part that grows with the
-# batch. In lesson 02 you have counted those bytes. *Where* do they come from? Hooks for saved tensors see no layer; module hooks see a
+# batch. *Where* do those bytes (lesson 02) come from? Hooks for saved tensors see no layer; module hooks see a
 # layer begin and end. Together:
 
 # %%
@@ -1156,8 +1145,8 @@ for name, layer in net.named_modules():
 bars["loss"] = {"parameters": 0, "saved for backward": memory.by_layer.get("", 0)}
 draw_memory(bars, title="What owns the parameters, what fills the memory")
 # %% [markdown]
-# The large feature maps of the early layers fill the memory. Do not blame the ReLUs: a map is saved by two layers, as the
-# result of one and the input of the next, and it counts for the one that saves it *first*. What if there were other activations, or none?
+# The large maps of the early layers fill the memory. Do not blame the ReLUs: a map is saved by two layers, as the result of one and
+# the input of the next, and counts for the one that saves it *first*. What if there were other activations, or none?
 
 # %%
 for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)):
@@ -1169,7 +1158,7 @@ for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)
     print(f"{kind:14} {memory.bytes // 1024:5} KiB   of these in Conv, {kind}, Conv, {kind}, MaxPool: {saved}")
 # %% [markdown]
 # With no activation the total is the same, but maps count for the next layer. A GELU needs its *input* for backward, while the next
-# layer needs its result, so both are kept. An in-place ReLU saves no memory: a convolution's output was not kept anyway.
+# layer needs its result, so both are kept. An in-place ReLU saves nothing here: that output was not kept anyway.
 #
 # What helps, then? `checkpoint` saves only what goes into a part of the net, and computes the rest once more in backward. A deeper net:
 
@@ -1231,8 +1220,7 @@ draw_memory(bars, title="Six ways to run a forward")
 # %% [markdown]
 # What is saved grows with the batch, parameters and gradients do not. A checkpoint trades time for memory; in backward, one part
 # at a time is in memory again, which its bar does not show. Frozen layers at the beginning of a net save nothing. *After* one that
-# learns, frozen convolutions and activations save as before; a frozen Linear layer no longer keeps its input, which only its own
-# weight's gradient needs. A validation without `no_grad` needs the full memory.
+# learns, frozen convolutions and activations save as before; a frozen Linear layer no longer keeps its input.
 #
 # ## What you take with you
 #
@@ -1240,18 +1228,14 @@ draw_memory(bars, title="Six ways to run a forward")
 #
 # - **Which models?** Nested, in-place operations, frozen in part, tied weights, a layer used twice, outputs that are tuples, half
 #   precision. For the others: an error that says so.
-# - **Compiled?** Register hooks before the first call: later ones may not run (lesson 07).
 # - **Is all as before?** Check hooks, `.grad`, mode, random generator, also after an error.
-# - **Is it right?** Compare with autograd on a copy without hooks, as the checks of this course do.
+# - **Is it right?** Compare with autograd on a copy without hooks.
 #
 # ## Where to go on
 #
 # - [Captum](https://captum.ai): Grad-CAM and many other attributions, with signed maps.
-# - [Step in backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html): with memory over time;
-#   [torchtune](https://docs.pytorch.org/torchtune/main/generated/torchtune.modules.optim.OptimizerInBackward.html) saves the
-#   optimizers' state, too.
+# - [Step in backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html): with memory over time.
 # - [Opacus](https://opacus.ai): per-sample gradients of many layers, and clipping that needs only their norms.
-# - [Memory snapshots](https://docs.pytorch.org/docs/stable/torch_cuda_memory.html): what is in a GPU's memory, and which line put it there.
 #
 # ### When this notebook is graded
 #
