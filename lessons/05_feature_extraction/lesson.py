@@ -682,16 +682,14 @@ direction = hidden("reverse") - hidden("copy")
 steps = {f"{strength} of it": strength * direction for strength in (0, 0.25, 0.5, 0.75, 1)}
 steps |= {f"{times} x the mean of all positions": times * direction.mean(0) for times in (1, 3)}
 for what, step in steps.items():
-    handle = steer(gpt.blocks[0], step)
-    if handle is None:
+    if (handle := steer(gpt.blocks[0], step)) is None:
         print("steer is not written yet")
         break
     print(f"{what:30} copy 4 0 7 2 9 =", write(gpt, "copy 4 0 7 2 9 ="))
     handle.remove()
 
 # %% [markdown]
-# At 0.75 the net reverses; at 0.5 it does neither. No weight has changed: a hook alone has done it. One direction for all
-# positions does nothing.
+# At 0.75 the net reverses; at 0.5 it does neither. No weight has changed: a hook has done it. One direction for all positions fails.
 #
 # ## Further
 #

@@ -53,7 +53,7 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 # ### A unit that is always 0
 #
 # Another fault is silent. Where a ReLU's output is 0, no gradient goes back through it. A **unit** (a feature, or a channel: an index of dimension 1) that is 0 for *every*
-# sample of the batch, at every position, is **dead**. (Inputs here: `(N, features)` or `(N, channels, h, w)`; a ReLU runs once.)
+# sample of the batch, at every position, is **dead**. (Inputs here: `(N, features)` or `(N, channels, h, w)`; each module returns one tensor, a ReLU runs once.)
 #
 # ### Exercise: What is wrong with this net?
 #
@@ -823,8 +823,8 @@ for sample, gradient in enumerate(per_sample.gradients.get("embed.weight", [])):
 # %% [markdown]
 # One scan of 1,500 is blank, and one NaN makes the sum NaN.
 #
-# The tool also cleans data sets. 20 of the following 1,000 digits have a wrong label, and a small net trains on all of them. How large
-# is each sample's gradient then? Red frames mark the wrong labels.
+# The tool also cleans data sets. 20 of these 1,000 digits have a wrong label. How large is each sample's gradient after some training?
+# Red frames mark the wrong labels.
 
 # %%
 from course.pictures.feature_maps import draw_digits
@@ -962,8 +962,7 @@ times = [milliseconds(run) for run in (plain, hooks, by_vmap)] + [50 * milliseco
 print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms".format(*times))
 
 # %% [markdown]
-# The same but for rounding. Both cost several backwards: they write 1,000 gradients into memory. Where norms are enough, hooks need no
-# outer product.
+# The same but for rounding. Both cost several backwards: they write 1,000 gradients. For norms, hooks need no outer product.
 #
 # ### In your own words: Whose gradient is it?
 #
@@ -1160,7 +1159,7 @@ for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)
 # With no activation the total is the same, but maps count for the next layer. A GELU needs its *input* for backward, while the next
 # layer needs its result, so both are kept. An in-place ReLU saves nothing here: that output was not kept anyway.
 #
-# What helps, then? `checkpoint` saves only what goes into a part of the net, and computes the rest once more in backward. A deeper net:
+# What helps? `checkpoint` saves only what goes into a part of the net, and computes the rest again in backward. A deeper net:
 
 # %%
 class Checkpointed(nn.Module):
