@@ -879,7 +879,7 @@ print("more than once:", [name for name, times in calls.items() if times > 1])
 #
 # medium · 12 min · further
 #
-# Predict the names reported by hooks on all modules inside this model:
+# Predict: which names are reported by hooks on all modules inside this model?
 
 # %%
 show_source(Rounds)

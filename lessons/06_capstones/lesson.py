@@ -649,7 +649,7 @@ for way in ("backward, then step", "step in backward"):
                 F.cross_entropy(net(pictures[:256]), labels[:256]).backward()
 
     size = sum(p.nbytes for p in net.parameters())
-    bars[way] = {"parameters": size, "momentum": size, "gradients, at most": peak}
+    bars[way] = {"parameters": size, "gradients, at most": peak, "momentum": size}
     results.append(torch.cat([p.detach().flatten() for p in net.parameters()]))
 
 print("The parameters after ten steps are equal, bit for bit:", torch.equal(*results))
