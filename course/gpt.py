@@ -9,7 +9,7 @@ __all__ = ["Block", "Head", "TinyGPT"]
 
 
 class Head(nn.Module):
-    """Each token looks back at the others, as much as `softmax` says, and takes with it what they hold."""
+    """Each token adds up what it and the earlier tokens hold, weighted by `softmax`."""
 
     def __init__(self, width: int, size: int) -> None:
         super().__init__()

@@ -10,8 +10,8 @@
 # # Look inside a model that nobody lets you edit
 #
 # - **You will do** this: get numbers that a finished net never returns, and use them to sort digits that it has never seen.
-#   Put a few feature maps of a 3 into an 8, and see the net change its mind. Watch a small GPT, find the head that passes the
-#   task on, and steer it: asked to copy, it reverses.
+#   Put a few feature maps of a 3 into an 8, and see the net change its mind. Find the head of a small GPT that passes the
+#   task on. Steer that GPT: asked to copy, it reverses.
 # - **You will learn** what spoils the outputs that you keep, and how to leave no trace.
 # - **You need** lesson 03: what a forward hook gets, what becomes of the value it returns, and handles.
 # - **Time** <!-- time and points -->.
@@ -163,8 +163,7 @@ except RuntimeError as error:
 show_source(type(net)._forward_impl)
 
 # %% [markdown]
-# `torch.flatten` is a function, not a child. Other models hide more: a skip connection, a second use of a layer, an `if`. So let the model
-# run itself, and listen.
+# `torch.flatten` is a function, not a child. Other models hide more: a skip connection, an `if`. So let the model run itself, and listen.
 #
 # ### Give each hook its name
 #
@@ -246,7 +245,7 @@ print([name for name in modules if name.endswith("conv1")][:3], "... compare who
 # Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` are dotted names. Each layer returns one tensor and runs once.
 #
 # - Calling it on `x` runs the model once and returns a dict: its keys are the names in `layers`, its values those layers' outputs.
-# - The model keeps its mode and outputs, hooks do not pile up, and each call returns its input's features (valid until the next call).
+# - The model keeps its mode and answers, hooks do not pile up, and each call returns its own features (valid until the next call).
 # - Two of them on one model do not disturb each other.
 #
 # ```python
@@ -315,7 +314,7 @@ show_source(Residual, TinyResNet)
 
 # %% [markdown]
 # In ResNet-18, too, `bn1` is followed by `ReLU(inplace=True)`, which writes its result into the tensor that it is given: the very tensor
-# that your hook has kept. A BatchNorm's output has negative values, a ReLU's has none. Which of these three still have them?
+# that your hook has kept. A BatchNorm's output has negative values, a ReLU's has none. Which tensors below still have them?
 
 # %%
 kept = {}
@@ -351,18 +350,17 @@ draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 #
 # A hook belongs to the model, not to the wrapper that registered it: run a cell twice, and each hook is there twice. From lesson 03 you
 # know what helps: `with`, an `ExitStack` for many hooks, or `finally`.
-
 #
 # ### Exercise: Features that do not change
 #
 # medium · 12 min
 #
 # Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns a dict from each name in `layers` to that layer's output.
-# The names are those of `named_modules()`. Each of these layers returns one tensor and runs once at most.
+# Names are as in `named_modules()`. Each layer returns one tensor and runs at most once.
 #
-# - Each value stays what the layer returned **at that moment**, and requires no gradient.
+# - Each value stays what the layer returned **at that moment**, requires no gradient, and a layer can learn from it.
 # - A layer that did not run has no entry.
-# - Afterwards your hooks are gone, even after an error in the model; other people's stay.
+# - Afterwards your hooks are gone, even after an error; other people's stay.
 #
 # ```python
 # model = nn.Sequential(nn.Linear(2, 2), nn.ReLU(inplace=True))
@@ -400,13 +398,43 @@ from course import check
 check("safe_features")
 
 # %% [markdown]
+# ### In your own words: No negative values anywhere
+#
+# 5 min
+#
+# A colleague records every convolution of a network with `kept[name] = output.detach()` and draws histograms. Not one
+# convolution has a negative output. She is about to write a blog post: "After training, no convolution is negative." In
+# this network a `ReLU(inplace=True)` follows each convolution. She knows that, but: "I have detached, so whatever happens later
+# cannot reach my copies."
+#
+# What does `detach()` cut, and what not? Say what her histograms really show, which single change to her line makes them right,
+# and how she could have noticed before the blog post. (A person reads your answer, no check does.)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_detach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# ### BEGIN SOLUTION
+# `detach()` gives a new tensor object that autograd does not follow, on the **same memory**. There is no copy. The in-place
+# ReLU writes its result into that memory after the hook has run, so her histograms show the outputs of the ReLUs. With
+# `output.detach().clone()` she has memory of her own, taken at the moment of the hook. She could have noticed by comparing
+# with what `F.conv2d` gives on the same input, with the values printed inside the hook, or by the `data_ptr()` of what she kept
+# and what the ReLU returns: they are equal.
+#
+# ### BEGIN MARK SCHEME
+# - 2 points: `detach` cuts off the history and shares the memory, **and** the ReLU wrote into it afterwards, so that she sees
+#   the ReLU's output. `clone()`. Any check that would really have shown it.
+# - 1 point: "use clone" with only a vague reason, or the sharing without what she therefore sees.
+# - Common wrong explanations, 0 points for that part: the hook ran after the ReLU; `detach` is a copy of the values, but a lazy
+#   one; `no_grad` would have helped; an in-place operation raises an error if somebody holds the tensor.
+# ### END MARK SCHEME
+# ### END SOLUTION
+
+# %% [markdown]
 # ## Change a feature and see what happens
 #
 # Looking shows what a layer holds, not whether the net *uses* it. To find that out, change it. **Activation patching** takes two inputs, such
 # as a 3 and an 8, and runs the net on the 8, but lets one layer return what it returned for the 3. If the answer becomes "3", what you
 # have put in is enough for a 3.
 #
-# Forward hooks do both halves: one that returns `None` only looks, one that returns something else **replaces** the output.
+# A forward hook that returns `None` only looks; what else it returns **replaces** the output.
 
 # %% [markdown]
 # ### Exercise: Patch an activation
@@ -491,7 +519,7 @@ captions = [chances(digit_net(one)) for one in (three, eight)]
 draw_digits(torch.cat([three, eight]), captions, title="The net's answers for a 3 and for an 8")
 
 # %% [markdown]
-# The output of `block` has sixteen feature maps. The cell patches each one alone, and puts first those that help the 3 most. How many does
+# The output of `block` has sixteen feature maps. The cell patches each one alone, and ranks them by how much each helps the 3. How many does
 # it take to turn the 8 into a 3? And the other way round: how many maps of the 8, in the same order, turn the 3 into an 8? Guess first.
 
 
@@ -534,12 +562,12 @@ def without(one, channels):
 print("the 3 without its six most telling maps ->", without(three, order[:6]) if order else found)
 
 # %% [markdown]
-# This 3 stays a 3: for it, these maps are enough, but not needed. A net may know the same thing twice.
+# This 3 stays a 3: its maps are enough, but not needed. A net may know the same thing twice.
 #
 # ## The same with a GPT
 #
 # A good place for a break. Large language models consist of *blocks*, and blocks of *heads*. In a head, a *token* looks back at earlier tokens.
-# Here is a small one. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Each head is a
+# Here is a small GPT. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Each head is a
 # module; a block returns a dict.
 
 # %%
@@ -571,7 +599,8 @@ words = {task: [WORDS[token] for token in tokens[0]] for task, tokens in given.i
 draw_attention(attention, words)
 
 # %% [markdown]
-# In the last five rows, which predict the digits, the second block shows slanted lines: forwards for `copy`, backwards for `reverse`.
+# In the last five rows, which predict the digits, the second block shows slanted lines, one head more clearly than the other:
+# forwards for `copy`, backwards for `reverse`.
 # From some of the digits, both heads of the first block look at the task word, the column on the left. Which one do you suspect? Patch one head at a
 # time: the net reads one line, but one head returns its output for the other line. Guess first.
 
@@ -597,20 +626,20 @@ for where, places in (("digits", range(1, equals)), ("from = on", range(equals, 
 
 # %% [markdown]
 # On this line one head of the first block swaps the task, both ways. The other one looks at the same word, and patching it
-# does not swap the task. **Where a head looks is not what it does.** And the last two lines show where it happens: at the
-# digits *before* `=`, while the line is read, and not where the answer is written.
+# does not. **Where a head looks is not what it does.** A head of the second block looks at digits: patched alone, it spoils
+# some of them. The last two rows printed show where the task is passed on: at the digits *before* `=`, while the line is read,
+# not where the answer is written.
 #
-# Now without a second run. If you know the **direction** from `copy` to `reverse`, you can add it to the output of a block.
-# This is called *steering*.
+# Now without a second run: add the **direction** from `copy` to `reverse` to a block's output. This is called *steering*.
 
 # %% [markdown]
 # ### Exercise: Steer a block
 #
 # easy · 5 min
 #
-# Write `steer(block, direction)`. From now on the block's output has `direction` added to its entry `"hidden"`; everything else in the dict stays.
+# Write `steer(block, direction)`. After the call, the entry `"hidden"` of the block's output is larger by `direction`; everything else in the dict stays.
 #
-# - Outputs that others have kept do not change.
+# - Outputs that others have kept do not change, and gradients still flow through the block.
 # - It returns the handle; once it is removed, the block works as before.
 #
 # ```python
@@ -622,7 +651,7 @@ for where, places in (("digits", range(1, equals)), ("from = on", range(equals, 
 
 # %% nbgrader={"grade": false, "grade_id": "steer_block", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def steer(block: nn.Module, direction: torch.Tensor):
-    """From now on the entry "hidden" of the output is larger by `direction`. Returns the handle."""
+    """Make the entry "hidden" of the block's output larger by `direction`. Returns the handle."""
     # TODO: what does the hook return for a dict?
     ### BEGIN SOLUTION
     def hook(module, args, output):
@@ -636,7 +665,8 @@ from course import check
 check("steer_block")
 
 # %% [markdown]
-# The direction is the mean difference, from 1,000 lines of each kind. How much of it makes the net reverse?
+# The direction is the difference of two means, of 1,000 lines each. Each of the 11 positions has its own. How much of it makes
+# the net reverse? Does one direction for all positions do the same?
 
 
 # %%
@@ -649,45 +679,18 @@ def hidden(task):
 
 
 direction = hidden("reverse") - hidden("copy")
-for strength in (0, 0.25, 0.5, 0.75, 1):
-    handle = steer(gpt.blocks[0], strength * direction)
-    if handle is None:
+steps = {f"{strength} of it": strength * direction for strength in (0, 0.25, 0.5, 0.75, 1)}
+steps |= {f"{times} x the mean of all positions": times * direction.mean(0) for times in (1, 3)}
+for what, step in steps.items():
+    if (handle := steer(gpt.blocks[0], step)) is None:
         print("steer is not written yet")
         break
-    print(f"{strength:<5} copy 4 0 7 2 9 =", write(gpt, "copy 4 0 7 2 9 ="))
+    print(f"{what:30} copy 4 0 7 2 9 =", write(gpt, "copy 4 0 7 2 9 ="))
     handle.remove()
 
 # %% [markdown]
-# ### In your own words: No negative values anywhere
+# At 0.75 the net reverses; at 0.5 it does neither. No weight has changed: a hook has done it. One direction for all positions fails.
 #
-# 5 min
-#
-# A colleague records every convolution of a network with `kept[name] = output.detach()` and draws histograms. Not one
-# convolution has a negative output. She is about to write a blog post: "After training, convolutions only ever say yes." In
-# this network a `ReLU(inplace=True)` follows each convolution. She knows that, but: "I have detached, so whatever happens later
-# cannot reach my copies."
-#
-# What does `detach()` cut, and what not? Say what her histograms really show, which single change to her line makes them right,
-# and how she could have noticed before the blog post. (A person reads your answer, no check does.)
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_detach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# ### BEGIN SOLUTION
-# `detach()` gives a new tensor object that autograd does not follow, on the **same memory**. There is no copy. The in-place
-# ReLU writes its result into that memory after the hook has run, so her histograms show the outputs of the ReLUs. With
-# `output.detach().clone()` she has memory of her own, taken at the moment of the hook. She could have noticed by comparing
-# with what `F.conv2d` gives on the same input, with the values printed inside the hook, or by the `data_ptr()` of what she kept
-# and what the ReLU returns: they are equal.
-#
-# ### BEGIN MARK SCHEME
-# - 2 points: `detach` cuts off the history and shares the memory, **and** the ReLU wrote into it afterwards, so that she sees
-#   the ReLU's output. `clone()`. Any check that would really have shown it.
-# - 1 point: "use clone" with only a vague reason, or the sharing without what she therefore sees.
-# - Common wrong explanations, 0 points for that part: the hook ran after the ReLU; `detach` is a copy of the values, but a lazy
-#   one; `no_grad` would have helped; an in-place operation raises an error if somebody holds the tensor.
-# ### END MARK SCHEME
-# ### END SOLUTION
-
-# %% [markdown]
 # ## Further
 #
 # Three parts, each complete in itself:
@@ -876,7 +879,7 @@ print("more than once:", [name for name, times in calls.items() if times > 1])
 #
 # medium · 12 min · further
 #
-# Predict: which names do hooks on all modules inside this model report?
+# Predict: which names are reported by hooks on all modules inside this model?
 
 # %%
 show_source(Rounds)
@@ -977,8 +980,8 @@ for how, model in (("ResNet-18", net), ("cut after layer3", traced)):
 print(f"bn1 alone: smallest value {alone.min():.3f}   bn1 beside layer1, so that the ReLU runs: {beside.min():.3f}")
 
 # %% [markdown]
-# And `forward` has to be traceable. An `if` on a tensor's value ends the tracing, and leaves the model in training mode: the tool traces
-# in that mode first, and never reaches the line that restores the old one. A hook does not mind.
+# And an `if` on a tensor's value ends the tracing, and leaves the model in training mode, in which the tool traces first. A hook does
+# not mind.
 
 
 # %%
@@ -1007,8 +1010,7 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # | what you can get | inputs and outputs of modules | also results of functions and `+`, and each call on its own |
 # | cost | the whole forward runs, unless a hook raises an error | it stops after the last step asked for |
 # | the model | carries hooks until you remove them | a new model, which shares its parameters with the old one |
-# | also good for | changing outputs, gradients | saving and using the cut model on its own |
-# | hooks already there | run | on layers of `torch.nn`, they run; on blocks, only in tracing, on proxies, where `tuple(output.shape)` fails |
+# | hooks already there | run | on `torch.nn` layers they run; on blocks only while tracing: with proxies, `tuple(output.shape)` fails |
 
 # %% [markdown]
 # ### Exercise: Hooks or fx?
@@ -1018,7 +1020,7 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # Write `value_at(model, step, x)`: it runs `model`, which is in eval mode, on `x` and returns the value of one step, as it was when it was computed.
 #
 # - If `step` is the dotted name of a module, it means this module's **first** output, in any model, even one that cannot be traced.
-# - Otherwise it is a step as `get_graph_node_names` lists them.
+# - Otherwise it is a name from `get_graph_node_names`.
 # - No hook of yours stays; other people's do.
 #
 # ```python
@@ -1121,23 +1123,24 @@ check("count_macs")
 
 # %% [markdown]
 # torch can count as well, below the modules: `FlopCounterMode` counts **FLOPs**, one for the multiplication and one for the addition, so its
-# numbers are twice as large. The second line shows what the cut saves. Hooks on layers miss products inside functions, as in attention.
+# numbers are twice as large. The second line shows what the cut saves, the third what hooks on layers miss: products inside functions, as in attention.
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
 
-for what, model in (("ResNet-18", net), ("cut after layer3", traced)):
+layer, sentence = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), torch.randn(1, 50, 16)
+for what, model, given in (("ResNet-18", net, x), ("cut after layer3", traced, x), ("Transformer layer", layer, sentence)):
     with FlopCounterMode(display=False) as counter:
-        model(x)
+        model(given)
         flops = counter.get_total_flops()
-    print(f"{what:17} {count_macs(model, x) or 0:>12,} MACs by hooks, {flops:>12,} FLOPs by torch")
+    print(f"{what:17} {count_macs(model, given) or 0:>12,} MACs by hooks, {flops:>12,} FLOPs by torch")
 
 # %% [markdown]
 # ## For work: your tools on other models
 #
-# The first five lines should give shapes. The last two ask for something that does not exist: the one tensor of an LSTM, which
-# returns three, and the one call of a layer that is called twice. A good tool raises an error that says so. No check asks for any
-# of this.
+# The first five lines should give shapes; for the third, `record_calls` must take attention's tuple. The last two ask for what does not
+# exist: the one tensor of an LSTM, which returns three, and the one call of a layer that is called twice. A good tool raises an error
+# that says so, unlike `'tuple' object has no attribute 'detach'`. No check asks for any of this.
 
 
 # %%
@@ -1169,7 +1172,7 @@ attempt("safe_features, an LSTM: an error?", safe_features, reader, ["0"], words
 attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer1.0.relu", x, -x)
 
 # %% [markdown]
-# Copy your functions into a file of your own project. They need nothing from this course.
+# Copy your functions into a file of your own project.
 #
 # ## What you take with you
 #
@@ -1177,7 +1180,6 @@ attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer
 # - A kept output is an alias. If a later operation works in place, only a clone is unchanged.
 # - Hooks stay until they are removed. `with` and `finally` remove them even after an error.
 # - A hook that returns a value replaces the output. A patch shows what is enough, not what is needed.
-# - Further: `no_grad` does not stop BatchNorm's statistics, `eval` does. A hook fires once per call, not once per module.
 #
 # ## Where to go on
 #
@@ -1185,7 +1187,6 @@ attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer
 # - [timm](https://huggingface.co/docs/timm/feature_extraction): `features_only=True` gives maps of several sizes from hundreds of models.
 # - [Hugging Face](https://huggingface.co/docs/transformers/main_classes/output): `output_hidden_states=True` often spares you the hook.
 # - [TransformerLens](https://transformerlensorg.github.io/TransformerLens/): patching of every head and position of a real GPT-2, with heat maps.
-# - [nnsight](https://nnsight.net): reads and changes inner values of any model in a `with` block, also of models too large for your machine.
 #
 # **Next:** lesson 06 builds tools from hooks.
 #

@@ -48,19 +48,19 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 
 # %% [markdown]
 # Which layer broke it? Listen in *both* directions: a forward hook can put a tensor hook on the output (lesson 03).
-# `tensors_in(output)` finds all tensors in an output.
+# `tensors_in(output)` finds all tensors in an output. For the patient, step 1 is enough: step 2 can wait.
 #
 # ### A unit that is always 0
 #
 # Another fault is silent. Where a ReLU's output is 0, no gradient goes back through it. A **unit** (a feature, or a channel: an index of dimension 1) that is 0 for *every*
-# sample, at every position, is **dead**. (Inputs here: `(N, features)` or `(N, channels, h, w)`; a ReLU runs once.)
+# sample of the batch, at every position, is **dead**. (Inputs here: `(N, features)` or `(N, channels, h, w)`; each module returns one tensor, a ReLU runs once.)
 #
 # ### Exercise: What is wrong with this net?
 #
 # hard · 30 min
 #
-# Write the context manager `gradient_flow_debugger(model)`. It yields a dict of strings and numbers, only looks, and removes its
-# hooks, also after an error.
+# Write the context manager `gradient_flow_debugger(model)`. It yields a dict of plain data, changes nothing in the model, and removes
+# its hooks, also after an error.
 #
 # **Step 1** (3 points): where does it break?
 #
@@ -80,7 +80,7 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 # ```python
 # with gradient_flow_debugger(patient) as report:
 #     F.cross_entropy(patient(x), y).backward()
-# report["dead"]              # such as {"features.1": 0.0, "features.3": 0.125}
+# report["dead"]              # {"features.1": 0.0, "features.3": 0.2083}
 # ```
 
 # %% nbgrader={"grade": false, "grade_id": "gradient_flow_debugger", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -157,15 +157,17 @@ ways = {
 for title, way in ways.items():
     row = torch.zeros(1, 32, requires_grad=True)
     patient.head(way(row)).sum().backward()
-    print(f"{title:26} largest gradient: {row.grad.abs().max():.1e}")
+    largest = row.grad.abs().max()
+    print(f"{title:26} largest gradient: {largest:.1e}, times a feature of 0: {largest * 0:.0f}")
 
 # %% [markdown]
-# PyTorch's own `F.normalize` divides by its `eps`, which is 1e-12: the gradient is finite and far too large. A larger `eps` helps.
+# PyTorch's own `F.normalize` divides by its `eps`, which is 1e-12: the gradient is finite and huge. The patient survives even that, as
+# a blank scan's features are 0. Where features are not 0 and their row is, take a larger `eps`.
 #
 # ### A gradient that gets lost on the way
 #
-# The slope of a sigmoid is at most 1/4, so each of the six sigmoids shrinks the gradient on its way back: the **vanishing
-# gradient**. Here are two untrained nets of seven layers after one backward pass:
+# The slope of a sigmoid is at most 1/4, so with weights of usual size each of the six sigmoids shrinks the gradient on its way
+# back: the **vanishing gradient**. Here are two untrained nets of seven layers after one backward pass:
 
 # %%
 from course.data import digits
@@ -196,8 +198,8 @@ for title, kind in {"sigmoid": (nn.Sigmoid,), "BatchNorm, ReLU": (nn.ReLU, nn.Ba
 draw_gradient_flow(weights, title="Two nets, one backward pass each")
 
 # %% [markdown]
-# Less than 1/100,000 of the gradient gets through the sigmoids (the axis is logarithmic). But the weights count
-# as well. How much of the last layer's gradient does the first layer get, if the nets start with smaller or larger ones?
+# Less than 1/100,000 of the gradient gets through the sigmoids (the axis is logarithmic). But the weights count, too. How much of
+# the last layer's gradient does the first get, if the nets start with smaller or larger weights?
 
 # %%
 kinds = {
@@ -210,8 +212,11 @@ for title, (activation, norm) in kinds.items():
     line = []
     for scale in (0.3, 1, 3, 10):
         net = deep_net(activation, norm, scale)
-        F.cross_entropy(net(x), y).backward()
-        first, last = (net[place].weight.grad.abs().mean() for place in (0, -1))
+        if not is_written(gradient_flow_debugger, net):
+            break
+        with gradient_flow_debugger(net) as report:
+            F.cross_entropy(net(x), y).backward()
+        first, last = (report.get("gradient_size", {}).get(name, torch.nan) for name in ("0.weight", "18.weight"))
         line.append(f"{first / last:.0e}")
     print(f"{title:16}", "  ".join(line))
 # %% [markdown]
@@ -228,16 +233,11 @@ blank = x.clone()
 blank[5] = 0.0  # one picture of 128 is blank
 
 torch.manual_seed(0)
-sick = nn.Sequential(
-    nn.Linear(64, 32, bias=False),
-    nn.ReLU(),
-    nn.Linear(32, 32, bias=False),
-    UnitLength(),
-    nn.Linear(32, 10),
-)
+first, second, last = nn.Linear(64, 32, bias=False), nn.Linear(32, 32, bias=False), nn.Linear(32, 10)
+sick = nn.Sequential(first, nn.ReLU(), second, UnitLength(), last)
 with torch.no_grad():
-    sick[0].weight[:20] = -sick[0].weight[:20].abs()
-sick[4].requires_grad_(False)
+    first.weight[:20] = -first.weight[:20].abs()
+last.requires_grad_(False)
 
 if is_written(gradient_flow_debugger, sick):
     with gradient_flow_debugger(sick) as report:
@@ -245,14 +245,17 @@ if is_written(gradient_flow_debugger, sick):
     for key, value in report.items():
         print(f"{key:13} {value}")
 # %% [markdown]
+# Layer `2`, before the `UnitLength`, gets the bad gradient; 20 of 32 units are dead; nothing reaches layer `4`. `0.weight` gets no NaN:
+# where the picture is blank, every ReLU is 0 and lets nothing through.
+#
 # And on models from work?
 #
 # - In a ResNet-18 all ReLUs work in place, and all but the first run twice. An LSTM returns tuples, and an output can be a
 #   **dataclass**. The Transformer computes in half precision here (**autocast**).
 # - A **checkpoint** runs its part once more in backward, and wants the same operations recorded both times. What a hook
 #   computes from `tensor.detach()` is not recorded.
-# - A model that was compiled and run may not call later hooks (lesson 07). An empty report looks like good news: a good tool says
-#   aloud that no hook has run.
+# - A compiled model that has run may ignore new hooks (lesson 07). An empty report looks like good news: a good tool says that no
+#   hook has run.
 
 # %%
 from dataclasses import dataclass
@@ -307,9 +310,8 @@ watched("checkpoint, dataclass", wrapped, lambda: wrapped(torch.randn(3, 16)))
 watched("a model that never ran", nn.Linear(4, 3), lambda: wrapped(torch.randn(3, 16)))
 
 # %% [markdown]
-# One weight of the LSTM is NaN; its name is `''`, for the model is that one layer. An error in another model comes from your
-# tool: it breaks what it should only watch. In the last line no hook runs: there an error is right. PyTorch's own detector is in
-# lesson 07, 'Which operation made the NaN?'.
+# One weight of the LSTM is NaN. The layer's name is `''`: it is all of the model. An error in another model comes from your
+# tool: it breaks what it should only watch. In the last line no hook runs: there an error is right.
 #
 # ## See where a net looks
 #
@@ -369,9 +371,7 @@ def board_of(*digits_wanted, skip=0):
 board = board_of(3, 7, 0, 4, skip=3)
 with torch.no_grad():
     maps = eye.features(board)
-draw_feature_maps(
-    {"the picture": board, "features": maps}, title="Each channel lights up at its own positions"
-)
+draw_feature_maps({"the picture": board, "features": maps}, title="Each channel lights up at its own positions")
 # %% [markdown]
 # ### The recipe
 #
@@ -413,9 +413,9 @@ eye.zero_grad()
 print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is still", eye.fc.weight.grad)
 
 # %% [markdown]
-# The kept tensor has no negative value left, and its `grad_fn` is now the ReLU's. Two ways out: a tensor hook registered *inside*
-# the forward hook stays with the value at that moment. Or the forward hook keeps a tensor of its own and returns a clone for the
-# model to use. And `torch.autograd.grad(score, tensor)` leaves every `.grad` alone.
+# The kept tensor is the ReLU's now. Two ways out: a tensor hook registered *inside* the forward hook stays with the value at that
+# moment. Or the forward hook keeps a tensor of its own and returns a clone for the model to use. And
+# `torch.autograd.grad(score, tensor)` leaves every `.grad` alone.
 #
 # ### Exercise: Grad-CAM
 #
@@ -461,7 +461,7 @@ def grad_cam(model, layer, x, targets):
 from course import check
 check("grad_cam")
 # %% [markdown]
-# Now ask the net for the 3, then for the 7. It has never been told where a digit is.
+# Now ask the net for the 3, then for the 7.
 
 # %%
 heats = {digit: grad_cam(eye, "features", board, torch.tensor([digit])) for digit in (3, 7)}
@@ -470,40 +470,43 @@ written = heats[3] is not None
 row = (draw_heat(board, heats[digit], title) for digit, title in titles.items())
 beside(*row) if written else print("grad_cam is not written yet")
 # %% [markdown]
-# A heat map always shows something, so people believe it. Measure instead: on 20 boards, how much of a digit's heat lies on its
-# quarter? A net that knows nothing scores about 25%.
+# A heat map nearly always shows something, so people believe it. Measure instead: on 20 boards, how much of a digit's heat lies on
+# its quarter? Step 5 can leave an empty map, all zeros: it does not count. Nets that know nothing should score about 25%.
 
 # %%
 def heat_on_the_digit(net):
     boards = torch.cat([board_of(3, 7, 0, 4, skip=skip) for skip in range(20)])
-    shares = []
+    shares, empty = [], 0
     for quarter, digit in enumerate((3, 7, 0, 4)):
         heat = grad_cam(net.eval(), "features", boards, torch.full((20,), digit))
         quarters = heat.view(20, 2, 6, 2, 6).sum((2, 4)).flatten(1)
+        empty += (quarters.sum(1) == 0).sum().item()
         shares.append(quarters[:, quarter] / quarters.sum(1))
-    return torch.stack(shares).nanmean().item()
+    return torch.stack(shares).nanmean().item(), empty
 
 
-for title, net in {"trained": eye, "untrained": DigitNet()}.items():
+torch.manual_seed(0)
+for title, nets in {"trained": [eye], "10 untrained": [DigitNet() for _ in range(10)]}.items():
     if written:
-        print(f"{title:12} {heat_on_the_digit(net):.0%} of the heat on the right digit")
+        shares, empty = zip(*map(heat_on_the_digit, nets), strict=True)
+        average = sum(shares) / len(shares)
+        print(f"{title:12} {min(shares):.0%} to {max(shares):.0%}, on average {average:.0%}; empty maps of 80:", *empty)
 # %% [markdown]
-# The heat of the net that knows nothing is at chance, so the measure works. Measure your own nets, too, on pictures like those that they
-# were trained on, before you trust their heat maps.
+# On average, nets that know nothing are at chance, so the measure works. Measure your own nets, too, before you trust their heat maps.
 #
 # ## Further
 #
 # The core path ends here. Three parts follow, each complete in itself:
 #
-# - *Train without holding all gradients* (30 minutes), after some more of Grad-CAM.
+# - *Train without holding all gradients* (30 minutes).
 # - *One gradient for each sample* (45 minutes): which scan broke the patient, and which labels are wrong?
 # - *What is the memory full of?* (40 minutes)
 #
 # ## Grad-CAM at work
 #
-# **CAM**, the predecessor, needs no autograd: where a net ends in a mean and one linear layer, it takes that layer's weight for the
-# channel; Grad-CAM's weight is CAM's divided by the number of positions. In a ResNet block one ReLU runs twice, last as the block's output. Does your
-# tool agree with both?
+# **CAM**, the predecessor, needs no autograd: where a net ends in a mean and one linear layer, CAM uses this
+# layer's weights; Grad-CAM's weight is CAM's divided by the number of positions. A ResNet block runs one ReLU twice; the second output
+# is its own. Does your tool agree with both? (No check asks for the second.)
 
 # %%
 torch.manual_seed(0)
@@ -516,9 +519,10 @@ print("equal to CAM:", written and torch.allclose(heats[3] * heats[3][0].numel()
 block = grad_cam(resnet, "layer4.1", photos, targets)
 relu = grad_cam(resnet, "layer4.1.relu", photos, targets)
 print("the block, and its ReLU, which runs twice: equal:", written and torch.equal(block, relu))
+before = resnet.bn1.running_mean.clone()
 try:
     grad_cam(resnet.train(), "layer4.1", photos, targets)
-    print("in training mode it looks at the whole batch, and changes the running statistics")
+    print("in training mode: running statistics as before:", torch.equal(before, resnet.bn1.running_mean))
 except ValueError as error:
     print("in training mode:", error)
 
@@ -563,7 +567,7 @@ net(torch.randn(3, 4)).sum().backward()
 #
 # Write the context manager `OptimizerInBackward(model, make_optimizer)`; `make_optimizer` makes an optimizer for a list of parameters.
 #
-# - After each backward in the block, the parameters are what an ordinary loop would have made them, with any optimizer that treats each parameter on its own.
+# - After each backward in the block, the parameters are as in an ordinary loop, with any optimizer that updates each parameter on its own.
 # - A parameter takes its step as soon as its gradient is complete, and `.grad` becomes None at once.
 # - Frozen parameters stay as they are, and a shared one takes one step.
 # - After the block, also after an error, backward is as usual.
@@ -612,7 +616,7 @@ class OptimizerInBackward:
 from course import check
 check("optimizer_in_backward")
 # %% [markdown]
-# Two equal nets learn to read digits, one in the usual way, one with your tool. How many bytes of gradients are there at most?
+# Two equal nets learn to read digits, one with your tool. How many bytes of gradients are there at most?
 
 # %%
 from course.pictures.memory import draw_memory
@@ -645,15 +649,14 @@ for way in ("backward, then step", "step in backward"):
                 F.cross_entropy(net(pictures[:256]), labels[:256]).backward()
 
     size = sum(p.nbytes for p in net.parameters())
-    bars[way] = {"parameters": size, "momentum": size, "gradients, at most": peak}
+    bars[way] = {"parameters": size, "gradients, at most": peak, "momentum": size}
     results.append(torch.cat([p.detach().flatten() for p in net.parameters()]))
 
 print("The parameters after ten steps are equal, bit for bit:", torch.equal(*results))
 draw_memory(bars, title="A net in training: what the model and its optimizer need")
 # %% [markdown]
-# It has a price: you cannot clip by the norm of *all* gradients, or add up gradients of several batches. And it is not safe with every model.
-# In a *reentrant* checkpoint the hook of a shared weight runs twice, and so does its step. And if forward also uses
-# `weight.detach()`, backward may still need the old value:
+# It has a price: you cannot clip by the norm of *all* gradients, or add up gradients of several batches. And it is not safe with every
+# model. If forward also uses `weight.detach()`, backward may still need the old value:
 
 # %%
 class Twice(nn.Module):
@@ -680,13 +683,6 @@ for title, cut in {"weight.detach()": torch.detach, "weight.data": lambda weight
         print(f"{title}: the first layer's weight is off by {off:.2f}")
     except RuntimeError as error:
         print(f"{title}: RuntimeError: {str(error)[:86]} ...")
-
-for reentrant in (False, True):
-    calls, layer = [], nn.Linear(3, 3, bias=False)
-    layer.weight.register_post_accumulate_grad_hook(lambda weight, calls=calls: calls.append(weight))
-    twice = checkpoint(layer, checkpoint(layer, x.requires_grad_(), use_reentrant=reentrant), use_reentrant=reentrant)
-    twice.sum().backward()
-    print(f"a shared weight, use_reentrant={reentrant}: its hook ran {len(calls)} times")
 # %% [markdown]
 # `detach()` shares the weight's version counter, so autograd notices the change and stops. `.data` has a counter of its own, and the
 # result is silently wrong. And the patient? Cured, it survives the training, even the blank scan:
@@ -735,16 +731,16 @@ print("outer product of its two rows:  ", outer.flatten())
 # A sample's weight gradient is the **outer product** of two rows, its row of the output's gradient and its row of the input; its
 # bias gradient is the first of them.
 #
-# Almost: the first of the last two lines is 4 times the second. `cross_entropy` takes the **mean** over the batch of 4, so what flows
+# Not quite: sample 2 on its own gives 4 times the outer product. `cross_entropy` takes the **mean** over the batch of 4, so what flows
 # back is already a quarter. Your tool's user must say whether the loss is a mean.
 #
 # ### Exercise: Per-sample gradients
 #
 # hard · 30 min · further
 #
-# Write the context manager `PerSampleGradients(model, reduction="mean")`, around one forward and one backward.
+# Write the context manager `PerSampleGradients(model, reduction="mean")`, around one forward and one backward. Linear layers get inputs `(N, d)`; none is frozen.
 #
-# - `gradients` is a dict: for the weight and the bias of each `nn.Linear`, at any depth, the gradient of **each sample's own loss**, under its name in `named_parameters()`.
+# - `gradients` is a dict from the names in `named_parameters()` of all weights and biases of `nn.Linear` layers, at any depth, to the gradients of **each sample's own loss**.
 # - `reduction` says whether the loss is the `"mean"` or the `"sum"` over the samples.
 # - A layer may run more than once in a forward: then a sample's gradient is the sum over the calls.
 # - `.grad` is as without the tool.
@@ -825,10 +821,10 @@ for sample, gradient in enumerate(per_sample.gradients.get("embed.weight", [])):
         scan = batches[109][sample].item()
         print(f"sample {sample}, which is scan {scan}: sum of its pixels {scans[scan].sum():.0f}")
 # %% [markdown]
-# One scan of 1,500 is blank, and one NaN among 32 is enough to make the sum NaN.
+# One scan of 1,500 is blank, and one NaN makes the sum NaN.
 #
-# The tool also cleans data sets. 20 of the following 1,000 digits have a wrong label. A small net trains on all of them briefly.
-# How large is each sample's gradient then? Red frames mark the wrong labels.
+# The tool also cleans data sets. 20 of these 1,000 digits have a wrong label. How large is each sample's gradient after some training?
+# Red frames mark the wrong labels.
 
 # %%
 from course.pictures.feature_maps import draw_digits
@@ -862,8 +858,8 @@ draw_digits(
 # %% [markdown]
 # ### Other models
 #
-# A Transformer's inputs have the shape `(N, T, d)`: a sentence's gradient is the sum over its `T` words. Which parameters get an entry,
-# and does the mean over the samples equal `.grad`?
+# No check asks for this. A Transformer's inputs have the shape `(N, T, d)`: a sample's gradient is the sum over its `T` words. A frozen
+# parameter has no entry. Which parameters get one, and does the mean over the samples equal `.grad`?
 
 # %%
 def compared(title, model, run):
@@ -882,7 +878,8 @@ def compared(title, model, run):
         (each.mean(0) - named[name].grad).abs().max().item() if each.dim() == named[name].dim() + 1 else torch.inf
         for name, each in per_sample.gradients.items()
     ]
-    print(f"{title:22} {len(off)} of {len(named)} parameters, largest difference {max(off, default=0):.0e}")
+    counts = {len(each) for each in per_sample.gradients.values()}
+    print(f"{title:22} {len(off)} of {len(named)} parameters, samples {counts}, largest difference {max(off, default=0):.0e}")
 
 
 torch.manual_seed(0)
@@ -895,7 +892,8 @@ tied[2].weight = tied[0].weight
 language = nn.Sequential(nn.Embedding(9, 16), nn.Linear(16, 9, bias=False))
 language[1].weight = language[0].weight  # as in GPT-2: words in and words out have one table
 
-compared("TransformerEncoder", encoder, lambda model: model(words).pow(2).mean())
+compared("TransformerEncoder", encoder, lambda model: model(words).exp().mean())
+compared("the same, time first", encoder, lambda model: model(words.transpose(0, 1)).exp().mean())
 compared("ResNet-18", real_models["ResNet-18"][0].eval(), lambda model: model(photos).pow(2).mean())
 compared("LSTM", nn.LSTM(16, 8), lambda model: model(words)[0].pow(2).mean())
 compared("frozen in part", half_frozen, lambda model: model(rows).pow(2).mean())
@@ -905,17 +903,16 @@ compared("one Linear layer", nn.Linear(16, 2), lambda model: model(rows).pow(2).
 with torch.autocast("cpu"):
     compared("half precision", copy.deepcopy(tied), lambda model: model(rows).pow(2).mean())
 # %% [markdown]
-# Samples are dimension 0 here. A tool cannot see that an input has time first, `(T, N, d)`, the default of `nn.LSTM` and of attention:
-# it returns `T` "samples", silently. Opacus asks for `batch_first`.
+# Samples are dimension 0 here. A tool cannot see that dimension 0 is time, `(T, N, d)`, the default of `nn.LSTM` and attention: it
+# returns `T` "samples", silently. Opacus asks for `batch_first`.
 #
-# An Embedding that shares its weight with a Linear layer adds a part to the gradient that no hook on the Linear layer sees: there an
-# error is right. Normalisation layers and LSTMs are not Linear and have no entry; nor has attention's `out_proj`, which is never
-# called.
+# An Embedding that shares its weight with a Linear layer adds a part that no hook on the Linear layer sees: there an error is right.
+# Attention's `out_proj` is never called, and has no entry.
 #
 # ### Without hooks: `vmap`
 #
 # What if a layer has no formula yet? `torch.func` needs none: `grad` makes a function that returns the gradient of one
-# sample, `vmap` runs it for all samples at once. Is it the same, and what does it cost on your machine?
+# sample, `vmap` runs it for all samples at once. Are the gradients the same, and what do they cost on your machine?
 
 # %%
 from time import perf_counter
@@ -965,6 +962,8 @@ times = [milliseconds(run) for run in (plain, hooks, by_vmap)] + [50 * milliseco
 print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms".format(*times))
 
 # %% [markdown]
+# The same but for rounding. Both cost several backwards: they write 1,000 gradients. For norms, hooks need no outer product.
+#
 # ### In your own words: Whose gradient is it?
 #
 # 5 min
@@ -974,23 +973,22 @@ print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms
 # your tool has a bug: I have not touched sample 2."
 #
 # Is it a bug? Say what the outer product of sample 2's rows assumes about the other samples, and what the batch norm does to that.
-# Could another tool compute what he wants? What would you tell him to change? (A person reads your answer, no check does.)
+# What could he mean by "the gradient of sample 2", and could another tool compute that? What would you tell him to change? (A person reads your answer, no check does.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_own_gradient", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
 # It is no bug of the tool: with a batch norm in training mode "the gradient of sample 2" does not exist. The normalisation uses
 # mean and variance of the whole batch, so the loss of sample 2 depends on sample 5, and sample 5's on sample 2. The outer product
 # of a sample's rows is its own gradient only where the rows do not meet on the way: then the gradient that arrives at row 2
-# comes from sample 2's loss alone. Here it holds parts of all losses. Running sample 2 on its own computes something else (and
-# fails with one value per channel). In eval mode the statistics are constants and it is right again; or use a norm that looks
-# at one sample only, such as `LayerNorm` or `GroupNorm`.
+# comes from sample 2's loss alone. Here it holds parts of all losses. Running sample 2 on its own computes something else. In
+# eval mode the statistics are constants and it is right again; or use a norm within the sample, such as `LayerNorm`.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: with batch statistics the samples' losses depend on each other, so the question itself has no answer in training
 #   mode, whatever the tool. A remedy: eval mode, or a norm within the sample.
 # - 1 point: sees that the batch norm mixes the samples, but calls it a fault of the tool, or gives no remedy that works.
 # - Common wrong explanations, 0 points for that part: `reduction` is set wrongly (then all samples would be off by one factor,
-#   and the sum too); the hooks fire in another order; the running statistics are the reason (they are not used in training mode);
+#   and the sum too); the running statistics are the reason (they are not used in training mode);
 #   `vmap` would give the right answer.
 # ### END MARK SCHEME
 # ### END SOLUTION
@@ -998,7 +996,7 @@ print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms
 # ## What is the memory full of?
 #
 # Training holds parameters, gradients, the optimizer's state, and what autograd **saves** for backward: the part that grows with the
-# batch. In lesson 02 you have counted those bytes. *Where* do they come from? Hooks for saved tensors see no layer; module hooks see a
+# batch. *Where* do those bytes (lesson 02) come from? Hooks for saved tensors see no layer; module hooks see a
 # layer begin and end. Together:
 
 # %%
@@ -1146,8 +1144,8 @@ for name, layer in net.named_modules():
 bars["loss"] = {"parameters": 0, "saved for backward": memory.by_layer.get("", 0)}
 draw_memory(bars, title="What owns the parameters, what fills the memory")
 # %% [markdown]
-# The large feature maps of the early layers fill the memory. Do not blame the ReLUs: a map is saved by two layers, as the
-# result of one and the input of the next, and it counts for the one that saves it *first*. What if there were other activations, or none?
+# The large maps of the early layers fill the memory. Do not blame the ReLUs: a map is saved by two layers, as the result of one and
+# the input of the next, and counts for the one that saves it *first*. What if there were other activations, or none?
 
 # %%
 for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)):
@@ -1158,10 +1156,10 @@ for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)
     saved = [memory.by_layer.get(name, 0) // 1024 for name in ("0.0", "0.1", "0.2", "0.3", "1")]
     print(f"{kind:14} {memory.bytes // 1024:5} KiB   of these in Conv, {kind}, Conv, {kind}, MaxPool: {saved}")
 # %% [markdown]
-# Without any activation the total is the same, but it counts for the next layer. A GELU needs its *input* for backward, while the next
-# layer needs its result, so both are kept.
+# With no activation the total is the same, but maps count for the next layer. A GELU needs its *input* for backward, while the next
+# layer needs its result, so both are kept. An in-place ReLU saves nothing here: that output was not kept anyway.
 #
-# What helps, then? `checkpoint` saves only what goes into a part of the net, and computes the rest once more in backward. A deeper net:
+# What helps? `checkpoint` saves only what goes into a part of the net, and computes the rest again in backward. A deeper net:
 
 # %%
 class Checkpointed(nn.Module):
@@ -1210,12 +1208,18 @@ bars["64, all but the first frozen"] = bar(without, pictures)
 net.requires_grad_(True)
 with torch.no_grad():
     bars["64, no_grad"] = bar(without, pictures)
+for layers in (4, 1):
+    linear = nn.Sequential(*[nn.Linear(64, 64) for _ in range(4)])
+    linear[layers:].requires_grad_(False)
+    with ActivationMemory(linear) as memory:
+        linear(pictures.flatten(1))
+    print(f"{layers} of 4 Linear layers learn: {memory.bytes:,} bytes saved")
 draw_memory(bars, title="Six ways to run a forward")
 
 # %% [markdown]
-# What is saved grows with the batch, parameters and gradients do not. A checkpoint trades time for memory. Frozen layers at the
-# beginning of a net save nothing; frozen layers *after* one that learns do save: the gradient goes through them. A validation
-# without `no_grad` needs the full memory.
+# What is saved grows with the batch, parameters and gradients do not. A checkpoint trades time for memory; in backward, one part
+# at a time is in memory again, which its bar does not show. Frozen layers at the beginning of a net save nothing. *After* one that
+# learns, frozen convolutions and activations save as before; a frozen Linear layer no longer keeps its input.
 #
 # ## What you take with you
 #
@@ -1223,18 +1227,14 @@ draw_memory(bars, title="Six ways to run a forward")
 #
 # - **Which models?** Nested, in-place operations, frozen in part, tied weights, a layer used twice, outputs that are tuples, half
 #   precision. For the others: an error that says so.
-# - **Compiled?** Register hooks before the first call: later ones may not run (lesson 07).
 # - **Is all as before?** Check hooks, `.grad`, mode, random generator, also after an error.
-# - **Is it right?** Compare with autograd on a copy without hooks, as the checks of this course do.
+# - **Is it right?** Compare with autograd on a copy without hooks.
 #
 # ## Where to go on
 #
 # - [Captum](https://captum.ai): Grad-CAM and many other attributions, with signed maps.
-# - [Step in backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html): with memory over time;
-#   [torchtune](https://docs.pytorch.org/torchtune/main/generated/torchtune.modules.optim.OptimizerInBackward.html) saves the
-#   optimizers' state, too.
+# - [Step in backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html): with memory over time.
 # - [Opacus](https://opacus.ai): per-sample gradients of many layers, and clipping that needs only their norms.
-# - [Memory snapshots](https://docs.pytorch.org/docs/stable/torch_cuda_memory.html): what is in a GPU's memory, and which line put it there.
 #
 # ### When this notebook is graded
 #

@@ -14,11 +14,12 @@ from course.traces import what_runs
 from course.truths import ANYTHING, as_before, such_that
 
 
-def macs_of_one(model, x):
-    """The MACs of the first example of a batch, by torch's own count, below the modules."""
+def macs_of_one(model, x, beside=torch.ops.aten.bmm):
+    """The MACs of the first example of a batch, by torch's own count, without products that are not a layer's."""
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         model(x[:1])
-    return counter.get_total_flops() // 2  # of each MAC it counts a multiplication and an addition
+    flops = counter.get_flop_counts()["Global"]
+    return sum(count for kind, count in flops.items() if kind is not beside) // 2  # a multiplication and an addition each
 
 
 def calls_of(model, x):
@@ -50,7 +51,7 @@ def taps(module, groups=True, sides=(0, 1)):
 
 def mistaken(model, x):
     """Counts that known misconceptions bring: hint id -> numbers."""
-    calls = calls_of(model, x)
+    by_torch, calls = x.shape[0] * macs_of_one(model, x, None), calls_of(model, x)
     weighty = [call for call in calls if isinstance(call[0], (nn.Linear, nn.Conv2d))]
     numel = math.prod
 
@@ -87,14 +88,16 @@ def mistaken(model, x):
             sum(one.numel() for m in layers for one in m.parameters()),
         ],
         "feat_input_size": [total(on_input), total(lambda m, i, o: numel(i) * taps(m))],
-        "feat_groups": [total(lambda m, i, o: numel(o) * taps(m, groups=False))],
+        "feat_groups": [total(lambda m, i, o: numel(o) * taps(m, groups=False, sides=sides)) for sides in ((0, 1), (0, 0), (1, 1))],
         "feat_square": [total(lambda m, i, o: numel(o) * taps(m, sides=sides)) for sides in ((0, 0), (1, 1))],
         "feat_tokens": [total(one_vector)],
+        "feat_positions": [total(lambda m, i, o: o[0] * size(m))],
         "feat_once_each": [once],
         "feat_one_kind": [
             total(macs, [call for call in weighty if type(call[0]) is k]) for k in (nn.Linear, nn.Conv2d)
         ],
         "feat_top_level": [total(macs, [call for call in weighty if call[0] in list(model.children())])],
+        **({"feat_products": [by_torch]} if by_torch != exact else {}),
         "feat_other_layers": [exact + norms, exact + relus, exact + norms + relus],
         "feat_outputs_only_counted": [numbers_of(nn.Linear, nn.Conv2d), numbers_of(nn.Module)],
         "feat_whole_weight": [total(lambda m, i, o: numel(o) * size(m))],
@@ -168,7 +171,7 @@ class AnyConvolution(WholeBatch):
 
 
 class Rare(nn.Module):
-    """A layer on inputs of more than two dimensions that runs three times, and one that never runs."""
+    """A layer on inputs of more than two dimensions that runs three times, and one that never runs; a product at the end."""
 
     def __init__(self):
         super().__init__()
@@ -177,11 +180,11 @@ class Rare(nn.Module):
     def forward(self, x):
         for _ in range(3):
             x = self.again(x)
-        return x
+        return x.mT @ x
 
 
 class UsedOrNot(WholeBatch):
-    """Each call counts, for each vector of its input; a layer that is not used counts as 0."""
+    """Each call counts, for each vector of its input; a layer that is not used, and what is no layer, count as 0."""
 
     def given(self, case):
         return {"model": case.build("net", Rare), "x": case.tensor("x", self.batch(case), *case.shape("size", 2, 3, 5), 6)}

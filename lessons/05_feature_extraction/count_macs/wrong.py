@@ -212,3 +212,19 @@ def count_macs(model, x):
 # edits: flops
 -        counts.append(2 * output.numel() * module.weight[0].numel())
 +        counts.append(output.numel() * module.weight.numel())
+
+# %% positions_forgotten
+# misconception: uses each weight once for a sample | hint: feat_positions
+# edits: flops
+-        counts.append(2 * output.numel() * module.weight[0].numel())
++        counts.append(len(output) * module.weight.numel())
+
+# %% torch_counts
+# misconception: lets torch count, below the modules | hint: feat_products
+# breaks: other layers count as 0
+def count_macs(model, x):
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FlopCounterMode(display=False) as counter:
+        model(x)
+    return counter.get_total_flops() // 2

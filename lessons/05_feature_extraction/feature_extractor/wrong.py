@@ -43,7 +43,7 @@ class FeatureExt(nn.Module):
 
 # %% forces_eval
 # misconception: switches the model to eval mode | hint: changes_mode
-# breaks: The model keeps its mode and outputs
+# breaks: The model keeps its mode and answers
 # edits: every_module
 -        for name, module in model.named_modules():
 -            module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
@@ -66,7 +66,7 @@ class FeatureExt(nn.Module):
 
 # %% keeps_first_call
 # misconception: the first call's features stay | hint: stale_result
-# breaks: each call returns its input's features
+# breaks: each call returns its own features
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()

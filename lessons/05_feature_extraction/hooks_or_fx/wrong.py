@@ -67,7 +67,7 @@ def hook_into(found, name, output):
 
 # %% hooks_only
 # misconception: hooks for everything | hint: feat_no_module_behind
-# breaks: Otherwise it is a step as `get_graph_node_names` lists them
+# breaks: Otherwise it is a name from `get_graph_node_names`
 # edits: dict_returned
 -    if step not in dict(model.named_modules()):
 -        return create_feature_extractor(model, [step])(x)

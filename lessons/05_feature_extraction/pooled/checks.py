@@ -55,6 +55,7 @@ class WhatPoolPutsOut(Check):
             "layers_on_the_input": {self.field: close(net.pool(x))},
             "feat_in_a_list": {self.field: [close(output)]},
             "one_sample": {self.field: close(output[0])},
+            "feat_flattened": {self.field: close(output.flatten(1))},
             "children_in_a_row": {self.field: close(self.by_hand(net, x, first=nn.Identity())[1])},
             "stale_result": {self.field: such_that(lambda got: got.shape == output.shape)},
         }

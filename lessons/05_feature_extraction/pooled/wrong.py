@@ -74,3 +74,10 @@ def pooled(net, pictures):
 # edits: try_finally
 -    return output
 +    return output[0]
+
+# %% flattened
+# misconception: returns one row of numbers for each picture | hint: feat_flattened
+# breaks: returns what the layer `net.pool` outputs on the way
+# edits: try_finally
+-    return output
++    return output.flatten(1)

@@ -12,8 +12,8 @@ from course.traces import gradients_from, what_runs
 from course.truths import ANYTHING, as_before, no_gradients_from, such_that
 
 ERRORS = {
-    r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
-    r"KeyError: '\w+(\.\w+)+'": "dotted_name",
+    r"(AttributeError: '\w+' object has no attribute|KeyError:) '\w+(\.\w+)+'": "dotted_name",
+    r"RuntimeError: Inference tensors cannot be saved for backward": "feat_inference",
     r"TypeError: .*(argument 'input'|some of the arguments have invalid types).*tuple": "hook_replaces_output",
 }
 
@@ -23,9 +23,9 @@ def close(tensors):
 
 
 def reached_from(features, model, case):
-    """What a backward from the features leaves in the model."""
-    values = features.values() if isinstance(features, dict) else ()
-    return gradients_from(values, model, case)
+    """What a backward from a layer on the features leaves in the model; what cannot be saved for it raises an error."""
+    values = [one for one in features.values() if isinstance(one, torch.Tensor)] if isinstance(features, dict) else []
+    return gradients_from([one * torch.ones((), requires_grad=True) for one in values], model, case)
 
 
 def steps_of(net, x):

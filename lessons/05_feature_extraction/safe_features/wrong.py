@@ -1,5 +1,5 @@
-# nothing to break: The names are those of `named_modules()`
-# nothing to break: Each of these layers returns one tensor and runs once at most
+# nothing to break: Names are as in `named_modules()`
+# nothing to break: Each layer returns one tensor and runs at most once
 
 # %% children_only
 # misconception: looks among the children | hint: dotted_name
@@ -202,3 +202,11 @@ def safe_features(model, layers, x):
 -        model(x)
 -        model(x)
 +        model.eval()(x)
+
+# %% inference_mode
+# misconception: takes inference mode for a cheaper no_grad | hint: feat_inference
+# breaks: a layer can learn from it
+# edits: no_finally
+-    model(x)
++    with torch.inference_mode():
++        model(x)

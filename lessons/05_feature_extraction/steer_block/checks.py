@@ -2,8 +2,9 @@ import torch
 from torch import nn
 
 from nbproof.checks.check import Check, check
+from nbproof.values.compare import Close
 from course.gpt import Block
-from course.traces import what_runs
+from course.traces import gradients_from, what_runs
 from course.truths import as_before, such_that
 
 ERRORS = {
@@ -14,6 +15,12 @@ ERRORS = {
     r"KeyError: '(?!hidden)": "steer_entries_lost",
     r"AttributeError: 'NoneType' object has no attribute 'remove'": "returns_nothing",
 }
+
+
+def learned(model, output, case):
+    """The gradients of the model's parameters, from an output and an upstream gradient that is not 1."""
+    upstream = output.detach() * case.tensor("upstream", *output.shape[-1:])
+    return gradients_from([(output * upstream)], model, case)
 
 
 class Talk(nn.Module):
@@ -45,6 +52,7 @@ class Steered(Check):
     """What the block returns under "hidden" has the direction added to it."""
 
     errors = ERRORS
+    blame = {"gradients of the block": "output_cut_off"}
 
     def given(self, case):
         block = case.build("block", lambda: Block(width=4, heads=2))
@@ -53,11 +61,14 @@ class Steered(Check):
     def probe(self, nb, case):
         block, direction, xs = self.given(case)
         nb.function("steer")(block, direction)
-        return {"hidden": [block(x)["hidden"] for x in xs]}
+        hidden = [block(x)["hidden"] for x in xs]
+        return {"hidden": hidden, "gradients of the block": learned(block, hidden[0], case)}
 
     def truth(self, case):
         block, direction, xs = self.given(case)
-        return {"hidden": [block(x)["hidden"] + direction for x in xs]}
+        hidden = [block(x)["hidden"] + direction for x in xs]
+        gradients = {name: Close(one, 1e-4, 1e-4) for name, one in learned(block, hidden[0], case).items()}
+        return {"hidden": hidden, "gradients of the block": gradients}
 
     def mistakes(self, case):
         block, direction, (x1, x2) = self.given(case)
@@ -195,8 +206,8 @@ class Pushed(Check):
         answers = [model(x), model(x * 2)]
         handles[0].remove()
         answers.append(model(x))
-        heard = list(model.heard)
-        return {"answers": answers, "heard": heard, "what runs": what_runs(model, case, lambda: model(x))}
+        heard, gradients = list(model.heard), learned(model, answers[2], case)
+        return {"answers": answers, "heard": heard, "gradients": gradients, "what runs": what_runs(model, case, lambda: model(x))}
 
     def truth(self, case):
         model, names, load, pushed, pushes, road = procession(case)
@@ -210,9 +221,11 @@ class Pushed(Check):
                     heard.append({"hidden": mixed, load: x.cos()})
                 x = (mixed + push.get(name, 0)) * x.cos()
             answers.append(x)
+        gradients = {name: Close(one, 1e-4, 1e-4) for name, one in learned(model, x, case).items()}
         last = model.get_submodule(pushed[1])
         last.register_forward_hook(lambda module, args, output: {**output, "hidden": output["hidden"] + pushes[1]})
-        return {"answers": answers, "heard": heard, "what runs": as_before(what_runs(model, case, lambda: model(road)))}
+        ran = as_before(what_runs(model, case, lambda: model(road)))
+        return {"answers": answers, "heard": heard, "gradients": gradients, "what runs": ran}
 
 
 check("steer_block", Pushed)

@@ -15,7 +15,7 @@
 
 # %% forgets_return
 # misconception: builds the new dict and does not return it | hint: steer_no_effect | canary
-# breaks: From now on the block's output has `direction` added to its entry `"hidden"`
+# breaks: After the call, the entry `"hidden"` of the block's output is larger by `direction`
 # edits: copied_then_changed
 -        return steered
 
@@ -60,20 +60,20 @@
 
 # %% steers_the_input
 # misconception: a pre-hook that adds to what goes in | hint: input_or_output
-# breaks: the block's output has `direction` added
+# breaks: the block's output is larger by `direction`
 def steer(block, direction):
     return block.register_forward_pre_hook(lambda module, args: (args[0] + direction,))
 
 # %% input_for_output
 # misconception: adds to the block's input and puts that out | hint: steer_passed_through
-# breaks: the block's output has `direction` added
+# breaks: the block's output is larger by `direction`
 # edits: copied_then_changed
 -        steered["hidden"] = output["hidden"] + direction
 +        steered["hidden"] = args[0] + direction
 
 # %% direction_for_hidden
 # misconception: puts the direction out instead of adding it | hint: steer_replaces
-# breaks: the block's output has `direction` added
+# breaks: the block's output is larger by `direction`
 # edits: copied_then_changed
 -        steered["hidden"] = output["hidden"] + direction
 +        steered["hidden"] = direction.expand_as(output["hidden"])
@@ -94,7 +94,7 @@ def steer(block, direction):
 
 # %% gone_at_once
 # misconception: the hook comes off before the block has run | hint: steer_no_effect
-# breaks: From now on the block's output has `direction` added
+# breaks: After the call, the entry `"hidden"` of the block's output is larger
 # edits: entry_by_entry
 -    handle = block.register_forward_hook(hook)
 -    return handle
@@ -103,7 +103,7 @@ def steer(block, direction):
 
 # %% only_once
 # misconception: the hook removes itself | hint: runs_only_once
-# breaks: From now on the block's output has `direction` added
+# breaks: After the call, the entry `"hidden"` of the block's output is larger
 # edits: copied_then_changed
      def hook(module, args, output):
 +        handle.remove()
@@ -133,3 +133,10 @@ def steer(block, direction):
 
     block.forward = steered
     return block.register_forward_hook(lambda module, args, output: None)
+
+# %% detached
+# misconception: adds to a detached copy of the output | hint: output_cut_off
+# breaks: gradients still flow through the block
+# edits: copied_then_changed
+-        steered["hidden"] = output["hidden"] + direction
++        steered["hidden"] = output["hidden"].detach() + direction

@@ -219,7 +219,7 @@ class NothingLeft(HeatMaps):
             "cam_unfreezes": {"requires_grad": Matches(lambda got: None if got != flags and not got["x"] else "no", "others")},
             "removes_other_hooks": {"hooks after the call": {kind: 0 for kind in hooks}},
             "gfd_leaves_hooks": {"hooks after the call": more},
-            "gfd_no_finally": {"hooks after the call": hooks, "hooks after an error": other_than(hooks)},
+            "feat_error_skips": {"hooks after the call": hooks, "hooks after an error": other_than(hooks)},
         }
 
 

@@ -193,7 +193,7 @@ def grad_cam(model, layer, x, targets):
     return (weights * caught["output"]).sum(1).relu()
 
 # %% hook_stays_after_an_error
-# misconception: removes its hook only if all goes well | hint: gfd_no_finally
+# misconception: removes its hook only if all goes well | hint: feat_error_skips
 # breaks: also after an error
 def grad_cam(model, layer, x, targets):
     activations, gradients = [], []

@@ -78,7 +78,7 @@ class FirstBadPlaces(Check):
     """The first bad output and the first bad gradient are named: NaN or infinity, layer or block; None where all is sound."""
 
     faults = {"NaN": {}, "infinity": {}, "block": {"end": "log"}, "root": {"turn": "root"}, "steep": {"end": "steep"}, "sound": {}}
-    blame = {"gradients, with 7 for NaN": "watcher_changes_gradient"}
+    blame = {"gradients, with 7 for NaN": "watcher_changes_gradient", "outputs, with 7 for NaN": "watcher_changes_output"}
     errors = {
         r"TypeError: 'NoneType' object is not an iterator": "not_started",
         r"TypeError: gradient_flow_debugger\(\) missing \d+ required": "gfd_runs_model",
@@ -96,10 +96,12 @@ class FirstBadPlaces(Check):
         return made
 
     def probe(self, nb, case):
-        nets, brought = self.nets(case), {}
+        nets, brought, outputs = self.nets(case), {}, []
         for fault, (net, x, upstream, _) in nets.items():
             with nb.function("gradient_flow_debugger")(net) as report:
-                (net(x) * upstream).sum().backward()
+                outputs.append(net(x))
+                (outputs[-1] * upstream).sum().backward()
+            brought["outputs, with 7 for NaN"] = [one.nan_to_num(7, 8, 9) for one in outputs]
             brought[BAD[fault]] = entry(report, "bad_gradient" if "gradient" in BAD[fault] else "bad_output")
         return {**brought, 'report["bad_gradient"] of a sound net': entry(report, "bad_gradient"), "gradients, with 7 for NaN": gradients(nets["root"][0])}
 
@@ -109,6 +111,7 @@ class FirstBadPlaces(Check):
         net, x, upstream, (_, act, _, _, _, second, *_) = nets["root"]
         (net(x) * upstream).sum().backward()
         return {
+            "outputs, with 7 for NaN": [one(given).nan_to_num(7, 8, 9) for one, given, *_ in nets.values()],
             BAD["NaN"]: f"{names['NaN'][4 + case.integer('where', 0, 1)]}.{names['NaN'][0]}",
             BAD["infinity"]: f"{names['infinity'][4]}.{names['infinity'][0]}", BAD["block"]: names["block"][5],
             BAD["root"]: f"{second}.{act}", BAD["steep"]: f"{names['steep'][5]}.{names['steep'][2]}",

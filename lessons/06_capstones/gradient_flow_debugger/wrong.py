@@ -110,7 +110,7 @@ def gradient_flow_debugger(model):
 
 # %% clears_all_hooks
 # misconception: clears the hook dicts of the modules | hint: removes_other_hooks
-# breaks: only looks
+# breaks: changes nothing in the model
 # edits: class_names
 -        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
 +        handles.append(module.register_forward_hook(make_hook(name)))
@@ -249,7 +249,7 @@ def gradient_flow_debugger(model):
 
 # %% mends_gradients
 # misconception: replaces NaN in the gradient by 0 on the way | hint: watcher_changes_gradient
-# breaks: only looks
+# breaks: changes nothing in the model
 # edits: children_only
              report["bad_gradient"] = name
 +        return torch.nan_to_num(grad)
@@ -329,7 +329,7 @@ def gradient_flow_debugger(model):
 
 # %% tensors_in_the_report
 # misconception: leaves tensors in the report | hint: gfd_tensors_in_report
-# breaks: strings and numbers
+# breaks: plain data
 # edits: norm
 -            report["dead"][name] = silent.float().mean().item()
 +            report["dead"][name] = silent.float().mean()
@@ -349,10 +349,24 @@ def gradient_flow_debugger(model):
 
 # %% clears_gradients
 # misconception: begins with zero_grad(), as a training step does | hint: cam_fills_grad
-# breaks: only looks
+# breaks: changes nothing in the model
 # edits: children_only
      report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
 +    model.zero_grad()
 @@
 -    for name, module in model.named_children():
 +    for name, module in model.named_modules():
+
+# %% mends_the_output
+# misconception: returns the bad output without its NaN | hint: watcher_changes_output
+# breaks: changes nothing in the model
+# edits: asks_requires_grad
+-            report["bad_output"] = name
++            report["bad_output"] = name
++            return output.nan_to_num()
+@@
+-        if not p.requires_grad:
++        if p.grad is None:
+@@
+-        elif p.grad is not None:
++        else:

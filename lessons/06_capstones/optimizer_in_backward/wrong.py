@@ -263,7 +263,7 @@ class OptimizerInBackward:
 
 # %% steps_at_the_end_of_the_block
 # misconception: steps when the block ends | hint: optimizer_never_steps
-# breaks: the parameters are what an ordinary loop would have made them
+# breaks: the parameters are as in an ordinary loop
 # edits: gradient_stays
 -            self.optimizers[parameter].step()
 +            self.ready.append(parameter)

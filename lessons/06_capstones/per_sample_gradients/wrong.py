@@ -1,8 +1,9 @@
 # nothing to break: Write the context manager
+# nothing to break: Linear layers get inputs `(N, d)`; none is frozen
 
 # %% all_modules_with_weight
 # misconception: every module with a weight, also a LayerNorm | hint: per_sample_other_layers
-# breaks: of each `nn.Linear`
+# breaks: of `nn.Linear` layers
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -65,7 +66,7 @@ class PerSampleGradients:
 
 # %% bias_forgotten
 # misconception: the weights only | hint: per_sample_bias_missing | canary
-# breaks: for the weight and the bias
+# breaks: all weights and biases
 # edits: bias_for_every_layer
 -            add(f"{name}.bias", grad)
 
@@ -233,7 +234,7 @@ class PerSampleGradients:
 
 # %% short_names
 # misconception: the last part of the dotted name as key | hint: per_sample_short_names
-# breaks: under its name in `named_parameters()`
+# breaks: from the names in `named_parameters()`
 # edits: enter_returns_nothing
 -                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
 +                self.handles.append(layer.register_forward_hook(partial(forward_hook, name.split(".")[-1])))
@@ -263,7 +264,7 @@ class PerSampleGradients:
 
 # %% names_of_modules
 # misconception: a parameter's name is its module's, a dot, and "weight" | hint: per_sample_own_names
-# breaks: under its name in `named_parameters()`
+# breaks: from the names in `named_parameters()`
 @contextmanager
 def PerSampleGradients(model, reduction="mean"):
     found, handles = nn.Identity(), []
