@@ -665,8 +665,7 @@ from course import check
 check("steer_block")
 
 # %% [markdown]
-# The direction is the difference of two means, of 1,000 lines each. Each of the 11 positions has its own. How much of it makes
-# the net reverse? Does one direction for all positions do the same?
+# The direction is the difference of two means, of 1,000 lines each, at each of the 11 positions. How much of it makes the net reverse?
 
 
 # %%
