@@ -48,11 +48,14 @@ def _side(model: nn.Module, inputs: dict[str, torch.Tensor], legacy: bool) -> Pi
         if box.leaf and box.node.variable.numel() == 1:
             box.labels = [f"{box.label.split(' (')[0]} = {in_short(box.node.variable)}"]
     root = graph.rows[0][0]
-    method, what = "register_full_backward_hook", f"inputs: {', '.join(own)}"
+    method, what = "register_full_backward_hook", f"gradients of its inputs: {', '.join(own)}"
     nodes = [get_gradient_edge(one).node for one in own.values()]
     if legacy:
         # It hangs on the last operation, and reports one gradient for each of that operation's inputs.
-        method, what = "register_backward_hook (deprecated)", f"last operation's inputs ({root.operation})"
+        method, what = (
+            "register_backward_hook (deprecated)",
+            f"gradients of its last operation's inputs ({root.operation})",
+        )
         nodes = [node for node, _ in root.node.next_functions]
         root.glows = True
     for number, (node, gradient) in enumerate(zip(nodes, reported, strict=False)):
@@ -60,7 +63,6 @@ def _side(model: nn.Module, inputs: dict[str, torch.Tensor], legacy: bool) -> Pi
             graph.box_of_node[node].gradient = f"[{number}]: {in_short(gradient)}"
     graph.lay_out()
     told = f"grad_input = ({', '.join(map(in_short, reported))})"
-    what = f"gradients of its {what}"
     left, right = graph.ends
     wide, high = max(3.9, right - left + 0.4), graph.tall + 1.07
     picture = Picture(wide, high, f"{method} {told} {what}.")

@@ -988,9 +988,9 @@ for register in ("register_full_backward_hook", "register_full_backward_pre_hook
 # ### Exercise: Right before an in-place ReLU
 # medium · 10 min · further
 #
-# Write `output_gradients(layer)`. It returns a list. Each backward pass adds the gradient of the output, as it was before in-place
-# changes. If the layer runs several times, each of its outputs has an entry of its own, in the order of backward. Running the model
-# under `torch.no_grad()`, or with a frozen layer on data, adds nothing and still works.
+# Write `output_gradients(layer)`. It returns a list, and each backward pass adds the gradient of the output, as it was before
+# in-place changes. If the layer runs several times, each of its outputs has an entry of its own, in the order of backward. Running the
+# model under `torch.no_grad()`, or with a frozen layer on data, adds nothing and still works.
 #
 # ```python
 # net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 1))
