@@ -431,7 +431,7 @@ print("none any more: ", layer.weight.grad.tolist())
 # medium · 8 min
 #
 # Write `grad_clipper(model, floor, cap)`. After the call each backward pass, by `torch.autograd.grad` too, clamps the gradient of
-# each parameter to the range from `floor` to `cap`, before it is added to `.grad`. Frozen parameters are left alone. Another
+# each parameter to the range from `floor` to `cap`, before it is added to `.grad`, and leaves frozen parameters alone. Another
 # model may have limits of its own. The function returns the model.
 
 # %% nbgrader={"grade": false, "grade_id": "grad_clipper", "locked": false, "schema_version": 3, "solution": true, "task": false}

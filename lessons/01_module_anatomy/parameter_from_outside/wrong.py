@@ -3,7 +3,7 @@
 
 # %% adds_it_by_hook
 # misconception: adds the offset by a hook as well | hint: offset_used_twice
-# breaks: the check adds `model.offset` to the output itself
+# breaks: the check itself adds `model.offset` to the output
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.zeros(size))
     optimizer.add_param_group({"params": [model.offset]})

@@ -205,7 +205,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% shared_once
 # misconception: replaces a shared module at its first place only | hint: shared_place_missed
-# breaks: is replaced in both
+# breaks: is replaced everywhere
 # edits: dotted_setattr
 -            setattr(model, name, nn.Tanh().train(module.training))
 +            model.set_submodule(name, nn.Tanh().train(module.training))

@@ -3,7 +3,7 @@
 
 # %% alphabetical
 # misconception: sorts the names | hint: anatomy_another_order
-# breaks: in the order of the four methods
+# breaks: in the methods' order
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": sorted(n for n, _ in model.named_children()),
@@ -82,7 +82,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% level_by_level
 # misconception: walks level by level | hint: anatomy_another_order
-# breaks: in the order of the four methods
+# breaks: in the methods' order
 def inventory(model: nn.Module) -> dict[str, object]:
     names, level = [], [("", model)]
     while level:
@@ -111,7 +111,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% names_without_path
 # misconception: names without the path | hint: name_without_path
-# breaks: dotted names
+# breaks: all names are dotted
 # edits: names_filtered
 -        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
 +        "parameters": {key: tuple(p.shape) for m in model.modules() for key, p in m.named_parameters(recurse=False)},

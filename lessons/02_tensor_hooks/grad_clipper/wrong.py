@@ -56,7 +56,7 @@ def grad_clipper(model, floor, cap):
 
 # %% in_place
 # misconception: edits the gradient in place, which another parameter gets as well | hint: edits_in_place
-# breaks: clamps the gradient of every parameter of `model`
+# breaks: clamps the gradient of each parameter
 # edits: reference
 -            parameter.register_hook(lambda grad: grad.clamp(floor, cap))
 +            parameter.register_hook(lambda grad: grad.clamp_(floor, cap))
@@ -79,7 +79,7 @@ def grad_clipper(model, floor, cap):
 # %% post_accumulate
 # misconception: clips the sum | hint: clips_accumulated
 # breaks: before it is added to `.grad`
-# breaks: also that of `torch.autograd.grad`
+# breaks: by `torch.autograd.grad` too
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         def hook(parameter):
@@ -155,7 +155,7 @@ def grad_clipper(model, *val):
 
 # %% weights_only
 # misconception: only parameters called weight | hint: not_every_parameter
-# breaks: clamps the gradient of every parameter of `model`
+# breaks: clamps the gradient of each parameter
 def grad_clipper(model, floor, cap):
     for name, parameter in model.named_parameters():
         if name.endswith("weight"):
