@@ -282,9 +282,9 @@ for step in range(58, 66):
     print(f"step {step}: gradient {sizes[step]:<6.3g} loss {dying[step]:<7.2f} clipped: loss {living[step]:.2f}")
 
 # %% [markdown]
-# In step 60 the gradient is 300 times as large as before, and so is the optimizer's step. Momentum repeats most of it. From step 64
-# on, the input of the ReLU is negative for every picture, and it returns zeros. Clipping keeps the net alive. But why does the dead
-# net not recover with good batches? You will measure it at the end.
+# In step 60 the gradient is 300 times as large as before, and it stays large for four more steps. From step 64 on, it is 0: the
+# input of the ReLU is negative for every picture, and it returns zeros. Clipping keeps the net alive. But why does the dead net not
+# recover with good batches? You will measure it at the end.
 #
 # ## What a forward hook may return
 #

@@ -399,7 +399,7 @@ draw_gradient_flow(gradients, title="gradients of the first backward pass")
 # %% [markdown]
 # In each net, compare the first layer with the last: Adam takes care of a common factor. The early layers get a gradient now. But
 # Xavier's rule loses 30% of the size at each ReLU. **Do better.** One line of `my_init` needs another rule: the one for your gain.
-# Expect 70 to 80%.
+# Expect about 70% or more.
 
 
 # %%
@@ -434,6 +434,8 @@ for name, gpt in {"PyTorch's own": TinyGPT(), "_init_weights": TinyGPT().apply(_
     print(f"{name:14} first loss {loss:.3f}   guessing: {torch.tensor(13.0).log():.3f}")
 
 # %% [markdown]
+# With nanoGPT's rule it does.
+#
 # ## A Parameter from outside
 #
 # A trained net should read something new, and you may not touch its class. Three steps do it, all by `apply`: a new `Parameter`,
@@ -599,11 +601,11 @@ print("the same on an untrained net:              ", new_head(body().requires_gr
 print("all layers trained on the 40 pictures:     ", new_head(body()))
 
 # %% [markdown]
-# ## Further: shared layers, shared parameters
-#
 # For a head of 66 numbers 40 labels are enough, if the net below has learned what digits look like. They are too few to learn that.
 #
 # The core path ends here.
+#
+# ## Further: shared layers, shared parameters
 #
 # ## The same layer in two places
 #
