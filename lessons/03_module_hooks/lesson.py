@@ -741,7 +741,7 @@ def layer_report(model, *inputs):
             torch.autograd.grad(loss, parameters, allow_unused=True)
     wide = max((len(row["layer"]) for row in rows), default=0)
     for row in rows:
-        sizes = (f"{key} {row[key]:<10.4f}" for key in ("output", "gradient") if key in row)
+        sizes = (f"{key} {row[key]:<10.3g}" for key in ("output", "gradient") if key in row)
         print(f"{row['layer']:{wide}} {row['shape']:16}", *sizes)
 
 
@@ -821,9 +821,9 @@ check("rescale_argument")
 # %% [markdown]
 # ## Before or after the module's backward
 #
-# A pre-hook runs before autograd computes the gradients of the parameters and the input, a full backward hook after that. A module
-# may have several inputs and outputs, and a `None` among their gradients must stay `None`. Multiply by 10 in each kind of hook; what
-# changes?
+# A pre-hook runs before autograd computes the gradients of the parameters and the input, a full backward hook after that (if an
+# input needs a gradient). A module may have several inputs and outputs, and a `None` among their gradients must stay `None`.
+# Multiply by 10 in each kind of hook; what changes?
 
 
 # %%

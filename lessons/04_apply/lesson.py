@@ -601,7 +601,7 @@ print("the same on an untrained net:              ", new_head(body().requires_gr
 print("all layers trained on the 40 pictures:     ", new_head(body()))
 
 # %% [markdown]
-# For a head of 66 numbers 40 labels are enough, if the net below has learned what digits look like. They are too few to learn that.
+# For a head of 66 numbers 40 labels are enough, if the net below has learned what digits look like. A whole net learns less of them.
 #
 # The core path ends here.
 #
@@ -880,9 +880,9 @@ for mode in (True, False):
 # A module cannot replace itself. Its place is an attribute of its **parent** (lesson 01, 'Replacing a part'), so a function that
 # replaces modules looks at the children of the module that it is given.
 #
-# Often a replacement is a **wrapper** that keeps the old module inside: a linear layer followed by dropout, or a frozen layer with a
-# small trainable one beside it, as in LoRA. Then the order of the walk matters. A parents-first loop walks on into the wrapper,
-# wraps the layer again, and ends in a `RecursionError`.
+# Often a replacement is a **wrapper** that keeps the old module inside: a linear layer followed by dropout, or a frozen layer
+# with a small trainable one beside it, as in LoRA. Then the order of the walk matters. A loop over `model.modules()` walks on
+# into the wrapper, wraps the layer again, and ends in a `RecursionError`.
 #
 # `apply` visits children first, so it never walks into the new wrapper, if it visits the parent once. If it visits the parent twice,
 # the second visit walks into what the first one has put in:

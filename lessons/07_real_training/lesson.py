@@ -153,8 +153,8 @@ print("a late forward hook, and another batch size:", heard("register_forward_ho
 
 # %% [markdown]
 # An **empty** set of hooks is not guarded, a non-empty one is. So with a sentinel, a module also calls late hooks of that kind.
-# Hooks on parameters belong to autograd. The last line: a new batch size makes new code, for all sizes, and that code has the late
-# hook. If the new size came before the hook, the hook is never heard.
+# Hooks on parameters belong to autograd. The last line: a new batch size, as at an epoch's end, makes new code, and that has the late
+# hook. So a late hook may hear no batch, some of them, or all from a moment on.
 #
 # In eval mode, with `batch_first=True` and if no gradient is wanted, a layer of a `TransformerEncoder` may take a *fast path*: it
 # reads the weights of its modules, and calls none of them. What does a global hook hear, before and after one of them gets a hook?
@@ -220,7 +220,8 @@ draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called aga
 # %% [markdown]
 # The reentrant checkpoint, the older kind, runs its whole part again. The newer one stops once backward has what it needs: the
 # last layer that saves something still begins (26 in the picture), and nothing after it. Neither its forward hook nor that of the
-# part runs, unless registered with `always_call=True` (then without an output). The newer kind also wants the second forward to record what the first one did:
+# part runs, unless registered with `always_call=True` (then without an output). The newer kind also wants the second forward to
+# record what the first one did:
 
 # %%
 squares = []
