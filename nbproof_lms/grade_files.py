@@ -324,9 +324,7 @@ def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]
         kinds = {_why_none(marks.get(key)) for key in keys}
         kind = next(one for one in ("", "ungraded", "missing") if one in kinds)
         if kind == "missing" and lesson in early and settled.isdisjoint(keys):
-            told[f"{lesson}: {NO_GRADE[kind]} yet, due {early[lesson]}: no grade is written to grade files"].append(
-                person.id
-            )
+            told[f"{lesson}: {NO_GRADE[kind]} yet, due {early[lesson]}: no grade is written to grade files"].append(person.id)
         elif kind and later.isdisjoint(keys):
             is_zero = kind in zero or not settled.isdisjoint(keys)
             if is_zero:

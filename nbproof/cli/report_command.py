@@ -128,13 +128,7 @@ def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str]
         lines.append(
             f"  a group that handed in as one: {copy} for each member, then: {gone}; then: {course_command('grade')};"
         )
-        lines.append(
-            "        before that, where a member handed in one of these lessons alone, which would stay, and count:"
-        )
-        lines.append(
-            "        mv submitted/MEMBER/LESSON MEMBER-LESSON; marks that people gave to the group go with it: give"
-        )
-        lines.append("        them to each member")
+        lines.append("        marks that people gave to the group go with it: give them to each member")
         add = course_command("roster add ID --name '...' --email ...")
         lines.append("  next: nothing for learners who have left the class there. For others:")
         lines.append(f"        {add}, with the name or the address that stands in the row, or")
