@@ -124,10 +124,15 @@ def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str]
     several = f"fits several rows of {theirs}, or shares a row with another learner"
     lines += [f"  ! {printable(who)}: has a grade, and {several}" for who in file.unclear]
     if unknown or file.unclear:
-        copy, gone = "cp -rn submitted/GROUP/. submitted/MEMBER", course_command("roster remove GROUP")
+        each = 'for one in GROUP/*; do ls -d "MEMBER/${one#*/}" 2>/dev/null || cp -r "$one" MEMBER; done'
+        copy, gone = f"(cd submitted && mkdir -p MEMBER && {each})", course_command("roster remove GROUP")
         lines.append(
             f"  a group that handed in as one: {copy} for each member, then: {gone}; then: {course_command('grade')};"
         )
+        lines.append(
+            "        a folder that this names is the member's own work, and stays: if the group's work counts, move it out of"
+        )
+        lines.append("        submitted/, and copy once more, before the group is removed;")
         lines.append("        marks that people gave to the group go with it: give them to each member")
         add = course_command("roster add ID --name '...' --email ...")
         lines.append("  next: nothing for learners who have left the class there. For others:")

@@ -97,9 +97,17 @@ def test_one_person_in_two_rows_and_a_group_get_their_grades_by_what_is_said(
             assert "leave one of these rows in the export" in told
             rows.pop()
             copy, _, steps = told.partition("handed in as one: ")[2].partition(" for each member, then: ")
-            for member in ("ben", "cyd"):
+            Rehearsal(course, LESSON).hand_in("ben", {})
+            draft, own = (course / f"submitted/ben/{LESSON}"), tmp_path / "own"
+            before = [path.read_bytes() for path in draft.iterdir()]
+            for member in ("ben", "cyd", "ben"):
                 words = copy.replace("GROUP", "team").replace("MEMBER", member)
-                subprocess.run(shlex.split(words), cwd=course, check=True)
+                said = subprocess.check_output(words, cwd=course, shell=True, text=True)
+                assert (said == f"ben/{LESSON}\n") == (not own.exists() and member == "ben")
+                if said:
+                    assert [path.read_bytes() for path in draft.iterdir()] == before, "own work stays as it is"
+                elif not own.exists():
+                    draft.rename(own)
             for step in steps.splitlines()[0].strip(";").split("; then: "):
                 words = step.partition(" -m course ")[2].replace("GROUP", "team --yes")
                 assert main(shlex.split(words)) == 0
