@@ -137,3 +137,25 @@ def test_what_a_person_marked_waits_after_stock_nbgrader_only_if_it_is_another(r
     waits(dict.fromkeys(learners, True))
     room.grade()
     assert waits({}) == [False, True, True]
+
+
+def test_what_was_marked_before_the_first_run_here_waits_only_if_it_is_another(room: Rehearsal) -> None:
+    """Stock nbgrader graded ada and ben, a person marked them; ben hands in another answer. Nothing of ours is there yet."""
+    for name in ("ada", "ben"):
+        work = room.hand_in(name, RIGHT)
+        graded = room.autograded(name)
+        graded.parent.mkdir(parents=True)
+        graded.write_bytes(work.read_bytes())
+    room.hand_in("ben", RIGHT | {"first": f"{RIGHT['first']}  # mine"})
+    with room.gradebook() as book:
+        for name in ("ada", "ben"):
+            book.add_student(name)
+            for row in book.add_submission(LESSON, name).notebooks[0].grades:
+                row.auto_score = row.manual_score = row.max_score
+                row.needs_manual_grade = False
+        book.db.commit()
+    for _ in range(2):
+        room.grade()
+        with room.gradebook() as book:
+            waits = [book.find_grade("test_first", LESSON, LESSON, name).needs_manual_grade for name in ("ada", "ben")]
+        assert waits == [False, True]
