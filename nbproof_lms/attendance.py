@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from itertools import chain, product
+from itertools import chain, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,8 @@ __all__ = [
     "two_ids_lines",
     "undecided",
     "useless",
+    "zeros_apart",
+    "zeros_lines",
 ]
 
 _ALIKE = 0.75
@@ -204,7 +206,11 @@ def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key],
 def lines_of(attendance: Attendance, root: Path) -> list[str]:
     """For a terminal: who handed in nothing for an assignment, who nothing that can be graded, and who a copy that waits."""
     called = attendance.contact
-    lines = [*missing_lines(attendance.missing, called), *attendance.withdrawn]
+    lines = [
+        *missing_lines(attendance.missing, called),
+        *attendance.withdrawn,
+        *zeros_lines(attendance.people.values()),
+    ]
     for one in attendance.useless:
         of = called(one.learner) + f": {one.lesson}" * bool(one.lesson)
         lines.append(f"! nothing that can be graded: {of}: {one}")
@@ -234,6 +240,26 @@ def two_ids_lines(people: Iterable[Person], marks: Iterable[Mark], root: Path) -
                 f"that one the extension, and the marks: {course_command('roster extend ID LESSON DATE', root)}"
             )
     return lines
+
+
+def zeros_apart(people: Iterable[Person]) -> list[tuple[Person, Person]]:
+    """Each two whose ids differ in nothing but zeros in front, and who have one name or address; with fewer zeros first."""
+    alike = grouped((one.id.lstrip("0"), one) for one in people if one.id.isdecimal())
+    pairs = chain.from_iterable(pairwise(sorted(several, key=lambda one: len(one.id))) for several in alike.values())
+    return [(one, other) for one, other in pairs if _said_of(one) & _said_of(other)]
+
+
+def _said_of(person: Person) -> set[object]:
+    return {bare_words(person.name), person.email.casefold()} - {(), ""}
+
+
+def zeros_lines(people: Iterable[Person]) -> list[str]:
+    """A line for each two of these, with what makes one of them."""
+    return [
+        f"! two ids that differ only in zeros in front, and one name or address: {other.contact} and {one.contact}. Spreadsheets "
+        f"drop such zeros: if they are one person, write {other.id} for {one.id} in roster.csv, or as the folder in submitted/"
+        for one, other in zeros_apart(people)
+    ]
 
 
 def astray_lines(files: Sequence[str], root: Path) -> list[str]:

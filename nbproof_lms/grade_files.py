@@ -236,8 +236,8 @@ def _fill(
         kept = defaultdict[str, list[str]](list)
         for number, learner in learners.items():
             grade, cell = grades.get(Key(learner, lesson)), sheet.rows[number][column].strip()
-            if grade and (why := _why_it_stays(table, number, cell, grade)):
-                kept[why].append(learner)
+            if why := _why_it_stays(table, number, cell, grade):
+                kept[why].append(learner if grade else f"{learner} ({cell})")
             elif grade:
                 text = f"{round(grade.score * scale, 2):.2f}".rstrip("0").rstrip(".")
                 sheet.rows[number][column] = text.replace(".", ",") if comma else text
@@ -266,13 +266,16 @@ def _scale(head: str, maxima: Collection[str], own: float) -> tuple[float, list[
     return scale, notes
 
 
-def _why_it_stays(table: GradeTable, row: int, cell: str, grade: Mark) -> str:
-    """Why the LMS's grade is left; empty if it is not."""
-    if row in table.locked:
+def _why_it_stays(table: GradeTable, row: int, cell: str, grade: Mark | None) -> str:
+    """Why the LMS's grade is left; empty if it is not, or there is none."""
+    is_there = cell.strip("-–") != ""
+    if row in table.locked and (grade or is_there):
         return "the LMS says that the grade cannot be changed, so it is left"
     if table.excused and cell.upper() == table.excused:
         return "excused in the LMS, and left so"
-    return "has nothing here, and a grade in the LMS, which stays" if cell.strip("-–") and not grade.cells else ""
+    if not is_there or (grade and (grade.cells or number_in(cell) == 0)):
+        return ""
+    return "no grade from here, and one in the LMS, which stays (if it holds no longer, clear it in the LMS)"
 
 
 def exports_of(request: Namespace) -> dict[str, Path]:
@@ -301,7 +304,7 @@ NO_GRADE = {"missing": "nothing handed in", "ungraded": "nothing that can be gra
 """Why somebody has no grade: what ``--zero`` takes, and what it means."""
 
 
-_GETS = ("no grade in grade files (--zero {kind}: 0)", "0 in grade files, where the LMS has no grade")
+_GETS = ("nothing written in grade files (--zero {kind}: 0)", "0 in grade files, where the LMS has no grade")
 
 
 def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]) -> tuple[dict[Key, Mark], list[str]]:
@@ -322,7 +325,9 @@ def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]
         kinds = {_why_none(marks.get(key)) for key in keys}
         kind = next(one for one in ("", "ungraded", "missing") if one in kinds)
         if kind == "missing" and lesson in early and settled.isdisjoint(keys):
-            told[f"{lesson}: {NO_GRADE[kind]} yet, due {early[lesson]}: no grade in grade files"].append(person.id)
+            told[f"{lesson}: {NO_GRADE[kind]} yet, due {early[lesson]}: nothing written in grade files"].append(
+                person.id
+            )
         elif kind and later.isdisjoint(keys):
             is_zero = kind in zero or not settled.isdisjoint(keys)
             if is_zero:

@@ -701,7 +701,7 @@ with torch.no_grad():
 # 2. **The optimizer must be told.** It keeps the list that it was given when it was built. A new optimizer loses the old one's
 #    momentum; a new [parameter group](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html)
 #    keeps it. A group is a list of parameters with settings; missing settings take the values that the optimizer was built with.
-#    (Build a learning-rate scheduler after that: some of those that were there before raise an error.)
+#    (Build a learning-rate scheduler after that: one that was there before raises an error, or sets a wrong rate.)
 # 3. **Something must use it.** A hook can: what a forward hook returns takes the place of the output, unless it is None.
 
 # %%
@@ -749,8 +749,8 @@ check("parameter_from_outside")
 # %% [markdown]
 # ### For your work: what did I forget to register?
 #
-# A layer or tensor that you forgot to register raises no error as long as the model keeps its dtype and its device. This function
-# finds it, also in lists, tuples, sets and dicts. **Stop and predict:** what does it find in TinyNet below?
+# A layer or tensor that you forgot to register often raises no error, as long as the model keeps its dtype and its device. This
+# function finds it, also in lists, tuples, sets and dicts. **Stop and predict:** what does it find in TinyNet below?
 
 # %%
 def find_unregistered(model: nn.Module) -> list[str]:

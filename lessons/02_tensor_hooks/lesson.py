@@ -1073,8 +1073,8 @@ print("   on data saves", what_is_saved(lambda: layer(x.detach().view(4, 25))))
 print("under no_grad   ", what_is_saved(torch.no_grad()(lambda: x.exp())))
 # %% [markdown]
 # `x * x` saves `x` twice: pack is called for each. A linear layer saves its input, for the gradient of its weight, and its
-# weight, transposed, for the gradient of its input. You can save activations in half precision: half the memory, less accuracy.
-# (Not parameters, nor integers.) But hooks have a price:
+# weight, transposed, for the gradient of its input. You can save activations in half precision: half the memory, less accuracy
+# (and in float16 a value above 65,504 is infinity). (Not parameters, nor integers.) But hooks have a price:
 
 # %%
 import contextlib

@@ -129,8 +129,8 @@ for how, everything in (("up to a pixel off", moved), ("all in the middle", stra
 
 # %% [markdown]
 # The net has never seen a 4, a 7 or a 9, and yet its inner numbers sort them much better than pixels do, as soon as the pictures
-# are shifted a little. Its training did that: without it, its numbers are no better than pixels. Such inner outputs are called
-# **features**. The net computes them at each call and throws them away.
+# are shifted a little. Its training did that: without it, its numbers are hardly better than pixels. Such inner outputs are
+# called **features**. The net computes them at each call and throws them away.
 #
 # ## The children are not the model
 #
@@ -688,7 +688,8 @@ for what, step in steps.items():
     handle.remove()
 
 # %% [markdown]
-# At 0.75 the net reverses; at 0.5 it does neither. No weight has changed: a hook has done it. One direction for all positions fails.
+# At 0.75 the net reverses this line; at 0.5 it does neither. No weight has changed: a hook has done it. One direction for all
+# positions fails.
 #
 # ## Further
 #

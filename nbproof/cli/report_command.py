@@ -18,7 +18,7 @@ from nbproof.report.statistics import late_lines, marker_lines, missing_lines
 from nbproof.run.batch import follow_marks
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
-from nbproof_lms.attendance import astray_lines, known_of, two_ids_lines, useless
+from nbproof_lms.attendance import astray_lines, known_of, two_ids_lines, useless, zeros_apart, zeros_lines
 from nbproof_lms.grade_files import (
     GradeFile,
     columns_of,
@@ -66,10 +66,11 @@ def report(request: Namespace) -> int:
     if lines:
         say(console_for_output(stderr=request.json), "\n".join(lines))
     complete = not (refused or results.unreadable or hindered or (exports and outrun))
+    alike = {one.id for pair in zeros_apart(results.people) for one in pair}
     for name, file in made.items():
         path = folder / f"{name}.csv"
         out = sys.stderr if request.json else sys.stdout
-        complete &= _tell_file(name, file, path, known_elsewhere(name, made), out)
+        complete &= _tell_file(name, file, path, known_elsewhere(name, made), alike, out)
     for error in (*hindered, *results.unreadable, *refused):
         print("\n".join(error.lines()), file=sys.stderr)
     return 0 if complete else 1
@@ -103,6 +104,7 @@ def _print_report(
         *late_lines(scores),
         *withdrawn(root, scores),
         *two_ids_lines(results.people, scores, root),
+        *zeros_lines(results.people),
         *(f"! not graded: {called[one.learner]}: {one.lesson}: {one.problem}" for one in waiting),
         *first,
         *(f"note: {note}" for note in results.notes),
@@ -111,8 +113,12 @@ def _print_report(
     say(console, "\n".join(lines))
 
 
-def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str], out: IO[str]) -> bool:
-    """What stands in the file, and whether nobody has to do anything about the rest. ``elsewhere``: learners of another LMS."""
+def _tell_file(
+    name: str, file: GradeFile, path: Path, elsewhere: frozenset[str], alike: set[str], out: IO[str]
+) -> bool:
+    """What stands in the file, and whether nobody has to do anything about the rest. ``elsewhere``: learners of another LMS.
+    ``alike``: whose ids differ from another's only in zeros.
+    """
     lines = [f"{(name + ':').ljust(10)} {path.resolve()}  ({counted(file.filled, 'grade')})"]
     lines += [f"  {lesson}: in the column {printable(column)!r}" for lesson, column in file.columns.items()]
     lines += [f"  note: {note}" for note in file.notes]
@@ -123,11 +129,18 @@ def _tell_file(name: str, file: GradeFile, path: Path, elsewhere: frozenset[str]
     lines += [f"  ! {printable(who)}: has a grade, and {theirs} has no such person" for who in unknown]
     several = f"fits several rows of {theirs}, or shares a row with another learner"
     lines += [f"  ! {printable(who)}: has a grade, and {several}" for who in file.unclear]
-    if unknown or file.unclear:
-        copy, gone = "cp -rn submitted/GROUP/. submitted/MEMBER", course_command("roster remove GROUP")
+    if (unknown or file.unclear) and alike >= {*unknown, *file.unclear}:
+        lines.append("  about ids that differ only in zeros: see above; then run the same report again")
+    elif unknown or file.unclear:
+        each = 'for one in GROUP/*; do ls -d "MEMBER/${one#*/}" 2>/dev/null || cp -r "$one" MEMBER; done'
+        copy, gone = f"(cd submitted && mkdir -p MEMBER && {each})", course_command("roster remove GROUP")
         lines.append(
             f"  a group that handed in as one: {copy} for each member, then: {gone}; then: {course_command('grade')};"
         )
+        lines.append(
+            "        a folder that this names is the member's own work, and stays: if the group's work counts, move it out of"
+        )
+        lines.append("        submitted/, and copy once more, before the group is removed;")
         lines.append("        marks that people gave to the group go with it: give them to each member")
         add = course_command("roster add ID --name '...' --email ...")
         lines.append("  next: nothing for learners who have left the class there. For others:")

@@ -32,6 +32,8 @@ _MOST_MATHS = 4_000_000
 _CUT = "\n[cut off: a page shows no more of it; the whole text is in the submission]"
 _TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Signs that turn the direction of text: what is read would not be what was written."""
+_TYPED = re.compile(r"__[a-z]\w*?__|(?<=[a-z0-9])[*_]+(?=[a-z0-9])", re.ASCII | re.IGNORECASE)
+"""Signs within code that stands in a sentence, such as 2*3*4 or __init__: no emphasis. Languages without blanks have other letters."""
 _NOT_SHOWN = "<em>[{} is not shown here, or stands above: open the submitted notebook to see it]</em>"
 
 
@@ -72,6 +74,16 @@ class Typesetter:
         return shown if png else _NOT_SHOWN.format(escape(f"the picture {name}"))
 
 
+def _as_typed(state: Any, _silent: bool) -> bool:
+    """A rule of the parser: these signs are text."""
+    found = _TYPED.match(state.src, state.pos)
+    if found is None:
+        return False
+    state.pending += found[0]
+    state.pos = found.end()
+    return True
+
+
 def _readable(text: str) -> str:
     kept = _TURNING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text.encode("utf-8", "backslashreplace").decode())
     # Any other line end could end the one line of HTML.
@@ -84,6 +96,7 @@ def _parser(formula: Callable[..., str], picture: Callable[..., str]) -> Markdow
     parser.enable(["table", "strikethrough"]).disable(["link", "autolink", "html_inline", "html_block", "reference"])
     parser.use(dollarmath_plugin, allow_labels=False, allow_space=False, allow_blank_lines=False, double_inline=True)
     parser.use(amsmath_plugin)
+    parser.inline.ruler.before("emphasis", "typed", _as_typed)
     rules: dict[str, Any] = {
         "math_inline": formula,
         "math_inline_double": formula,

@@ -388,7 +388,7 @@ class _ClassRun:
                 replaces = earlier if earlier.handed_in not in ("", verdict.handed_in) else None
                 self._write_down(verdict, job.path, answer_digests(earlier), replaces=replaces)
             else:
-                before = answers_before(self.root, key)
+                before = answers_before(self.root, verdict)
                 self._write_down(verdict, job.path, before.get("answers", {}), before.get("waits"))
         self._in_progress.done(key)
         self.watch.marked(key.name, verdict)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
+from nbproof.cells import name_of, text_of
 from nbproof.files import digest_of, read_dict, replace_file
 from nbproof.gradebook.marks import Mark
 from nbproof.key import Key, notebook_of
@@ -196,9 +197,15 @@ def note_answers(root: Path, verdict: Verdict, waits: Collection[str]) -> None:
     replace_file(path, json.dumps({"answers": answer_digests(verdict), "waits": sorted(waits)}))
 
 
-def answers_before(root: Path, key: Key) -> dict[str, Any]:
-    """What :func:`note_answers` has kept; empty if it has nothing."""
-    return read_dict(_answers_of(root, key))
+def answers_before(root: Path, verdict: Verdict) -> dict[str, Any]:
+    """What :func:`note_answers` has kept; else which of the answers stand in the notebook that stock nbgrader graded as well."""
+    key = Key(verdict.learner, verdict.lesson)
+    kept, graded = read_dict(_answers_of(root, key)), places(root).notebook("autograded", *key)
+    if kept or not graded.is_file() or graded.stat().st_size > _MOST_BYTES:
+        return kept
+    there = {(name_of(cell), text_of(cell).strip()) for cell in read_dict(graded).get("cells", ())}
+    same = answer_digests(verdict).items()
+    return {"answers": {name: told for name, told in same if (name, verdict.answers[name].strip()) in there}}
 
 
 def answer_digests(verdict: Verdict) -> dict[str, str]:

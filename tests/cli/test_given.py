@@ -97,9 +97,17 @@ def test_one_person_in_two_rows_and_a_group_get_their_grades_by_what_is_said(
             assert "leave one of these rows in the export" in told
             rows.pop()
             copy, _, steps = told.partition("handed in as one: ")[2].partition(" for each member, then: ")
-            for member in ("ben", "cyd"):
+            Rehearsal(course, LESSON).hand_in("ben", {})
+            draft, own = (course / f"submitted/ben/{LESSON}"), tmp_path / "own"
+            before = [path.read_bytes() for path in draft.iterdir()]
+            for member in ("ben", "cyd", "ben"):
                 words = copy.replace("GROUP", "team").replace("MEMBER", member)
-                subprocess.run(shlex.split(words), cwd=course, check=True)
+                said = subprocess.check_output(words, cwd=course, shell=True, text=True)
+                assert (said == f"ben/{LESSON}\n") == (not own.exists() and member == "ben")
+                if said:
+                    assert [path.read_bytes() for path in draft.iterdir()] == before, "own work stays as it is"
+                elif not own.exists():
+                    draft.rename(own)
             for step in steps.splitlines()[0].strip(";").split("; then: "):
                 words = step.partition(" -m course ")[2].replace("GROUP", "team --yes")
                 assert main(shlex.split(words)) == 0
@@ -129,3 +137,25 @@ def test_what_a_person_marked_waits_after_stock_nbgrader_only_if_it_is_another(r
     waits(dict.fromkeys(learners, True))
     room.grade()
     assert waits({}) == [False, True, True]
+
+
+def test_what_was_marked_before_the_first_run_here_waits_only_if_it_is_another(room: Rehearsal) -> None:
+    """Stock nbgrader graded ada and ben, a person marked them; ben hands in another answer. Nothing of ours is there yet."""
+    for name in ("ada", "ben"):
+        work = room.hand_in(name, RIGHT)
+        graded = room.autograded(name)
+        graded.parent.mkdir(parents=True)
+        graded.write_bytes(work.read_bytes())
+    room.hand_in("ben", RIGHT | {"first": f"{RIGHT['first']}  # mine"})
+    with room.gradebook() as book:
+        for name in ("ada", "ben"):
+            book.add_student(name)
+            for row in book.add_submission(LESSON, name).notebooks[0].grades:
+                row.auto_score = row.manual_score = row.max_score
+                row.needs_manual_grade = False
+        book.db.commit()
+    for _ in range(2):
+        room.grade()
+        with room.gradebook() as book:
+            waits = [book.find_grade("test_first", LESSON, LESSON, name).needs_manual_grade for name in ("ada", "ben")]
+        assert waits == [False, True]

@@ -200,3 +200,27 @@ def test_what_lies_under_another_id_of_the_roster_is_theirs_for_every_command(
     assert find_learners(course, ["ada@u.edu", "ben@u.edu", "dan"], "--only")[:2] == ["ada", "0102"]
     assert main(["roster", "remove", "ada", "--yes", *said]) == 0
     assert "King" not in (course / "roster.csv").read_text() and "Dan Ode" in (course / "roster.csv").read_text()
+
+
+def test_ids_that_have_lost_their_zeros_are_named_until_they_are_one(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A spreadsheet saved the roster: 0071 is 71 there. Ben's 0072 is another than Bea's 72."""
+    said, right = ["--course", str(course)], "learner,name,email\n0071,Ada King,ada@u.edu\n0072,Ben Li,\n72,Bea Oz,\n"
+    Rehearsal(course, LESSON).hand_in("0071", RIGHT)
+    (course / "roster.csv").write_text(right)
+    (course / "c.csv").write_text(
+        f"Student,ID,SIS Login ID,{LESSON} (5)\n    Points Possible,,,4\nAda King,1,ada@u.edu,\n"
+    )
+    assert main(["grade", "--no-feedback", *said]) == 0
+    assert "zeros" not in capsys.readouterr().out
+    for text, code in ((right.replace("0071", "71"), 1), (right, 0)):
+        (course / "roster.csv").write_text(text)
+        for words in (["grade", "--no-feedback"], ["roster"], ["report", "--canvas", str(course / "c.csv")]):
+            assert main([*words, *said]) == (code if words[0] == "report" else 0), words
+            told = " ".join(capsys.readouterr().out.split())
+            lost = "0071 Ada King <ada@u.edu> and 71 Ada King <ada@u.edu>. Spreadsheets drop such zeros"
+            assert (lost in told) == (code == 1) and told.count("differ only in zeros in front") == code, words
+        assert "a group that handed in as one" not in told and ("ids that differ only in zeros: see above" in told) == (
+            code == 1
+        )

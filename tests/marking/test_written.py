@@ -248,6 +248,16 @@ def test_a_bomb_of_markdown_makes_a_small_page(name: str) -> None:
         ("![f](attachment:other.svg)", {"img": 0}, "the picture other.svg is not shown here"),
         ("![f](https://evil.example/a.png)", {"img": 0, "a": 0}, "is not shown here"),
         ("[a](javascript:alert(1)) <https://a.b>", {"a": 0}, "[a](javascript:alert(1))"),
+        (
+            "call super().__init__() first; 2*3*4 = 24",
+            {"em": 0, "strong": 0},
+            "call super().__init__() first; 2*3*4 = 24",
+        ),
+        (
+            "`2*3`, **bold**, *so*, _so_: $a_1*b_2*c$; 这是**重点**内容",
+            {"code": 1, "strong": 2, "em": 2, "msub": 2},
+            "2*3,",
+        ),
     ],
 )
 def test_what_people_hand_in_is_typeset(text: str, tags: dict[str, int], said: str) -> None:

@@ -173,14 +173,20 @@ def test_whoever_has_no_grade_is_named_and_gets_what_was_asked_for(
 
     grades, told = filled()
     assert grades == {"s0": "2", "s3": "", "zoe": "", "xia": "1", "yan": "EX"}
-    empty = "01_small: nothing handed in: no grade in grade files (--zero missing: 0): xia, yan, zoe"
-    assert empty in told and "nothing that can be graded: no grade in grade files (--zero ungraded: 0): s3" in told
+    empty = "01_small: nothing handed in: nothing written in grade files (--zero missing: 0): xia, yan, zoe"
+    assert (
+        empty in told and "nothing that can be graded: nothing written in grade files (--zero ungraded: 0): s3" in told
+    )
+    stays = (
+        "01_small: no grade from here, and one in the LMS, which stays (if it holds no longer, clear it in the LMS): "
+    )
+    assert f"{stays}xia (1)\n" in told
     assert "replaces another grade, of the export: s0 (3)" in told
     assert empty in _page(course, f"report/{LESSON}").get_text(), "the page says the same"
     grades, told = filled("--zero", "missing")
     assert grades == {"s0": "2", "s3": "", "zoe": "0", "xia": "1", "yan": "EX"}
     assert "01_small: excused in the LMS, and left so: yan" in told
-    assert "01_small: has nothing here, and a grade in the LMS, which stays: xia" in told
+    assert f"{stays}xia\n" in told
     assert main(["settle", f"s3/{LESSON}", "--course", str(course)]) == 0
     assert filled()[0]["s3"] == "0", "a person has said so"
     assert main(["settle", f"s3/{LESSON}", "--open", "--course", str(course)]) == 0
@@ -188,6 +194,15 @@ def test_whoever_has_no_grade_is_named_and_gets_what_was_asked_for(
     assert main(["roster", "due", LESSON, "2999-01-01", "--course", str(course)]) == 0
     grades, told = filled("--zero", "missing")
     assert grades["zoe"] == "" and "nothing handed in yet, due 2999-01-01" in told
+    export.write_bytes((course / "report" / LESSON / "canvas.csv").read_bytes().replace(b",xia,1", b",xia,0"))
+    for day, extended in (("2001-01-01", ""), ("2001-01-01", f"{stays}xia (0)\n")):
+        assert main(["roster", "due", LESSON, day, "--course", str(course)]) == 0
+        assert (
+            main(["roster", "extend", "xia", LESSON, *["2999-01-01" if extended else "none"], "--course", str(course)])
+            == 0
+        )
+        grades, told = filled("--zero", "missing")
+        assert grades["xia"] == "0" and (extended in told if extended else stays not in told), "a 0 from before"
 
 
 def test_a_report_of_one_lesson_leaves_that_of_the_term(course: Path) -> None:
