@@ -249,8 +249,8 @@ def zeros_apart(people: Iterable[Person]) -> list[tuple[Person, Person]]:
     return [(one, other) for one, other in pairs if _said_of(one) & _said_of(other)]
 
 
-def _said_of(person: Person) -> set[object]:
-    return {bare_words(person.name), person.email.casefold()} - {(), ""}
+def _said_of(person: Person) -> set[tuple[str, ...]]:
+    return {bare_words(person.name), (person.email.casefold(),)} - {(), ("",)}
 
 
 def zeros_lines(people: Iterable[Person]) -> list[str]:

@@ -129,27 +129,27 @@ def _tell_file(
     lines += [f"  ! {printable(who)}: has a grade, and {theirs} has no such person" for who in unknown]
     several = f"fits several rows of {theirs}, or shares a row with another learner"
     lines += [f"  ! {printable(who)}: has a grade, and {several}" for who in file.unclear]
-    if (unknown or file.unclear) and alike >= {*unknown, *file.unclear}:
-        lines.append("  about ids that differ only in zeros: see above; then run the same report again")
-    elif unknown or file.unclear:
-        each = 'for one in GROUP/*; do ls -d "MEMBER/${one#*/}" 2>/dev/null || cp -r "$one" MEMBER; done'
-        copy, gone = f"(cd submitted && mkdir -p MEMBER && {each})", course_command("roster remove GROUP")
-        lines.append(
-            f"  a group that handed in as one: {copy} for each member, then: {gone}; then: {course_command('grade')};"
-        )
-        lines.append(
-            "        a folder that this names is the member's own work, and stays: if the group's work counts, move it out of"
-        )
-        lines.append("        submitted/, and copy once more, before the group is removed;")
-        lines.append("        marks that people gave to the group go with it: give them to each member")
-        add = course_command("roster add ID --name '...' --email ...")
-        lines.append("  next: nothing for learners who have left the class there. For others:")
-        lines.append(f"        {add}, with the name or the address that stands in the row, or")
-        lines.append("        --also and an id or a number that stands there, then run the same report again;")
-        lines.append("        where two rows differ in nothing but the order of a name: type these grades in yourself;")
-        lines.append("        or, if the class is in two LMSs: name the other's export as well;")
-        lines.append(
-            "        or, if it is one person in several rows: leave one of these rows in the export, then the same report"
-        )
+    lines += _about_rows({*unknown, *file.unclear}, alike)
     print("\n".join(lines), file=out)
     return not (unknown or file.unclear)
+
+
+def _about_rows(who: set[str], alike: set[str]) -> list[str]:
+    """What can be done for learners whose rows nothing is written in; see :func:`_tell_file`."""
+    if who <= alike:
+        return ["  about ids that differ only in zeros: see above; then run the same report again"] * bool(who)
+    each = 'for one in GROUP/*; do ls -d "MEMBER/${one#*/}" 2>/dev/null || cp -r "$one" MEMBER; done'
+    copy, gone = f"(cd submitted && mkdir -p MEMBER && {each})", course_command("roster remove GROUP")
+    add = course_command("roster add ID --name '...' --email ...")
+    return [
+        f"  a group that handed in as one: {copy} for each member, then: {gone}; then: {course_command('grade')};",
+        "        a folder that this names is the member's own work, and stays: if the group's work counts, move it out of",
+        "        submitted/, and copy once more, before the group is removed;",
+        "        marks that people gave to the group go with it: give them to each member",
+        "  next: nothing for learners who have left the class there. For others:",
+        f"        {add}, with the name or the address that stands in the row, or",
+        "        --also and an id or a number that stands there, then run the same report again;",
+        "        where two rows differ in nothing but the order of a name: type these grades in yourself;",
+        "        or, if the class is in two LMSs: name the other's export as well;",
+        "        or, if it is one person in several rows: leave one of these rows in the export, then the same report",
+    ]

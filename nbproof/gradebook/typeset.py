@@ -33,7 +33,8 @@ _CUT = "\n[cut off: a page shows no more of it; the whole text is in the submiss
 _TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Signs that turn the direction of text: what is read would not be what was written."""
 _TYPED = re.compile(r"__[a-z]\w*?__|(?<=[a-z0-9])[*_]+(?=[a-z0-9])", re.ASCII | re.IGNORECASE)
-"""Signs within code that stands in a sentence, such as 2*3*4 or __init__: no emphasis. Languages without blanks have other letters."""
+"""Signs within code that stands in a sentence, such as 2*3*4 or __init__: no emphasis. Languages without blanks have other
+letters."""
 _NOT_SHOWN = "<em>[{} is not shown here, or stands above: open the submitted notebook to see it]</em>"
 
 
