@@ -51,7 +51,10 @@ class Moodle(System):
         "in Moodle, in the lesson's assignment: Submissions (View all submissions), Actions (Grading action), "
         "Upload multiple feedback files in a zip"
     )
-    upload_remark = "the assignment's settings must have the feedback type 'Feedback files'"
+    upload_remark = (
+        "the assignment's settings must have the feedback type 'Feedback files'; if the class handed the lesson in to several "
+        "assignments, the zip has pages of all of them: upload it in each"
+    )
 
     def entry(self, found: re.Match[str]) -> LmsEntry | None:
         """``Jane Doe_123_assignsubmission_file_work.ipynb``, or a folder of that name: the number is this assignment's."""

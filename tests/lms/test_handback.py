@@ -137,7 +137,7 @@ def test_moodle_gives_each_page_to_whom_it_is_about(graded: Path, capsys: pytest
     assert _back(graded, "moodle") == 0
     told = capsys.readouterr().out
     assert "3 pages for Bob O'Roe-Ünal, Evelina, Jane Doe" in told
-    assert "Upload multiple feedback files in a zip" in told
+    assert "Upload multiple feedback files in a zip" in told and "to several assignments" in told
     files = _contents(graded / "handback" / f"moodle-{LESSON}-1.zip")
     given = {moodle_takes(name, {"123", "124", "125"}): page for name, page in files.items()}
     learners = {"123": JANE, "124": "Bob O&#39;Roe-Ünal", "125": "Evelina"}
