@@ -203,7 +203,10 @@ def answers_before(root: Path, verdict: Verdict) -> dict[str, Any]:
     kept, graded = read_dict(_answers_of(root, key)), places(root).notebook("autograded", *key)
     if kept or not graded.is_file() or graded.stat().st_size > _MOST_BYTES:
         return kept
-    there = {(name_of(cell), text_of(cell).strip()) for cell in read_dict(graded).get("cells", ())}
+    try:
+        there = {(name_of(cell), text_of(cell).strip()) for cell in read_dict(graded)["cells"]}
+    except (KeyError, TypeError, AttributeError):
+        return kept  # it is no notebook
     same = answer_digests(verdict).items()
     return {"answers": {name: told for name, told in same if (name, verdict.answers[name].strip()) in there}}
 
