@@ -9,12 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 import torch
 
 from course import check, hint, solution
 from nbproof import course_file
 from nbproof.authoring.bundle import contents_of
+from nbproof.cells import name_of
 from nbproof.checks.check import check_in
 from nbproof.course_file import the_course
 from nbproof.display.progress import entries, note
@@ -163,9 +165,8 @@ def test_below_a_panel_the_error_is_one_line_and_elsewhere_it_tells(
 
 
 def test_an_untouched_cell_is_told_one_friendly_sentence(answer: Answer) -> None:
-    said = answer(
-        "def func(grad):\n    # TODO: make backward go on with twice the gradient.\n    pass  # TODO: your code"
-    )
+    released = nbformat.read(the_course().root / "release/02_tensor_hooks/02_tensor_hooks.ipynb", 4)
+    said = answer(next(one.source for one in released.cells if name_of(one) == "double_grad"))
     assert said == (
         "double_grad is still as you got it. Write your answer in the TODO cell above, run that cell, then this one."
     )
