@@ -45,7 +45,8 @@ class CourseFile:
     name: str = ""
     """The same for files: what learners get is called so, and where their progress is kept."""
     leaves: tuple[str, ...] = ()
-    """Libraries with values of their own, besides Python's: ``torch``, ``numpy``, ``pandas`` (nbproof/values/leaf.py)."""
+    """Libraries with values of their own, besides Python's: ``torch``, ``numpy``, ``pandas``, or what a package
+    next door brings (:data:`nbproof.doors.LEAVES`)."""
     warm: tuple[str, ...] = ()
     """Modules that lessons import, so that they are there before a process is forked for a submission. One that is not
     installed is passed over; ``course.pictures.*`` means all that are in a package."""
@@ -68,7 +69,8 @@ class CourseFile:
     """The hint for an empty list that should hold something; empty if that can mean anything."""
 
     language: str = ""
-    """The module with the ``WORDS`` that tell learners what checks found; English, if a course names none."""
+    """What tells learners what checks found: a language of an installed package (:data:`nbproof.doors.LANGUAGES`), or a module
+    with ``WORDS`` in it; English, if a course names none."""
 
     @property
     def root(self) -> Path:

@@ -6,10 +6,11 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import IntEnum
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from nbproof.run.hand_ins import Guess
 from nbproof.text import printable
 from nbproof_lms.archives import Budget, NotUnpacked, entries
 from nbproof_lms.outcome import Line
+from nbproof_lms.system import Fetched, System
 
-__all__ = ["Arrived", "Item", "Kind", "Step", "is_archive", "is_junk", "safe_name", "take_in"]
+__all__ = ["Arrived", "Item", "Kind", "Step", "is_archive", "is_junk", "safe_name", "take_in", "take_in_fetched"]
 
 Step = Callable[[int, int, str], None]
 """Called with how many are done, of how many, and what is at hand."""
@@ -97,6 +99,10 @@ class Arrived:
     name: str
     folder: Path
     items: tuple[Item, ...]
+    fetched: Mapping[str, Fetched] = field(default_factory=dict)
+    """Of an upload that a system has fetched: the first part of its files' paths -> what the system says of them."""
+    system: str = ""
+    """Its name."""
 
     @property
     def fingerprint(self) -> str:
@@ -124,6 +130,19 @@ def take_in(paths: Sequence[Path], folder: Path, step: Step, budget: Budget | No
     return Arrived(name, folder, tuple(arrivals.items))
 
 
+def take_in_fetched(system: System, hand_ins: Sequence[Fetched], folder: Path, step: Step) -> Arrived:
+    """Copy what a system has fetched into ``folder``. Raises OSError only for what cannot be written."""
+    folder.mkdir()
+    arrivals = _Arrivals(folder, Budget(), Budget(), step)
+    heads: dict[str, Fetched] = {}
+    for one in hand_ins:
+        names = chain([one.who], (f"{one.who} ({number})" for number in count(2)))
+        head = next(name for name in names if name not in heads)
+        heads[head] = one
+        arrivals.take(one.path, head)
+    return Arrived(system.option, folder, tuple(arrivals.items), heads, system.name)
+
+
 @dataclass
 class _Arrivals:
     """``budget``: what an upload that is an archive may unpack; ``apart``: what all within may take together.
@@ -138,15 +157,16 @@ class _Arrivals:
     items: list[Item] = field(default_factory=list)
     _copies: int = 0
 
-    def take(self, path: Path) -> None:
-        """Take in a file, or all that lies in a folder. Follows no link but ``path`` itself."""
+    def take(self, path: Path, *around: str) -> None:
+        """Take in a file, or all that lies in a folder. Follows no link but ``path`` itself. ``around``: folders around it."""
         alone = not path.is_dir()
         files = [path] if alone else [one for one in sorted(path.rglob("*")) if one.is_symlink() or not one.is_dir()]
         for done, file in enumerate(files, 1):
-            parts = (path.name,) if alone else file.relative_to(path).parts
+            parts = (*around, *((path.name,) if alone else file.relative_to(path).parts))
             self.step(done, len(files), "/".join(parts))
-            told = Item(parts, Line("/".join(parts), changed=file.lstat().st_mtime))
-            self._keep(told, _read(file, follow=alone), self.apart, top=alone)
+            changed = file.lstat().st_mtime if os.path.lexists(file) else 0.0
+            told = Item(parts, Line("/".join(parts), changed=changed))
+            self._keep(told, _read(file, follow=alone), self.apart, top=alone and not around)
 
     def _keep(self, told: Item, data: Iterable[bytes], budget: Budget, *, top: bool = False) -> None:
         """Write one file down, and unpack it if it is an archive. ``told``: what is known of it before."""

@@ -57,7 +57,9 @@ def print_collected(collected: Collected, root: Path, console: Console | None = 
 
 def _times(collected: Collected, root: Path) -> Iterator[str]:
     """How times were read that an LMS writes without a zone, beside what they are compared with."""
+    fetched = {one.name for one in systems().values() if one.address}  # its times have zones
     dated = {line.time: line.system for line in collected.lines if line.system and line.time}
+    dated = {time: name for time, name in dated.items() if name not in fetched}
     if times := list(dated):
         from nbproof_lms.roster_command import lines_of_due_dates  # slow to import
 

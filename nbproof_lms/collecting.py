@@ -20,14 +20,15 @@ from nbproof.run.hand_ins import Guess, LessonBook
 from nbproof.run.intake import lessons_with_source
 from nbproof.run.journal import is_noted, settled_in
 from nbproof.text import in_one_line
-from nbproof_lms.arrivals import Arrived, Item, Kind, Step, is_archive, is_junk, take_in
+from nbproof_lms.arrivals import Arrived, Item, Kind, Step, is_archive, is_junk, take_in, take_in_fetched
 from nbproof_lms.choosing import attach, choose
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import STANDS, Collected, KeptUpload, uploads_in, write_list
 from nbproof_lms.placing import Desk, finish, place
 from nbproof_lms.roster import Enrolment, Roster, import_roster, kept_roster
 from nbproof_lms.system import LmsEntry, systems
-from nbproof_lms.whose import Upload, Whose, owners
+from nbproof_lms.system import fetch as fetched_by
+from nbproof_lms.whose import Upload, Whose, owners, owners_by_system
 
 __all__ = ["collect"]
 
@@ -43,6 +44,7 @@ def collect(
     lesson: str | None = None,
     names: Path | None = None,
     learner: str | None = None,
+    fetch: Sequence[str] = (),
     step: Step = lambda done, of, name: None,
 ) -> Collected:
     """Collect folders, archives and notebooks into ``submitted/`` of the course in ``root``.
@@ -50,12 +52,14 @@ def collect(
     ``lesson``: the lesson or assignment that it was handed in for; content decides between an assignment's notebooks, and
     between all lessons where none is named. ``names``: a CSV (``roster``). Its learners are used for this upload, and put on
     the roster that is kept. ``learner``: all of it is from this one.
+    ``fetch``: ``NAME:ADDRESS`` of what systems fetch by themselves.
     Two at a time would judge by what the other is about to replace: a caller holds the course's lock (``only_run``).
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
     finished = finish(root)
     book = LessonBook(root)
     asked = _uploads(root, [Path(path) for path in paths])
+    brought = [fetched_by(one) for one in fetch]
     among = [] if lesson is None else lessons_with_source(root, [lesson])
     asked_for = among[0] if len(among) == 1 else lesson or ""
     told = Enrolment({}, (), ()) if names is None else import_roster(root, names)
@@ -65,9 +69,12 @@ def collect(
     trouble = disk_trouble(UsageError, "the course's folder cannot be written", root / "collected", then)
     with trouble, _waiting_room(root) as room:
         arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
+        arrived += [take_in_fetched(*one, room / str(at), step) for at, one in enumerate(brought, len(asked))]
         desk = Desk(root)
         filed = _filed(arrived, book, desk, roster, among, whose)
-        items = [_as_it_counted(root, asked[item.upload][0], item) for item in filed]
+        items = [
+            _as_it_counted(root, asked[item.upload][0], item) if item.upload < len(asked) else item for item in filed
+        ]
         items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
         items = [_with_word(item, told.said) for item in items]
         collected = _kept(root, arrived, items, asked_for)
@@ -106,26 +113,34 @@ def _filed(
     for at, upload in enumerate(uploads):
         own = [_looked_at(replace(item, upload=at), book) for item in upload.items]
         counted = (item for item in own if item.safe and not is_junk(item.parts))
-        found = owners(
-            Upload(
-                upload.name,
-                [(item.parts, item.guess.lesson) for item in counted],
-                tuple(book.lessons),
-                tuple(systems().values()),
-                {item.parts for item in own if item.archive},
-                roster,
-                places(desk.root).learners(),
-                desk.numbers,
-                lesson,
-            )
+        known = Upload(
+            upload.name,
+            [(item.parts, item.guess.lesson) for item in counted],
+            tuple(book.lessons),
+            tuple(systems().values()),
+            {item.parts for item in own if item.archive},
+            roster,
+            places(desk.root).learners(),
+            desk.numbers,
+            lesson,
         )
+        found = owners_by_system(known, upload.fetched, upload.system) if upload.system else owners(known)
         # If all entries of an archive are of one hour, it was packed then: Moodle since 2022 notes when each was downloaded.
         times = {item.time for item in own if item.time is not None}
         dated = bool(times) and max(times) - min(times) > _DOWNLOADING
         told = [_owned(item, found.get(item.parts, Whose()), learner, desk, dated) for item in own]
         desk.note(replace(item.line, lesson=lesson or item.guess.lesson) for item in told)
         items += told
-    return [_of_lesson(item, among) if item.is_answer else item for item in items]
+    return [
+        _of_lesson(item, among or _told(item, uploads[item.upload], book)) if item.is_answer else item for item in items
+    ]
+
+
+def _told(item: Item, upload: Arrived, book: LessonBook) -> list[str]:
+    """The lessons that a system has a file for; nothing if it says none. One that the course does not have is no lesson of it."""
+    told = upload.fetched[item.parts[0]].lesson if upload.fetched else ""
+    fits = [one for one in book.lessons if told in (one, assignment_of(one))]
+    return fits or [told] * bool(told)
 
 
 def _owned(item: Item, whose: Whose, learner: str, desk: Desk, dated: bool) -> Item:

@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from nbproof.command import Command, Option, Options, option
+from nbproof.command import Command, Option, Options, course_command, option
+from nbproof.errors import UsageError
 from nbproof_lms.system import systems
 
 __all__ = ["COMMANDS", "READING", "reading_of"]
@@ -26,6 +27,13 @@ READING = (
         metavar="NAME",
         help="all of it is this learner's (id or name), and counts, also if names say other things",
     ),
+    option(
+        "--fetch",
+        action="append",
+        default=[],
+        metavar="NAME:ADDRESS",
+        help="have a system fetch what was handed in, such as one of an installed package (docs/doors.md); may be repeated",
+    ),
 )
 """How an upload is read, for `collect` and for `grade --from`."""
 
@@ -33,7 +41,7 @@ _COLLECT = Options(
     (
         option(
             "paths",
-            nargs="+",
+            nargs="*",
             type=Path,
             metavar="PATH",
             help=f"a folder or a zip as an LMS hands it over ({', '.join(systems())}), or notebooks",
@@ -47,7 +55,7 @@ _COLLECT = Options(
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """What was said of how an upload is to be read, as ``nbproof_lms.collect`` takes it."""
-    return {name: getattr(arguments, name) for name in ("lesson", "names", "learner")}
+    return {name: getattr(arguments, name) for name in ("lesson", "names", "learner", "fetch")}
 
 
 def _collect(arguments: argparse.Namespace) -> int:
@@ -56,6 +64,8 @@ def _collect(arguments: argparse.Namespace) -> int:
     from nbproof_lms import collect
     from nbproof_lms.collected_table import print_collected
 
+    if not arguments.paths and not arguments.fetch:
+        raise UsageError("nothing to collect is named", course_command("collect"), course_command("collect PATH"))
     with only_run(arguments.course), progress("collecting") as step:
         collected = collect(arguments.course, arguments.paths, **reading_of(arguments), step=step)
     print_collected(collected, arguments.course)

@@ -1,21 +1,25 @@
 """What the tool has to know of a learning-management system, and where the systems are found that it knows.
 
-Each module in ``systems/`` tells of one: a class, made once as ``SYSTEM``. What the class leaves out is not offered.
+Each module in ``systems/`` tells of one, and so may a package next door (:data:`nbproof.doors.SYSTEMS`): a class, made once.
+What the class leaves out is not offered.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
+from nbproof.doors import SYSTEMS
+from nbproof.errors import CourseError, UsageError
 from nbproof_lms.csv_table import Sheet
 
-__all__ = ["GradeTable", "LmsEntry", "Numbers", "System", "find_system", "systems"]
+__all__ = ["Fetched", "GradeTable", "LmsEntry", "Numbers", "System", "fetch", "find_system", "systems"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,22 @@ class LmsEntry:
     others: tuple[str, ...] = ()
     unsure: str = ""
     said: str = ""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """One hand-in that a system has fetched by itself: no name has to say anything.
+
+    ``who``: the learner's id, or what else the roster has of them; ``path``: the file, or the folder with all that was handed
+    in, on this disk. ``lesson``: of which lesson or assignment, if the system knows it; its content decides otherwise.
+    ``when``, with its time zone, and ``late``, if the system says it: never what a learner wrote, such as a commit's date.
+    """
+
+    who: str
+    path: Path
+    lesson: str = ""
+    when: datetime | None = None
+    late: bool = False
 
 
 Numbers = dict[tuple[str, str], set[tuple[str, str]]]
@@ -79,7 +99,8 @@ class System:
     in every download; ``roster_number``: how the roster writes it, such as ``{}``, if a table tells it.
     ``test_student``: how it calls its own student for tests. ``export``,
     ``upload``: where to click for the table that it wants grades in, and to hand back a zip of pages; empty if it takes none.
-    ``upload_remark``: what else a person has to know of that.
+    ``upload_remark``: what else a person has to know of that. ``address``: what stands behind the colon of
+    ``collect --fetch NAME:ADDRESS``, in words; empty if it fetches nothing.
     """
 
     name = ""
@@ -92,6 +113,7 @@ class System:
     export = ""
     upload = ""
     upload_remark = ""
+    address = ""
 
     @property
     def option(self) -> str:
@@ -116,6 +138,10 @@ class System:
         """What a name says that one of the patterns fits; None if this LMS has not given it after all."""
         return None
 
+    def fetch(self, address: str) -> Iterable[Fetched]:
+        """All that was handed in there. Raises CourseError, which says what a person can do."""
+        return ()
+
     def grade_table(self, sheet: Sheet) -> GradeTable | None:
         """What is where in an export of its gradebook; None if it is none."""
         return None
@@ -133,12 +159,32 @@ def _greedy(pattern: re.Pattern[str]) -> re.Pattern[str]:
 
 @cache
 def systems() -> dict[str, System]:
-    """Every system that a module in ``systems/`` tells of, by name."""
+    """Every system that a module in ``systems/`` tells of, or a package next door, by name. Raises UsageError."""
     package = import_module("nbproof_lms.systems")
     modules = (import_module(f"{package.__name__}.{found.name}") for found in iter_modules(package.__path__))
-    return {module.SYSTEM.name: module.SYSTEM for module in modules}
+    own = {module.SYSTEM.name: module.SYSTEM for module in modules}
+    place = f"entry points {SYSTEMS.group}"
+    others = (SYSTEMS.load(name, place) for name in sorted(SYSTEMS.installed()))
+    return {**{one.name: one for one in others}, **own}
 
 
 def find_system(option: str) -> System:
     """The system that the command line calls so."""
     return next(system for system in systems().values() if system.option == option)
+
+
+def fetch(told: str) -> tuple[System, list[Fetched]]:
+    """What ``NAME:ADDRESS`` says. Raises UsageError if there is no such system, or if it could not fetch."""
+    name, _, address = told.partition(":")
+    able = {one.option: one for one in systems().values() if one.address}
+    if name not in able:
+        raise SYSTEMS.unknown(name, "--fetch", able)
+    if not address:
+        raise UsageError(f"{name} needs an address: {able[name].address}", "--fetch", f"--fetch {name}:ADDRESS")
+    try:
+        return able[name], list(able[name].fetch(address))
+    except CourseError:
+        raise
+    except Exception as error:
+        fact = f"{name} could not fetch what was handed in: {type(error).__name__}: {error}"
+        raise UsageError(fact, address, "mend that, then run the same command again; nothing was changed") from error

@@ -21,9 +21,9 @@ from functools import cached_property
 from nbproof.grouping import grouped
 from nbproof_lms.names import bare, plain, why_no_learner
 from nbproof_lms.roster import Roster
-from nbproof_lms.system import LmsEntry, Numbers, System
+from nbproof_lms.system import Fetched, LmsEntry, Numbers, System
 
-__all__ = ["Parts", "Upload", "Whose", "owners"]
+__all__ = ["Parts", "Upload", "Whose", "owners", "owners_by_system"]
 
 _DEEPEST = 8
 _AROUND = {"submissions", "submitted", "downloads"}
@@ -172,6 +172,23 @@ def owners(upload: Upload) -> dict[Parts, Whose]:
     system = systems[0] if systems else System()
     found = _Numbered(upload, system).found() if systems else _arranged(upload, heads)
     return {parts: _owner(parts, upload.depth, found, system) for parts, _ in upload.places}
+
+
+def owners_by_system(upload: Upload, fetched: Mapping[str, Fetched], system: str) -> dict[Parts, Whose]:
+    """The same where a system has fetched the files, and says whose each is. ``fetched``: by the first part of their places."""
+    names: dict[Parts, str] = {(head,): one.who for head, one in fetched.items()}
+    roster = upload.roster
+    found = upload.new(names) if roster is None else {head: _on_roster(who, roster) for head, who in names.items()}
+    entries = {head: LmsEntry(one.who, when=one.when, late=one.late) for head, one in fetched.items()}
+    told = {head: replace(one, entry=entries[head[0]], system=system) for head, one in found.items()}
+    return {parts: replace(told[parts[:1]], file=parts[-1]) for parts, _ in upload.places}
+
+
+def _on_roster(who: str, roster: Roster) -> Whose:
+    known = roster.named(who) or roster.numbered(who)
+    if len(known) == 1:
+        return Whose(min(known))
+    return Whose(why=f"it may belong to {_listed(known)}" if known else f"the roster has no learner {who!r}")
 
 
 def _owner(parts: Parts, depth: int, found: Mapping[Parts, Whose], system: System) -> Whose:

@@ -6,6 +6,9 @@ import itertools
 import linecache
 import os
 import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -180,3 +183,16 @@ def looked_at() -> Callable[[str], bs4.BeautifulSoup]:
         return tree
 
     return parse
+
+
+@pytest.fixture(scope="session")
+def plugins() -> Iterator[Path]:
+    """A folder for ``PYTHONPATH`` with the packages of examples/plugins/, as pip installs them."""
+    # Not in a folder for temporary files: no sealed process sees those.
+    with tempfile.TemporaryDirectory(prefix="plugins-", dir=sys.prefix) as folder:
+        made = Path(folder)
+        shutil.copytree(Path(__file__).parents[1] / "examples" / "plugins", made / "from")
+        quiet = ["--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check"]
+        command = [sys.executable, "-m", "pip", "install", *quiet, "--target", str(made / "to")]
+        subprocess.run([*command, *map(str, sorted((made / "from").iterdir()))], check=True)
+        yield made / "to"

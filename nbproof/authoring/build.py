@@ -34,6 +34,8 @@ from nbproof.limits import GradingLimits
 from nbproof.places import course_config, places
 from nbproof.run.journal import keep_version
 from nbproof.text import counted
+from nbproof.values.leaf import refuse_unknown_leaves
+from nbproof.values.words import words
 
 __all__ = [
     "LIMITS",
@@ -118,8 +120,11 @@ def _nbgrader(cell: Cell, folded: bool) -> dict[str, Any]:
 def build(root: Path, names: list[str] | None = None, say: Callable[[str], None] = print) -> list[Path]:
     """Derive source and release of the named lessons, or of all. Returns the files that changed.
 
-    Raises LessonError, before anything is written, for a lesson that cannot be read, or has an exercise with no text above it.
+    Raises CourseError, before anything is written, for a lesson that cannot be read, or has an exercise with no text above it,
+    and for a leaf type or a language of the course that is not installed.
     """
+    refuse_unknown_leaves()
+    words()
     folders = [folder.name for folder in find_lessons(root, names)]
     lessons = [lesson for lesson in read_lessons(root) if lesson.slug in folders]
     for violation in (one for lesson in lessons for one in amiss(lesson)):

@@ -57,6 +57,10 @@ class Case:
         """A new ``pandas.DataFrame``, a column for each name: of ``float``, of ``int`` (2 to 99), or of some of these items."""
         return leaf_named("pandas").drawn(self.seed_of(name), (rows,), True, columns)
 
+    def of(self, library: str, name: str, *shape: int, positive: bool = False, dtype: Any = None) -> Any:
+        """A new value of another leaf type of the course, as that draws it."""
+        return leaf_named(library).drawn(self.seed_of(name), shape, positive, dtype)
+
     def integer(self, name: str, low: int, high: int) -> int:
         """An integer from ``low`` to ``high``, both included."""
         return random.Random(self.seed_of(name)).randint(low, high)

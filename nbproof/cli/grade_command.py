@@ -11,6 +11,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -60,6 +61,9 @@ from nbproof_lms.commands import reading_of
 from nbproof_lms.placing import finish
 from nbproof_lms.roster import members_of
 from nbproof_lms.settling import but_settled, forget_others, without_place
+
+if TYPE_CHECKING:
+    from nbproof.run.pool import PoolMaker
 
 __all__ = ["grade", "watching"]
 
@@ -116,6 +120,7 @@ class _Desk:
         # What costs somebody marks is said in any case.
         self.warnings = Console(stderr=True, soft_wrap=True) if request.quiet else self.console
         self.counting = Watch()
+        self.pool: PoolMaker | None = None
 
     def say(self, text: str) -> None:
         """Print it, unless ``--quiet`` was asked for."""
@@ -152,6 +157,7 @@ class _Desk:
         for line in (*not_obeyed(course_config(self.root)), *_unbuilt(self.root, lessons)):
             say(self.warnings, line)
         chosen = isolation_or_refuse(request.unsafe, request.isolation)
+        self.pool = self._pool(chosen.level)
         self.say(chosen.line)
         self.settle()
         root = self.root
@@ -224,7 +230,7 @@ class _Desk:
         return told
 
     def _collect(self) -> Collected | None:
-        if not self.request.uploads:
+        if not (self.request.uploads or self.request.fetch):
             for line in finish(self.root):
                 say(self.warnings, printable(line))
             return None
@@ -248,6 +254,15 @@ class _Desk:
             )
         return intake
 
+    def _pool(self, level: Isolation) -> PoolMaker | None:
+        """What marks, if it is not this machine."""
+        request = self.request
+        if not request.pool:
+            return None
+        from nbproof.run.pool import pool_named
+
+        return pool_named(request.pool, "--pool", isolation=level, workers=request.workers)
+
     def _graded(self, intake: Intake, lessons: list[str], level: Isolation) -> GradedClass:
         request = self.request
         # Slow to import: the engine's own process is on its way meanwhile.
@@ -265,6 +280,7 @@ class _Desk:
                 force=request.force,
                 isolation=level,
                 workers=request.workers,
+                pool=self.pool,
                 seed=request.seed,
                 launched=self.launched,
                 watch=self.counting,

@@ -45,7 +45,13 @@ def head_start(request: Namespace) -> Iterator[Launched | None]:
 def graded_is_the_demo(request: Namespace) -> bool:
     """Whether nobody has handed in anything, and no class is known: then the simulated class is graded."""
     root: Path = request.course
-    if request.only or request.uploads or places(root).learners() or not any(root.glob("lessons/*/lesson.py")):
+    if (
+        request.only
+        or request.uploads
+        or request.fetch
+        or places(root).learners()
+        or not any(root.glob("lessons/*/lesson.py"))
+    ):
         return False
     from nbproof_lms.roster import is_class_known
 
@@ -53,12 +59,19 @@ def graded_is_the_demo(request: Namespace) -> bool:
 
 
 def _launched(request: Namespace) -> Launched | None:
-    """None if nothing is to be marked, as far as a quick look tells."""
+    """None if nothing is to be marked here, as far as a quick look tells."""
+    if request.pool:
+        return None
     demo = graded_is_the_demo(request)
     folder = request.course / DEMO if demo else request.course
     intake = take_in(folder, lessons_with_source(request.course, request.names_of_lessons))
     there = bool(intake.submissions)
-    if not (request.uploads or (demo and not there) or (there and (request.force or anything_new(folder, intake)))):
+    if not (
+        request.uploads
+        or request.fetch
+        or (demo and not there)
+        or (there and (request.force or anything_new(folder, intake)))
+    ):
         return None
     pages = len(intake.submissions) or _MOST_WRITERS
     writers = 0 if request.no_feedback else min(pages, os.cpu_count() or 1, _MOST_WRITERS)

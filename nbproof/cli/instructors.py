@@ -37,6 +37,12 @@ _GRADE = Options(
         ),
         option("--force", action="store_true", help="also grade what did not change"),
         option("--workers", type=_positive, metavar="N", help="submissions graded at a time (default: one per core)"),
+        option(
+            "--pool",
+            default="",
+            metavar="NAME[:ADDRESS]",
+            help="where submissions are marked: a pool of an installed package (docs/doors.md; default: local, this machine)",
+        ),
         option("--seed", type=int, help="test cases of an earlier run (default: fresh ones)"),
         option("--quiet", action="store_true", help="print only what went wrong, and one last line"),
         option(
@@ -74,7 +80,7 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _grade(arguments: argparse.Namespace) -> int:
-    if not arguments.uploads and any(reading_of(arguments).values()):
+    if not (arguments.uploads or arguments.fetch) and any(reading_of(arguments).values()):
         raise UsageError(
             "--lesson, --names and --learner say how to read an upload, and there is none",
             course_command("grade"),
@@ -194,6 +200,14 @@ _REPORT = Options(
             choices=tuple(NO_GRADE),
             help="grade files give 0, not nothing, to those who handed in nothing (missing), or only what cannot be graded "
             "(ungraded; what was settled gets 0 anyway); a grade that the LMS has, or excused, stays; may be repeated",
+        ),
+        option(
+            "--format",
+            action="append",
+            default=[],
+            dest="formats",
+            metavar="NAME",
+            help="also write the report as a format of an installed package (docs/doors.md); may be repeated",
         ),
         option("--excel", action="store_true", help="CSV files with the mark that Excel needs to read UTF-8"),
         option("--json", action="store_true", help="print report.json instead of the table"),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nbproof import doors
 from nbproof.command import Command, Options, course_in, module_name, option, this_program, with_extra
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError, UsageError
@@ -135,7 +137,27 @@ def _commands() -> list[Command]:
         from nbproof_lms.commands import COMMANDS as NEXT_DOOR
 
         found += [*NEXT_DOOR, *OF_INSTRUCTORS, *OF_AUTHORS]
-    return found
+    return [*found, *_from_next_door({one.name for one in found})]
+
+
+def _from_next_door(taken: set[str]) -> Iterator[Command]:
+    """The commands of other packages. One that cannot be had is named, and the others work.
+
+    ``taken``: names that are not free.
+    """
+    for name in sorted(doors.COMMANDS.installed()):
+        try:
+            if name in taken:
+                raise UsageError(f"there is a command {name!r} already", f"entry points {doors.COMMANDS.group}")
+            command = doors.COMMANDS.load(name, f"entry points {doors.COMMANDS.group}")
+            if not isinstance(command, Command) or command.name != name:
+                raise UsageError(
+                    f"what is installed as the command {name!r} is none: {command!r:.60}", "nbproof.command.Command"
+                )
+        except UsageError as error:
+            print(f"! {error.fact} ({error.place})", file=sys.stderr)
+        else:
+            yield command
 
 
 def _lab_arguments(command: argparse.ArgumentParser) -> None:

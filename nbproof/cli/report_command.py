@@ -13,7 +13,7 @@ from nbproof.command import course_command
 from nbproof.gradebook.marks import ClassResults, by_assignment
 from nbproof.key import Key
 from nbproof.report.records import outdated, read_class, withdrawn
-from nbproof.report.report import make_report
+from nbproof.report.report import find_formats, make_report
 from nbproof.report.statistics import late_lines, marker_lines, missing_lines
 from nbproof.run.batch import follow_marks
 from nbproof.terminal import console_for_output, progress, say
@@ -39,6 +39,7 @@ def report(request: Namespace) -> int:
     ``request``: a call of the command.
     """
     exports = exports_of(request)
+    formats = find_formats(request.formats)
     chosen = columns_of(request.column)
     with progress("reading") as step:
         known = known_of(request.course)
@@ -54,11 +55,13 @@ def report(request: Namespace) -> int:
     folder = request.out or request.course / "report" / "+".join(request.names).replace("/", "-")
     with progress("report"):
         files = {f"{name}.csv": file.data for name, file in made.items()}
-        told = make_report(request.course, results, folder, files, request.excel, request.names)
+        told = make_report(request.course, results, folder, files, request.excel, request.names, formats)
     if request.json:
         print((folder / "report.json").read_text(encoding="utf-8"))
     else:
         _print_report(request.course, results, told, folder / "index.html", seen)
+    for one in formats:
+        print(f"written:   {(folder / one.file).resolve()}", file=sys.stderr if request.json else sys.stdout)
     outrun = outdated(results)
     astray = astray_lines(without_place(request.course, others), request.course)
     lines = [*moved, *outrun, *astray, *marker_lines(results.marks.values(), request.course)]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from nbproof.authoring.secret_lines import Secrets, read_secrets
 from nbproof.cells import ITS_TESTS, is_made_up
@@ -37,6 +37,7 @@ from nbproof.feedback.own_code import (
     shortened,
     visible,
 )
+from nbproof.feedback.page_texts import page_text, page_texts
 from nbproof.feedback.page_writer import Task
 from nbproof.files import digest_of
 from nbproof.front_end import prose
@@ -60,14 +61,6 @@ __all__ = [
     "refusal_page",
 ]
 
-_ADVICE = {
-    Status.TIMEOUT: "The usual reason is a loop that never ends: while such a cell runs, `[*]` stands beside it. Your other "
-    "exercises were graded without it.",
-    Status.OUT_OF_MEMORY: "The usual reasons are a list that grows in every pass, or values much larger than they need to "
-    "be. Your other exercises were graded without it.",
-    Status.KILLED: "`exit()`, `quit()` and `os._exit()` end Python itself, and with it the check. Your other exercises were "
-    "graded without it.",
-}
 _LONG = 110
 """Characters of a sentence that can be read at a glance."""
 _PIXELS = 96
@@ -147,9 +140,9 @@ class Card:
     def words(self) -> str:
         """How it ended. Beside a person's points the engine's word would be another opinion."""
         if self.by_hand:
-            return "Marked by your instructor"
+            return page_text("page by hand")
         partly = self.score and self.status is not Status.PASSED
-        return "Partly right" if partly else words().text(f"status {self.status}")
+        return page_text("page partly") if partly else words().text(f"status {self.status}")
 
     def tell(self, sentence: str) -> None:
         """Say what ended it, and where in the learner's cell."""
@@ -165,11 +158,11 @@ class ExerciseCard(Card):
         self.outcome, status, reason = outcome, outcome.status, outcome.reason
         # The cell's own error has said it all.
         self.is_broken = reason is not None and reason.cause is Cause.ERROR and not self.score
-        self.advice = _ADVICE.get(status, "")
+        self.advice = page_text(f"page advice {status}")
         if status is not Status.PASSED:
             self.made = learner.made(self.run)
         if status is Status.NOT_ANSWERED:
-            self.sentence, self.answer = "Nothing was written into this cell.", ""
+            self.sentence, self.answer = page_text("page unwritten cell"), ""
             self.way_in = exercise_hints().get(outcome.id)
         elif self.waits or status in FAULTS or self.is_broken:
             self.tell(words().outcome(outcome))
@@ -190,7 +183,8 @@ class ExerciseCard(Card):
         if difference is None or not self.is_long(fault):
             return self.learner.clean(words().finding(fault) or words().outcome(self.outcome), 600)
         more = words().summary(difference)
-        said = f"`{words().place(difference)}` is not what was asked for{': ' if more else ''}{more}."
+        key = "page not asked for more" if more else "page not asked for"
+        said = page_text(key, where=words().place(difference), more=more)
         return self.learner.clean(said, 600)
 
     def is_long(self, fault: Finding) -> bool:
@@ -215,10 +209,10 @@ class WrittenCard(Card):
         if self.answer == "\n\n".join(cell.source for _, cell in own):
             self.answer = ""  # of a task: its cells say it
         if not one.answered:
-            self.sentence, self.answer = "Nothing was written here.", ""
+            self.sentence, self.answer = page_text("page unwritten"), ""
             return
         self.made = learner.made(self.run)
-        read = "A person reads this answer. Its points come with their marks." if self.waits else ""
+        read = page_text("page is read") if self.waits else ""
         if self.run.error:
             self.tell(words().text("because of error", detail=self.run.error))
             self.advice = read
@@ -267,13 +261,29 @@ def _templates() -> Environment:
     )
     found.filters |= {
         "prose": _prose,
-        "points": "{:.4g}".format,
+        "points": _points,
         "share": _share,
         "coloured": coloured,
     }
     found.globals["css"] = Markup((_FOLDER / "page.css").read_text(encoding="utf-8"))  # noqa: S704 ours
-    found.globals |= {"drawn": drawn, "unsaid": ITS_TESTS}
+    found.globals |= {"drawn": drawn, "unsaid": ITS_TESTS, "points": _points}
+    found.globals |= {"text": page_text, "texts": page_texts, "filled": _filled}
     return found
+
+
+_points = "{:.4g}".format
+
+
+def _filled(key: str, **about: tuple[str, str]) -> Markup:
+    """A sentence with elements of HTML in it. ``about``: of each place in it the element, with its attributes, and its text."""
+    made = {name: _element(*one) for name, one in about.items()}
+    return escape(page_text(key, **{name: f"{{{name}}}" for name in about})).format_map(made)
+
+
+def _element(element: str, text: str) -> Markup:
+    if not element:
+        return escape(text)
+    return Markup(f"<{element}>{escape(text)}</{element.partition(' ')[0]}>")  # noqa: S704 ours, and escaped
 
 
 def _prose(text: str) -> Markup:
@@ -352,7 +362,7 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
         seed=verdict.seed,
         graded=in_utc(datetime.fromtimestamp(graded, UTC)),
         helps=any(exercise_named(one.id) for one in verdict.exercises),
-        goal="Full marks." if cards and right == cards else "",
+        goal=page_text("page full marks") if cards and right == cards else "",
     )
 
 
@@ -399,13 +409,12 @@ def _render(
 def _when(marks: Mark) -> str:
     """When it was handed in and when it was due, and what being late costs; as far as that is known."""
     late, penalty = marks.late, marks.penalty
-    told = [f"Handed in {in_utc(late.handed_in)}."] if late.handed_in else []
+    told = [page_text("page handed in", when=in_utc(late.handed_in))] if late.handed_in else []
     if late.due:
-        told.append(f"Due {in_utc(late.due)}{', with your extension' if late.extended else ''}.")
+        told.append(page_text("page due extended" if late.extended else "page due", when=in_utc(late.due)))
     if late.seconds > 0 or penalty:
         # Who was late only by an LMS's word has a second of lateness, and no time of handing in.
         by_word = late.handed_in is None and late.seconds <= 1
-        how = "Late" if by_word else f"Late by {duration(late.seconds)}"
-        cost = f"points taken off: {penalty:.4g}" if penalty else "no points are taken off"
-        told.append(f"{how}; {cost}.")
+        how = page_text("page late" if by_word else "page late by", time=duration(late.seconds))
+        told.append(page_text("page late costs" if penalty else "page late is free", how=how, points=f"{penalty:.4g}"))
     return " ".join(told)

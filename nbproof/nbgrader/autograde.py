@@ -33,6 +33,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
 
     unsafe = Bool(False, help="run submissions without isolation if the machine offers none").tag(config=True)
     isolation = Unicode("", help="demand this level, full or reduced (default: the best there is)").tag(config=True)
+    pool = Unicode("", help="where submissions are marked, as --pool of the command grade says it").tag(config=True)
     anyway = Bool(False, help="also grade a lesson if its reference answers lose marks here").tag(config=True)
 
     def __init__(self, config: Config | None = None, **given: object) -> None:
@@ -55,6 +56,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         from nbproof.run.batch import grade_class
         from nbproof.run.journal import only_run
         from nbproof.run.options import not_obeyed
+        from nbproof.run.pool import pool_named
         from nbproof_lms.attendance import late_by_word
 
         root = Path(converter.coursedir.root)
@@ -74,6 +76,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
                 force=converter.force,
                 isolation=chosen.level,
                 anyway=self.anyway,
+                pool=pool_named(self.pool, "c.Mark.pool in nbgrader_config.py", isolation=chosen.level),
                 config=config,
                 late=late_by_word(root),
             )

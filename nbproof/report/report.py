@@ -22,7 +22,8 @@ import hashlib
 import itertools
 import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,8 @@ from nbproof.cells import is_made_up
 from nbproof.command import module_name
 from nbproof.course_file import the_course
 from nbproof.csv_text import csv_of
-from nbproof.errors import CourseError, disk_trouble
+from nbproof.doors import FORMATS
+from nbproof.errors import CourseError, UsageError, disk_trouble
 from nbproof.feedback.own_code import harmless
 from nbproof.files import replace_file
 from nbproof.front_end import prose
@@ -52,9 +54,31 @@ from nbproof.report.statistics import (
 )
 from nbproof.values.results import Status
 
-__all__ = ["SCHEMA", "html_of", "make_report", "tables", "write_files"]
+__all__ = ["SCHEMA", "Format", "find_formats", "html_of", "make_report", "tables", "write_files"]
 
 _PAGES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class Format:
+    """One more way to write a report, which a package next door has (:data:`nbproof.doors.FORMATS`)."""
+
+    file: str
+    """What the file is called, beside ``report.json``."""
+    write: Callable[[Mapping[str, Any]], bytes]
+    """What stands in it. It is given what ``report.json`` holds, as plain data of its own."""
+
+
+def find_formats(names: Sequence[str]) -> list[Format]:
+    """The formats of these names. Raises UsageError if one is not installed, or is none."""
+    found = {name: FORMATS.load(name, "--format") for name in dict.fromkeys(names) if name not in FORMATS.own}
+    for name, one in found.items():
+        if not isinstance(one, Format) or Path(one.file).name != one.file:
+            fact = f"what is installed as the format {name!r} is none: {one!r:.60}"
+            raise UsageError(
+                fact, "--format", "its author has to make it a nbproof.report.report.Format (docs/doors.md)"
+            )
+    return list(found.values())
 
 
 def make_report(
@@ -64,8 +88,9 @@ def make_report(
     files: Mapping[str, bytes],
     excel: bool = False,
     names: Sequence[str] = (),
+    formats: Sequence[Format] = (),
 ) -> dict[str, list[dict[str, Any]]]:
-    """Write ``index.html``, CSV files, ``report.json``, and these ``files`` into a folder. Raises CourseError.
+    """Write ``index.html``, CSV files, ``report.json``, these ``files`` and ``formats`` into a folder. Raises CourseError.
 
     ``names``: the lessons that it is about, if not about all; its title names them.
     """
@@ -83,7 +108,9 @@ def make_report(
             "anonymous": False,
             "lessons_asked": [*names],
         }
-        write_files(folder, head, made, excel)
+        text = write_files(folder, head, made, excel)
+        for one in formats:
+            replace_file(folder / one.file, one.write(json.loads(text)))
         for name, data in files.items():
             replace_file(folder / name, data)
     return made
@@ -181,10 +208,12 @@ def _scores(mark: Mark) -> list[dict[str, Any]]:
 
 def write_files(
     out: Path, head: Mapping[str, Any], made: Mapping[str, list[dict[str, Any]]], excel: bool = False
-) -> None:
-    """Write a CSV file for each table, and all as ``report.json``, each whole or not at all. Raises OSError."""
+) -> str:
+    """Write a CSV file for each table, and all as ``report.json``, each whole or not at all; returns that. Raises OSError."""
     for name, rows in made.items():
         names = [list(rows[0])] if rows else []
         replace_file(out / f"{name}.csv", csv_of([*names, *(list(row.values()) for row in rows)], excel))
     whole = {"schema": SCHEMA, **head, **made}
-    replace_file(out / "report.json", json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
+    replace_file(out / "report.json", text)
+    return text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import os
 import re
@@ -18,6 +19,7 @@ from traitlets.config import Config
 
 from nbproof.cells import CellKind, grading_of, kind_of, name_of, text_of
 from nbproof.course_file import the_course
+from nbproof.doors import LANGUAGES, LEAVES
 from nbproof.files import digest_of
 from nbproof.handed_out import digest_of_visible
 from nbproof.limits import GradingLimits
@@ -40,7 +42,7 @@ __all__ = [
 
 
 def leaf_versions() -> dict[str, str]:
-    """The versions of the course's leaf types. Nothing of them is imported."""
+    """The versions of the libraries of the course's leaf types. Nothing of them is imported."""
     found = {}
     for name in the_course().leaves:
         try:
@@ -74,7 +76,7 @@ def graded_by() -> dict[str, Path]:
         one.language or "nbproof.values.words",
         *(f"nbproof.values.leaves.{name}" for name in one.leaves),
     ]
-    found: dict[str, Path] = {}
+    found = _from_next_door()
     while waiting:
         name = waiting.pop()
         path = _file_of(name)
@@ -85,6 +87,15 @@ def graded_by() -> dict[str, Path]:
         for module, listed, plain in _IMPORT.findall(path.read_text(encoding="utf-8")):
             waiting += [module, *(f"{module}.{other}" for other in re.findall(r"\w+", listed or plain))]
     return found
+
+
+def _from_next_door() -> dict[str, Path]:
+    """The modules of packages next door that a verdict depends on: those of the course's leaf types and of its language."""
+    one = the_course()
+    asked = [(LEAVES, name) for name in one.leaves] + [(LANGUAGES, one.language)]
+    entries = (entry for door, name in asked for entry in door.installed().get(name, ()))
+    specs = {entry.module: importlib.util.find_spec(entry.module) for entry in entries}
+    return {name: Path(spec.origin) for name, spec in specs.items() if spec is not None and spec.origin}
 
 
 def _file_of(module: str) -> Path | None:

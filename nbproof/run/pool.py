@@ -1,6 +1,6 @@
 """Where submissions are marked side by side: an executor of ``concurrent.futures``, here threads of this process, each with a
 sealed worker at a time. A submission that ended the place where it was marked is tried last and alone. If it does so again, it
-is given up.
+is given up. Another pool is a package's next door: :func:`pool_named`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, Thr
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from nbproof.doors import POOLS
 from nbproof.errors import CourseError
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
@@ -24,7 +25,7 @@ from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.launch import Launched
 from nbproof.text import in_one_line
 
-__all__ = ["Pool", "PoolMaker", "Reader", "local_pool", "marked", "outcome"]
+__all__ = ["Pool", "PoolDoor", "PoolMaker", "Reader", "local_pool", "marked", "outcome", "pool_named"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,24 @@ class Pool:
 
 PoolMaker = Callable[[Mapping[str, Blueprint], int, GradingLimits], contextlib.AbstractContextManager[Pool]]
 """Makes the pool that marks one class. Called only if there is something to mark."""
+
+
+class PoolDoor(Protocol):
+    """What a package next door has as a pool (:data:`nbproof.doors.POOLS`)."""
+
+    def __call__(self, address: str, *, isolation: Isolation, workers: int | None) -> PoolMaker:
+        """``address``: what stands behind the colon, in words of the pool's own; ``isolation``: what a submission must have
+        wherever it is marked; ``workers``: how many at a time, if somebody says so. Raises CourseError."""
+
+
+def pool_named(told: str, place: str, *, isolation: Isolation, workers: int | None = None) -> PoolMaker | None:
+    """The pool of ``NAME`` or ``NAME:ADDRESS``, as read at ``place``; None for this machine's own. Raises UsageError."""
+    name, _, address = told.partition(":")
+    if name in ("", *POOLS.own):
+        return None
+    door: PoolDoor = POOLS.load(name, place)
+    return door(address, isolation=isolation, workers=workers)
+
 
 Reader = Callable[[HandIn], HandIn]
 """Reads what was handed in, just before it is marked. Raises Damaged or OSError."""

@@ -81,7 +81,7 @@ class Engine:
                 raise EngineFailed(
                     f"the grading engine cannot start: {reason.strip().splitlines()[-1]}",
                     this_python(),
-                    f"{with_extra('grading')}; then grade again",
+                    f"{said.get('next') or with_extra('grading')}; then grade again",
                 )
             self._control.settimeout(None)
             threading.Thread(target=self._listen, args=(self._control,), daemon=True).start()

@@ -22,9 +22,11 @@ import sys
 import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbproof.course_file import the_course, use_course
+from nbproof.errors import CourseError, UsageError
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.syscalls import call
 
@@ -61,6 +63,7 @@ def main() -> int:
         for name in os.environ.pop("NBPROOF_WARM", "").split():
             with contextlib.suppress(Exception):  # a learner's import says what is wrong with it
                 importlib.import_module(name)
+        _refuse_threads()
         gc.freeze()
         gc.enable()
         for descriptor in json.loads(sys.argv[7]):
@@ -72,9 +75,12 @@ def main() -> int:
             # At full isolation the first fork after confine is process 1 of a pid namespace: when it ends, all workers end.
             # At the reduced level this process ends what that fork leaves behind, should it be killed.
             _keep(control, isolation)
-    except Exception:
+    except Exception as error:
+        told = {"failed": traceback.format_exc(limit=-3)}
+        if isinstance(error, CourseError):
+            told = {"failed": error.fact, "next": error.next_command}
         with contextlib.suppress(OSError):
-            control.send(json.dumps({"failed": traceback.format_exc(limit=-3)}).encode())
+            control.send(json.dumps(told).encode())
         return 1
     try:
         control.send(json.dumps({"ready": True}).encode())
@@ -85,6 +91,18 @@ def main() -> int:
     server.end_all()
     # Taking an interpreter of this size apart properly costs a second, and has nothing to save.
     os._exit(0)
+
+
+def _refuse_threads() -> None:
+    """Raise UsageError if something that was imported has started a thread: a fork has no threads, and their locks stay shut."""
+    tasks = Path("/proc/self/task").iterdir()
+    names = sorted((task / "comm").read_text().strip() for task in tasks if task.name != str(os.getpid()))
+    if names:
+        raise UsageError(
+            f"what lessons import has started threads ({', '.join(names)}), and a process with threads cannot be forked",
+            "",
+            "take the library that starts them out of warm in course.toml; of a leaf type, see docs/doors.md",
+        )
 
 
 def _fork_writer(module: str, descriptor: int) -> None:

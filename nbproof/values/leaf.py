@@ -1,8 +1,8 @@
 """Leaf types: libraries that bring values of their own, besides Python's. ``course.toml`` names those of a course.
 
-This is all that the tool knows of such a library. One module in :mod:`nbproof.values.leaves` says it of each; nothing else
-here imports the library, and that module is imported only in a course that names it. A process that will run a learner's code
-imports it before that code begins: :func:`warm_up`.
+This is all that the tool knows of such a library. One module in :mod:`nbproof.values.leaves`, or a package next door
+(:data:`nbproof.doors.LEAVES`), says it of each; nothing else here imports the library, and that module is imported only in a
+course that names it. A process that will run a learner's code imports it before that code begins: :func:`warm_up`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from nbproof.command import this_python
 from nbproof.course_file import the_course
+from nbproof.doors import LEAVES
 from nbproof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,9 +33,13 @@ __all__ = [
     "not_a_number",
     "plugged",
     "refuse_missing_leaves",
+    "refuse_unknown_leaves",
     "seeded",
     "warm_up",
 ]
+
+_TAKEN = "dlpu"
+"""Marks of what is no leaf type's on the wire (nbproof/sandbox/evidence_wire.py)."""
 
 ITEM_SIZES: Mapping[str, int] = {
     "float16": 2,
@@ -76,9 +81,9 @@ class Leaf:
     __slots__ = ()
 
     name: ClassVar[str]
-    """In ``course.toml``; what the library is installed as, and the name of the module that holds this."""
+    """In ``course.toml``; what the library is installed as, and the name of the module or entry point that holds this."""
     mark: ClassVar[str]
-    """One letter for records of it on the wire: no other leaf type has it."""
+    """One character for records of it on the wire: no other leaf type of a course has it."""
     noun: ClassVar[str]
     """What one of its values is called: ``a tensor``; another language (nbproof/values/words.py) has its own noun."""
     folder: ClassVar[str]
@@ -139,25 +144,54 @@ def leaf_types() -> tuple[Leaf, ...]:
 
 @cache
 def plugged(names: tuple[str, ...]) -> tuple[Leaf, ...]:
-    """The leaf types of these libraries."""
+    """The leaf types of these libraries: the tool's own, or those of packages next door. Raises UsageError."""
+    refuse_unknown_leaves()
     for library in names:
         _refuse_missing(library)
-    return tuple(importlib.import_module(f"nbproof.values.leaves.{library}").LEAF for library in names)
+    found = tuple(map(_leaf, names))
+    for leaf in found:
+        rivals = [other.name for other in found if other.mark == leaf.mark]
+        if len(rivals) > 1:
+            fact = f"the leaf types {' and '.join(rivals)} have the same mark, {leaf.mark!r}"
+            raise UsageError(fact, _place(), "use one of them in a course, or ask its author for another mark")
+    return found
+
+
+def _leaf(library: str) -> Leaf:
+    if library in LEAVES.own:
+        return cast(Leaf, importlib.import_module(f"nbproof.values.leaves.{library}").LEAF)
+    leaf = LEAVES.load(library, _place())
+    if not isinstance(leaf, Leaf) or leaf.name != library or len(leaf.mark) != 1 or leaf.mark in _TAKEN:
+        fact = f"what is installed as the leaf type {library!r} is none: {leaf!r:.60}"
+        wanted = f"a nbproof.values.leaf.Leaf with this name, and with a mark that is one character, not of {_TAKEN!r}"
+        raise UsageError(fact, _place(), f"its author has to make it {wanted} (docs/doors.md)")
+    return leaf
+
+
+def refuse_unknown_leaves() -> None:
+    """Raise UsageError if this course names a leaf type that nobody has. Imports none of them."""
+    others = [library for library in the_course().leaves if library not in LEAVES.own]
+    found = LEAVES.installed() if others else {}
+    for library in others:
+        if library not in found:
+            raise LEAVES.unknown(library, _place(), found)
 
 
 def refuse_missing_leaves() -> None:
-    """Raise UsageError if a library of this course's leaf types is not installed. Imports none of them."""
+    """The same, and if a library of its leaf types is not installed."""
+    refuse_unknown_leaves()
     for library in the_course().leaves:
         _refuse_missing(library)
 
 
+def _place() -> str:
+    return f"{the_course().folder / 'course.toml'}: leaves"
+
+
 def _refuse_missing(library: str) -> None:
-    place = f"{the_course().folder / 'course.toml'}: leaves"
-    if importlib.util.find_spec(f"nbproof.values.leaves.{library}") is None:
-        raise UsageError(f"no leaf type is called {library!r}", place, "choose from: numpy, pandas, torch")
     if importlib.util.find_spec(library) is None:
         fact = f"the leaf type {library} needs {library}, which is not installed"
-        raise UsageError(fact, place, f"{this_python()} -m pip install {library}")
+        raise UsageError(fact, _place(), f"{this_python()} -m pip install {library}")
 
 
 def leaf_named(name: str) -> Leaf:

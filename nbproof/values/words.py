@@ -1,7 +1,8 @@
 """All that a learner reads in a notebook: panel, help and progress, in English sentences. No code reads them again.
 
-Another language is one more module: ``WORDS = Language({...})`` with the texts of :data:`TEXTS` in that language, and
-``course.toml`` names it, ``language = "my_course.german"``. What it leaves out is said in English; where its grammar wants
+Another language is one more module: ``WORDS = Language({...})`` with the texts of :data:`TEXTS` in that language. A package
+next door has it (:data:`nbproof.doors.LANGUAGES`), or the course's own: ``course.toml`` names it, ``language = "german"`` or
+``language = "my_course.german"``. What it leaves out is said in English; where its grammar wants
 more than other texts, a subclass has methods of its own.
 """
 
@@ -9,9 +10,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, cast
 
 from nbproof.course_file import the_course
+from nbproof.doors import LANGUAGES
 from nbproof.errors import UsageError
 from nbproof.values.compare import Detail, Difference, Differs
 from nbproof.values.results import UNANSWERED, UNTOLD, Finding, Outcome, ProbeError, Status
@@ -328,10 +331,20 @@ WORDS = ENGLISH = Language({})
 
 def words() -> Language:
     """The language of this course. Raises UsageError if it cannot be read."""
-    name = the_course().language or __name__
+    one = the_course()
+    return _language(one.language, f"{one.folder / 'course.toml'}: language") if one.language else WORDS
+
+
+@cache
+def _language(name: str, place: str) -> Language:
+    """The language of this name. What is installed is looked up once: a sealed process cannot look."""
+    installed = LANGUAGES.installed()
+    if name in installed:
+        return cast(Language, LANGUAGES.load(name, place))
     try:
         return cast(Language, importlib.import_module(name).WORDS)
     except (ImportError, AttributeError) as error:
-        place = str(the_course().folder / "course.toml")
         cure = "name a module of the course's package, with WORDS in it"
+        if "." not in name:
+            raise LANGUAGES.unknown(name, place, installed, cure) from None
         raise UsageError(f"the language {name} cannot be read: {error}", place, cure) from None

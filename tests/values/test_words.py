@@ -15,9 +15,10 @@ from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, judge_here
 from nbproof.course_file import use_course
 from nbproof.display.panel import html_of, show_findings, text_of
+from nbproof.feedback.page_texts import PAGE_TEXTS
 from nbproof.values.results import Finding
-from nbproof.values.words import TEXTS
-from tests.german import WORDS as GERMAN
+from nbproof.values.words import TEXTS, words
+from tests import ROOT
 
 HINTS = """
 [cell_stopped]
@@ -43,10 +44,11 @@ class Doubled(Check):
 @pytest.fixture
 def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Work for a course that speaks German, as its author's hints do."""
+    monkeypatch.syspath_prepend(ROOT / "examples" / "plugins" / "nbproof-german")
     monkeypatch.setenv("NBPROOF_COURSE", "")
     (tmp_path / "lessons").mkdir()
     (tmp_path / "lessons" / "hints.toml").write_text(HINTS, encoding="utf-8")
-    (tmp_path / "course.toml").write_text('says = "Kurs"\nleaves = ["torch"]\nlanguage = "tests.german"\n')
+    (tmp_path / "course.toml").write_text('says = "Kurs"\nleaves = ["torch"]\nlanguage = "nbproof_german"\n')
     use_course(str(tmp_path / "__init__.py"))
     yield
     use_course(course.__file__)
@@ -65,13 +67,13 @@ PANELS = {
     "right": (twice, "double: bestanden"),
     "a wrong value": (
         lambda x: x + torch.tensor([1.0, 0.0]),
-        f"answer ist tensor([2., 1.]), gesucht war tensor([2., 2.]) "
+        f"answer ist tensor([2., 1.]), verlangt ist tensor([2., 2.]) "
         f"(1 von 2 Elementen sind anders, zuerst an der Stelle 1: 1 statt 2)\n{ASKED}",
     ),
-    "another shape": (lambda x: twice(x)[None], f"answer hat die Form (1, 2), gesucht war (2,)\n{ASKED}"),
-    "an object": (lambda x: {x}, f"answer ist ein set, gesucht war ein Tensor der Form (2,)\n{ASKED}"),
+    "another shape": (lambda x: twice(x)[None], f"answer hat die Form (1, 2), verlangt ist (2,)\n{ASKED}"),
+    "an object": (lambda x: {x}, f"answer ist ein set, verlangt ist ein Tensor der Form (2,)\n{ASKED}"),
     "an error": (lambda x: x.oops, f"AttributeError: 'Tensor' object has no attribute 'oops'\n{ASKED}"),
-    "not a function": (3, f"`double` ist ein int, gesucht war eine Funktion.\n{ASKED}"),
+    "not a function": (3, f"`double` ist ein int, verlangt ist eine Funktion.\n{ASKED}"),
 }
 
 
@@ -87,9 +89,9 @@ def test_a_panel_in_german(german: None, capsys: pytest.CaptureFixture[str], wha
 
 def test_the_drawn_panel_says_nothing_in_english(german: None) -> None:
     page = html_of("double", [found()], ask=True)
-    assert "Hilfe gibt es mit <code" in page and "noch nicht" in page
+    assert "</code> in einer Zelle hilft weiter." in page and "noch nicht" in page
     page = html_of("double", [found(double=lambda x: [torch.ones(40)] * 3)], ask=True)
-    assert "answer ist eine Liste mit 3 Einträgen, gesucht war ein Tensor der Form (2,)" in page
+    assert "answer ist eine Liste von 3 Einträgen, verlangt ist ein Tensor der Form (2,)" in page
 
 
 def _fields(text: str | tuple[str, ...]) -> set[str | None]:
@@ -97,7 +99,10 @@ def _fields(text: str | tuple[str, ...]) -> set[str | None]:
     return {field for part in parts for _, field, _, _ in Formatter().parse(part)} - {None}
 
 
-def test_another_language_fills_in_no_more_than_english_does() -> None:
-    known = {**TEXTS, "value torch": ""}
-    assert set(GERMAN.texts) <= set(known)
-    assert {key: _fields(text) for key, text in GERMAN.texts.items() if _fields(text) - _fields(known[key])} == {}
+def test_another_language_has_every_text_and_fills_in_just_what_english_does(german: None) -> None:
+    known = {**TEXTS, **PAGE_TEXTS}
+    theirs = words().texts
+    own = {key for key in theirs if key.startswith("value ") and key not in known}  # nouns of leaf types
+    assert theirs.keys() - own == known.keys()
+    assert [key for key in known if _fields(theirs[key]) != _fields(known[key])] == []
+    assert {key for key in known if theirs[key] == known[key]} == {"because of lost", "more", "row", "value NoneType"}

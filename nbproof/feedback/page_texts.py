@@ -1,0 +1,92 @@
+"""What a page of feedback says in words of its own. A language (:mod:`nbproof.values.words`) may have others under these keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nbproof.values.words import words
+
+__all__ = ["PAGE_TEXTS", "page_text", "page_texts"]
+
+PAGE_TEXTS: Mapping[str, Any] = {
+    "page language": "en",
+    "page title": "{title}: feedback for {learner}",
+    "page over": "Feedback on {lesson} for {learner}",
+    "page of points": "{score} of {most} points",
+    "page total": "Total",
+    "page marked": "Your instructor has marked your work.",
+    "page note": "Note: {what}",
+    "page note on file": "Note on your file: {what}",
+    "page refused by itself": "what you handed in could not be graded by itself: {problem}",
+    "page refused": "This could not be graded",
+    "page refused advice": "What you handed in is kept as it is. Save the notebook of this lesson in JupyterLab, and hand in "
+    "the .ipynb file itself once more. If you cannot tell what is wrong, ask your instructor and show them this page.",
+    "page waits": (
+        "{points} of them is still to be marked by a person",
+        "{points} of them are still to be marked by a person",
+    ),
+    "page below 0": "the points below make {points}, and less than 0 counts as 0",
+    "page solved": "{solved} of {of} exercises solved.",
+    "page full marks": "Full marks.",
+    "page instructor says": "Your instructor says",
+    "page exercises": "Exercises",
+    "page exercise": "Exercise",
+    "page how": "How it ended",
+    "page points": "Points",
+    "page short points": "{score} of {most}",
+    "page by hand": "Marked by your instructor",
+    "page partly": "Partly right",
+    "page points by hand": "Your instructor gave the points. The rest is what the tests have found.",
+    "page asked": "Asked:",
+    "page in numbers": "The same in numbers",
+    "page yours": "yours",
+    "page wanted": "wanted",
+    "page looks like": "Looks like {what}",
+    "page printed": "Printed during the check",
+    "page way in": "A way in",
+    "page hint": "In the notebook, {command} in any cell shows the same, one step at a time.",
+    "page right": "right: ",
+    "page not yet": "not yet: ",
+    "page answer": "Your answer",
+    "page long answer": "Your answer, {lines} lines",
+    "page cells below": "Your cells below it",
+    "page made": "What your cell made",
+    "page cell printed": "What your cell printed",
+    "page picture": "a picture that your cell made",
+    "page steps": ("A question", "The idea", "Where to read"),
+    "page graded": "Graded {when}.",
+    "page graded by seed": "Graded {when}, test cases of seed {seed}.",
+    "page shows panels": "Run the cells of your notebook, and its checks show the same panels; {command} goes on from there.",
+    "page tests say": "The tests that your notebook holds say the same when you run its cells.",
+    "page unwritten cell": "Nothing was written into this cell.",
+    "page unwritten": "Nothing was written here.",
+    "page is read": "A person reads this answer. Its points come with their marks.",
+    "page not asked for": "`{where}` is not what was asked for.",
+    "page not asked for more": "`{where}` is not what was asked for: {more}.",
+    "page advice timeout": "The usual reason is a loop that never ends: while such a cell runs, `[*]` stands beside it. Your "
+    "other exercises were graded without it.",
+    "page advice out of memory": "The usual reasons are a list that grows in every pass, or values much larger than they "
+    "need to be. Your other exercises were graded without it.",
+    "page advice killed": "`exit()`, `quit()` and `os._exit()` end Python itself, and with it the check. Your other exercises "
+    "were graded without it.",
+    "page handed in": "Handed in {when}.",
+    "page due": "Due {when}.",
+    "page due extended": "Due {when}, with your extension.",
+    "page late": "Late",
+    "page late by": "Late by {time}",
+    "page late costs": "{how}; points taken off: {points}.",
+    "page late is free": "{how}; no points are taken off.",
+}
+"""Every sentence by what it is about. Of two, the first is for one."""
+
+
+def page_text(key: str, **about: object) -> str:
+    """One sentence in the course's language; empty for a key that no page has."""
+    text = words().texts.get(key) or PAGE_TEXTS.get(key, "")
+    return str(text).format(**about)
+
+
+def page_texts(key: str, **about: object) -> tuple[str, ...]:
+    """The same of several that belong together."""
+    return tuple(one.format(**about) for one in words().texts.get(key) or PAGE_TEXTS[key])
