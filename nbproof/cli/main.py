@@ -145,19 +145,19 @@ def _from_next_door(taken: set[str]) -> Iterator[Command]:
 
     ``taken``: names that are not free.
     """
+    place = f"entry points {doors.COMMANDS.group}"
     for name in sorted(doors.COMMANDS.installed()):
         try:
-            if name in taken:
-                raise UsageError(f"there is a command {name!r} already", f"entry points {doors.COMMANDS.group}")
-            command = doors.COMMANDS.load(name, f"entry points {doors.COMMANDS.group}")
-            if not isinstance(command, Command) or command.name != name:
-                raise UsageError(
-                    f"what is installed as the command {name!r} is none: {command!r:.60}", "nbproof.command.Command"
-                )
+            command = doors.COMMANDS.load(name, place)
         except UsageError as error:
-            print(f"! {error.fact} ({error.place})", file=sys.stderr)
-        else:
+            print(f"! {error.fact}", file=sys.stderr)
+            continue
+        if name in taken:
+            print(f"! a package has a command {name!r}, and there is one: the package's is left out", file=sys.stderr)
+        elif isinstance(command, Command) and command.name == name:
             yield command
+        else:
+            print(f"! what is installed as the command {name!r} is none: {command!r:.60}", file=sys.stderr)
 
 
 def _lab_arguments(command: argparse.ArgumentParser) -> None:

@@ -225,12 +225,52 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Course:
         ("", ["collect", "--fetch", "clones:here"], "no system is called 'clones'"),
     ],
 )
-def test_what_is_not_installed_is_named_with_what_is(alone: Course, settings: str, words: list[str], told: str) -> None:
+def test_what_is_not_installed_is_named_with_what_is_and_installing_it_helps(
+    alone: Course, plugins: Path, settings: str, words: list[str], told: str
+) -> None:
     (alone.root / "course.toml").write_text(settings, encoding="utf-8")
     ended = alone.command(*words)
     assert ended.returncode == 2
     assert ended.stderr.startswith(f"error: {told}") or f"\nerror: {told}" in ended.stderr
     assert "install the package that has it (docs/doors.md)" in ended.stderr
+    assert told not in Course(alone.root, plugins).command(*words).stderr
+
+
+@pytest.mark.slow
+def test_a_fetch_that_fails_says_what_helps(course: Course, tmp_path: Path) -> None:
+    clones = _pushed(course, tmp_path)
+    assert "nothing to collect is named" in course.command("collect").stderr
+    unnamed = course.command("collect", "--fetch", "clones:").stderr
+    assert "clones needs an address: the folder with forks.json" in unnamed and "--fetch clones:ADDRESS" in unnamed
+    forks = (clones / "forks.json").read_text()
+    (clones / "forks.json").write_text('[{"owner": {"login": "ada"}, "pushed_at": "yesterday"}]')
+    wrong = course.command("collect", "--fetch", f"clones:{clones}")
+    assert wrong.returncode == 2 and "gh api" in wrong.stderr
+    (clones / "forks.json").write_text('{"message": "Not Found"}')
+    wrong = course.command("collect", "--fetch", f"clones:{clones}")
+    assert "mend that, then run the same command again; nothing was changed" in wrong.stderr
+    (clones / "forks.json").write_text(forks)
+    assert course.command("collect", "--fetch", f"clones:{clones}").returncode == 0
+    assert course.command("collect", str(clones)).returncode != 2
+
+
+@pytest.mark.slow
+@needs_isolation
+def test_what_starts_threads_is_named_and_taking_it_out_helps(alone: Course, plugins: Path) -> None:
+    busy = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+    (plugins / "busy.py").write_text(busy)
+    threaded = Course(alone.root, plugins)
+    released = (alone.root / "release" / LESSON / f"{LESSON}.ipynb").read_bytes()
+    for who in ("ada", "bo"):
+        folder = alone.root / "submitted" / who / LESSON
+        folder.mkdir(parents=True)
+        (folder / f"{LESSON}.ipynb").write_bytes(released)
+    (alone.root / "course.toml").write_text('warm = ["busy"]', encoding="utf-8")
+    told = threaded.command("grade", "--anyway", "--no-feedback")
+    assert told.returncode == 1 and "what lessons import has started threads (python" in told.stderr
+    assert "take the library that starts them out of warm in course.toml" in told.stderr
+    (alone.root / "course.toml").write_text("", encoding="utf-8")
+    assert "threads" not in threaded.command("grade", "--anyway", "--no-feedback").stderr
 
 
 @pytest.fixture

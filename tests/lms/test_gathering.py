@@ -309,8 +309,9 @@ def test_the_command_counts_every_file_and_its_exit_code_tells(
 def test_grade_reads_an_upload_as_collect_does() -> None:
     said = {"lesson": "01_first", "names": Path("n.csv"), "learner": "ada"}
     words = [word for name, value in said.items() for word in (f"--{name}", str(value))]
+    words += ["--fetch", "clones:here"]
     for call in (["collect", "up.zip"], ["grade", "--from", "up.zip"]):
-        assert reading_of(course_parser().parse_args([*call, *words])) == said
+        assert reading_of(course_parser().parse_args([*call, *words])) == {**said, "fetch": ["clones:here"]}
 
 
 def _calls(count: int, place: Path, form: str) -> Counter[CodeType]:
