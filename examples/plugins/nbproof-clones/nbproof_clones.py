@@ -37,7 +37,7 @@ class Clones(System):
         listed = folder / "forks.json"
         try:
             forks = list(_forks(json.loads(listed.read_text(encoding="utf-8"))))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError) as error:
             fact = f"the forge's list of forks cannot be read: {error}"
             raise UsageError(
                 fact, str(listed), "gh api --paginate --slurp repos/OWNER/REPO/forks > forks.json"
