@@ -192,10 +192,10 @@ x = torch.tensor(3.0)
 print("shift, then scale:", nn.Sequential(Shift(1.0), Scale(2.0))(x).item())
 print("scale, then shift:", nn.Sequential(Scale(2.0), Shift(1.0))(x).item())
 
-steps = nn.ModuleList([Shift(1.0), Scale(2.0)])
-print("your own order   :", steps[1](steps[0](steps[1](x))).item())
+pair = nn.ModuleList([Shift(1.0), Scale(2.0)])
+print("your own order   :", pair[1](pair[0](pair[1](x))).item())
 try:
-    steps(x)
+    pair(x)
 except NotImplementedError as error:
     print("a ModuleList by itself:", error)
 
