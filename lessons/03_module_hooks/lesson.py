@@ -564,7 +564,7 @@ for form in ("a tensor", "a tuple", "a tuple in a tuple", "a list", "a dict"):
 # A full backward hook sees a tensor, or the tensors directly in a **tuple**. `nn.LSTM` returns `(output, (h, c))`: a loss on `h`
 # alone never runs its hook. One cure fits every type: a forward hook gets the tensor itself, and a [tensor
 # hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html) (lesson 02) gets its gradient. **Write the
-# line**: hook `tell_shape` to `output["hidden"]`. Each block then prints `(1, 5, 32)`.
+# line** that registers `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
 
 
 # %%
