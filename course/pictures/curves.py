@@ -29,7 +29,7 @@ def draw_curves(runs: Mapping[str, Sequence[float]], title: str = "Loss, step by
     if not longest:
         return empty_picture(title, "Nothing recorded: has the training run?")
     says = [_told(name, curve, longest) for name, curve in curves.items()]
-    picture = Picture(7.6, 2.85 + 0.22 * len(says), f"{title}. Step by step: {listed(says)}")
+    picture = Picture(7.6, 3.02 + 0.22 * len(says), f"{title}. Step by step: {listed(says)}")
     tall = picture.titled(title)
     axes = picture.inches(0.55, tall - 2.6, 6.85, 2.1, facecolor=PAPER)
     for at, (curve, said) in enumerate(zip(curves.values(), says, strict=True)):
@@ -40,8 +40,8 @@ def draw_curves(runs: Mapping[str, Sequence[float]], title: str = "Loss, step by
         height = 0.17 + 0.22 * (len(says) - 1 - at)
         picture.put(Line2D([0.15, 0.45], [height, height], color=colour, linewidth=width))
         picture.write(0.55, height, cut(said, 100), fontsize=8.5)
-    axes.set_xlim(0, max(longest - 1, 1))
-    axes.set_ylim(bottom=min(0.0, *(min(curve, default=0.0) for curve in curves.values())))
+    axes.set(xlim=(0, max(longest - 1, 1)), ylim=(min(itertools.chain([0.0], *curves.values())), None))
+    axes.set_xlabel("step", fontsize=8, color=INK, labelpad=1)
     axes.tick_params(labelsize=8, colors=INK, length=2, pad=2)
     axes.spines[:].set(edgecolor=QUIET, linewidth=0.7)
     return picture

@@ -132,7 +132,7 @@ print("digits read in the evening:", reads(trained), "  the next morning:", read
 draw_curves({"DigitNet": forgetful_losses, "RepairedNet": losses}, title="Loss of the network, before and after the repair")
 
 # %% [markdown]
-# The loss falls faster: now all three layers learn. Before, only the last did; two stayed random. And all three are loaded.
+# If your network is repaired, the loss falls faster: now all three layers learn, before only the last did. And all are loaded.
 #
 # ## A model is a tree
 #
@@ -192,10 +192,10 @@ x = torch.tensor(3.0)
 print("shift, then scale:", nn.Sequential(Shift(1.0), Scale(2.0))(x).item())
 print("scale, then shift:", nn.Sequential(Scale(2.0), Shift(1.0))(x).item())
 
-steps = nn.ModuleList([Shift(1.0), Scale(2.0)])
-print("your own order   :", steps[1](steps[0](steps[1](x))).item())
+pair = nn.ModuleList([Shift(1.0), Scale(2.0)])
+print("your own order   :", pair[1](pair[0](pair[1](x))).item())
 try:
-    steps(x)
+    pair(x)
 except NotImplementedError as error:
     print("a ModuleList by itself:", error)
 
@@ -339,13 +339,12 @@ for name in ("learned", "kept", "remade", "plain"):
 # %% [markdown]
 # - **Parameter**: what is learned.
 # - **[Buffer](https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Buffer.html)**: state that is not learned, such
-#   as a measured mean or a counter. `self.register_buffer("kept", tensor)` is the older way to write the same. (`.double()` does
-#   not change integers, such as a counter.)
+#   as a measured mean or a counter. `self.register_buffer("kept", tensor)` is the older way to write the same.
 # - **Buffer, `persistent=False`**: a tensor that `__init__` can compute again, such as a window or a mask.
 # - **Plain attribute**: a setting that is not a tensor, such as a size or a rate.
 #
-# Not every tensor inside a layer is a parameter: `BatchNorm` keeps three buffers. And a *frozen* parameter, one with
-# `requires_grad=False`, does not become a buffer:
+# Not every tensor inside a layer is a parameter: `BatchNorm` keeps three buffers, and the third counts in integers, which
+# `.double()` leaves alone. And a *frozen* parameter, one with `requires_grad=False`, does not become a buffer:
 
 # %%
 norm = nn.BatchNorm2d(8).double()
@@ -496,25 +495,34 @@ print({what: names if isinstance(names, int) else len(names) for what, names in 
 # %% [markdown]
 # ## Replacing a part
 #
-# To replace a module, give its parent's attribute a new value. If you know the dotted name, `set_submodule` finds the parent for
-# you; a misspelt last part adds a child. Two more ways look right but change nothing, or the wrong thing, without an error:
+# To replace a module, give its parent's attribute a new value: `net.layer = new`, or `block[1] = new` in a container. If the place
+# is a dotted name, as in a loop over `named_modules()`, `set_submodule` finds the parent. With `strict=True` a misspelt name is
+# an error.
 
 # %%
-torch.manual_seed(0)
-tiny = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.ReLU()), nn.ReLU())
+net = DigitNet()
+net.head = nn.Linear(128, 26)  # letters instead of digits
+print("net.head = ...:", net.head)
 
+tiny = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.Sigmoid()), nn.ReLU())
+for name in ("0.1", "0.relu"):
+    try:
+        tiny.set_submodule(name, nn.ReLU(), strict=True)
+        print("set_submodule :", tiny[0][1])
+    except AttributeError as error:
+        print("misspelt      :", error)
+
+# %% [markdown]
+# Three ways look right but change nothing, or the wrong thing, without an error:
+
+# %%
 for module in tiny.modules():
     if isinstance(module, nn.ReLU):
         module = nn.Tanh()  # now the variable is the Tanh; the model still holds the ReLU
 print("a new value for the loop variable:", tiny[0][1], tiny[1])
-
 setattr(tiny, "0.0", nn.Identity())  # setattr follows no paths: a new child with a dot in its name
 print("setattr with '0.0'               :", [name for name, _ in tiny.named_children()])
-
-tiny.set_submodule("0.1", nn.Tanh())
-print("set_submodule('0.1', ...)        :", tiny[0][1])
-
-tiny.set_submodule("0.relu", nn.Tanh())
+tiny.set_submodule("0.relu", nn.Tanh())  # without strict=True
 print("set_submodule('0.relu', ...)     :", [name for name, _ in tiny[0].named_children()])
 
 # %% [markdown]
@@ -684,7 +692,6 @@ model = nn.Linear(3, 2)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # built before the rest
 
 model.offset = Parameter(torch.zeros(2))
-model.plain = torch.zeros(2, requires_grad=True)
 print("1. registered:", [name for name, _ in model.named_parameters()])
 
 held = {id(p) for group in optimizer.param_groups for p in group["params"]}
@@ -697,11 +704,10 @@ with torch.no_grad():
     print("3. does the output change with it?", not torch.equal(model(x), before))
 
 # %% [markdown]
-# 1. **It must be a `Parameter`.** `plain` is a tensor, and is not registered.
+# 1. **It must be a `Parameter`**, which the assignment registers.
 # 2. **The optimizer must be told.** It keeps the list that it was given when it was built. A new optimizer loses the old one's
 #    momentum; a new [parameter group](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html)
 #    keeps it. A group is a list of parameters with settings; missing settings take the values that the optimizer was built with.
-#    (Build a learning-rate scheduler after that: one that was there before raises an error, or sets a wrong rate.)
 # 3. **Something must use it.** A hook can: what a forward hook returns takes the place of the output, unless it is None.
 
 # %%
@@ -749,8 +755,8 @@ check("parameter_from_outside")
 # %% [markdown]
 # ### For your work: what did I forget to register?
 #
-# A layer or tensor that you forgot to register often raises no error, as long as the model keeps its dtype and its device. This
-# function finds it, also in lists, tuples, sets and dicts. **Stop and predict:** what does it find in TinyNet below?
+# A layer or tensor that you forgot to register often raises no error. This function finds it, also in lists, tuples, sets and
+# dicts:
 
 # %%
 def find_unregistered(model: nn.Module) -> list[str]:
@@ -773,16 +779,12 @@ def find_unregistered(model: nn.Module) -> list[str]:
     return found
 
 
-print("the network that forgets:", find_unregistered(DigitNet()))
-try:
-    DigitNet().double()(torch.rand(1, 64).double())
-except RuntimeError as error:
-    print("   after .double():", error)
-
 model = TinyNet()
 model.extra = {"more": [nn.Linear(8, 8), nn.Linear(8, 8)]}
 model.features.mask = torch.ones(8)
-print("TinyNet with two mistakes:", find_unregistered(model))
+
+# %% [markdown]
+# **Stop and predict:** which names does it find in DigitNet, in this TinyNet, and in the other models below?
 
 # %%
 from torch.nn.utils import prune
@@ -791,15 +793,14 @@ encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, batch_first=Tru
 pruned = prune.l1_unstructured(nn.Linear(3, 3), "weight", 0.3)
 watched = nn.Linear(3, 2)
 watched.last_output = watched(torch.ones(1, 3))  # as a hook could keep it
-models = {"ResNet-18": resnet18(weights=None), "encoder": encoder, "LSTM": nn.LSTM(3, 4), "pruned": pruned, "watched": watched}
-for name, model in models.items():
-    print(f"{name:10}", find_unregistered(model))
+real = {"ResNet-18": resnet18(weights=None), "encoder": encoder, "LSTM": nn.LSTM(3, 4)}
+for name, one in {"DigitNet": DigitNet(), "TinyNet": model, **real, "pruned": pruned, "watched": watched}.items():
+    print(f"{name:10}", find_unregistered(one))
 
 # %% [markdown]
-# In the first three models it finds nothing. The last two are listed and right: a pruned layer computes its `weight` again from
+# In the real models it finds nothing. The last two are listed and right: a pruned layer computes its `weight` again from
 # registered tensors, and an output was kept on purpose.
-
-# %% [markdown]
+#
 # ## What to remember
 #
 # - A module registers what is assigned to its attributes: modules, `Parameter`s, buffers. It does not look into lists.
@@ -814,7 +815,6 @@ for name, model in models.items():
 #
 # - [Modules](https://docs.pytorch.org/docs/stable/notes/modules.html): PyTorch's own introduction.
 # - [torchinfo](https://github.com/TylerYep/torchinfo): an inventory as a table, with the shape of each output.
-# - [timm](https://huggingface.co/docs/timm): many trained models; one call gives any of them a new head.
 #
 # ### When this notebook is graded
 #

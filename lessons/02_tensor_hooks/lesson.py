@@ -235,8 +235,8 @@ loss.backward()
 print("h.grad is    ", h.grad.tolist())
 
 # %% [markdown]
-# One trap: `detach()` and `.data` share the gradient's memory, and autograd may write into it. So keep the gradient itself, which
-# autograd then does not touch, or a clone, which nobody else can change.
+# One trap: `detach()` and `.data` share the gradient's memory. If nobody holds the gradient itself, autograd may take its memory
+# for the `.grad` of a leaf, and add later passes to it. So keep the gradient itself, or a clone, which nobody else can change.
 
 # %%
 def kept_after_two_passes(keep):
@@ -421,7 +421,7 @@ print("none any more: ", layer.weight.grad.tolist())
 # One huge gradient can ruin a model. *Clipping* limits it:
 #
 # - **By value:** each element is clamped to a range. A hook on each parameter can do that. A *frozen* parameter, one with
-#   `requires_grad=False`, has no gradient: `register_hook` refuses it. (Zeros from a hook freeze less: see *Further 1*.)
+#   `requires_grad=False`, has no gradient: `register_hook` refuses it.
 # - **By norm:** if the norm of *all* gradients together is too large, all are scaled by one factor, which keeps their direction.
 #   A tensor hook knows only its own tensor, so this runs after backward:
 #   [`nn.utils.clip_grad_norm_`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html).
@@ -520,35 +520,44 @@ draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, 
 # %% [markdown]
 # Backward came from the loss. The gradient of `distance` is fine, that of `squared` has an infinite element. So the cause is the
 # operation between them, the square root: its slope at 0 is infinite. And there was a 0, because one pair was a picture *with
-# itself*. One operation earlier, infinity is multiplied by `a - b`, which is 0: NaN. Which cure helps, on one such pair?
+# itself*. One operation earlier, infinity is multiplied by `a - b`, which is 0: NaN. Which cure helps such a pair, and leaves the
+# gradient of a healthy pair, with differences of 0.1, as it was?
 
 # %%
 def safe_root(squared):
     return (squared + 1e-12).sqrt()
 
 
-def gradient_at_0(root, clipped=None):
-    difference = torch.zeros(1, 8, requires_grad=True)   # a picture and itself
-    squared = (difference**2).sum(dim=1)
-    if clipped:
-        {"difference": difference, "squared": squared}[clipped].register_hook(lambda grad: grad.clamp(-1, 1))
-    root(squared).sum().backward()
-    return difference.grad[0, 0].item()
+def gradients(root, clipped=None):
+    found = []
+    for number in (0.0, 0.1):   # a picture and itself, and a healthy pair
+        difference = torch.full((1, 8), number, requires_grad=True)
+        squared = (difference**2).sum(dim=1)
+        if clipped:
+            {"difference": difference, "squared": squared}[clipped].register_hook(lambda grad: grad.clamp(-1, 1))
+        root(squared).sum().backward()
+        found.append(f"{difference.grad[0, 0]:6.3f}")
+    return found
 
 
-print("square root                         ", gradient_at_0(torch.sqrt))
-print("clipped at `difference`, after 0 · ∞", gradient_at_0(torch.sqrt, clipped="difference"))
-print("clipped at `squared`, before 0 · ∞  ", gradient_at_0(torch.sqrt, clipped="squared"))
-print("square root of (squared + 1e-12)    ", gradient_at_0(safe_root))
+print("differences of                          0.0    0.1")
+print("square root                         ", *gradients(torch.sqrt))
+print("clipped at `difference`, after 0 · ∞", *gradients(torch.sqrt, clipped="difference"))
+print("clipped at `squared`, before 0 · ∞  ", *gradients(torch.sqrt, clipped="squared"))
+print("square root of (squared + 1e-12)    ", *gradients(safe_root))
 
 # %% [markdown]
-# **The place of a hook matters.** Clipping leaves NaN as it is. At `squared` it turns the infinity into 1, and 1 times 0 is 0.
-# But it also shrinks healthy gradients above 1. A root that makes no infinity is better. With it the net survives:
+# **The place of a hook matters.** Clipping leaves NaN as it is. So your `grad_clipper` comes too late: parameters get their
+# gradients even after `difference`. At `squared` the infinity becomes 1, and 1 times 0 is 0. But clipping also shrinks healthy
+# gradients above 1: 0.354 became 0.2. A root that makes no infinity is better. With it the net survives:
 
 # %%
-runs = {"square root": losses, "square root of (squared + 1e-12)": train(safe_root)[0]}
-smooth = {name: torch.tensor(run).unfold(0, 20, 1).mean(dim=1).tolist() for name, run in runs.items()}
-draw_curves(smooth, title="Loss of the net that died, the mean of 20 steps each")
+def smooth(run):
+    return [sum(run[max(0, end - 20) : end]) / min(end, 20) for end in range(1, len(run) + 1)]
+
+
+runs = {"square root": smooth(losses), "square root of (squared + 1e-12)": smooth(train(safe_root)[0])}
+draw_curves(runs, title="Loss of the net that died, the mean of the last 20 steps")
 
 # %% [markdown]
 # ## Part 4: who made the NaN?
@@ -702,7 +711,6 @@ draw_curves(curves, title="Entropy of the net that died")
 # ### One branch only
 #
 # To change what comes back through one use of `h` alone, give it a tensor of its own, as above, and put the hook there.
-# (`h.view_as(h)` shares `h`'s memory: a hook on it misses what comes back through a change in place.)
 #
 # A famous use: a network learns to recognise digits and must *not* learn which scanner they came from. A second head learns to
 # name the scanner; its gradient, **reversed**, teaches the features to hide it:
@@ -819,9 +827,9 @@ except (AssertionError, RuntimeError) as error:
     print(f"a frozen tensor in the list: {type(error).__name__}: {error}")
 
 # %% [markdown]
-# Such a hook can only watch: what it returns is ignored. It gets those of **this pass**, as the tensor hooks registered
-# before it have left them; do not read `.grad`, where some gradients are still missing. And a frozen tensor in the list raises
-# an error.
+# Such a hook can only watch: what it returns is ignored. It gets the gradients of **this pass**, as the tensor hooks registered
+# before it have left them. It runs as a hook of the tensor that is ready last, here `b`, so before `b.grad` is written: do not
+# read `.grad`. And a frozen tensor in the list raises an error.
 #
 # ### Exercise: Watch the total norm
 #
@@ -980,17 +988,18 @@ print("h.grad:", h.grad.item())
 # ### One tensor, two values
 #
 # `nn.ReLU(inplace=True)` writes its result into the tensor that it was given. That is still the same Python object, but for
-# autograd it is the output of another operation. Which gradient does a hook registered before the change get?
+# autograd it is the output of another operation. Below, a hook and `retain_grad` are there before the change. Which gradient does
+# each of them get?
 
 # %%
 def change_after_registering(change):
     h = torch.tensor([1.0, -2.0, 3.0], requires_grad=True).clone()
     caught = []
     h.register_hook(caught.append)
+    h.retain_grad()
     change(h)
-    h.retain_grad()                  # the gradient of the value that h holds now
     (h * 10).sum().backward()
-    return f"made by {h.grad_fn.name():14} the hook gets {caught[0].tolist()}, the new value has {h.grad.tolist()}"
+    return f"made by {h.grad_fn.name():14} the hook gets {caught[0].tolist()}, retain_grad keeps {h.grad.tolist()}"
 
 
 print("relu_():               ", change_after_registering(torch.relu_))
@@ -1001,7 +1010,7 @@ print("under no_grad, mul_(3):", change_after_registering(torch.no_grad()(lambda
 # A hook is at a place in the **graph**. A recorded in-place operation makes a new place, and the hook stays at the old one: it
 # gets the gradient of **the value that the tensor held when the hook was registered** (on a view it misses what comes back
 # through the change, without an error). A change that is not recorded, under `no_grad` or by an optimizer, makes no new place:
-# hooks on parameters survive training. `retain_grad` stays with the tensor.
+# hooks on parameters survive training. `retain_grad` goes along with the tensor: it keeps the gradient of the **new value**.
 #
 # ### Exercise: Before and after
 #
@@ -1073,37 +1082,7 @@ print("   on data saves", what_is_saved(lambda: layer(x.detach().view(4, 25))))
 print("under no_grad   ", what_is_saved(torch.no_grad()(lambda: x.exp())))
 # %% [markdown]
 # `x * x` saves `x` twice: pack is called for each. A linear layer saves its input, for the gradient of its weight, and its
-# weight, transposed, for the gradient of its input. You can save activations in half precision: half the memory, less accuracy
-# (and in float16 a value above 65,504 is infinity). (Not parameters, nor integers.) But hooks have a price:
-
-# %%
-import contextlib
-
-
-def gradient_of_exp(hooks, factor):
-    x = torch.tensor([1.0], requires_grad=True)
-    with hooks:
-        y = x.exp()
-    if factor != 1:
-        y.detach().mul_(factor)  # in place: y is what exp has saved
-    try:
-        y.backward(torch.ones(1))
-        return f"{x.grad.item():.4f}"
-    except RuntimeError as error:
-        return type(error).__name__
-
-
-hooks = torch.autograd.graph.saved_tensors_hooks
-for name, pair in {
-    "no hooks": contextlib.nullcontext(),
-    "the tensor itself": hooks(lambda tensor: tensor, lambda packed: packed),
-    "half precision": hooks(lambda tensor: tensor.half(), lambda packed: packed.float()),
-}.items():
-    print(f"{name:17} gradient {gradient_of_exp(pair, 1)}   after a change in place {gradient_of_exp(pair, 5)}")
-
-# %% [markdown]
-# Without hooks autograd notices the change. With hooks it does not, and the gradient is silently wrong, unless pack has made a
-# copy, as in half precision.
+# weight, transposed, for the gradient of its input.
 #
 # ### Counting memory
 #

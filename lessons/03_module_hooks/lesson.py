@@ -177,9 +177,8 @@ except TypeError as error:
 # %% [markdown]
 # ## Which layer died, and when?
 #
-# Back to the net from the beginning. `train` calls it once per step, so a forward hook on a ReLU runs once per step, too. A ReLU
-# that returns only zeros is dead: it lets no gradient through. What you need is in lessons 01 (`named_modules`) and 02 (a hook
-# that remembers, a name for each hook, and handles).
+# Back to the net from the beginning. A ReLU that returns only zeros is dead: it lets no gradient through. What you need is in
+# lessons 01 (`named_modules`) and 02 (a hook that remembers, a name for each hook, and handles).
 #
 # ### Exercise: Which layer died, and when?
 # medium · 12 min
@@ -217,11 +216,8 @@ def first_to_die(net, train):
 from course import check
 check("first_to_die")
 
-# %% [markdown]
-# Which layer was it in `digit_net()`?
-
 # %%
-first_to_die(digit_net(), train)
+first_to_die(digit_net(), train)  # which layer was it in the net from the beginning?
 
 # %% [markdown]
 # Here is what hooks on the two ReLUs see. What is larger than 6 is drawn as 6:
@@ -282,9 +278,9 @@ for step in range(58, 66):
     print(f"step {step}: gradient {sizes[step]:<6.3g} loss {dying[step]:<7.2f} clipped: loss {living[step]:.2f}")
 
 # %% [markdown]
-# In step 60 the gradient is 300 times as large as before, and it stays large for four more steps. From step 64 on, it is 0: the
+# In step 60 the gradient is 300 times as large as before, and it stays large for three more steps. From step 64 on, it is 0: the
 # input of the ReLU is negative for every picture, and it returns zeros. Clipping keeps the net alive. But why does the dead net not
-# recover with good batches? You will measure it at the end.
+# recover with good batches?
 #
 # ## What a forward hook may return
 #
@@ -452,62 +448,6 @@ print("frozen: the hook is silent")
 draw_hook_timeline(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3), weights=True)
 
 # %% [markdown]
-# ## Hook the output tensor
-#
-# Here is a small GPT. Which of its modules run, but never call their full backward hook? Guess before the second cell.
-
-# %%
-show_source(Block, TinyGPT)
-
-# %%
-gpt, tokens = TinyGPT(), torch.tensor([[4, 0, 7, 2, 9]])
-ran, heard = [], []
-for name, module in gpt.named_modules():
-    module.register_forward_hook(lambda module, args, output, name=name: ran.append(name))
-    module.register_full_backward_hook(lambda module, grad_input, grad_output, name=name: heard.append(name))
-
-with warnings.catch_warnings(record=True, action="always") as caught:
-    gpt(tokens).sum().backward()
-print(f"{len(ran)} modules ran; silent:", [name for name in ran if name not in heard])
-print("only a warning:", *{str(one.message).split(" but ")[0] for one in caught if "dict" in str(one.message)})
-
-# %% [markdown]
-# The blocks, the very modules to watch, are silent. They return a dict. What about other types?
-
-
-# %%
-class Returns(nn.Linear):
-    def forward(self, x):
-        y = super().forward(x)
-        return {"a tensor": y, "a tuple": (y,), "a tuple in a tuple": ((y,),), "a list": [y], "a dict": {"y": y}}[self.form]
-
-
-for form in ("a tensor", "a tuple", "a tuple in a tuple", "a list", "a dict"):
-    layer, heard = Returns(3, 2), []
-    layer.form = form
-    layer.register_full_backward_hook(lambda module, grad_input, grad_output: heard.append(module))
-    with warnings.catch_warnings(action="ignore"):
-        output = layer(torch.ones(1, 3, requires_grad=True))
-    (output["y"] if form == "a dict" else output[0][0]).sum().backward()
-    print(f"{form:18} the hook ran: {bool(heard)}")
-
-# %% [markdown]
-# A full backward hook sees a tensor, or the tensors directly in a **tuple**. `nn.LSTM` returns `(output, (h, c))`: a loss on `h`
-# alone never runs its hook. One cure fits every type: a forward hook gets the tensor itself, and a [tensor
-# hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html) (lesson 02) gets its gradient.
-
-
-# %%
-def hook_what_is_inside(name, module, args, output):
-    output["hidden"].register_hook(lambda grad: print(f"{name}: the gradient of 'hidden' is", tuple(grad.shape)))
-
-
-gpt = TinyGPT()  # a new one, without the hooks from above
-for name, block in gpt.blocks.named_children():
-    block.register_forward_hook(partial(hook_what_is_inside, f"blocks.{name}"))
-gpt(tokens).sum().backward()
-
-# %% [markdown]
 # ## What a full backward hook may return
 #
 # A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They flow on
@@ -547,7 +487,7 @@ try_backward_hook("another shape", lambda module, grad_input, grad_output: (torc
 # ### Exercise: Gradients that sum to one
 # medium · 10 min
 #
-# How is the influence on the output shared between two inputs? Write the full backward hook `module_hook` and register it on
+# Sometimes only the ratio of two gradients matters. Write the full backward hook `module_hook` and register it on
 # `model`. In each backward pass it divides both input gradients `g1` and `g2` by their sum, element by element: `x1.grad` becomes
 # `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`. The gradient of `W` stays as it was. Both inputs have the same shape and
 # dtype; no sum is 0.
@@ -579,6 +519,66 @@ handle = model.register_full_backward_hook(module_hook)
 # %% nbgrader={"grade": true, "grade_id": "test_unit_grad_sum", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("unit_grad_sum")
+
+# %% [markdown]
+# ## Hook the output tensor
+#
+# Here is a small GPT. Which of its modules run, but never call their full backward hook? Guess before the second cell.
+
+# %%
+show_source(Block, TinyGPT)
+
+# %%
+gpt, tokens = TinyGPT(), torch.tensor([[4, 0, 7, 2, 9]])
+ran, heard = [], []
+for name, module in gpt.named_modules():
+    module.register_forward_hook(lambda module, args, output, name=name: ran.append(name))
+    module.register_full_backward_hook(lambda module, grad_input, grad_output, name=name: heard.append(name))
+
+with warnings.catch_warnings(record=True, action="always") as caught:
+    gpt(tokens).sum().backward()
+print(f"{len(ran)} modules ran; silent:", [name for name in ran if name not in heard])
+print("only a warning:", *{str(one.message).split(" but ")[0] for one in caught if "dict" in str(one.message)})
+
+# %% [markdown]
+# The blocks are silent: they return a dict. What about other types?
+
+
+# %%
+class Returns(nn.Linear):
+    def forward(self, x):
+        y = super().forward(x)
+        return {"a tensor": y, "a tuple": (y,), "a tuple in a tuple": ((y,),), "a list": [y], "a dict": {"y": y}}[self.form]
+
+
+for form in ("a tensor", "a tuple", "a tuple in a tuple", "a list", "a dict"):
+    layer, heard = Returns(3, 2), []
+    layer.form = form
+    layer.register_full_backward_hook(lambda module, grad_input, grad_output: heard.append(module))
+    with warnings.catch_warnings(action="ignore"):
+        output = layer(torch.ones(1, 3, requires_grad=True))
+    (output["y"] if form == "a dict" else output[0][0]).sum().backward()
+    print(f"{form:18} the hook ran: {bool(heard)}")
+
+# %% [markdown]
+# A full backward hook sees a tensor, or the tensors directly in a **tuple**. `nn.LSTM` returns `(output, (h, c))`: a loss on `h`
+# alone never runs its hook. One cure fits every type: a forward hook gets the tensor itself, and a [tensor
+# hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html) (lesson 02) gets its gradient. **Write the
+# line** that registers `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
+
+
+# %%
+def hook_what_is_inside(name, module, args, output):
+    def tell_shape(grad):
+        print(name, tuple(grad.shape))
+
+    # Your line here.
+
+
+gpt = TinyGPT()  # a new one, without the hooks from above
+for name, block in gpt.blocks.named_children():
+    block.register_forward_hook(partial(hook_what_is_inside, f"blocks.{name}"))
+gpt(tokens).sum().backward()
 
 # %% [markdown]
 # ## Handles: hooks that come off again
@@ -703,7 +703,7 @@ print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias
 # The core path ends here: a good place for a break, or for lesson 04. `layer_report` is a tool to keep.
 #
 # It prints a row for each tensor that a layer returns: shape, mean absolute value, and that of its gradient. Look first at layers
-# with numbers that are 0, huge or `nan`. The gradient is that of a sum of all outputs with random weights, not of your loss: compare
+# with numbers that are 0, huge or `nan`: in the dead net, which layer returns huge numbers, and what follows? The gradient is that of a sum of all outputs with random weights, not of your loss: compare
 # layers with each other. The report is safe with in-place operations and layers that run twice, leaves `.grad` and the random
 # generator alone, and removes its hooks. In training mode a batch norm counts this run as one more batch. A layer that the model
 # uses without calling it, such as the last Linear layer of attention, has no row.
@@ -745,9 +745,9 @@ def layer_report(model, *inputs):
         print(f"{row['layer']:{wide}} {row['shape']:16}", *sizes)
 
 
-torch.manual_seed(0)
-net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(144, 2))
-layer_report(net, torch.randn(2, 3, 8, 8))
+layer_report(dead, pictures)
+print("another net, with a ReLU in place")
+layer_report(nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(inplace=True)), pictures)
 
 # %% [markdown]
 # ## Further: change what goes in and what goes back
@@ -821,7 +821,7 @@ check("rescale_argument")
 # %% [markdown]
 # ## Before or after the module's backward
 #
-# A pre-hook runs before autograd computes the gradients of the parameters and the input, a full backward hook after that (if an
+# A full backward pre-hook runs before autograd computes the gradients of the parameters and the input, a full backward hook after that (if an
 # input needs a gradient). A module may have several inputs and outputs, and a `None` among their gradients must stay `None`.
 # Multiply by 10 in each kind of hook; what changes?
 
@@ -901,10 +901,10 @@ draw_hook_timeline(nn.Sequential(*pairs), torch.ones(2, 3, requires_grad=True))
 # three arguments:
 
 # %%
-layer = nn.Sequential(nn.Linear(3, 2), nn.Tanh())
+layer = nn.Conv2d(2, 3, kernel_size=1)
 with warnings.catch_warnings(record=True, action="always") as caught:
-    layer.register_backward_hook(lambda module, grad_input, grad_output: None)
-    layer(torch.ones(4, 3))
+    layer.register_backward_hook(lambda module, grad_input, grad_output: print([grad.shape for grad in grad_input]))
+    layer(torch.ones(1, 2, 4, 4, requires_grad=True)).sum().backward()
 print(caught[-1].category.__name__ + ":", str(caught[-1].message).split(". ")[0], "...")
 try:
     layer.register_full_backward_hook(lambda module, grad_input, grad_output: None)
@@ -912,7 +912,7 @@ except RuntimeError as error:
     print("RuntimeError:", error)
 
 # %% [markdown]
-# What is wrong with it?
+# The layer has **one** input. What is wrong with this hook?
 #
 # ### Exercise: An autopsy
 # medium · 10 min · further
@@ -960,7 +960,7 @@ draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 
 # %% [markdown]
 # The deprecated hook sits on the **last operation** of the module, and takes that operation's inputs for the module's. In `Model`
-# they are the product and `W`, not `x1` and `x2`. So these are true gradients, but of other tensors. In a convolution it shows
+# they are the product and `W`, not `x1` and `x2`. So these are true gradients, but of other tensors. In the convolution it showed
 # the gradients of input, weight and bias: tutorials that list them describe this hook.
 #
 # ## Full backward hooks and in-place operations
@@ -1026,7 +1026,7 @@ check("in_place_safe")
 #
 # ## State-dict hooks: read old checkpoints
 #
-# Hooks also run before and after a model is saved with `state_dict()`, or loaded with
+# Hooks also run before and after
 # [`load_state_dict()`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict):
 #
 # | register with | runs | the hook gets |
@@ -1035,7 +1035,7 @@ check("in_place_safe")
 # | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
 #
 # They return nothing, and change their arguments in place. In a `state_dict` the names of the module's own tensors start with
-# `prefix`, the module's place in the model. Most hooks need only these two. Do not rely on `strict`: it is `True` even where the
+# `prefix`, the module's place in the model. Most hooks need only `state_dict` and `prefix`. Do not rely on `strict`: it is `True` even where the
 # caller loads with `strict=False`. This pre-hook adds a new buffer, `scale`, which old checkpoints lack:
 
 

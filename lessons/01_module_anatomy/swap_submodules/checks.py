@@ -58,6 +58,17 @@ def _another_tanh(case, in_eval):
         nn.Tanh.forward = before
 
 
+def _told(returned, model):
+    """What came back, in words."""
+    if returned is None:
+        return "nothing"
+    if returned is model:
+        return "the model"
+    if any(returned is part for part in model.modules()):
+        return "a part of the model"
+    return "another model" if isinstance(returned, nn.Module) else f"a {type(returned).__name__}"
+
+
 class _OfTheSwap(Check):
     """What all checks of swap_relu have in common: the errors that only one misconception brings."""
 
@@ -67,7 +78,8 @@ class _OfTheSwap(Check):
         r"ValueError: .module. is not an nn.Module, found <class 'type'>": "anatomy_class_for_module",
         r"ValueError: .module. is not an nn.Module": "function_for_module",
         r"ValueError: (not enough|too many) values to unpack": "anatomy_parent_not_found",
-        r"AttributeError: '\w+' object has no attribute '(|[\w.]*\.[\w.]*|\d+)'": "anatomy_parent_not_found",
+        r"AttributeError: '\w+' object has no attribute '(|split|[\w.]*\.[\w.]*|\d+)'": "anatomy_parent_not_found",
+        r"TypeError: '\w+' object (is not subscriptable|does not support item assignment)": "anatomy_parent_not_found",
         r"AttributeError: .* has no attribute `": "anatomy_parent_not_found",
         r"ValueError: Cannot set the submodule without a target": "anatomy_root_has_no_parent",
         r"RuntimeError: (OrderedDict mutated|dictionary)": "anatomy_changed_while_walking",
@@ -93,10 +105,7 @@ class EveryReluReplaced(_OfTheSwap):
     """Every ReLU, at any depth, is replaced in the model itself, and nothing else is."""
 
     claims = ("what swap_relu returned",)  # `is` belongs to the language
-    blame = {
-        "what swap_relu returned": "copied_model",
-        **dict.fromkeys(("output", "gradients", "output of a ReLU that was replaced"), "anatomy_changes_the_rest"),
-    }
+    blame = dict.fromkeys(("output", "gradients", "output of a ReLU that was replaced"), "anatomy_changes_the_rest")
 
     def gradients(self, model, case):
         output = model(case.tensor("x", 4, 3))
@@ -108,9 +117,7 @@ class EveryReluReplaced(_OfTheSwap):
         model = case.build("net", _ActNet, nn.ReLU)
         relu = model.act  # somebody else holds it, too
         returned = nb.function("swap_relu")(model)
-        what = "nothing" if returned is None else "the model" if returned is model else "something else"
-        inside = any(returned is part for part in model.modules()) and returned is not model
-        found = {"what swap_relu returned": "a part of the model" if inside else what, **self.brought(model, case)}
+        found = {"what swap_relu returned": _told(returned, model), **self.brought(model, case)}
         return {**found, "gradients": self.gradients(model, case), "output of a ReLU that was replaced": relu(case.tensor("z", 9))}
 
     def truth(self, case):
@@ -132,18 +139,22 @@ class EveryReluReplaced(_OfTheSwap):
         def says(test):
             return {"places": Matches(lambda found: None if test(found) else "something else", "this mistake")}
 
+        def top(found):
+            return {place.partition(": ")[0] for place in found if "." not in place}
+
         def changed(found):
             return [new.partition(": ")[2] for new, old in zip(found, untouched) if new != old]
 
         return {
             "not_started": {"places": untouched, "what swap_relu returned": "nothing"},
-            "copied_model": {"places": untouched, "what swap_relu returned": "something else"},
+            "copied_model": {"what swap_relu returned": "another model"},
             "rebinds_name": {"places": untouched, "what swap_relu returned": "the model"},
             "first_level_only": {"places": _places(children)},
             "anatomy_by_attribute_name": {"places": _places(named_act)},
             "dotted_setattr": {"places": _places(dotted)},
             "by_class_name": says(lambda found: any(f"{place}: Tanh" in found for place in others)),
             "returns_too_early": AnyOf(says(lambda found: len(changed(found)) == 1), {"what swap_relu returned": "a part of the model"}),
+            "anatomy_parent_not_found": says(lambda found: top(found) > top(untouched)),
             "anatomy_wrapped_not_replaced": says(lambda found: len(found) > len(wanted)),
             "anatomy_moved_to_the_end": says(lambda found: sorted(found) == sorted(wanted)),
             "anatomy_another_class": says(lambda found: not {"ReLU", "Tanh"} & set(changed(found))),
@@ -159,7 +170,7 @@ class SharedAndEmptyPlaces(_OfTheSwap):
 
     def model(self, case, kind):
         model = case.build("net", _ActNet, kind, shared=True)
-        model.stem.register_module("later", None)
+        model.blocks[1].register_module("later", None)
         return model
 
     def probe(self, nb, case):
@@ -175,7 +186,7 @@ class ModeKept(_OfTheSwap):
     """Each Tanh is in the mode of its ReLU."""
 
     in_eval = 1
-    blame = {"training": "mode_lost"}
+    blame = {"training": "mode_lost", "places": "anatomy_some_left"}
 
     def mixed(self, model):
         """In eval mode but for one activation of its own, and one block but for the activation in it."""

@@ -95,11 +95,11 @@ def swap_relu(model: nn.Module) -> nn.Module:
 -    for name, module in list(model.named_modules()):
 +    for name, module in list(model.named_children()):
 
-# %% forward_hook
-# misconception: changes the output of each ReLU with a hook | hint: rebinds_name
-# edits: changes_forward
--            module.forward = torch.tanh
-+            module.register_forward_hook(lambda m, i, o: torch.tanh(i[0]))
+# %% compares_with_the_class
+# misconception: compares a module with a class, which is never equal | hint: rebinds_name
+# edits: class_not_object
+-        if isinstance(module, nn.ReLU):
++        if module == nn.ReLU:
 
 # %% freezes
 # misconception: freezes the parameters | hint: anatomy_changes_the_rest
@@ -144,11 +144,11 @@ def swap_relu(model: nn.Module) -> nn.Module:
 -    return model.eval()
 +    return model
 
-# %% mode_of_the_model
-# misconception: the new modules get the mode of the whole model | hint: mode_lost
+# %% last_part_on_the_model
+# misconception: sets the last part of the name on the model itself | hint: anatomy_parent_not_found
 # edits: class_not_object
 -            model.set_submodule(name, nn.Tanh)
-+            model.set_submodule(name, nn.Tanh().train(model.training))
++            setattr(model, name.split(".")[-1], nn.Tanh().train(module.training))
 
 # %% mode_of_the_parent
 # misconception: the new modules get the mode of their parent | hint: mode_lost

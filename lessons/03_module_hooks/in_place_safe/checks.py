@@ -4,7 +4,7 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches, is_same
 from nbproof.values.evidence import snapshot
-from course.probing import hook_counts
+from course.probing import hook_counts, tensor_hook_count
 from course.truths import ANYTHING, other_than, such_that
 
 POISON = ("layer", "net", "model", "x")
@@ -33,12 +33,18 @@ class InFrontOfReLU(Check):
 
     def probe(self, nb, case):
         net = case.build("net", net_with_relu, True)
-        gradients = nb.function("output_gradients")(net[0])
-        output = net(case.tensor("x", 5, 4))
+        gradients, counts = nb.function("output_gradients")(net[0]), []
+
+        def count(layer, args, output):
+            counts.extend(tensor_hook_count(tensor) for tensor in [output] if torch.is_tensor(tensor))
+
+        with net[0].register_forward_hook(count):  # at once: an in-place operation takes the hooks off the tensor
+            output = net(case.tensor("x", 5, 4))
         output.backward(case.tensor("upstream", 5, 2))
         return {
             "gradients": snapshot(gradients), "output": output, "weight.grad": net[0].weight.grad.clone(),
             "hooks": sum(hook_counts(net).values()),
+            "hooks on the output": sum(counts),
         }
 
     def flow(self, case):
@@ -52,6 +58,7 @@ class InFrontOfReLU(Check):
         of_linear, of_weight = torch.autograd.grad(output, (linear, net[0].weight), case.tensor("upstream", 5, 2))
         return {
             "gradients": [of_linear], "output": output, "weight.grad": of_weight, "hooks": ANYTHING,
+            "hooks on the output": ANYTHING,
         }
 
     def mistakes(self, case):
@@ -69,6 +76,7 @@ class InFrontOfReLU(Check):
             "keeps_the_tensor": {"gradients": AnyOf([linear], [relu], [output])},
             "in_place_of_parameter": {"gradients": AnyOf([of_weight], [of_bias], [of_weight, of_bias], [of_bias, of_weight])},
             "in_place_of_network": {"gradients": [upstream]},
+            "other_list_returned": {"gradients": [], "hooks on the output": other_than(0)},
             "in_place_outside_of_graph": {"gradients": []},
             "grad_not_there_yet": {"gradients": [None]},
             "splits_gradient": {"gradients": [*right]},

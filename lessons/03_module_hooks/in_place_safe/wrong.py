@@ -249,3 +249,25 @@ def output_gradients(layer):
 -        output.register_hook(lambda grad: gradients.append(grad.detach().clone()))
 +            output.requires_grad_()
 +        output.register_hook(gradients.append)
+
+# %% hook_makes_a_new_list
+# misconception: the hook makes a new list, which the caller does not hold | hint: other_list_returned
+def output_gradients(layer):
+    gradients = []
+
+    def keep(grad):
+        nonlocal gradients
+        gradients = gradients + [grad]
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(keep)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% returns_a_copy
+# misconception: returns a copy of the list | hint: other_list_returned
+# edits: reference
+-    return gradients
++    return list(gradients)
