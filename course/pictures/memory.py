@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
-from itertools import cycle
 
 from course.pictures.canvas import INK, PAPER, QUIET, Picture, empty_picture, in_own_style
 from course.pictures.words import cut, listed, size_in_bytes
@@ -21,7 +19,6 @@ _LOOKS = (
     ("#6b4e16", "--", PAPER),
     ("#d5dade", "\\\\", INK),
 )
-_OWN = dict(zip(("parameters", "gradients", "momentum", "saved"), _LOOKS, strict=False))  # by a kind's first word
 _ROW, _BAR = 0.52, 0.3
 
 
@@ -29,8 +26,8 @@ _ROW, _BAR = 0.52, 0.3
 def draw_memory(parts: Mapping[str, Mapping[str, float]], title: str = "Memory") -> Picture:
     """Draw a stacked bar for every label: ``{"plain": {"parameters": 4096, "saved tensors": 65536}, ...}``, in bytes.
 
-    All bars have one scale, a kind keeps its colour and hatch from bar to bar, each bar's total stands at its end. Parameters,
-    gradients, momentum and what is saved look the same in every picture.
+    All bars have one scale, a kind keeps its colour and hatch from bar to bar, each bar's total stands at its end.
+    Parameters, gradients, momentum, and what is saved for backward look the same in every picture.
     """
     bars = dict(parts)
     if not bars:
@@ -52,7 +49,14 @@ def draw_memory(parts: Mapping[str, Mapping[str, float]], title: str = "Memory")
     axes.tick_params(left=False, labelsize=9.5, labelcolor=INK)
     axes.spines[["top", "right", "bottom"]].set_visible(False)
     ends = [0.0] * len(bars)
-    for kind, (colour, hatch, ink) in _looks_of(kinds).items():
+    looks = dict(
+        zip(
+            dict.fromkeys(["parameters", "gradients", "momentum", "saved for backward", *kinds]),
+            _LOOKS * (1 + len(kinds)),
+            strict=False,
+        )
+    )
+    for kind, (colour, hatch, ink) in zip(kinds, map(looks.__getitem__, kinds), strict=True):
         sizes = [bar.get(kind, 0.0) for bar in bars.values()]
         look = {"color": colour, "hatch": hatch, "edgecolor": ink, "linewidth": 0.9, "label": cut(kind, 40)}
         drawn = axes.barh(range(len(bars)), sizes, _BAR / _ROW, ends, **look)
@@ -61,21 +65,17 @@ def draw_memory(parts: Mapping[str, Mapping[str, float]], title: str = "Memory")
         axes.bar_label(drawn, words, label_type="center", fontsize=8, color=INK, bbox=paper)
         ends = [end + size for end, size in zip(ends, sizes, strict=True)]
     whole = axes.barh(range(len(bars)), totals, fill=False, linewidth=0)
-    style = {"fontsize": 9.5, "weight": "bold", "color": INK, "annotation_clip": False}
-    axes.bar_label(whole, list(map(size_in_bytes, totals)), padding=6, **style)
+    axes.bar_label(
+        whole,
+        list(map(size_in_bytes, totals)),
+        padding=6,
+        fontsize=9.5,
+        weight="bold",
+        color=INK,
+        annotation_clip=False,
+    )
     picture.key(columns)
     return picture
-
-
-def _looks_of(kinds: list[str]) -> dict[str, tuple[str, str, str]]:
-    """Each kind's look: that of its first word, or else one that no other kind has, as long as there are any."""
-    own: dict[str, tuple[str, str, str]] = {}
-    for kind in kinds:
-        look = _OWN.get(re.split(r"\W", kind)[0])
-        if look is not None and look not in own.values():
-            own[kind] = look
-    free = cycle([look for look in _LOOKS if look not in own.values()] or _LOOKS)
-    return {kind: own[kind] if kind in own else next(free) for kind in kinds}
 
 
 def _in_words(label: str, bar: Mapping[str, float]) -> str:

@@ -650,7 +650,7 @@ for way in ("backward, then step", "step in backward"):
                 F.cross_entropy(net(pictures[:256]), labels[:256]).backward()
 
     size = sum(p.nbytes for p in net.parameters())
-    bars[way] = {"parameters": size, "gradients, at most": peak, "momentum": size}
+    bars[way] = {"parameters": size, "gradients": peak, "momentum": size}
     results.append(torch.cat([p.detach().flatten() for p in net.parameters()]))
 
 print("The parameters after ten steps are equal, bit for bit:", torch.equal(*results))
@@ -1187,7 +1187,7 @@ def bar(run, pictures):
     gradients = sum(p.nbytes for p in parameters if p.requires_grad)
     return {
         "parameters": sum(p.nbytes for p in parameters),
-        "gradients, after backward": gradients * torch.is_grad_enabled(),
+        "gradients": gradients * torch.is_grad_enabled(),
         "saved for backward": memory.bytes,
     }
 
