@@ -438,7 +438,7 @@ for title, nets in {"trained": [eye], "10 untrained": [DigitNet() for _ in range
 # - *One gradient for each sample* (45 minutes): which scan broke the patient?
 # - *What is the memory full of?* (40 minutes)
 #
-# ## The debugger at work
+# ## The debugger on models from work
 #
 # - In a ResNet-18 all ReLUs work in place, and all but the first run twice. An LSTM returns tuples, `Wrapped` a **dataclass**.
 #   The Transformer computes in half precision (**autocast**).
