@@ -27,6 +27,7 @@ def draw_memory(parts: Mapping[str, Mapping[str, float]], title: str = "Memory")
     """Draw a stacked bar for every label: ``{"plain": {"parameters": 4096, "saved tensors": 65536}, ...}``, in bytes.
 
     All bars have one scale, a kind keeps its colour and hatch from bar to bar, each bar's total stands at its end.
+    Parameters, gradients, momentum, and what is saved for backward look the same in every picture.
     """
     bars = dict(parts)
     if not bars:
@@ -48,7 +49,14 @@ def draw_memory(parts: Mapping[str, Mapping[str, float]], title: str = "Memory")
     axes.tick_params(left=False, labelsize=9.5, labelcolor=INK)
     axes.spines[["top", "right", "bottom"]].set_visible(False)
     ends = [0.0] * len(bars)
-    for (colour, hatch, ink), kind in zip(_LOOKS * len(kinds), kinds, strict=False):
+    looks = dict(
+        zip(
+            dict.fromkeys(["parameters", "gradients", "momentum", "saved for backward", *kinds]),
+            _LOOKS * (1 + len(kinds)),
+            strict=False,
+        )
+    )
+    for kind, (colour, hatch, ink) in zip(kinds, map(looks.__getitem__, kinds), strict=True):
         sizes = [bar.get(kind, 0.0) for bar in bars.values()]
         look = {"color": colour, "hatch": hatch, "edgecolor": ink, "linewidth": 0.9, "label": cut(kind, 40)}
         drawn = axes.barh(range(len(bars)), sizes, _BAR / _ROW, ends, **look)
@@ -57,8 +65,15 @@ def draw_memory(parts: Mapping[str, Mapping[str, float]], title: str = "Memory")
         axes.bar_label(drawn, words, label_type="center", fontsize=8, color=INK, bbox=paper)
         ends = [end + size for end, size in zip(ends, sizes, strict=True)]
     whole = axes.barh(range(len(bars)), totals, fill=False, linewidth=0)
-    style = {"fontsize": 9.5, "weight": "bold", "color": INK, "annotation_clip": False}
-    axes.bar_label(whole, list(map(size_in_bytes, totals)), padding=6, **style)
+    axes.bar_label(
+        whole,
+        list(map(size_in_bytes, totals)),
+        padding=6,
+        fontsize=9.5,
+        weight="bold",
+        color=INK,
+        annotation_clip=False,
+    )
     picture.key(columns)
     return picture
 

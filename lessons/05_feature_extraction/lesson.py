@@ -124,8 +124,8 @@ for how, everything in (("up to a pixel off", moved), ("all in the middle", stra
     if None in inside.values():
         print("`pooled` returns nothing yet.")
         break
-    told = [f"{nearest(value.detach(), labels[~seen]):.0%} by {what}" for what, value in {"pixels": new, **inside}.items()]
-    print(f"{how}: right: {', '.join(told)}")
+    shares = [f"{nearest(value.detach(), labels[~seen]):.0%} by {what}" for what, value in {"pixels": new, **inside}.items()]
+    print(f"{how}: right: {', '.join(shares)}")
 
 # %% [markdown]
 # The net has never seen a 4, a 7 or a 9, and yet its inner numbers sort them much better than pixels do, as soon as the pictures
@@ -169,8 +169,7 @@ show_source(type(net)._forward_impl)
 #
 # A hook gets the module, and a module does not know its own name: its parent does. So the name has to come from the loop that registers the
 # hooks. Beware of late binding (lesson 02): use `partial`, a function that makes the hook, or a default argument.
-
-# %% [markdown]
+#
 # ### Exercise: A net that reports
 #
 # easy · 8 min
@@ -295,14 +294,13 @@ check("feature_extractor")
 # %%
 layers = ["conv1", "block.conv1", "block.conv2", "block", "pool", "fc"]
 with torch.no_grad():
-    found = FeatureExt(deepcopy(digit_net), layers)(moved[~seen]) or {}  # a copy: `digit_net` stays without hooks
-for name, value in {"pixels": moved[~seen], **found}.items():
+    by_layer = FeatureExt(deepcopy(digit_net), layers)(moved[~seen]) or {}  # a copy: `digit_net` stays without hooks
+for name, value in {"pixels": moved[~seen], **by_layer}.items():
     share = nearest(value, labels[~seen])
     print(f"{name:12} {share:.0%} {'█' * round(40 * share)}")
 
 # %% [markdown]
-# An early layer knows about as much as the pixels. The last one has thrown away what does not help with its own seven digits. So people
-# who reuse a trained net take a late layer's features, but seldom the last one's.
+# An early layer knows about as much as the pixels. The last one, with its scores for seven other digits, knows less than the three before it.
 #
 # ## A feature can change after your hook has ended
 #
@@ -330,8 +328,6 @@ with torch.no_grad(), net.bn1.register_forward_hook(keep_three):
     net(x)
 for how, feature in kept.items():
     print(f"{how:7} smallest value {feature.min():6.3f}")
-
-# %%
 twice = {"when the hook ran": kept["clone"], "after forward": kept["alias"]}
 title = "The output of bn1: as it was, and as it is when you look at it"
 draw_feature_maps(twice, columns=4, title=title, one_scale=True)
@@ -355,8 +351,8 @@ draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 #
 # medium · 12 min
 #
-# Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns a dict from each name in `layers` to that layer's output.
-# Names are as in `named_modules()`. Each layer returns one tensor and runs at most once.
+# Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns a dict from each dotted name in `layers` to that layer's
+# output. Each layer returns one tensor and runs at most once.
 #
 # - Each value stays what the layer returned **at that moment**, requires no gradient, and a layer can learn from it.
 # - A layer that did not run has no entry.
@@ -431,12 +427,10 @@ check("safe_features")
 # ## Change a feature and see what happens
 #
 # Looking shows what a layer holds, not whether the net *uses* it. To find that out, change it. **Activation patching** takes two inputs, such
-# as a 3 and an 8, and runs the net on the 8, but lets one layer return what it returned for the 3. If the answer becomes "3", what you
-# have put in is enough for a 3.
+# as a 3 and an 8, and runs the net on the 8, but lets one layer return what it returned for the 3. Does the answer become "3"?
 #
 # A forward hook that returns `None` only looks; what else it returns **replaces** the output.
-
-# %% [markdown]
+#
 # ### Exercise: Patch an activation
 #
 # medium · 12 min
@@ -519,8 +513,8 @@ captions = [chances(digit_net(one)) for one in (three, eight)]
 draw_digits(torch.cat([three, eight]), captions, title="The net's answers for a 3 and for an 8")
 
 # %% [markdown]
-# The output of `block` has sixteen feature maps. The cell patches each one alone, and ranks them by how much each helps the 3. How many does
-# it take to turn the 8 into a 3? And the other way round: how many maps of the 8, in the same order, turn the 3 into an 8? Guess first.
+# The output of `block` has sixteen feature maps. The cell patches each one alone, and ranks them by how much it helps the 3. How many does
+# it take to turn the 8 into a 3? The control: as many from the end of the ranking. And how many of the 8 turn the 3 into an 8? Guess first.
 
 
 # %%
@@ -533,18 +527,19 @@ maps, order = {}, []
 for digit, one in (("the 3", three), ("the 8", eight)):
     maps[digit] = (safe_features(digit_net, ["block"], one) or {}).get("block")
 if patched(three, eight, [0]) is None or None in maps.values():
-    found = "One of the two tools is not written yet."
+    shown = "One of the two tools is not written yet."
 else:
     order = sorted(range(16), key=lambda channel: -patched(three, eight, [channel]).softmax(1)[0, 3].item())
+    print("maps  of the 3 in the 8   the least telling   of the 8 in the 3")
     for many in (0, 1, 2, 3, 4, 6, 16):
-        ways = [chances(patched(*pair, order[:many])) for pair in ((three, eight), (eight, three))]
-        print(f"{many:2} maps of the 3 in the 8 -> {ways[0]:15}   of the 8 in the 3 -> {ways[1]}")
+        ways = (three, eight, order[:many]), (three, eight, order[16 - many :]), (eight, three, order[:many])
+        print(f"{many:4}  {'    '.join(f'{chances(patched(*way)):16}' for way in ways)}")
     sorted_maps = {digit: value[:, order] for digit, value in maps.items()}
-    found = draw_feature_maps(sorted_maps, one_scale=True, title="The eight most telling maps of block, the most telling first")
-found
+    shown = draw_feature_maps(sorted_maps, one_scale=True, title="The eight most telling maps of block, the most telling first")
+shown
 
 # %% [markdown]
-# A few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. The right-hand column says the same of the 8.
+# A few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. As many of the least telling change nothing.
 # Are the 3's maps *needed*, too? A patch cannot show that: it takes something away and puts something else in. So put in zeros:
 
 
@@ -559,14 +554,15 @@ def without(one, channels):
         return chances(digit_net(one))
 
 
-print("the 3 without its six most telling maps ->", without(three, order[:6]) if order else found)
+for which, channels in (("most", order[:6]), ("least", order[-6:])):
+    print(f"the 3 without its six {which} telling maps ->", without(three, channels) if order else shown)
 
 # %% [markdown]
 # This 3 stays a 3: its maps are enough, but not needed. A net may know the same thing twice.
 #
 # ## The same with a GPT
 #
-# A good place for a break. Large language models consist of *blocks*, and blocks of *heads*. In a head, a *token* looks back at earlier tokens.
+# Large language models consist of *blocks*, and blocks of *heads*. In a head, a *token* looks back at earlier tokens.
 # Here is a small GPT. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Each head is a
 # module; a block returns a dict.
 
@@ -593,8 +589,8 @@ heads = [name for name, module in gpt.named_modules() if isinstance(module, Head
 given = {task: lines(task, torch.tensor([[4, 0, 7, 2, 9]])) for task in ("copy", "reverse")}
 attention = {}
 for task, tokens in given.items():
-    found = safe_features(gpt, [f"{name}.softmax" for name in heads], tokens) or {}
-    attention[task] = {name.removesuffix(".softmax"): value for name, value in found.items()}
+    outputs = safe_features(gpt, [f"{name}.softmax" for name in heads], tokens) or {}
+    attention[task] = {name.removesuffix(".softmax"): value for name, value in outputs.items()}
 words = {task: [WORDS[token] for token in tokens[0]] for task, tokens in given.items()}
 draw_attention(attention, words)
 
@@ -610,19 +606,19 @@ def answer(scores):
     return " ".join(WORDS[token] for token in scores[0, -DIGITS:].argmax(1))
 
 
-def told(layer, clean, corrupted, places=None):
+def patched_answer(layer, clean, corrupted, places=None):
     scores = patch_activation(gpt, layer, given[clean], given[corrupted], places)
     return "patch_activation is not written yet" if scores is None else answer(scores)
 
 
 print(f"{'nothing patched':15}  copy: {answer(gpt(given['copy']))}   reverse: {answer(gpt(given['reverse']))}")
 for name in heads:
-    print(f"{name}   copy: {told(name, 'reverse', 'copy')}   reverse: {told(name, 'copy', 'reverse')}")
-turns = [name for name in heads if told(name, "reverse", "copy") == answer(gpt(given["reverse"]))]
+    print(f"{name}   copy: {patched_answer(name, 'reverse', 'copy')}   reverse: {patched_answer(name, 'copy', 'reverse')}")
+turns = [name for name in heads if patched_answer(name, "reverse", "copy") == answer(gpt(given["reverse"]))]
 equals = 1 + DIGITS                                                    # the position of `=`; dimension 1 is the position
 for where, places in (("digits", range(1, equals)), ("from = on", range(equals, equals + DIGITS))):
     for name in turns:
-        print(f"{name}, {where:9}   copy: {told(name, 'reverse', 'copy', list(places))}")
+        print(f"{name}, {where:9}   copy: {patched_answer(name, 'reverse', 'copy', list(places))}")
 
 # %% [markdown]
 # On this line one head of the first block swaps the task, both ways. The other one looks at the same word, and patching it
@@ -791,13 +787,6 @@ attention(tokens, tokens, tokens)
 _ = attention(tokens, tokens, tokens, need_weights=False)
 
 # %% [markdown]
-# And some layers are never called. `attention` hands the weights of its child `out_proj` to a function; a hook on it stays silent:
-
-# %%
-attention.out_proj.register_forward_hook(lambda m, args, output: print("out_proj has run"))
-_ = attention(tokens, tokens, tokens)
-
-# %% [markdown]
 # ### Exercise: Every tensor
 #
 # medium · 15 min · further
@@ -821,11 +810,11 @@ def every_tensor(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[s
     """Run `model` on `x`; return a copy of every tensor that the layers returned, by name and place."""
     # TODO: what is to be done with a tensor, with a tuple or list, with a dict, with anything else?
     ### BEGIN SOLUTION
-    found, handles = {}, []
+    tensors, handles = {}, []
 
     def put(place, output):
         if isinstance(output, torch.Tensor):
-            found[place] = output.detach().clone()
+            tensors[place] = output.detach().clone()
         elif isinstance(output, dict):
             for key, part in output.items():
                 put(f"{place}.{key}", part)
@@ -843,7 +832,7 @@ def every_tensor(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[s
     finally:
         for handle in handles:
             handle.remove()
-    return found
+    return tensors
     ### END SOLUTION
 
 
@@ -964,7 +953,7 @@ print("no module has this name:", [step for step in steps if step not in dict(ti
 
 # %% [markdown]
 # `x` is the input, `block.add` the sum, and `block.relu_1` the **second call** of `block.relu`. From these steps the tool makes a **new** model that
-# returns the steps that you name, and ends where the last of them ends. It makes no copies. So a later in-place step may overwrite what you
+# returns those that you name, and ends after the last of them. It makes no copies: a later in-place step may overwrite what you
 # asked for, but only if that step still runs:
 
 # %%
@@ -980,7 +969,23 @@ for how, model in (("ResNet-18", net), ("cut after layer3", traced)):
 print(f"bn1 alone: smallest value {alone.min():.3f}   bn1 beside layer1, so that the ReLU runs: {beside.min():.3f}")
 
 # %% [markdown]
-# And an `if` on a tensor's value ends the tracing, and leaves the model in training mode, in which the tool traces first. A hook does
+# Do other people's hooks run?
+
+
+# %%
+def hear(module, args, output):
+    print(f"a hook on a {type(module).__name__} gets a {type(output).__name__}")
+
+
+with net.bn1.register_forward_hook(hear), net.layer4.register_forward_hook(hear):
+    heard_too = create_feature_extractor(net, ["fc"])
+    print("The new model runs:")
+    heard_too(x)
+
+# %% [markdown]
+# The tool traces in both modes, and the block's hook gets proxies. The new model has no block.
+#
+# An `if` on a tensor's value ends the tracing, and leaves the model in training mode, in which the tool traces first. A hook does
 # not mind.
 
 
@@ -1010,7 +1015,7 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # | what you can get | inputs and outputs of modules | also results of functions and `+`, and each call on its own |
 # | cost | the whole forward runs, unless a hook raises an error | it stops after the last step asked for |
 # | the model | carries hooks until you remove them | a new model, which shares its parameters with the old one |
-# | hooks already there | run | on `torch.nn` layers they run; on blocks only while tracing: with proxies, `tuple(output.shape)` fails |
+# | hooks already there | run | run on layers of `torch.nn`, not on blocks |
 
 # %% [markdown]
 # ### Exercise: Hooks or fx?
@@ -1021,7 +1026,7 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 #
 # - If `step` is the dotted name of a module, it means this module's **first** output, in any model, even one that cannot be traced.
 # - Otherwise it is a name from `get_graph_node_names`.
-# - No hook of yours stays; other people's do.
+# - No hook of yours stays; other people's do, and the model stays in eval mode.
 #
 # ```python
 # value_at(tiny, "bn1", x)           # the output of a module
@@ -1076,8 +1081,7 @@ products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 
 
 # %% [markdown]
 # Multiply by the number of elements of the output: all samples, channels and positions. A kernel that reaches into the padding counts in full.
-
-# %% [markdown]
+#
 # ### Exercise: Count the MACs
 #
 # hard · 20 min · further
@@ -1138,19 +1142,18 @@ for what, model, given in (("ResNet-18", net, x), ("cut after layer3", traced, x
 # %% [markdown]
 # ## For work: your tools on other models
 #
-# The first five lines should give shapes; for the third, `record_calls` must take attention's tuple. The last two ask for what does not
-# exist: the one tensor of an LSTM, which returns three, and the one call of a layer that is called twice. A good tool raises an error
-# that says so, unlike `'tuple' object has no attribute 'detach'`. No check asks for any of this.
+# The first four lines should give shapes. The last two ask for what does not exist: the one tensor of an LSTM, which returns three,
+# and the one call of a layer that is called twice. A good tool raises an error that says so. No check asks for any of this.
 
 
 # %%
-def short(found):
+def short(result):
     """Shapes for tensors, and at most four entries of a list."""
-    if isinstance(found, torch.Tensor):
-        return tuple(found.shape)
-    if isinstance(found, dict):
-        return {name: short(value) for name, value in found.items()}
-    return [short(one) for one in found[:4]] if isinstance(found, (list, tuple)) else found
+    if isinstance(result, torch.Tensor):
+        return tuple(result.shape)
+    if isinstance(result, dict):
+        return {name: short(value) for name, value in result.items()}
+    return [short(one) for one in result[:4]] if isinstance(result, (list, tuple)) else result
 
 
 def attempt(what, tool, *given):
@@ -1164,7 +1167,6 @@ encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first
 reader = nn.Sequential(nn.LSTM(8, 6, batch_first=True))
 inner, (words, other) = ["layers.0.linear1", "layers.1"], torch.randn(2, 2, 5, 8)
 attempt("FeatureExt, an encoder", lambda: FeatureExt(deepcopy(encoder), inner)(words))
-attempt("safe_features, the same", safe_features, encoder, inner, words)
 attempt("record_calls, an encoder", record_calls, encoder, words)
 attempt("patch_activation, an encoder", patch_activation, encoder, "layers.0", words, other)
 attempt("every_tensor, an LSTM", every_tensor, reader, ["0"], words)
@@ -1172,8 +1174,6 @@ attempt("safe_features, an LSTM: an error?", safe_features, reader, ["0"], words
 attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer1.0.relu", x, -x)
 
 # %% [markdown]
-# Copy your functions into a file of your own project.
-#
 # ## What you take with you
 #
 # - A finished net knows more than it returns. A hook gets its features out, and they are good for tasks that the net was not trained for.

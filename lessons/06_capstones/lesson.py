@@ -48,12 +48,7 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 
 # %% [markdown]
 # Which layer broke it? Listen in *both* directions: a forward hook can put a tensor hook on the output (lesson 03).
-# `tensors_in(output)` finds all tensors in an output. For the patient, step 1 is enough: step 2 can wait.
-#
-# ### A unit that is always 0
-#
-# Another fault is silent. Where a ReLU's output is 0, no gradient goes back through it. A **unit** (a feature, or a channel: an index of dimension 1) that is 0 for *every*
-# sample of the batch, at every position, is **dead**. (Inputs here: `(N, features)` or `(N, channels, h, w)`; each module returns one tensor, a ReLU runs once.)
+# `tensors_in(output)` finds all tensors in an output. (In the checks each module returns one tensor.) You build the tool in two steps.
 #
 # ### Exercise: What is wrong with this net?
 #
@@ -69,18 +64,10 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 # | `"bad_output"` | name of the first module to *finish* with NaN or infinity in its output, or `None` |
 # | `"bad_gradient"` | name of the first module, in *backward*, with NaN or infinity in the gradient at its output, or `None` |
 #
-# **Step 2** (2 points): what does not learn?
-#
-# | key | value |
-# | --- | --- |
-# | `"dead"` | dict: each `nn.ReLU` → share of its units that are dead |
-# | `"no_gradient"` | list: parameters with `.grad` still `None` after the block |
-# | `"gradient_size"` | dict: each other parameter → mean absolute value of its `.grad` |
-#
 # ```python
 # with gradient_flow_debugger(patient) as report:
 #     F.cross_entropy(patient(x), y).backward()
-# report["dead"]              # {"features.1": 0.0, "features.3": 0.2083}
+# report["bad_output"]        # a name, or None
 # ```
 
 # %% nbgrader={"grade": false, "grade_id": "gradient_flow_debugger", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -88,7 +75,7 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 def gradient_flow_debugger(model):
     """Watch a forward and a backward pass of `model` in the block; the yielded dict tells what went wrong where."""
     # TODO: step 1: register hooks, `yield` the dict, and always remove the hooks.
-    # Step 2: let the hooks look at ReLUs, too, and fill in at the end what `.grad` shows.
+    # Step 2, further down: let the hooks look at ReLUs, too, and fill in at the end what `.grad` shows.
     ### BEGIN SOLUTION
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
     handles, silent, heard = [], {}, []
@@ -127,9 +114,6 @@ def gradient_flow_debugger(model):
 # %% nbgrader={"grade": true, "grade_id": "test_gradient_flow_debugger_breaks", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("gradient_flow_debugger", part="breaks")
-# %% nbgrader={"grade": true, "grade_id": "test_gradient_flow_debugger_learns", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("gradient_flow_debugger", part="learns")
 # %% [markdown]
 # Let your tool find the layer in which the patient breaks:
 
@@ -161,9 +145,26 @@ for title, way in ways.items():
     print(f"{title:26} largest gradient: {largest:.1e}, times a feature of 0: {largest * 0:.0f}")
 
 # %% [markdown]
-# PyTorch's own `F.normalize` divides by its `eps`, which is 1e-12: the gradient is finite and huge. The patient survives even that, as
-# a blank scan's features are 0. Where features are not 0 and their row is, take a larger `eps`.
+# PyTorch's own `F.normalize` divides by its `eps`, which is 1e-12: the gradient is finite and huge. The weight of `embed` gets it times
+# the features, and those of a blank scan are all 0. So nothing is left of it. For other features, take a larger `eps`.
 #
+# ### Step 2: what does not learn?
+#
+# Another fault is silent. Where a ReLU's output is 0, no gradient goes back through it. A **unit** (a feature, or a channel: an index of dimension 1) that is 0 for *every*
+# sample of the batch, at every position, is **dead**. (Inputs here: `(N, features)` or `(N, channels, h, w)`; a ReLU runs once.)
+#
+# Go back to your tool, and add three entries (2 points). For the patient, `"dead"` is `{"features.1": 0.0, "features.3": 0.2083}`.
+#
+# | key | value |
+# | --- | --- |
+# | `"dead"` | dict: each `nn.ReLU` → share of its units that are dead |
+# | `"no_gradient"` | list: parameters with `.grad` still `None` after the block |
+# | `"gradient_size"` | dict: each other parameter → mean absolute value of its `.grad` |
+
+# %% nbgrader={"grade": true, "grade_id": "test_gradient_flow_debugger_learns", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("gradient_flow_debugger", part="learns")
+# %% [markdown]
 # ### A gradient that gets lost on the way
 #
 # The slope of a sigmoid is at most 1/4, so with weights of usual size each of the six sigmoids shrinks the gradient on its way
@@ -247,71 +248,6 @@ if is_written(gradient_flow_debugger, sick):
 # %% [markdown]
 # Layer `2`, before the `UnitLength`, gets the bad gradient; 20 of 32 units are dead; nothing reaches layer `4`. `0.weight` gets no NaN:
 # where the picture is blank, every ReLU is 0 and lets nothing through.
-#
-# And on models from work?
-#
-# - In a ResNet-18 all ReLUs work in place, and all but the first run twice. An LSTM returns tuples, and an output can be a
-#   **dataclass**. The Transformer computes in half precision here (**autocast**).
-# - A **checkpoint** runs its part once more in backward, and wants the same operations recorded both times. What a hook
-#   computes from `tensor.detach()` is not recorded.
-# - A compiled model that has run may ignore new hooks (lesson 07). An empty report looks like good news: a good tool says that no
-#   hook has run.
-
-# %%
-from dataclasses import dataclass
-
-from torch.utils.checkpoint import checkpoint
-from torchvision.models import resnet18
-
-
-@dataclass
-class Scores:
-    logits: torch.Tensor
-
-
-class Wrapped(nn.Module):
-    """Its body runs in a checkpoint, and it returns a dataclass."""
-
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Sequential(nn.Linear(16, 4), nn.ReLU(), nn.Linear(4, 4))
-        self.body[2].bias.data[0] = torch.nan
-
-    def forward(self, x):
-        return Scores(checkpoint(self.body, x, use_reentrant=False))
-
-
-torch.manual_seed(0)
-encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2)
-real_models = {
-    "ResNet-18": (resnet18(weights=None), torch.randn(2, 3, 32, 32)),
-    "LSTM": (nn.LSTM(16, 8, num_layers=2, batch_first=True), torch.randn(3, 5, 16)),
-    "TransformerEncoder": (encoder, torch.randn(3, 5, 16)),
-}
-real_models["LSTM"][0].weight_ih_l1.data[0, 0] = torch.nan
-
-
-def watched(title, model, run):
-    if not is_written(gradient_flow_debugger, model):
-        return
-    try:
-        with gradient_flow_debugger(model) as report, torch.autocast("cpu", enabled=title == "TransformerEncoder"):
-            tensors_in(run())[0].pow(2).mean().backward()
-        print(f"{title:22} bad output: {report['bad_output']!r}, bad gradient: {report['bad_gradient']!r}")
-    except (AttributeError, TypeError, RuntimeError) as error:
-        print(f"{title:22} {type(error).__name__}: {str(error)[:90]}")
-
-
-wrapped = Wrapped()
-for title, (model, pixels) in real_models.items():
-    watched(title, model, lambda: model(pixels))
-    model.zero_grad()
-watched("checkpoint, dataclass", wrapped, lambda: wrapped(torch.randn(3, 16)))
-watched("a model that never ran", nn.Linear(4, 3), lambda: wrapped(torch.randn(3, 16)))
-
-# %% [markdown]
-# One weight of the LSTM is NaN. The layer's name is `''`: it is all of the model. An error in another model comes from your
-# tool: it breaks what it should only watch. In the last line no hook runs: there an error is right.
 #
 # ## See where a net looks
 #
@@ -461,7 +397,7 @@ def grad_cam(model, layer, x, targets):
 from course import check
 check("grad_cam")
 # %% [markdown]
-# Now ask the net for the 3, then for the 7.
+# Ask the net for the 3, then for the 7.
 
 # %%
 heats = {digit: grad_cam(eye, "features", board, torch.tensor([digit])) for digit in (3, 7)}
@@ -492,21 +428,85 @@ for title, nets in {"trained": [eye], "10 untrained": [DigitNet() for _ in range
         average = sum(shares) / len(shares)
         print(f"{title:12} {min(shares):.0%} to {max(shares):.0%}, on average {average:.0%}; empty maps of 80:", *empty)
 # %% [markdown]
-# On average, nets that know nothing are at chance, so the measure works. Measure your own nets, too, before you trust their heat maps.
+# On average, nets that know nothing are at chance, so the measure works.
 #
 # ## Further
 #
 # The core path ends here. Three parts follow, each complete in itself:
 #
 # - *Train without holding all gradients* (30 minutes).
-# - *One gradient for each sample* (45 minutes): which scan broke the patient, and which labels are wrong?
+# - *One gradient for each sample* (45 minutes): which scan broke the patient?
 # - *What is the memory full of?* (40 minutes)
+#
+# ## The debugger on models from work
+#
+# - In a ResNet-18 all ReLUs work in place, and all but the first run twice. An LSTM returns tuples, `Wrapped` a **dataclass**.
+#   The Transformer computes in half precision (**autocast**).
+# - A **checkpoint** runs its part once more in backward, and wants the same operations recorded both times. What a hook
+#   computes from `tensor.detach()` is not recorded.
+# - A compiled model that has run may ignore new hooks (lesson 07): a good tool says that no hook has run.
+
+# %%
+from dataclasses import dataclass
+
+from torch.utils.checkpoint import checkpoint
+from torchvision.models import resnet18
+
+
+@dataclass
+class Scores:
+    logits: torch.Tensor
+
+
+class Wrapped(nn.Module):
+    """Its body runs in a checkpoint, and it returns a dataclass."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(16, 4), nn.ReLU(), nn.Linear(4, 4))
+        self.body[2].bias.data[0] = torch.nan
+
+    def forward(self, x):
+        return Scores(checkpoint(self.body, x, use_reentrant=False))
+
+
+torch.manual_seed(0)
+encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2)
+real_models = {
+    "ResNet-18": (resnet18(weights=None), torch.randn(2, 3, 32, 32)),
+    "LSTM": (nn.LSTM(16, 8, num_layers=2, batch_first=True), torch.randn(3, 5, 16)),
+    "TransformerEncoder": (encoder, torch.randn(3, 5, 16)),
+}
+real_models["LSTM"][0].weight_ih_l1.data[0, 0] = torch.nan
+
+
+def watched(title, model, run):
+    if not is_written(gradient_flow_debugger, model):
+        return
+    try:
+        with gradient_flow_debugger(model) as report, torch.autocast("cpu", enabled=title == "TransformerEncoder"):
+            tensors_in(run())[0].pow(2).mean().backward()
+        print(f"{title:22} bad output: {report['bad_output']!r}, bad gradient: {report['bad_gradient']!r}")
+    except (AttributeError, TypeError, RuntimeError) as error:
+        print(f"{title:22} {type(error).__name__}: {str(error)[:90]}")
+
+
+wrapped = Wrapped()
+for title, (model, pixels) in real_models.items():
+    watched(title, model, lambda: model(pixels))
+    model.zero_grad()
+watched("checkpoint, dataclass", wrapped, lambda: wrapped(torch.randn(3, 16)))
+watched("a model that never ran", nn.Linear(4, 3), lambda: wrapped(torch.randn(3, 16)))
+
+# %% [markdown]
+# One weight of the LSTM is NaN. The layer's name is `''`: it is all of the model. An error in another model comes from your
+# tool: it breaks what it should only watch. In the last line no hook runs: there an error is right.
 #
 # ## Grad-CAM at work
 #
 # **CAM**, the predecessor, needs no autograd: where a net ends in a mean and one linear layer, CAM uses this
 # layer's weights; Grad-CAM's weight is CAM's divided by the number of positions. A ResNet block runs one ReLU twice; the second output
-# is its own. Does your tool agree with both? (No check asks for the second.)
+# is its own. Does your tool agree with both?
 
 # %%
 torch.manual_seed(0)
@@ -527,7 +527,8 @@ except ValueError as error:
     print("in training mode:", error)
 
 # %% [markdown]
-# If the two maps differ, your tool has mixed two calls: the *last* output and the *first* gradient.
+# If the two maps differ, your tool has mixed two calls: the *last* output and the *first* gradient. In training mode a BatchNorm
+# mixes the pictures of a batch, and each forward moves its running statistics: a tool that only looks should refuse.
 #
 # ## Train without holding all gradients
 #
@@ -649,7 +650,7 @@ for way in ("backward, then step", "step in backward"):
                 F.cross_entropy(net(pictures[:256]), labels[:256]).backward()
 
     size = sum(p.nbytes for p in net.parameters())
-    bars[way] = {"parameters": size, "gradients, at most": peak, "momentum": size}
+    bars[way] = {"parameters": size, "gradients": peak, "momentum": size}
     results.append(torch.cat([p.detach().flatten() for p in net.parameters()]))
 
 print("The parameters after ten steps are equal, bit for bit:", torch.equal(*results))
@@ -702,8 +703,8 @@ print(f"right on new digits: {right:.0%}")
 # %% [markdown]
 # ## One gradient for each sample
 #
-# `weight.grad` holds one gradient for the whole batch. But samples with huge gradients of their own are often **mislabelled**, and
-# *differential privacy* limits what each sample may contribute. A forward hook sees a `Linear` layer's input, a tensor hook on its
+# `weight.grad` holds one gradient for the whole batch. Which sample broke the patient? And *differential privacy* limits what each
+# sample may contribute. A forward hook sees a `Linear` layer's input, a tensor hook on its
 # output the gradient that arrives there. Both have one row for each sample.
 
 # %%
@@ -823,8 +824,7 @@ for sample, gradient in enumerate(per_sample.gradients.get("embed.weight", [])):
 # %% [markdown]
 # One scan of 1,500 is blank, and one NaN makes the sum NaN.
 #
-# The tool also cleans data sets. 20 of these 1,000 digits have a wrong label. How large is each sample's gradient after some training?
-# Red frames mark the wrong labels.
+# 20 of these 1,000 digits have a wrong label. How large is each sample's gradient after some training? Red frames mark the wrong labels.
 
 # %%
 from course.pictures.feature_maps import draw_digits
@@ -848,6 +848,8 @@ squares = [gradient.flatten(1).pow(2).sum(1) for gradient in per_sample.gradient
 norms = torch.stack(squares or [torch.zeros(1000)]).sum(0).sqrt()  # over all parameters of the net
 top = norms.topk(20).indices
 found = [place for place, sample in enumerate(top) if sample in spoilt]
+losses = F.cross_entropy(net(pictures), labels, reduction="none")
+print("wrong labels among the 20 largest losses:", torch.isin(losses.topk(20).indices, spoilt).sum().item())
 print(f"Norm of a sample's gradient, median: {norms.median():.2f}")
 draw_digits(
     pictures[top],
@@ -856,6 +858,8 @@ draw_digits(
     title=f"The 20 largest gradients of 1,000: {len(found)} of them belong to the 20 wrong labels",
 )
 # %% [markdown]
+# To find wrong labels, each sample's loss is enough, without hooks. Norms are needed where each sample's part is to be limited.
+#
 # ### Other models
 #
 # No check asks for this. A Transformer's inputs have the shape `(N, T, d)`: a sample's gradient is the sum over its `T` words. A frozen
@@ -895,17 +899,13 @@ language[1].weight = language[0].weight  # as in GPT-2: words in and words out h
 compared("TransformerEncoder", encoder, lambda model: model(words).exp().mean())
 compared("the same, time first", encoder, lambda model: model(words.transpose(0, 1)).exp().mean())
 compared("ResNet-18", real_models["ResNet-18"][0].eval(), lambda model: model(photos).pow(2).mean())
-compared("LSTM", nn.LSTM(16, 8), lambda model: model(words)[0].pow(2).mean())
 compared("frozen in part", half_frozen, lambda model: model(rows).pow(2).mean())
 compared("tied, in-place ReLU", tied, lambda model: model(rows).pow(2).mean())
 compared("tied Embedding", language, lambda model: model(torch.arange(8).reshape(4, 2)).pow(2).mean())
-compared("one Linear layer", nn.Linear(16, 2), lambda model: model(rows).pow(2).mean())
 with torch.autocast("cpu"):
     compared("half precision", copy.deepcopy(tied), lambda model: model(rows).pow(2).mean())
 # %% [markdown]
-# Samples are dimension 0 here. A tool cannot see that dimension 0 is time, `(T, N, d)`, the default of `nn.LSTM` and attention: it
-# returns `T` "samples", silently. Opacus asks for `batch_first`.
-#
+# Samples are dimension 0 here. A tool cannot see that dimension 0 is time, `(T, N, d)`: it returns `T` "samples", silently.
 # An Embedding that shares its weight with a Linear layer adds a part that no hook on the Linear layer sees: there an error is right.
 # Attention's `out_proj` is never called, and has no entry.
 #
@@ -962,7 +962,7 @@ times = [milliseconds(run) for run in (plain, hooks, by_vmap)] + [50 * milliseco
 print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms".format(*times))
 
 # %% [markdown]
-# The same but for rounding. Both cost several backwards: they write 1,000 gradients. For norms, hooks need no outer product.
+# The same but for rounding. Both cost several backwards: they write 1,000 gradients.
 #
 # ### In your own words: Whose gradient is it?
 #
@@ -1159,7 +1159,7 @@ for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)
 # With no activation the total is the same, but maps count for the next layer. A GELU needs its *input* for backward, while the next
 # layer needs its result, so both are kept. An in-place ReLU saves nothing here: that output was not kept anyway.
 #
-# What helps? `checkpoint` saves only what goes into a part of the net, and computes the rest again in backward. A deeper net:
+# What helps? `checkpoint` saves only what goes into a part of the net, and computes the rest again in backward:
 
 # %%
 class Checkpointed(nn.Module):
@@ -1187,7 +1187,7 @@ def bar(run, pictures):
     gradients = sum(p.nbytes for p in parameters if p.requires_grad)
     return {
         "parameters": sum(p.nbytes for p in parameters),
-        "gradients, after backward": gradients * torch.is_grad_enabled(),
+        "gradients": gradients * torch.is_grad_enabled(),
         "saved for backward": memory.bytes,
     }
 

@@ -82,7 +82,7 @@ print("dead ReLUs:", dead_relus(net, pictures))
 #
 # Write `features(model, layers, x)`. It calls `model(x)` once, and returns a dict: for each name in `layers` the output of that
 # module. If a hook was never called, `features` raises a `RuntimeError`; its text names exactly the layers that were not heard.
-# Afterwards, also after an error, none of its hooks is left.
+# An error of the model comes out. Afterwards, also after an error, none of its hooks is left.
 #
 # ```python
 # features(net, ["2", "4"], pictures)  # RuntimeError: not heard: 2, 4
@@ -153,8 +153,7 @@ print("a late forward hook, and another batch size:", heard("register_forward_ho
 
 # %% [markdown]
 # An **empty** set of hooks is not guarded, a non-empty one is. So with a sentinel, a module also calls late hooks of that kind.
-# Hooks on parameters belong to autograd. The last line: a new batch size, as at an epoch's end, makes new code, and that has the late
-# hook. So a late hook may hear no batch, some of them, or all from a moment on.
+# Hooks on parameters belong to autograd. A new batch size, as at an epoch's end, makes new code, which calls the late hook.
 #
 # In eval mode, with `batch_first=True` and if no gradient is wanted, a layer of a `TransformerEncoder` may take a *fast path*: it
 # reads the weights of its modules, and calls none of them. What does a global hook hear, before and after one of them gets a hook?
@@ -194,6 +193,7 @@ def note(what, *_):
 for name, layer in part.named_modules():
     layer.register_forward_hook(partial(note, name or "part"))
 part[2].register_forward_pre_hook(partial(note, "2 begins"))
+part[2].register_forward_hook(lambda module, args, output: note(f"2 always: {type(output).__name__}"), always_call=True)
 
 x = torch.randn(5, 3, requires_grad=True)
 for reentrant in (True, False):
@@ -220,8 +220,8 @@ draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called aga
 # %% [markdown]
 # The reentrant checkpoint, the older kind, runs its whole part again. The newer one stops once backward has what it needs: the
 # last layer that saves something still begins (26 in the picture), and nothing after it. Neither its forward hook nor that of the
-# part runs, unless registered with `always_call=True` (then without an output). The newer kind also wants the second forward to
-# record what the first one did:
+# part runs, unless registered with `always_call=True`: then it gets `None` as output. The newer kind also wants the second forward
+# to record what the first one did:
 
 # %%
 squares = []
@@ -258,9 +258,8 @@ for generator in (None, torch.Generator()):
 # The draw changed the Dropout's mask in one forward only. A hook with its own generator changes neither.
 #
 # By `is_bw` a hook knows which forward it is in. The calls of the model do not tell: a checkpointed model is called again as well.
-
-# %% [markdown]
-# ### Exercise: One entry per step
+#
+# ### Exercise: One entry per call
 # medium · 15 min
 #
 # Write the context manager `recorder(model, layers)`. Each call of `model` within the block runs each of these layers once, and
@@ -296,13 +295,14 @@ from course import check
 check("one_entry_a_step")
 
 # %% [markdown]
-# Now use it: three steps of the net in the picture.
+# Now use it: three steps of two micro-batches each make six calls, so six entries.
 
 # %%
 net = Halved()
 with recorder(net, ["first", "middle.0", "middle.1", "last"]) as history:
-    for pictures, labels in list(digit_batches())[:3]:
-        F.cross_entropy(net(pictures), labels).backward()
+    for pictures, labels in digit_batches(3):
+        for micro in (slice(64), slice(64, None)):
+            F.cross_entropy(net(pictures[micro]), labels[micro]).backward()
 print("entries:", {name: len(entries) for name, entries in history.items()})
 
 # %% [markdown]
@@ -403,9 +403,7 @@ for way in ("as it was", "with your clip"):
 draw_curves({way: [min(loss, 3) for loss in run] for way, run in runs.items()}, title="Loss of the net that died, cut off at 3")
 
 # %% [markdown]
-# With its norm cut down to 1, the step that killed the net does no harm.
-#
-# A *fused* optimizer divides by the scale inside its own step:
+# The step that killed the net does no harm now. A *fused* optimizer divides by the scale inside its own step:
 
 # %%
 for fused, unscale, factor in ((False, False, 1), (True, False, 1), (True, True, 1), (True, True, 1e38)):
@@ -421,7 +419,7 @@ for fused, unscale, factor in ((False, False, 1), (True, False, 1), (True, True,
 
 # %% [markdown]
 # Your hook clips gradients that are still scaled, and after the division almost nothing is left. `unscale_` before the step cures
-# that. After an overflow, too, a fused optimizer steps and calls its hooks: your clip makes NaN of `inf`, but the weights stay.
+# that. After an overflow, too, a fused optimizer calls its hooks, but the weights stay.
 #
 # ## Adapt a model without touching it
 #
@@ -543,10 +541,12 @@ place = attention.requires_grad_(False).out_proj
 parametrize.register_parametrization(place, "weight", LowRank(place.weight, rank=2))
 attention(tokens, tokens, tokens)[0].pow(2).sum().backward()
 print("trained:", [name for name, one in attention.named_parameters() if one.grad is not None])
+nn.init.ones_(place.parametrizations.weight[0].B)  # as if it had learned
+before = attention(tokens, tokens, tokens)[0]
+parametrize.remove_parametrizations(place, "weight")
+print("merged, the same output:", torch.allclose(before, attention(tokens, tokens, tokens)[0]))
 
 # %% [markdown]
-# `remove_parametrizations` merges it.
-#
 # ### In your own words: A gradient of forty thousand
 #
 # 5 min
@@ -576,7 +576,7 @@ print("trained:", [name for name, one in attention.named_parameters() if one.gra
 # %% [markdown]
 # ## Further
 #
-# The core path ends here; *A list to print* is at the end. Its two parts are independent.
+# The core path ends here; *A list to print* is at the end.
 #
 # ## Which operation made the NaN?
 #

@@ -77,7 +77,10 @@ def mistaken(model, x):
     layers = [m for m in model.modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
     once = total(macs, {id(call[0]): call for call in weighty}.values())
     norms, relus = numbers_of(nn.BatchNorm2d), numbers_of(nn.ReLU)
+    tables = sum(m.embedding_dim**2 for m in model.modules() if isinstance(m, nn.Embedding))  # one row is looked up
+    no_kinds = total(macs, [call for call in weighty if type(call[0]) in (nn.Linear, nn.Conv2d)])
     return {
+        **({"feat_subclass": [no_kinds]} if no_kinds != exact else {}),
         "feat_batch_forgotten": [exact // x.shape[0]],
         "feat_flops": [2 * exact],
         "feat_bias": [biased, exact + biased],
@@ -94,11 +97,11 @@ def mistaken(model, x):
         "feat_positions": [total(lambda m, i, o: o[0] * size(m))],
         "feat_once_each": [once],
         "feat_one_kind": [
-            total(macs, [call for call in weighty if type(call[0]) is k]) for k in (nn.Linear, nn.Conv2d)
+            total(macs, [call for call in weighty if isinstance(call[0], k)]) for k in (nn.Linear, nn.Conv2d)
         ],
         "feat_top_level": [total(macs, [call for call in weighty if call[0] in list(model.children())])],
         **({"feat_products": [by_torch]} if by_torch != exact else {}),
-        "feat_other_layers": [exact + norms, exact + relus, exact + norms + relus],
+        "feat_other_layers": [exact + norms, exact + relus, exact + norms + relus, *([exact + tables] if tables else [])],
         "feat_outputs_only_counted": [numbers_of(nn.Linear, nn.Conv2d), numbers_of(nn.Module)],
         "feat_whole_weight": [total(lambda m, i, o: numel(o) * size(m))],
         "feat_one_output_channel": [total(lambda m, i, o: macs(m, i, o) // o[1])],
@@ -170,16 +173,21 @@ class AnyConvolution(WholeBatch):
         return {"model": case.build("net", net), "x": case.tensor("x", self.batch(case), 4, 9, 11)}
 
 
+class Mine(nn.Linear):
+    """A kind of nn.Linear."""
+
+
 class Rare(nn.Module):
-    """A layer on inputs of more than two dimensions that runs three times, and one that never runs; a product at the end."""
+    """A layer on inputs of more than two dimensions that runs three times, and one that never runs; an Embedding, and a product."""
 
     def __init__(self):
         super().__init__()
-        self.spare, self.again = nn.Conv2d(3, 5, 3), nn.Linear(6, 6)
+        self.spare, self.again, self.table = nn.Conv2d(3, 5, 3), Mine(6, 6), nn.Embedding(9, 6)
 
     def forward(self, x):
         for _ in range(3):
             x = self.again(x)
+        x = x + self.table(torch.tensor([4]))
         return x.mT @ x
 
 

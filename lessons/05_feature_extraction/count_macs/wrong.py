@@ -61,6 +61,20 @@ def count_macs(model, x):
 -            if isinstance(module, nn.Conv2d):
 +            if hasattr(module, "weight"):
 
+# %% weights_of_two_dimensions
+# misconception: counts an Embedding, which has a weight of two dimensions | hint: feat_other_layers
+# breaks: other layers count as 0
+# edits: convolutions_only
+-            if isinstance(module, nn.Conv2d):
++            if hasattr(module, "weight") and module.weight.dim() > 1:
+
+# %% exact_class
+# misconception: leaves out layers of a class made from nn.Linear | hint: feat_subclass
+# breaks: All `nn.Linear` and `nn.Conv2d` layers count
+# edits: convolutions_only
+-            if isinstance(module, nn.Conv2d):
++            if type(module) in (nn.Linear, nn.Conv2d):
+
 # %% flops
 # misconception: counts multiplications and additions | hint: feat_flops
 # edits: convolutions_only

@@ -131,6 +131,7 @@ def value_at(model, step, x):
 
 # %% traces_first_and_stays_in_training
 # misconception: tries to trace first; a trace that fails leaves the model in training mode | hint: feat_left_in_training
+# breaks: the model stays in eval mode
 def value_at(model, step, x):
     try:
         return create_feature_extractor(model, [step])(x)[step].clone()

@@ -1,4 +1,3 @@
-# nothing to break: Names are as in `named_modules()`
 # nothing to break: Each layer returns one tensor and runs at most once
 
 # %% children_only

@@ -294,7 +294,6 @@ def gradient_flow_debugger(model):
 
 # %% share_of_zeros
 # misconception: counts zeros instead of units | hint: gfd_zeros_for_dead
-# breaks: share of its units that are dead
 # edits: each_position_a_unit
 -            silent = (output == 0).all(0)
 -            report["dead"][name] = silent.float().mean().item()
@@ -313,7 +312,6 @@ def gradient_flow_debugger(model):
 
 # %% signed_mean
 # misconception: takes the absolute value of the mean | hint: gfd_signed_mean
-# breaks: mean absolute value of its `.grad`
 # edits: class_names
 -        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
 +        handles.append(module.register_forward_hook(make_hook(name)))
@@ -339,7 +337,6 @@ def gradient_flow_debugger(model):
 
 # %% zero_counts_as_none
 # misconception: lists parameters whose gradient is 0 as well | hint: gfd_zero_is_not_none
-# breaks: parameters with `.grad` still `None`
 # edits: class_names
 -        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
 +        handles.append(module.register_forward_hook(make_hook(name)))

@@ -1,5 +1,4 @@
 import re
-from contextlib import suppress
 
 from torch import nn
 from torch.nn import functional as F
@@ -198,9 +197,10 @@ class Fails(nn.Module):
 
 
 class NothingStays(HeardCheck):
-    """None of its hooks is left: after a result, after its error, after one of the model."""
+    """None of its hooks is left: after a result, after its error, after one of the model, which comes out."""
 
     unheard = 1
+    blame = {"the model's own error": "feat_error_swallowed"}
 
     def given(self, case, fails=False):
         model, names, unheard = super().given(case)
@@ -213,12 +213,14 @@ class NothingStays(HeardCheck):
         (one, names, unheard), two, three = self.given(case), self.given(case)[0], self.given(case, fails=True)[0]
         nb.function("features")(one, [f"inner.{name}" for name in names if name not in unheard], case.tensor("x", 3, 4))
         self.says(nb, two, [f"inner.{name}" for name in names], case.tensor("x", 3, 4))
-        with suppress(ArithmeticError):
-            self.says(nb, three, [f"inner.{name}" for name in names], case.tensor("x", 3, 4))
+        try:
+            error = self.says(nb, three, [f"inner.{name}" for name in names], case.tensor("x", 3, 4))
+        except ArithmeticError as raised:
+            error = str(raised)
         del three.inner["fails"]
         three.names = names
         return {
-            "hooks left": [sum(hook_counts(model).values()) for model in (one, two, three)],
+            "the model's own error": error, "hooks left": [sum(hook_counts(model).values()) for model in (one, two, three)],
             "what runs afterwards": [self.runs(case, model) for model in (one, two, three)],
         }
 
@@ -227,11 +229,11 @@ class NothingStays(HeardCheck):
 
     def truth(self, case):
         fresh = as_before(self.runs(case, self.given(case)[0]))
-        return {"hooks left": ANYTHING, "what runs afterwards": [fresh] * 3}
+        return {"the model's own error": "this layer fails", "hooks left": ANYTHING, "what runs afterwards": [fresh] * 3}
 
     def mistakes(self, case):
         return {
-            "speaks_hooks_after_error": {"hooks left": Matches(lambda got: None if got[0] == 0 else "more", "none, then some")},
+            "speaks_hooks_after_error": {"hooks left": Matches(lambda got: None if got[0] == 0 and any(got) else "more", "none, then some")},
             "speaks_hooks_stay": {"hooks left": other_than([0, 0, 0])},
         }
 

@@ -116,6 +116,19 @@
 +    for handle in handles:
 +        handle.remove()
 
+# %% hides_the_error
+# misconception: takes an error of the model for layers that were not heard | hint: feat_error_swallowed
+# breaks: An error of the model comes out.
+# edits: walks_over_the_model
+-    try:
+-        model(x)
+-    finally:
++    try:
++        model(x)
++    except Exception:
++        pass
++    finally:
+
 # %% no_finally
 # misconception: an error of the model leaves the hooks | hint: speaks_hooks_after_error
 # edits: walks_over_the_model

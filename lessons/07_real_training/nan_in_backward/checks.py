@@ -1,3 +1,6 @@
+import itertools
+import sys
+from contextlib import contextmanager
 from functools import partial
 
 import torch
@@ -14,7 +17,9 @@ ERRORS = {
     r"TypeError: .*(isfinite|isnan|isinf).* NoneType": "nan_entry_is_none",
     r"(IndexError: list index|TypeError: cannot unpack|UnboundLocalError|StopIteration)": "nan_none_found",
     r"RuntimeError: Function '\w+' returned nan values": "nan_anomaly_raises",
+    r"RuntimeError: this walk visits a node again and again": "nan_again",
 }
+ROW = "the answer for two layers in a row"
 OPERATIONS = {"sqrt": "SqrtBackward0", "where": "LogBackward0", "pow": "PowBackward0"}
 
 
@@ -77,14 +82,15 @@ class HuntCheck(Check):
         return lambda output: (output * weight).sum()
 
     def probe(self, nb, case):
-        found = nb.function("nan_in_backward")(self.given(case), case.tensor("x", 5, 4), self.loss_of(case))
-        return {"nan_in_backward(...)": found}
+        hunt, x, loss_of = nb.function("nan_in_backward"), case.tensor("x", 5, 4), self.loss_of(case)
+        row = nn.Sequential(case.build("row", nn.Linear, 4, 4), Fragile("sqrt", True))
+        return {"nan_in_backward(...)": hunt(self.given(case), x, loss_of), ROW: hunt(row, x, loss_of)}
 
     def pair(self, case, place):
         return [OPERATIONS[self.kinds(case)[place]], f"{self.names(case)[place]}.1"]
 
     def truth(self, case):
-        return {"nan_in_backward(...)": self.pair(case, self.which(case)[-1])}
+        return {"nan_in_backward(...)": self.pair(case, self.which(case)[-1]), ROW: ["SqrtBackward0", "1"]}
 
     def mistakes(self, case):
         operation, module = self.pair(case, self.which(case)[-1])
@@ -100,9 +106,9 @@ class HuntCheck(Check):
             "nan_no_module": {field: [operation, ""]},
             "nan_module_above": {field: [operation, module.split(".")[0]]},
             "nan_last": {field: such_that(lambda got: text(got) and got[0] == "TBackward0")},
-            "nan_first_way": {field: such_that(lambda got: text(got) and got[1] != module and got[0] != operation and "Accumulate" not in got[0] and self.upstream(case, got[1]))},
-            "nan_stale": {field: such_that(lambda got: text(got) and got[1] and got[1].split(".")[0] not in self.names(case))},
-            "nan_late_binding": {field: such_that(lambda got: text(got) and "Accumulate" in got[0])},
+            "nan_first_way": {field: such_that(lambda got: text(got) and got[1] != module and got[0] != operation and "Accumulate" not in got[0] and self.upstream(case, got[1])), ROW: ["SqrtBackward0", "1"]},
+            "nan_stale": {ROW: such_that(lambda got: text(got) and got[1].split(".")[0] in self.names(case))},
+            "nan_late_binding": {ROW: such_that(lambda got: text(got) and "Accumulate" in got[0])},
             "nan_one_too_late": {field: such_that(lambda got: text(got) and got[0] != operation and got[1] in (module, ""))},
         }
 
@@ -193,7 +199,47 @@ class DictsAndKeywords(HuntCheck):
         return {"nan_in_a_box": {"the answer for the model itself": ["SqrtBackward0", name]}}
 
 
-check("nan_in_backward", OneIsHurt, FirstOfTwo, InTheLossOrNowhere, DictsAndKeywords)
+@contextmanager
+def at_most(calls):
+    """In the block no more than so many calls of functions: some walks would take years."""
+    counter, before = itertools.count(), sys.getprofile()
+
+    def count(frame, event, arg):
+        if event in ("call", "c_call") and next(counter) > calls:
+            raise RuntimeError("this walk visits a node again and again")
+
+    sys.setprofile(count)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+
+
+class Shortcut(nn.Module):
+    def __init__(self, hurt):
+        super().__init__()
+        self.inner = Fragile("sqrt", hurt)
+
+    def forward(self, x):
+        return x + self.inner(x)
+
+
+class ManyWays(HuntCheck):
+    """Of 40 blocks with a shortcut each, it names the one that is hurt: it goes to each node once."""
+
+    def given(self, case):
+        hurt = case.integer("hurt", 10, 30)
+        return nn.Sequential(nn.Linear(4, 4), *(Shortcut(place == hurt) for place in range(1, 41)))
+
+    def probe(self, nb, case):
+        with at_most(300_000):
+            return super().probe(nb, case)
+
+    def pair(self, case, place):
+        return ["SqrtBackward0", f"{case.integer('hurt', 10, 30)}.inner"]
+
+
+check("nan_in_backward", OneIsHurt, FirstOfTwo, InTheLossOrNowhere, DictsAndKeywords, ManyWays)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
