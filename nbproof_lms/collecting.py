@@ -26,7 +26,7 @@ from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import STANDS, Collected, KeptUpload, uploads_in, write_list
 from nbproof_lms.placing import Desk, finish, place
 from nbproof_lms.roster import Enrolment, Roster, import_roster, kept_roster
-from nbproof_lms.system import LmsEntry, systems
+from nbproof_lms.system import Fetched, LmsEntry, System, systems
 from nbproof_lms.system import fetch as fetched_by
 from nbproof_lms.whose import Upload, Whose, owners, owners_by_system
 
@@ -68,17 +68,22 @@ def collect(
     then = "mend that, then run the same command again: what was not finished was taken back"
     trouble = disk_trouble(UsageError, "the course's folder cannot be written", root / "collected", then)
     with trouble, _waiting_room(root) as room:
-        arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
-        arrived += [take_in_fetched(*one, room / str(at), step) for at, one in enumerate(brought, len(asked))]
+        arrived = _arrived(asked, brought, room, step)
         desk = Desk(root)
         filed = _filed(arrived, book, desk, roster, among, whose)
-        items = [
-            _as_it_counted(root, asked[item.upload][0], item) if item.upload < len(asked) else item for item in filed
-        ]
+        items = [_as_it_counted(root, asked, item) for item in filed]
         items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
         items = [_with_word(item, told.said) for item in items]
         collected = _kept(root, arrived, items, asked_for)
     return replace(_but_settled(root, collected), notes=(*finished, *collected.notes, *told.notes))
+
+
+def _arrived(
+    asked: Sequence[Sequence[Path]], brought: Sequence[tuple[System, list[Fetched]]], room: Path, step: Step
+) -> list[Arrived]:
+    """All that came, each upload in a folder of its own in the ``room``."""
+    arrived = [take_in(one, room / str(at), step) for at, one in enumerate(asked)]
+    return arrived + [take_in_fetched(*one, room / str(at), step) for at, one in enumerate(brought, len(asked))]
 
 
 def _but_settled(root: Path, collected: Collected) -> Collected:
@@ -171,11 +176,14 @@ def _owned(item: Item, whose: Whose, learner: str, desk: Desk, dated: bool) -> I
     return replace(item, line=line, called=whose.file)
 
 
-def _as_it_counted(root: Path, path: Path, item: Item) -> Item:
+def _as_it_counted(root: Path, asked: Sequence[Sequence[Path]], item: Item) -> Item:
     """With the time that lies beside it if it is a copy that a run has put aside; in other uploads it may be the learner's own.
 
-    ``path``: of the upload.
+    ``asked``: the paths of the uploads; one that a system has fetched has none.
     """
+    if item.upload >= len(asked):
+        return item
+    path = asked[item.upload][0]
     home = root.resolve() / "collected"
     folder = (path if path.is_dir() else path.parent).resolve().joinpath(*item.parts[:-1])
     # graded/LEARNER/ASSIGNMENT/DIGEST or UPLOAD/replaced/LEARNER/ASSIGNMENT

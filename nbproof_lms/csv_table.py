@@ -282,6 +282,7 @@ def heads_of(rows: Sequence[Sequence[str]]) -> list[str]:
             # "Nom" is the last name in French, and the first in Catalan, where another word follows.
             heads[heads.index(LAST)] = FIRST
         heads.append(head_of(cell) if head in heads else head)
+    heads = _of_github(heads)
     alone = {FIRST, LAST} & set(heads)
     if len(alone) == 1 and not {"name", "full name"} & set(heads):
         heads[heads.index(alone.pop())] = "full name"
@@ -289,6 +290,12 @@ def heads_of(rows: Sequence[Sequence[str]]) -> list[str]:
     if not {"learner", IDENTIFIER} & set(heads) and all(found) and is_filled(rows, 0):
         heads[0] = IDENTIFIER
     return heads
+
+
+def _of_github(heads: list[str]) -> list[str]:
+    """The same; in GitHub Classroom's own roster the identifier is what the class calls its learners by."""
+    is_githubs = head_of("github_username") in heads
+    return ["learner" if is_githubs and head == IDENTIFIER else head for head in heads]
 
 
 def _named(cell: str) -> str:

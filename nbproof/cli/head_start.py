@@ -33,7 +33,7 @@ def head_start(request: Namespace) -> Iterator[Launched | None]:
     launched = None
     # If something is wrong, the run itself says what.
     with contextlib.suppress(CourseError, OSError):
-        launched = _launched(request)
+        launched = _launched(request) if not request.pool else None
     try:
         yield launched
     finally:
@@ -60,8 +60,6 @@ def graded_is_the_demo(request: Namespace) -> bool:
 
 def _launched(request: Namespace) -> Launched | None:
     """None if nothing is to be marked here, as far as a quick look tells."""
-    if request.pool:
-        return None
     demo = graded_is_the_demo(request)
     folder = request.course / DEMO if demo else request.course
     intake = take_in(folder, lessons_with_source(request.course, request.names_of_lessons))

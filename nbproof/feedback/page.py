@@ -323,7 +323,7 @@ def page_of(root: Path, task: Task) -> str:
         raise UsageError(
             "there is no record of how the engine graded this",
             str(journal),
-            course_command(shlex.join(["grade", task.key.lesson])),
+            course_command(shlex.join(["grade", task.key.lesson]), root),
         )
     learner = Addressee(verdict, task.marks or Mark(verdict), _secrets(str(root), task.key.lesson))
     return feedback_page(learner, task.digest, journal.stat().st_mtime)

@@ -88,7 +88,7 @@ def _handed_on(root: Path, task: Task, free: SimpleQueue[Connection | None]) -> 
     try:
         if line is not None:
             reason = line.recv()
-        else:
+        if line is None or reason:  # a next step is made where the user stands
             with _HERE:
                 reason = _write_page(root, task)
     except (EOFError, OSError):

@@ -35,7 +35,7 @@ from nbproof.text import counted, printable
 __all__ = [
     "DueDates",
     "due_dates_in",
-    "is_older",
+    "is_another",
     "left_behind",
     "lessons_in",
     "marks_in",
@@ -76,13 +76,13 @@ def opened_gradebook(root: Path) -> Iterator[Any | None]:
         yield book
 
 
-def is_older(book: Any, number: int) -> bool:
-    """Whether a gradebook is a copy of before the state that has this number (:meth:`nbproof.gradebook.writer.Writer.number`).
-    Only a file of SQLite has one: of another database nothing tells.
+def is_another(book: Any, numbers: Collection[int]) -> bool:
+    """Whether a gradebook is in no state that has one of these numbers (:meth:`nbproof.gradebook.writer.Writer.number`): it is a
+    copy of before, or of another folder. Only a file of SQLite has a number: of another database nothing tells.
     """
-    return book.db.bind.dialect.name == "sqlite" and bool(
-        book.db.execute(text("PRAGMA user_version")).scalar() < number
-    )
+    if not numbers or book.db.bind.dialect.name != "sqlite":
+        return False
+    return book.db.execute(text("PRAGMA user_version")).scalar() not in numbers
 
 
 def people_in(book: Any) -> list[Person]:

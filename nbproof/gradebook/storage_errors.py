@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+from nbgrader.api import InvalidEntry
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
@@ -67,8 +68,12 @@ def trouble_with_gradebook(db_url: str) -> Iterator[None]:
     before, logger.disabled = logger.disabled, True
     try:
         yield
-    except (SQLAlchemyError, sqlite3.Error) as error:
-        raise _told(error, db_url) from None
+    except (SQLAlchemyError, sqlite3.Error, InvalidEntry) as error:
+        # nbgrader raises InvalidEntry for any error of the database, a full disk too.
+        cause = error.__context__ if isinstance(error, InvalidEntry) else error
+        if not isinstance(cause, (SQLAlchemyError, sqlite3.Error)):
+            raise
+        raise _told(cause, db_url) from None
     except ModuleNotFoundError as error:
         if error.name not in ("psycopg", "psycopg2"):
             raise

@@ -53,16 +53,13 @@ class Writer(Gradebook):  # type: ignore[misc]
         create_tables(db_url)
         super().__init__(db_url, course_id)
 
-    def number(self, last: int) -> int:
-        """Number this state of the gradebook, above ``last``, so that a copy of an earlier one is known. Returns the number;
-        ``last`` where the database has no place for one.
+    def number(self, number: int) -> None:
+        """Number this state of the gradebook, so that a copy of an earlier one, or somebody else's, is known. A database that is
+        no file has no place for it.
         """
-        if self.db.bind.dialect.name != "sqlite":
-            return last
-        number: int = max(last, self.db.execute(text("PRAGMA user_version")).scalar()) + 1
-        self.db.execute(text(f"PRAGMA user_version = {number}"))
-        self.db.commit()
-        return number
+        if self.db.bind.dialect.name == "sqlite":
+            self.db.execute(text(f"PRAGMA user_version = {number}"))
+            self.db.commit()
 
     def register(self, config: Config, assignment: str, folder: Path) -> str:
         """Put an assignment's cells and points into the gradebook: :func:`nbproof.gradebook.registry.follow`."""

@@ -40,6 +40,7 @@ __all__ = [
     "said_aloud",
     "scored",
     "shown_of",
+    "undecided",
 ]
 
 _HIDDEN_FAILED = "A hidden test failed."
@@ -62,6 +63,8 @@ class PlainTest:
     """The lines that they do not have."""
     harmless: str = ""
     """By ``c.IgnorePattern``, what on stderr costs no points: a regular expression."""
+    decides: bool = True
+    """False if it ends with a comparison that nothing is done with: whatever that gives, nbgrader gives full marks."""
 
     @classmethod
     def of(cls, name: str, source: str, config: Config) -> PlainTest:
@@ -81,7 +84,8 @@ class PlainTest:
                 str(Path(config.CourseDirectory.root, "nbgrader_config.py")),
                 "mend it there; then grade again",
             ) from None
-        return cls(_asked(name, "\n".join(visible)), tuple(visible), tuple(hidden), harmless)
+        asked = _asked(name, "\n".join(visible))
+        return cls(asked, tuple(visible), tuple(hidden), harmless, not _ends_with_a_comparison(source))
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -94,6 +98,20 @@ class PlainTest:
         if type(number) is not int or not 1 <= number <= len(self.visible):
             return ""
         return self.visible[number - 1].strip()
+
+
+def _ends_with_a_comparison(source: str) -> bool:
+    try:
+        last = ast.parse(source).body[-1:]
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return any(isinstance(node, ast.Expr) and _is_a_comparison(node.value) for node in last)
+
+
+def _is_a_comparison(node: ast.expr) -> bool:
+    if isinstance(node, ast.BoolOp):
+        return all(map(_is_a_comparison, node.values))
+    return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
 
 
 def _asked(name: str, visible: str) -> str:
@@ -260,6 +278,15 @@ def said_aloud(plain: Mapping[str, int]) -> list[str]:
         counts[assignment_of(lesson)] += count
     told = "isolated, but such tests run beside the learner's code and can be forged"
     return [f"{name}: {counted(count, 'plain test cell')}: {told}" for name, count in counts.items()]
+
+
+def undecided(lesson: str, tests: Mapping[str, PlainTest]) -> str:
+    """A line on the test cells of a lesson that give everybody full marks; empty if there are none."""
+    names = ", ".join(name for name, test in tests.items() if not test.decides)
+    if not names:
+        return ""
+    told = "everybody who runs it to its end gets full marks, as in nbgrader"
+    return f"{lesson}: {names}: ends with a comparison, and {told}; write assert before it, then grade again"
 
 
 def plain_outputs(score: float, points: float, outputs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, lac
 from nbproof.gradebook.reader import (
     DueDates,
     due_dates_in,
-    is_older,
+    is_another,
     left_behind,
     lessons_in,
     marks_in,
@@ -114,7 +114,7 @@ def read_class(
 
 _NOT_GRADED = "handed in, and not graded yet"
 _OTHER_MARKS = "the gradebook has not what the last run found; if it is an older one, it lacks what people gave since"
-_OLDER = "the gradebook is an older one than the last command left"
+_ANOTHER = "the gradebook is not the one that the last command left, but an older one, or one of another folder"
 _OTHER_TIME = "timestamp.txt tells another time of the hand-in than the gradebook"
 
 
@@ -261,8 +261,8 @@ def _read_gradebook(root: Path, lessons: Collection[str], graded: Collection[Key
             held = {Key(who, name): mark for name in names for who, mark in marks_in(book, name).items()}
             if graded and not held:
                 return _without_gradebook(root, f"the gradebook holds nothing of what was graded: {missing}")
-            if is_older(book, RunState(root).gradebook):
-                return _without_gradebook(root, f"{_OLDER}: what people gave since is not in it")
+            if is_another(book, RunState(root).gradebook):
+                return _without_gradebook(root, f"{_ANOTHER}: what people gave since is not in it")
             dues = {name: dates.lessons.get(assignment_of(name)) for name in names}
             described = [
                 ClassLesson(name, _title(name), known[name], in_utc(when), when > datetime.now(UTC))

@@ -24,7 +24,7 @@ from nbproof.command import course_command
 from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import earlier_folder, graded_notebook, hand_on, keep_earlier
 from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, lacks, marks
-from nbproof.gradebook.reader import is_older, left_behind, lessons_in, marks_in, read_marks
+from nbproof.gradebook.reader import is_another, left_behind, lessons_in, marks_in, read_marks
 from nbproof.gradebook.registry import has_notebooks
 from nbproof.gradebook.storage_errors import (
     is_one_files,
@@ -38,6 +38,7 @@ from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
+from nbproof.marking.plain import undecided
 from nbproof.marking.results import Verdict
 from nbproof.marking.verdicts import as_it_counts_now
 from nbproof.places import course_config, places
@@ -195,7 +196,7 @@ class _ClassRun:
             if (key.learner, key.assignment) in came:
                 self.writer.write_absent(key)
         unsettled = self.penalties.assign(self._held(names), self.lessons)
-        self.state.gradebook = self.writer.number(self.state.gradebook)
+        self.state.number(self.writer.number)
         marks = self._marks()
         remarks = (
             *lost,
@@ -203,6 +204,7 @@ class _ClassRun:
             *self._changed(marks),
             *left_behind(self.writer, {*map(assignment_of, places(self.root).lessons())}),
             *(f"{told}: {some_of([*dict.fromkeys(names)], 8)}" for told, names in self._beside.items()),
+            *filter(None, (undecided(name, one.plain) for name, one in blueprints.items())),
         )
         self.state.complete()
         return GradedClass(
@@ -223,7 +225,7 @@ class _ClassRun:
         """A line on a gradebook that is not the one of the last run: nothing but a copy of it has what people gave."""
         # One of them is what a run was writing down when it broke off.
         lacked = len(self._lacked) > self.state.is_unfinished
-        if lacked or is_older(self.writer, self.state.gradebook):
+        if lacked or is_another(self.writer, self.state.gradebook):
             due, extend, leave, open_it = (
                 course_command(words, self.root)
                 for words in (
@@ -233,7 +235,7 @@ class _ClassRun:
                     "formgrader",
                 )
             )
-            what, end = "is an older one than the last command left:", ""
+            what, end = "is not the one that the last command left, but an older one, or one of another folder:", ""
             if lacked:
                 names = some_of(self._lacked, 8)
                 what = f"lacked what was graded, and has it again: {names}; if it is a new one, or an older one,"
@@ -480,11 +482,10 @@ def follow_marks(root: Path, late: frozenset[Key]) -> tuple[tuple[CourseError, .
             before = held = read_marks(root, names)
             if held:
                 with Writer(course.db_url, course.course_id, late) as writer:
-                    if is_older(writer, state.gradebook):  # who reads marks says so
+                    if is_another(writer, state.gradebook):  # who reads marks says so
                         return (), ()
                     writer.follow_due()
-                    state.gradebook = writer.number(state.gradebook)
-                    state.save()
+                    state.number(writer.number)
                 held = read_marks(root, names)
             penalties.assign(held, lessons)
             after = read_marks(root, names)

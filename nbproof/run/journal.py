@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,8 +77,9 @@ class RunState:
         """Lesson and level of isolation -> digest of everything that the lesson's reference answers earned full marks with."""
         self.named: dict[str, dict[str, str | None]] = kept.get("named", {})
         """Learner -> what of the names and addresses in the gradebook came from the roster."""
-        self.gradebook: int = kept.get("gradebook", 0)
-        """The number of the gradebook's state that a command left behind last."""
+        numbers = kept.get("gradebook", [])
+        self.gradebook: list[int] = numbers if isinstance(numbers, list) else [numbers]
+        """The number of the gradebook's state that a command left behind last; two, if it was ended while it gave the second."""
         # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
         self.key = str(kept.get("key") or secrets.token_hex(16))
         self._open: int | None = kept.get("open")
@@ -103,6 +104,14 @@ class RunState:
     def complete(self) -> None:
         """The next run takes a seed and a plan of its own."""
         self._open, self.stood = None, {}
+        self.save()
+
+    def number(self, give: Callable[[int], None]) -> None:
+        """Have the gradebook's state numbered. At random: two copies of a course count alike."""
+        self.gradebook = [*self.gradebook, secrets.randbelow(2**31 - 1) + 1]
+        self.save()
+        give(self.gradebook[-1])
+        self.gradebook = self.gradebook[-1:]
         self.save()
 
     def save(self) -> None:

@@ -13,6 +13,7 @@ import threading
 import time
 from multiprocessing import Pipe
 from pathlib import Path
+from threading import Thread
 
 import bs4
 import pytest
@@ -22,6 +23,7 @@ from nbgrader.apps import NbGraderAPI
 from nbproof.authoring.secret_lines import Secrets, read_secrets, text_of_page
 from nbproof.authoring.simulate import as_handed_in
 from nbproof.cli.main import main
+from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.feedback import page as feedback_page_module
 from nbproof.feedback.own_code import harmless
@@ -125,6 +127,21 @@ def test_without_a_record_of_the_engine_no_page_is_written_and_the_next_command_
     assert "please report" not in told
     assert not page_path(copied, "ben", LESSON).exists()
     assert page_path(copied, "ada", LESSON).exists()
+
+
+def test_a_next_step_is_made_where_the_user_stands_not_where_a_page_is_written(copied: Path) -> None:
+    (copied / "autograded" / "ben" / LESSON / ".verdict.json").unlink()
+    near, far = Pipe()
+
+    def elsewhere() -> None:
+        far.recv()
+        far.send("next: some/where/python -m course grade")
+
+    writer = Thread(target=elsewhere)
+    writer.start()
+    (page,) = written(copied, [Task(Key("ben", LESSON), "")], [near])
+    writer.join()
+    assert page[1].endswith(f"next: {course_command(f'grade {LESSON}', copied)}")
 
 
 def test_one_page_that_cannot_be_written_stops_no_other(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:

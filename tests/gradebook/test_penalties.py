@@ -6,6 +6,7 @@ import contextlib
 import shlex
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -369,18 +370,29 @@ def test_another_time_or_another_gradebook_since_is_named_until_it_is_graded(
     after = (
         f"the gradebook lacked what was graded, and has it again: excused/{LESSON}; if it is a new one, or an older one"
     )
-    for remark in (after, "the gradebook is an older one than the last command left: the marks, comments"):
+    for remark in (
+        after,
+        "the gradebook is not the one that the last command left, but an older one, or one of another folder: the",
+    ):
         # The second time it is the copy of just before: what a person gave since, and a report has shown, is gone with it.
         shutil.copy(up / "gradebook.db", book)
         before = page.read_bytes()
         for words in ("feedback", f"report --canvas {up}/canvas.csv"):
             code, text = told(words)
-            assert code == 1 and "an older one than the last command left: what people gave since is not in it" in text
+            assert code == 1 and "an older one, or one of another folder: what people gave since is not in it" in text
         assert page.read_bytes() == before
         assert late_class.grade().remarks[0].startswith(remark)
         assert grades()[1] == ["3", "4", "0", "0"] and told("feedback")[0] == 0
         shutil.copy(book, up)
         assert told("report")[0] == 0
+    # A second marker's copy of the course has seen more runs, and nothing of what was given here.
+    other = replace(late_class, root=up / "course")
+    shutil.copytree(root, other.root)
+    for _ in range(3):
+        other.grade(force=True)
+    shutil.copy(other.root / "gradebook.db", book)
+    assert "one of another folder" in told("feedback")[1]
+    assert late_class.grade().remarks[0].startswith(remark)
     before = page.read_bytes()
     for spoil in (book.unlink, lambda: book.write_bytes(b"")):
         spoil()

@@ -33,6 +33,7 @@ WORKSHEET = (
 GERMAN = "Vorname;Nachname;ID-Nummer;E-Mail-Adresse\nJane;Doe;jd1;jane@u.edu\nBob;Röe;br2;bob@u.edu\n"
 CATALAN = "Nom,Cognoms,Número ID,Adreça electrònica\nJane,Doe,jd1,jane@u.edu\nBob,Röe,br2,bob@u.edu\n"
 FRENCH = "Prénom,Nom,Nom d'utilisateur,Institution\nJane,Doe,jd1,U1\nBob,Röe,br2,U1\n"
+CLASSROOM = "identifier,github_username,github_id,name\njd1,jane-doe,5,Jane Doe\nbr2,roe7,6,Bob Röe\n"  # GitHub's own
 NBGRADER = "id,first_name,last_name,email,lms_user_id\njd1,Jane,Doe,jane@u.edu,123\nbr2,Bob,Röe,bob@u.edu,124\n"
 
 
@@ -43,7 +44,7 @@ def _read(tmp_path: Path, data: str | bytes) -> Roster:
 
 
 @pytest.mark.parametrize(
-    "table", [HANDMADE, f"sep=,\r\n{HANDMADE}", CANVAS, SPLIT, WORKSHEET, GERMAN, CATALAN, FRENCH, NBGRADER]
+    "table", [HANDMADE, f"sep=,\r\n{HANDMADE}", CANVAS, SPLIT, WORKSHEET, GERMAN, CATALAN, FRENCH, NBGRADER, CLASSROOM]
 )
 @pytest.mark.parametrize("code", ["utf-8-sig", "utf-16", "cp1252"])
 def test_every_kind_in_every_encoding(table: str, code: str, tmp_path: Path) -> None:

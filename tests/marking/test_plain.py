@@ -26,7 +26,7 @@ from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark, read_answers
-from nbproof.marking.plain import PlainTest, hidden_run, is_plain, plain_run, scored
+from nbproof.marking.plain import PlainTest, hidden_run, is_plain, plain_run, scored, undecided
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config
 from nbproof.run.batch import grade_class
@@ -297,6 +297,25 @@ def test_a_killed_exercise_costs_its_own_tests(graded: Graded) -> None:
 
 def test_the_instructors_file_takes_the_place_of_a_learners(graded: Graded) -> None:
     assert _marks(graded(files={"data/table.csv": b"9,9\n", "data": b"in the way"})) == FULL
+
+
+@pytest.mark.parametrize(
+    ("end", "is_told"),
+    [
+        ("f(2) == 4", True),
+        ("not f(2)", True),
+        ("f(2) == 4 and f(3) == 9", True),
+        ("assert f(2) == 4", False),
+        ("score = f(2) == 4\nscore * 2", False),
+        ("check_all(f)", False),
+    ],
+)
+def test_a_test_that_ends_with_a_comparison_and_so_gives_full_marks_is_named(end: str, is_told: bool) -> None:
+    told = undecided(
+        "ps1", {"t": PlainTest.of("t", f"f(1)\n{end}", Config()), "u": PlainTest.of("u", "assert 1", Config())}
+    )
+    assert told.startswith("ps1: t: ends with a comparison") is is_told
+    assert bool(told) is is_told
 
 
 def test_no_file_of_a_learners_is_imported_in_place_of_the_instructors(blueprint: Blueprint) -> None:

@@ -77,6 +77,19 @@ def _without(found: Answers, *names: str) -> dict[str, str]:
     return {name: text for name, text in found.answers.items() if name not in names}
 
 
+def test_short_cells_without_ids_are_of_the_lesson_that_has_all_of_its_tests() -> None:
+    tests = (
+        HandedOut(CellKind.TEST, "test_f", "t", "assert f(1) == 2"),
+        HandedOut(CellKind.TEST, "test_g", "u", "assert f(2) == 3"),
+    )
+    short = Handout("01_x", (HandedOut(CellKind.ANSWER, "f", "f", "def f(x):\n    pass"), *tests))
+    answer = ExportedCell(None, "def f(x):\n    return x + 1")
+    released = [ExportedCell(None, one.source) for one in tests]
+    assert "return x + 1" in find_answers(short, [answer, *released]).answers["f"]
+    with pytest.raises(Damaged, match="another notebook"):
+        find_answers(short, [answer, *released[:1]])
+
+
 def test_a_sound_notebook_is_taken_as_it_is_whatever_stands_below_an_answer() -> None:
     cells = _sound()
     assert find_answers(HANDOUT, cells) == Answers(ANSWERS)

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from nbgrader.api import InvalidEntry
+from sqlalchemy.exc import OperationalError
 
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
@@ -94,6 +96,12 @@ def test_a_gradebook_that_is_none_is_told(
     assert fact in told.value.fact
     assert told.value.place == str(room.root / "gradebook.db")
     assert next_command in told.value.next_command
+    # nbgrader's own word for any error of the database.
+    with pytest.raises(CourseError, match="the disk is full"), trouble_with_gradebook("sqlite:///gradebook.db"):
+        try:
+            raise OperationalError("", None, sqlite3.OperationalError("database or disk is full"))
+        except OperationalError as error:
+            raise InvalidEntry(str(error))  # noqa: B904 as nbgrader raises it
     odd = room.root / 'it\'s a "course"'
     with pytest.raises(CourseError) as told, trouble_with_gradebook(f"sqlite:///{odd}/gradebook.db"):
         raise sqlite3.DatabaseError("file is not a database")
