@@ -125,7 +125,7 @@ def main() -> int:
         say.print(f"undisturbed: {time.perf_counter() - start:.0f} s")
         ours, theirs = scores(disturbed, lesson), scores(calm, lesson)
         told = [json.loads((folder / "grade.json").read_text()) for folder in (disturbed, calm)]
-        grader_digest.cache_clear()
+        grader_digest_of.cache_clear()
         if grader_digest() != code:
             say.print("the course's checking code was changed meanwhile: the figures below mean little")
     different = [key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)]

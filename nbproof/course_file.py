@@ -7,6 +7,7 @@ works for one course, and so does every process that it starts. A course's packa
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import os
@@ -14,7 +15,7 @@ import pkgutil
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cache
@@ -25,7 +26,7 @@ from nbproof.cells import name_of, text_of
 from nbproof.errors import UsageError
 from nbproof.files import read_dict
 
-__all__ = ["BUDGET", "CourseFile", "find_course", "is_nbgraders", "the_course", "use_course", "used"]
+__all__ = ["BUDGET", "CourseFile", "find_course", "is_nbgraders", "the_course", "use_course", "used", "working_for"]
 
 _NAME = "course.toml"
 BUDGET = ("words", "demands", "mutants", "check_lines", "min_accepted", "min_mutants", "hidden_share")
@@ -203,6 +204,21 @@ def find_course(root: Path) -> None:
         )
     use_course(str(found[0]))
     the_course().enter()
+
+
+@contextlib.contextmanager
+def working_for(root: Path) -> Iterator[CourseFile]:
+    """Within this block this process, and each that it starts, works for the course in this folder, and afterwards for the one
+    of before.
+
+    Raises UsageError as :func:`find_course` does.
+    """
+    before, inherited = used[0], os.environ.get(_INHERITED, "")
+    find_course(root)
+    try:
+        yield the_course()
+    finally:
+        used[0], os.environ[_INHERITED] = before, inherited
 
 
 _KINDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {

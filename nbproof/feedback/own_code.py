@@ -49,7 +49,7 @@ def visible(text: str) -> str:
     kept = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in kept.split("\n"))
     kept = _STACKED.sub(r"\1", _INVISIBLE.sub(lambda sign: f"‹U+{ord(sign[0]):04X}›", kept))
     kept = _CELL_FILE.sub("your cell", kept)
-    for folder in _own_folders():
+    for folder in _own_folders(str(the_course().root)):
         kept = kept.replace(folder, "…")
     # Half a surrogate pair, which no file takes, is written out.
     return _LIBRARY.sub("…/", kept).encode("utf-8", "backslashreplace").decode()
@@ -74,9 +74,9 @@ def shortened(text: str, most: int) -> str:
 
 
 @cache
-def _own_folders() -> tuple[str, ...]:
+def _own_folders(course: str) -> tuple[str, ...]:
     """The folders that hold the grader's Python, its packages and its course, and its home; the longest path first."""
-    ours = {str(Path(__file__).resolve().parents[2]), str(the_course().root)}
+    ours = {str(Path(__file__).resolve().parents[2]), course}
     places = {sys.prefix, sys.base_prefix, sys.exec_prefix, os.getcwd(), *ours, os.path.expanduser("~")}
     return tuple(sorted((place for place in places if len(place) > 5), key=len, reverse=True))
 

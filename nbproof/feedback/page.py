@@ -294,12 +294,16 @@ def _share(score: float, most: float) -> str:
     return f"{min(100.0, max(0.0, 100 * score / most)) if most else 0.0:.1f}"
 
 
-@cache
 def made_of() -> str:
     """Changes whenever anything does that ends up in a page."""
+    return _made_of(the_course().texts)
+
+
+@cache
+def _made_of(texts: Path) -> str:
     here = Path(__file__).parent
     others = [here.parent / "values" / "words.py", here.parent / "gradebook" / "typeset.py"]
-    files = sorted([*here.glob("*.py"), *_FOLDER.glob("*.*"), *hint_files(the_course().texts), *others])
+    files = sorted([*here.glob("*.py"), *_FOLDER.glob("*.*"), *hint_files(texts), *others])
     return digest_of(repr((outline(), words().texts)).encode(), *(path.read_bytes() for path in files))
 
 

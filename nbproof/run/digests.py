@@ -37,6 +37,7 @@ __all__ = [
     "environment",
     "graded_by",
     "grader_digest",
+    "grader_digest_of",
     "leaf_versions",
 ]
 
@@ -106,12 +107,17 @@ def _file_of(module: str) -> Path | None:
     return next((path for path in files if tool == "nbproof" and path.is_file()), None)
 
 
-@cache
 def grader_digest() -> str:
     """Changes with the code that makes verdicts: that of the tool, the course's modules, leaf types.
 
     It is computed once in a process: a process that goes on after `git pull` still runs the old code.
     """
+    return grader_digest_of(str(the_course().folder))
+
+
+@cache
+def grader_digest_of(course: str) -> str:
+    """The same of the course whose folder that is, which this process works for."""
     one = the_course()
     files = [*one.folder.glob("course.toml"), *graded_by().values()]
     files += one.folder.glob("*.py") if one.package else ()

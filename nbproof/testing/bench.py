@@ -21,6 +21,7 @@ from nbproof.marking.results import Verdict
 from nbproof.places import course_config
 from nbproof.recover.answers import Answers, OwnCell
 from nbproof.sandbox.engine import Engine
+from nbproof.testing.small import at_home
 
 __all__ = ["Bench"]
 
@@ -38,10 +39,11 @@ class Bench:
     @contextmanager
     def of(cls, course: str | Path, lesson: str) -> Iterator[Bench]:
         """The bench of a lesson of a course that was built, with the limits of the course. Its engine ends with the block."""
-        config = course_config(Path(course))
-        blueprint = read_blueprint(Path(course, "source", lesson, f"{lesson}.ipynb"), config)
-        with Engine(GradingLimits(config=config)) as engine:
-            yield cls(engine, blueprint)
+        with at_home(Path(course)):
+            config = course_config(Path(course))
+            blueprint = read_blueprint(Path(course, "source", lesson, f"{lesson}.ipynb"), config)
+            with Engine(GradingLimits(config=config)) as engine:
+                yield cls(engine, blueprint)
 
     def mark(
         self,

@@ -33,6 +33,7 @@ from nbproof.run.batch import grade_class
 from nbproof.run.intake import select, take_in
 from nbproof.run.journal import journalled_verdict
 from nbproof.run.pool import PoolMaker
+from nbproof.testing.small import at_home
 
 __all__ = ["Rehearsal", "scores"]
 
@@ -81,7 +82,8 @@ class Rehearsal:
     def hand_in(self, learner: str, answers: Mapping[str, str], lesson: str = "") -> Path:
         """Hand in the lesson with these answers, by the TODO cell's id; returns the file. What is not named stays the stub."""
         # As learners were handed it, also where it was never released.
-        notebook = read_blueprint(self.source(lesson), course_config(self.root)).notebook
+        with at_home(self.root):
+            notebook = read_blueprint(self.source(lesson), course_config(self.root)).notebook
         for cell in notebook.cells:
             cell["source"] = answers.get(name_of(cell), cell.source)
         path = self.submitted(learner, lesson)
@@ -107,8 +109,9 @@ class Rehearsal:
     def grade(self, lessons: Sequence[str] = (), only: Sequence[str] = (), **options: Any) -> GradedClass:
         """Grade what was handed in; ``options`` as :func:`grade_class` takes them."""
         names = list(lessons or (self.lesson,))
-        intake = select(take_in(self.root, names), only)
-        return grade_class(self.root, intake, names, **{"pool": self.pool, **options})
+        with at_home(self.root):
+            intake = select(take_in(self.root, names), only)
+            return grade_class(self.root, intake, names, **{"pool": self.pool, **options})
 
     def verdict(self, learner: str, lesson: str = "") -> Verdict:
         """What the last run found of a learner's work. Raises FileNotFoundError if it has found nothing."""
@@ -119,7 +122,8 @@ class Rehearsal:
 
     def page(self, learner: str, lesson: str = "") -> str:
         """The feedback page, as HTML."""
-        return page_of(self.root, task_of(self.root, Key(learner, lesson or self.lesson), None))
+        with at_home(self.root):
+            return page_of(self.root, task_of(self.root, Key(learner, lesson or self.lesson), None))
 
     def gradebook(self) -> Gradebook:
         """nbgrader's gradebook, which closes at the end of a ``with`` block."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
+from typing import Any
 
-__all__ = ["LESSON", "POINTS", "RIGHT", "WRONG", "small_course"]
+from nbproof.course_file import the_course, working_for
+from nbproof.errors import UsageError
+
+__all__ = ["LESSON", "POINTS", "RIGHT", "WRONG", "at_home", "small_course"]
 
 LESSON = "01_small"
 POINTS = {"first": 2.0, "second": 1.0, "third": 1.0}
@@ -59,7 +64,9 @@ def _cell(name: str, source: str, **grading: object) -> str:
 
 
 def small_course(folder: Path, config: str = "c = get_config()\n") -> Path:
-    """Write lessons/, source/ and nbgrader_config.py into a folder, which it returns."""
+    """Write lessons/, source/ and nbgrader_config.py into a folder, which it returns. It needs no course around it: where a
+    process works for none, the folder is one of its own.
+    """
     import nbformat
 
     from nbproof.authoring.build import notebook_of
@@ -73,6 +80,23 @@ def small_course(folder: Path, config: str = "c = get_config()\n") -> Path:
     for place in (lesson, source):
         place.mkdir(parents=True)
     (lesson / "lesson.py").write_text(text, encoding="utf-8")
-    nbformat.write(notebook_of(read_lesson(lesson)), source / f"{LESSON}.ipynb")
     (folder / "nbgrader_config.py").write_text(config, encoding="utf-8")
+    if not _is_any_course_there():
+        (folder / "course.toml").write_text('leaves = ["torch"]\n', encoding="utf-8")
+    with at_home(folder):
+        nbformat.write(notebook_of(read_lesson(lesson)), source / f"{LESSON}.ipynb")
     return folder
+
+
+def _is_any_course_there() -> bool:
+    """Whether this process works for a course, or stands in one."""
+    try:
+        the_course()
+    except UsageError:
+        return False
+    return True
+
+
+def at_home(root: Path) -> contextlib.AbstractContextManager[Any]:
+    """Where a folder is a course of its own, this process works for it within the block, and else for its own course."""
+    return working_for(root) if (root / "course.toml").is_file() else contextlib.nullcontext()
