@@ -291,8 +291,12 @@ def _member(learner: str, cells: Mapping[str, str]) -> Member:
     said = {bare(learner), bare(name), bare(email), ""}
     written = [part.strip() for part in cells.get("also", "").split(_SEPARATOR)]
     others = [*written, *(_other_name(head, cell, cells) for head, cell in cells.items())]
+    # A name of signs alone counts where a person wrote it; in a column of others it is a dash for none.
+    signs = {one for one in written if one and not bare(one)}
     also = dict.fromkeys(
-        one for one in others if bare(one.removeprefix("id ").removeprefix("name ")) not in said or one.isdecimal()
+        one
+        for one in others
+        if bare(one.removeprefix("id ").removeprefix("name ")) not in said or one.isdecimal() or one in signs
     )
     return Member(learner, name, email, tuple(also))
 
