@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 __all__ = ["DRAWN", "PLAIN", "TENSORS", "TEXTS", "plain_data"]
 
 DRAWN = settings(derandomize=True, deadline=None, max_examples=50, database=None)
-"""The same examples on every machine, and no clock."""
+"""The same examples in every run of the same files, and no clock."""
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)
 _DTYPES = st.sampled_from([torch.float16, torch.float32, torch.float64, torch.int64, torch.bool, torch.complex64])
