@@ -110,6 +110,12 @@ def test_a_case_that_fails_costs_its_own_test_cell_and_is_the_one_that_is_told()
     assert found == [("First", False), ("First", True), ("Second", True)]
 
 
+def test_what_is_wrong_and_worth_nothing_is_wrong() -> None:
+    worthless = replace(BLUEPRINT, tests={"test_b": replace(TESTS["test_b"], points=0)})
+    progress = Progress("b", findings={"test_b": _found(False, unjudged="E")})
+    assert Verdicts(worthless, cast(Judge, Plan()), DONE, LIMITS).of(progress).status is Status.FAILED
+
+
 def test_a_case_that_was_never_asked_is_no_right_one() -> None:
     outcome = ended(Progress("a", findings={"test_a": _found(True, True, True), "test_a_more": _found(True)}))
     assert said(outcome) == (Status.KILLED, 2, Reason(Cause.EARLY))
@@ -175,7 +181,7 @@ def test_a_lost_process_costs_all_marks_and_says_why(loss: WorkerLost, status: S
 def test_an_untouched_cell_is_not_answered_unless_something_was_recovered_beside_it() -> None:
     blank = Answers({**DONE.answers, "b": STUBS["b"]})
     progress = Progress("b", findings={"test_b": _found(False, unjudged="E")})
-    assert ended(progress, blank).status is Status.NOT_ANSWERED
+    assert said(ended(progress, blank)) == (Status.NOT_ANSWERED, 0, None)
     assert ended(progress, replace(blank, recovered={"b": "below"})).status is Status.FAILED
     # What earns marks was answered, wherever it stands.
     assert ended(Progress("a", findings=WRONG), Answers({**STUBS, "b": "x"})).status is Status.FAILED
@@ -277,7 +283,9 @@ def test_points_that_changed_are_counted_anew(kept: Outcome, now: float) -> None
     assert counted.exercises == (replace(kept, points={"test_a": now}, most={"test_a": 2}),)
     assert counted.answers == {"why": "Write here.", "how": "Because."}
     assert counted.written == (WrittenAnswer("why", 2, False), WrittenAnswer("how", 1, True))
-    assert (counted.learner, counted.titles) == ("ada", BLUEPRINT.titles)
+    assert counted.learner == "ada"
+    renamed = replace(verdict, titles={"a": "as it was called once"})
+    assert as_it_counts_now(BLUEPRINT, renamed).titles == BLUEPRINT.titles
 
 
 def test_every_line_that_was_handed_in_is_known() -> None:
