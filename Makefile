@@ -9,7 +9,7 @@ USE := $(VENV)/.for-use
 DEV := $(VENV)/.for-development
 
 .DEFAULT_GOAL := help
-.PHONY: help lab grade quick test nightly build wheels site check bench lint clean
+.PHONY: help lab grade quick test nightly build wheels site check coverage mutants bench lint clean
 
 help: ## list all targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -72,6 +72,14 @@ NIGHTLY = "$(TESTS) -n auto $(AT_ONCE) --ignore=tests/attacks" "$(TESTS) tests/a
 
 nightly: $(DEV) ## run everything: all candidates, attacks, machines, lessons in a browser; damaged, honest and hostile work
 	@failed=0; for run in $(NIGHTLY); do echo "--- $$run"; $$run || failed=1; done; exit $$failed
+
+coverage: $(DEV) ## measure which lines of the tool the tests run: all but the nightly ones, or ARGS="tests/values tests/checks"
+	@$(TESTS) -n auto $(AT_ONCE) -m "not nightly" --cov --cov-report=term $(ARGS)
+
+# Not among the requirements: few need it, and it brings a text editor's worth of packages.
+mutants: $(DEV) ## change one thing at a time in the pure rooms, and list what no test notices: ARGS="nbproof.values.compare*"
+	@test -x $(BIN)/mutmut || $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt mutmut==3.8.1
+	@OMP_NUM_THREADS=1 $(BIN)/mutmut run $(ARGS); $(BIN)/mutmut results
 
 bench: $(DEV) ## measure stock nbgrader, the engine and the floor; then cost as the class grows (long)
 	@$(PY) -m benchmarks.bench && $(PY) -m benchmarks.bench --growth

@@ -110,7 +110,7 @@ def main() -> int:
         say.print(f"handing in: {number} submissions of {lesson}")
         make_class(disturbed, lesson, number, arguments.seed)
         shutil.copytree(disturbed, calm)
-        from nbproof.run.digests import grader_digest
+        from nbproof.run.digests import grader_digest, grader_digest_of
 
         code = grader_digest()
         start = time.perf_counter()

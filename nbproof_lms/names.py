@@ -22,7 +22,8 @@ _MARKS = re.compile("[\u0900-\u1ccf\u3099\u309a]")
 
 def bare(text: str) -> str:
     """A name as careless systems write it: letters and digits only, no accents."""
-    letters = unicodedata.normalize("NFKD", text.casefold()).translate(_OTHER_LETTERS)
+    # Before case is folded as well: 𝐉 is a capital only once it is J.
+    letters = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold()).translate(_OTHER_LETTERS)
     marks = {letter for letter in _MARKS.findall(letters) if unicodedata.category(letter).startswith("M")}
     return "".join(letter for letter in letters if letter.isalnum() or letter in marks)
 

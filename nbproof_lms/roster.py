@@ -288,9 +288,9 @@ def _member(learner: str, cells: Mapping[str, str]) -> Member:
     name = _full_name(cells)
     addresses = (cells[head] for head in LEARNER if head not in _SAID - {"learner"} and "@" in cells.get(head, ""))
     email = cells.get("email address") or next(addresses, "")
-    said = {bare(learner), bare(name), bare(email), ""}
+    said = {bare(learner), bare(name), bare(email)} - {""}
     written = [part.strip() for part in cells.get("also", "").split(_SEPARATOR)]
-    others = [*written, *(_other_name(head, cell, cells) for head, cell in cells.items())]
+    others = filter(None, [*written, *(_other_name(head, cell, cells) for head, cell in cells.items())])
     also = dict.fromkeys(
         one for one in others if bare(one.removeprefix("id ").removeprefix("name ")) not in said or one.isdecimal()
     )
@@ -299,7 +299,7 @@ def _member(learner: str, cells: Mapping[str, str]) -> Member:
 
 def _other_name(head: str, cell: str, heads: Collection[str]) -> str:
     """Another name of the learner, if a cell of the learner's row holds one, as the column ``also`` writes it; else empty."""
-    if not cell or head in _SAID:
+    if not bare(cell) or head in _SAID:  # a dash is no name; what a person wrote into the column also is one
         return ""
     number = re.sub(r"^.*?(\d*)$", r"\1", cell)
     if head == IDENTIFIER:

@@ -23,7 +23,7 @@ from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS
 from nbproof.sandbox.outputs import MOST_PIXELS
 from tests import ROOT, the_lessons
 
-PAGES = {path.relative_to(ROOT).as_posix(): path for path in [*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/*.md"))]}
+PAGES = {path.relative_to(ROOT).as_posix(): path for path in [*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/**/*.md"))]}
 EVERY_PAGE = pytest.mark.parametrize("page", PAGES)
 SPEAKING = [
     *ROOT.glob("course/**/*.py"), *ROOT.glob("nbproof*/**/*.py"), *ROOT.glob("benchmarks/*.py"), *ROOT.glob("tests/**/*.py"),
@@ -100,11 +100,15 @@ def test_links_and_pictures_lead_somewhere(page: str) -> None:
     assert not broken
 
 
-def test_every_page_is_one_click_from_readme() -> None:
-    linked = {
-        str(token.attrGet("href")).partition("#")[0] for token in tokens("README.md") if token.type == "link_open"
-    }
-    assert set(PAGES) - {"README.md"} <= linked
+def linked_from(page: str) -> set[str]:
+    """The pages that its links lead to."""
+    return {str(token.attrGet("href")).partition("#")[0] for token in tokens(page) if token.type == "link_open"}
+
+
+def test_every_page_is_one_click_from_readme_and_every_decision_from_contributing() -> None:
+    decisions = {page for page in PAGES if page.startswith("docs/decisions/")}
+    assert set(PAGES) - decisions - {"README.md"} <= linked_from("README.md")
+    assert decisions <= linked_from("CONTRIBUTING.md")
 
 
 def messages(path: Path) -> Iterator[str]:

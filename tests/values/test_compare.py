@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
-from nbproof.values.compare import AnyOf, Close, Difference, Differs, Matches, first_difference
+from nbproof.values.compare import (
+    AnyOf,
+    Close,
+    Difference,
+    Differs,
+    Matches,
+    Parting,
+    Place,
+    first_difference,
+    parting,
+    place_of,
+    plainly,
+    worth_drawing,
+)
 from nbproof.values.describe import in_words
-from nbproof.values.evidence import snapshot
+from nbproof.values.evidence import Parts, snapshot
 from nbproof.values.words import ENGLISH
 
 T = torch.tensor
@@ -150,3 +165,91 @@ def test_words_are_short_whatever_the_value() -> None:
     double = "tensor([1., 1., 1., 1., 1., 1., ...], dtype=torch.float64) of shape (9, 9)"
     assert in_words(snapshot(torch.ones(9, 9, dtype=torch.float64))) == double
     assert in_words(snapshot(torch.ones(1, 2) > 0)) == "tensor([[True, True]])"
+
+
+@pytest.mark.parametrize("text", ["DefaultCPUAllocator: can't allocate memory: x", "Cannot allocate memory"])
+def test_a_test_that_ran_out_of_memory_has_judged_nothing(text: str) -> None:
+    def test(got: object) -> str | None:
+        raise RuntimeError(text)
+
+    with pytest.raises(MemoryError, match="answer"):
+        difference(1, Matches(test, "small"))
+
+
+def test_a_part_that_is_missing_or_one_too_many_is_seen_with_what_is_around_it() -> None:
+    whole = Place("", {"a": 1, "more" * 20: 2}, {"a": 1})
+    assert parting(whole) == Parting(Place("more" * 20, 2, None), Differs.EXTRA, ("", "['a']"), around=whole)
+    long = first_difference({"a": 1, "m" * 81: 2}, {"a": 1})
+    assert long is not None
+    assert long.where == "m" * 77 + "..."
+    missing = Place("", {}, {"a": 1})
+    assert parting(missing) == Parting(Place("a", None, 1), Differs.MISSING, ("", ""), around=missing)
+    table = Place("answer", Parts("a table of 1", {".a": 1}), Parts("a table of 2", {".a": 1, ".b": 2}))
+    assert parting(table) == Parting(Place("answer.b", None, 2), Differs.VALUE, around=table)
+    other = replace(table, got=Parts("a row", {}))
+    assert parting(other) == Parting(other, Differs.TYPE)
+
+
+@pytest.mark.parametrize(
+    ("got", "wanted", "as_a_whole"),
+    [
+        ([1, "x", None], [1, "y", None], True),
+        ([["a", 1, 2, 3]], [["b", 1, 2, 3]], True),
+        ([["a", 1, 2, 3, 4]], [["b", 1, 2, 3, 4]], False),
+        ([1, T([1.0])], [2, T([1.0])], False),
+        ([[[1]]], [[[2]]], False),
+    ],
+)
+def test_a_list_of_words_is_seen_as_a_whole(got: object, wanted: object, as_a_whole: bool) -> None:
+    place = Place("answer", snapshot(got), wanted)
+    found = parting(place)
+    assert found is not None
+    assert (found.around == place) == as_a_whole
+    assert (place_of(got, wanted) == replace(place, where="")) == as_a_whole
+
+
+def test_a_dict_says_which_key_is_missing_or_one_too_many() -> None:
+    for got, wanted, kind, key in (
+        ({"a": 1}, {"a": 1, "b": 2}, Differs.KEY_MISSING, "'b'"),
+        ({"a": 1, "b": 2}, {"a": 1}, Differs.KEY_EXTRA, "'b'"),
+        ([1], {"a": 1}, Differs.TYPE, ""),
+    ):
+        place = Place("answer", snapshot(got), wanted)
+        found = parting(place)
+        assert found is not None
+        assert (found.place, found.kind, found.key) == (place, kind, key)
+    for key, shown in ((1, "answer[1]"), (None, "answer['None (NoneType)']")):
+        inside = difference({key: 1}, {key: 2})
+        assert inside is not None
+        assert inside.where == shown
+
+
+def test_nothing_is_pointed_at_where_a_test_was_asked() -> None:
+    asked = Matches(lambda got: "no", "yes")
+    assert place_of([1], asked) is None
+    assert place_of({"a": 1}, {"a": asked}) is None
+    assert place_of(1, 1) == Place("", 1, 1)
+
+
+def test_what_was_wanted_is_told_plainly() -> None:
+    wanted = {"a": AnyOf(Close(1.0), 2), "b": (Close([3]), Matches(lambda got: None, "small")), "c": "x"}
+    assert plainly(wanted) == {"a": 1.0, "b": [[3], "small"], "c": "x"}
+
+
+@pytest.mark.parametrize(
+    ("got", "wanted", "worth"),
+    [
+        (T([1.0]), T([2.0]), False),
+        (T([1.0]), T([1.0, 2.0]), True),
+        (1, 2, False),
+        ("a", "b" * 40, False),
+        ("a", "b" * 41, True),
+        ("a", "b\n", True),
+        ([1], [2], False),
+        ([1], [1, 2], True),
+        ([1, 2], 1, False),
+        ({"a": 1, "b": 2}, {"a": 1}, True),
+    ],
+)
+def test_a_picture_is_worth_drawing_of_more_than_one_thing(got: object, wanted: object, worth: bool) -> None:
+    assert worth_drawing(Place("", snapshot(got), wanted)) == worth
