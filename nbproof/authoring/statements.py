@@ -58,6 +58,7 @@ __all__ = [
     "sentences",
     "statement_of",
     "unbroken",
+    "words_in",
 ]
 
 _HEADER = re.compile(r"^### In your own words: (?P<title>.+)$", re.MULTILINE)
@@ -180,7 +181,7 @@ def _minutes_at(above: Cell, cell: Cell) -> float:
 
 
 def _reading(text: str) -> float:
-    return sum(any(map(str.isalnum, word)) for word in _FOLDED.sub(" ", text).split()) / _WORDS_A_MINUTE
+    return words_in(_FOLDED.sub(" ", text)) / _WORDS_A_MINUTE
 
 
 def amiss(lesson: Lesson) -> Iterator[LessonError]:
@@ -202,7 +203,11 @@ def amiss(lesson: Lesson) -> Iterator[LessonError]:
 
 
 _BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.|\|)\s)")
-_ENDS = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.!?])[\"'*_)]*\s+(?=[A-Z`\"'*_(\[])")
+_ENDS = re.compile(r"(?:(?<!\b\w\.\w\.)(?<=[.!?])[\"'*_)]*\s+|(?<=[。！？])[」』”’）*_]*\s*)(?=(?P<next>\S))")
+"""Where a sentence may end: not behind an abbreviation such as "e.g.". Chinese and Japanese have no space there."""
+_HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_HAN_A_WORD = 1.6
+"""So many of these characters, which no space parts, say as much as a word."""
 _MARKUP = re.compile(
     r"```.*?```|<!--.*?-->|<summary>.*?</summary>|</?\w+[^>`]*>|^\s*\|[^\n]*\n\s*\|[ |:-]+\|\s*$",
     re.DOTALL | re.MULTILINE,
@@ -230,7 +235,24 @@ def sentences(statement: str) -> Iterator[str]:
     for block in _BLOCK.split(_MARKUP.sub("\n", statement)):
         text = " ".join(_BULLET.sub("", block).strip(" |\n").split())
         if text and not text.startswith("#"):
-            yield from _ENDS.split(text)
+            yield from _apart(text)
+
+
+def _apart(text: str) -> Iterator[str]:
+    """The sentences of a text in one line. One begins with a capital, in a script without capitals with any letter."""
+    begun = 0
+    for end in _ENDS.finditer(text):
+        first = end["next"]
+        if (first.isalpha() and not first.islower()) or first in "`\"'*_([":
+            yield text[begun : end.start()]
+            begun = end.end()
+    yield text[begun:]
+
+
+def words_in(text: str) -> float:
+    """How many words a text has, for limits and reading time. Where no spaces part them, characters are counted."""
+    spaced = _HAN.sub(" ", text)
+    return sum(any(map(str.isalnum, word)) for word in spaced.split()) + len(_HAN.findall(text)) / _HAN_A_WORD
 
 
 def demands_of(lesson: Lesson, exercise: Exercise) -> Demands:
@@ -283,7 +305,7 @@ def over_budget(lesson: Lesson, exercise: Exercise, budget: Mapping[str, Any]) -
     """What of an exercise is more than its lesson's budget allows."""
     path = lesson.path.parent / exercise.id / CHECKS
     there = {
-        "words": sum(len(sentence.split()) for sentence in sentences(statement_of(lesson, exercise))),
+        "words": round(sum(map(words_in, sentences(statement_of(lesson, exercise))))),
         "demands": demands_of(lesson, exercise).count,
         "mutants": len(exercise.mutants),
         "check_lines": path.read_text(encoding="utf-8").count("\n") if path.exists() else 0,

@@ -9,7 +9,17 @@ import pytest
 
 from nbproof.authoring.build import build
 from nbproof.authoring.lesson import Lesson, read_lesson
-from nbproof.authoring.statements import SUM, amiss, demands_of, minutes_of, over_budget, prose_of, sentences, unbroken
+from nbproof.authoring.statements import (
+    SUM,
+    amiss,
+    demands_of,
+    minutes_of,
+    over_budget,
+    prose_of,
+    sentences,
+    unbroken,
+    words_in,
+)
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError
 from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
@@ -112,6 +122,25 @@ SENTENCES = [
     '`"last"` | the last name',
     "Any model will do.",
 ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("Write a hook, e.g. Double it. It may not print.", ["Write a hook, e.g. Double it.", "It may not print."]),
+        ("훅을 하나 쓰세요. 다른 것은 그대로 둡니다.", ["훅을 하나 쓰세요.", "다른 것은 그대로 둡니다."]),
+        ("写一个钩子。它把梯度加倍。", ["写一个钩子。", "它把梯度加倍。"]),
+        ("Er verdoppelt. Übrige bleiben, z.B. Tensoren.", ["Er verdoppelt.", "Übrige bleiben, z.B. Tensoren."]),
+    ],
+)
+def test_sentences_are_counted_in_any_script(statement: str, found: list[str]) -> None:
+    assert list(sentences(statement)) == found
+
+
+def test_where_no_space_parts_words_their_characters_are_counted() -> None:
+    assert words_in("Write a *hook*, twice.") == 4
+    assert words_in("훅을 하나 쓰세요.") == 3
+    assert 4 < words_in("写一个 hook 并返回它。") < 8
 
 
 def test_a_statement_is_taken_apart_into_sentences_items_and_rows() -> None:
