@@ -1,7 +1,6 @@
 """Which learner each file of an upload is from: three rules, each for all of it, at one depth. Other files are listed.
 
-1. Around everything may lie folders that are called as the upload is, as a lesson, or by a word of ``_AROUND``; or one that
-   is nobody's, and holds folders of the roster's learners only.
+1. Around everything may lie folders that are called as the upload is, as a lesson, or by a word of ``_AROUND``.
 2. If one LMS, and no other, can have given the names of all entries that hold an answer, it says who handed in each of them.
    With a roster its number, else its name, has to be one learner's there; without one, everybody that it names is a learner.
 3. Else, where folders hold notebooks, a folder is the learner's on the roster who is called so. Without a roster each is one.
@@ -107,7 +106,7 @@ class Upload:
         """At how many folders, around everything, the names of learners stand."""
         for depth in range(_DEEPEST):
             heads = {parts[: depth + 1] for parts in self.works}
-            if not heads <= self.folders or not (self.is_around({head[-1] for head in heads}) or self._is_shell(heads)):
+            if not heads <= self.folders or not self.is_around({head[-1] for head in heads}):
                 return depth
         return _DEEPEST
 
@@ -118,14 +117,6 @@ class Upload:
         is_whole = len(names) == 1 and (names <= {self.stem} or {name.casefold() for name in names} <= _AROUND)
         lessons = {bare(lesson) for lesson in self.lessons}
         return is_whole or {bare(name) for name in names} <= lessons
-
-    def _is_shell(self, heads: set[Parts]) -> bool:
-        """Whether it is one folder, and nobody's, in which each folder is a learner's of the roster."""
-        (head, *others) = heads
-        inside = {parts[len(head)] for parts in self.works if len(parts) > len(head) + 1}
-        if self.roster is None or others or self.who(head[-1]):
-            return False
-        return len(inside) > 1 and all(map(self.who, inside))
 
     @cached_property
     def entries(self) -> dict[Parts, list[tuple[str, str]]]:
@@ -329,7 +320,10 @@ def _named(upload: Upload, head: Parts) -> Whose:
         found = upload.who(name)
         if len(found) == 1:
             return Whose(min(found))
-        return Whose(why=f"it may belong to {_listed(found)}" if found else f"the roster has no learner {name!r}")
+        if found:
+            return Whose(why=f"it may belong to {_listed(found)}")
+        alone = "; if it holds the learners' folders, collect that folder by itself" * (len(upload.entries) == 1)
+        return Whose(why=f"the roster has no learner {name!r}{alone}")
     answers = upload.entries[head]
     if upload.is_around({name}) or len(set(answers)) < len(answers):
         return Whose(why=f"{name!r} may hold what is several learners'")

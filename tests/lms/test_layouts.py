@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.run.hand_ins import Guess, LessonBook
+from nbproof_lms import collect
 from nbproof_lms.roster import Member, enrol
 from nbproof_lms.system import systems
 from nbproof_lms.whose import Upload, owners
@@ -50,12 +51,16 @@ def test_every_layout_is_filed_byte_for_byte(name: str, upload: str, collecting:
     assert notebooks == {f"{jane}/01_first/01_first.ipynb": A, f"{bob}/01_first/01_first.ipynb": B}
 
 
-def test_a_folder_around_the_learners_of_the_roster_may_have_any_name(collecting: Collecting, course: Path) -> None:
+def test_a_folder_around_the_learners_that_nobody_knows_is_collected_as_it_is_said(
+    collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
     enrol(course, [Member("jane"), Member("bob")])
-    collected = collecting({"Abgaben/jane/a.ipynb": A, "Abgaben/bob/a.ipynb": B})
-    assert not collected.needs_person, collected
+    asked = collecting({"Abgaben/jane/a.ipynb": A, "Abgaben/bob/a.ipynb": B}, "came").needs_person
+    assert {one.why.partition("; ")[2] for one in asked} == {
+        "if it holds the learners' folders, collect that folder by itself"
+    }
+    assert not collect(course, [tmp_path / "came" / "came" / "Abgaben"]).needs_person
     assert {path.parts[-3] for path in course.glob("submitted/*/*/*.ipynb")} == {"jane", "bob"}
-    assert collecting({"Others/jane/a.ipynb": A, "Others/who/a.ipynb": B}).needs_person
 
 
 def test_hostile_names_are_read_in_no_time() -> None:
