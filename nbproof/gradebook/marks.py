@@ -152,8 +152,11 @@ class Mark:
 
     @property
     def score(self) -> float:
-        """Its marks, those given by hand included, less the late penalty: as nbgrader exports it."""
-        return max(0.0, sum(cell.score for cell in self.cells.values()) - self.penalty)
+        """Its marks, those given by hand included, less the late penalty: as nbgrader exports it. Less than 0 counts as 0; of a
+        notebook of several it counts, for their sum.
+        """
+        score = sum(cell.score for cell in self.cells.values()) - self.penalty
+        return score if "/" in self.lesson else max(0.0, score)
 
     @property
     def share(self) -> float:

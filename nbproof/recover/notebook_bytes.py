@@ -280,10 +280,14 @@ _MOST_FILES, _DEEPEST = 1_000, 20
 Attachments = dict[str, bytes]
 
 
-def files_below(folder: Path) -> Iterator[Path]:
-    """Regular files in a folder, in order, as many as a submission may bring; no links, nothing hidden, no time stamp."""
+def files_below(folder: Path, refused: list[OSError] | None = None) -> Iterator[Path]:
+    """Regular files in a folder, in order, as many as a submission may bring; no links, nothing hidden, no time stamp.
+
+    ``refused`` gets the errors of folders that cannot be read.
+    """
     seen = 0
-    for place, folders, names in os.walk(folder, followlinks=False):
+    onerror = refused.append if refused is not None else None
+    for place, folders, names in os.walk(folder, followlinks=False, onerror=onerror):
         deep = len(Path(place).relative_to(folder).parts) >= _DEEPEST
         folders[:] = [] if deep else sorted(name for name in folders if not name.startswith("."))
         seen += 1
@@ -297,15 +301,20 @@ def files_below(folder: Path) -> Iterator[Path]:
             yield file
 
 
-def read_attachments(folder: Path, notebook: Path, limit: int) -> Attachments:
-    """The submission's own data files by relative path, ``limit`` bytes at most."""
+def read_attachments(folder: Path, notebook: Path, limit: int, refused: list[Damaged] | None = None) -> Attachments:
+    """The submission's own data files by relative path, ``limit`` bytes at most; ``refused`` gets why others are left out."""
     found: Attachments = {}
     for path in files_below(folder):
-        if path != notebook and path.suffix != ".ipynb":
-            with contextlib.suppress(Damaged):
-                data = read_file(path, limit)
-                limit -= len(data)
-                found[str(path.relative_to(folder))] = data
+        if path == notebook or path.suffix == ".ipynb":
+            continue
+        try:
+            data = read_file(path, limit)
+        except Damaged as why:
+            if refused is not None:
+                refused.append(why)
+            continue
+        limit -= len(data)
+        found[str(path.relative_to(folder))] = data
     return found
 
 
@@ -331,8 +340,15 @@ class HandIn:
     def read(self, limits: GradingLimits) -> HandIn:
         """With its notebook, and what lies beside that. Raises Damaged or OSError."""
         data = read_file(self.path, limits.notebook_mb << 20)
-        beside = read_attachments(self.path.parent, self.path, limits.attachment_mb << 20)
-        return replace(self, notebook=data, files=beside)
+        refused: list[Damaged] = []
+        beside = read_attachments(self.path.parent, self.path, limits.attachment_mb << 20, refused)
+        for why in refused:
+            if isinstance(
+                why.__context__, PermissionError
+            ):  # the grader's own trouble: an answer that is right would fail
+                raise why
+        told = f"left out of what lies beside it: {'; '.join(map(str, refused))}" if refused else ""
+        return replace(self, notebook=data, files=beside, remark="; ".join(filter(None, (self.remark, told))))
 
     def digest_with(self, secret: str) -> str:
         """Changes with any byte that was read. ``secret``: of the course's journals, so that nobody else can make it."""

@@ -39,7 +39,7 @@ from nbproof.errors import CourseError, UsageError, disk_trouble
 from nbproof.feedback.own_code import harmless
 from nbproof.files import replace_file
 from nbproof.front_end import prose
-from nbproof.gradebook.marks import ClassResults, Mark, Person, exercise_row, submission_row
+from nbproof.gradebook.marks import ClassResults, Mark, Person, by_assignment, exercise_row, submission_row
 from nbproof.key import Key
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config
@@ -181,7 +181,7 @@ def _learner(results: ClassResults, person: Person) -> dict[str, Any]:
     return {
         "learner": person.id,
         **{slug: _score(mark) for slug, mark in marks.items()},
-        "total": sum(mark.score for mark in there),
+        "total": sum(mark.score for mark in by_assignment({mark.key: mark for mark in there}).values()),
         "late_penalties": sum(mark.penalty for mark in there),
         "to_mark": [mark.lesson for mark in there if mark.pending],
     }

@@ -250,14 +250,18 @@ class Folder:
         except _Undecided as why:
             return HandIn(key, exact, str(why))
         except OSError as error:
-            return HandIn(key, exact, f"{exact.name} cannot be read: {error.strerror}")
+            return HandIn(key, exact, f"{Path(error.filename or exact).name} cannot be read: {error.strerror}")
 
     def _exact(self, lesson: str) -> Path:
         return self.place / f"{notebook_of(lesson)}.ipynb"
 
     @cached_property
     def _files(self) -> list[Path]:
-        return list(files_below(self.place))
+        refused: list[OSError] = []
+        found = list(files_below(self.place, refused))
+        for error in refused:
+            raise error
+        return found
 
     @cached_property
     def _guesses(self) -> Mapping[Path, Guess]:

@@ -15,7 +15,7 @@ from bs4 import BeautifulSoup
 
 from nbproof.csv_text import safe_cell
 from nbproof.errors import UsageError
-from nbproof.gradebook.marks import Person
+from nbproof.gradebook.marks import Person, by_assignment
 from nbproof.report.report import html_of, tables, write_files
 from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows, needs_help
 from nbproof_lms.grade_files import columns_of, grade_file, grade_files
@@ -32,6 +32,16 @@ def test_scores_leave_out_who_handed_in_nothing_and_what_was_not_graded() -> Non
     assert (told["graded"], told["not_graded"], told["missing"]) == (4, 1, ["u"])
     assert (told["mean"], told["median"], told["lowest"], told["highest"]) == (3.0, 2.5, 1.0, 6.0)
     assert [one["kind"] for one in fault_rows(made)] == ["not graded"]
+
+
+def test_less_than_0_for_one_notebook_of_several_counts_for_their_sum_everywhere() -> None:
+    below, above = (scored("ada", f"ps1/{name}", score, 9) for name, score in (("p1", -2), ("p2", 5)))
+    alone = scored("ada", "ps2", -2)
+    assert (below.score, above.score, alone.score) == (-2, 5, 0)
+    both = {one.key: one for one in (below, above, alone)}
+    assert {key.lesson: one.score for key, one in by_assignment(both).items()} == {"ps1": 3, "ps2": 0}
+    (row,) = tables(records([below, above]))["learners"]
+    assert row["total"] == 3
 
 
 def test_an_exercise_is_passed_by_so_many_of_all_who_handed_in() -> None:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nbgrader.api import InvalidEntry
+from rich.console import Console
 from sqlalchemy.exc import OperationalError
 
+from nbproof.cli.class_table import Told, print_problems
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
 from nbproof.key import Key
@@ -56,6 +62,43 @@ def test_one_run_at_a_time_and_no_stale_lock(tmp_path: Path) -> None:
         other.kill()
     with only_run(tmp_path):
         pass
+
+
+@pytest.mark.parametrize(("call", "name"), [("open", "k.txt"), ("scandir", "images")])
+def test_what_the_grader_may_not_read_beside_a_notebook_costs_nobody_marks(
+    room: Rehearsal, monkeypatch: pytest.MonkeyPatch, call: str, name: str
+) -> None:
+    """Root may read everything, so the system says no by another mouth."""
+    room.hand_in("ada", RIGHT)
+    beside = room.submitted("ada").with_name(name)
+    if call == "scandir":
+        (beside / "in").mkdir(parents=True)
+    else:
+        beside.write_text("1")
+    allowed = getattr(os, call)
+
+    def asked(path: Any, *rest: Any, **how: Any) -> Any:
+        if str(path) == str(beside):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return allowed(path, *rest, **how)
+
+    monkeypatch.setattr(os, call, asked)
+    graded = room.grade()
+    (mark,) = graded.marks.values()
+    assert mark.problem.startswith(name) and mark.problem.endswith("Permission denied")
+    console = Console(file=io.StringIO(), width=200)
+    print_problems(console, Told(graded, 0.0, root=room.root))
+    assert (f"chmod -R u+rX {beside.parent}; then grade again" in console.file.getvalue()) or call == "open"
+    monkeypatch.setattr(os, call, allowed)
+    assert scores(room.grade()) == {"ada": 4}
+
+
+def test_a_data_file_that_is_too_large_is_said_to_be_left_out(room: Rehearsal) -> None:
+    room.hand_in("ada", RIGHT)
+    with room.submitted("ada").with_name("k.bin").open("wb") as file:
+        file.truncate(17 << 20)
+    (mark,) = room.grade().marks.values()
+    assert "left out of what lies beside it: k.bin has 17 MB, more than 16 MB" in mark.verdict.damage
 
 
 def _half(path: Path) -> None:
