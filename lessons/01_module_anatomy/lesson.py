@@ -713,6 +713,7 @@ print("without the hook:", model(x).detach())
 
 scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
 optimizer.add_param_group({"params": [model.offset]})
+optimizer.step()
 try:
     scheduler.step()
 except ValueError as error:
