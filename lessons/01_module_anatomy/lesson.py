@@ -13,11 +13,11 @@
 # model's code stays as it is. First: what is a [model](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html) made
 # of?
 #
-# - **You will do** this: repair a network, take models apart, replace their layers.
-# - **You will learn** what PyTorch registers in a module.
-# - **You need** Python classes, tensors, `loss.backward()`.
-# - **Time** <!-- time and points -->.
-# - **Out of scope** hooks, except for a first look.
+# - **You will do:** repair a network, take models apart, replace their layers.
+# - **You will learn:** what PyTorch registers in a module.
+# - **You need:** Python classes, tensors, `loss.backward()`.
+# - **Time:** <!-- time and points -->.
+# - **Out of scope:** hooks, except for a first look.
 #
 # **Shift+Enter** runs a cell and goes on to the next one.
 
@@ -41,8 +41,8 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## A network that forgets overnight
 #
-# This network learns to read digits. In the evening its *state dict* is saved: the tensors that PyTorch knows in it, by name.
-# `load_state_dict` puts them into a new network the next morning.
+# This network learns to read digits. In the evening we save its *state dict*: a dict of the tensors that PyTorch knows in the
+# network, by name. `load_state_dict` puts them into a new network the next morning.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_digit_net", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class DigitNet(nn.Module):
@@ -69,7 +69,8 @@ captions = [f"evening: {first}\nmorning: {second}" for first, second in zip(*tol
 draw_digits(some, captions, title="What the network reads in the evening, and the next morning")
 
 # %% [markdown]
-# Guessing gives ten percent. Yet the loss fell, and no line raised an error. Look at how it was trained, and at what PyTorch knows:
+# Guessing gives ten percent. Yet the loss fell, and no line raised an error. Look at how the network was trained, and which of
+# its layers PyTorch knows:
 
 # %%
 show_source(train_to_read, reads)
@@ -84,8 +85,8 @@ draw_module_tree(net, title="DigitNet, as PyTorch sees it")
 #
 # **How an exercise works**
 #
-# 1. Replace `pass  # TODO: your code` by lines of your own, and run the cell.
-# 2. Run the cell below. It says what was checked, and what was wanted.
+# 1. Replace `pass  # TODO: your code` with your own lines, and run the cell.
+# 2. Run the cell below. It says what it has checked, and which result it expected.
 # 3. Stuck? `hint()` in any cell asks a question, then gives the idea.
 # 4. `progress()` shows what you have solved.
 
@@ -94,7 +95,7 @@ draw_module_tree(net, title="DigitNet, as PyTorch sees it")
 #
 # easy · 3 min
 #
-# Repair the network: let PyTorch know of all three layers. Do not change what `forward` computes.
+# Repair the network, so that PyTorch registers all three layers. Do not change what `forward` computes.
 
 # %% nbgrader={"grade": false, "grade_id": "forgetful_net", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class RepairedNet(nn.Module):
@@ -102,7 +103,7 @@ class RepairedNet(nn.Module):
         super().__init__()
         self.hidden = [nn.Linear(64, 128), nn.Linear(128, 128)]
         self.head = nn.Linear(128, 10)
-        # TODO: let PyTorch know of the hidden layers.
+        # TODO: register the hidden layers.
         ### BEGIN SOLUTION
         self.hidden = nn.ModuleList(self.hidden)
         ### END SOLUTION
@@ -120,8 +121,8 @@ from course import check
 check("forgetful_net")
 
 # %% [markdown]
-# Once an exercise is solved, `solution("forgetful_net")` shows other right answers. Now repeat the evening with your network.
-# Will the loss fall faster than before?
+# Once an exercise is solved, `solution("forgetful_net")` shows other correct solutions. Now repeat the evening with your
+# network. Will the loss fall faster than before?
 
 # %%
 torch.manual_seed(0)
@@ -132,12 +133,13 @@ print("digits read in the evening:", reads(trained), "  the next morning:", read
 draw_curves({"DigitNet": forgetful_losses, "RepairedNet": losses}, title="Loss of the network, before and after the repair")
 
 # %% [markdown]
-# If your network is repaired, the loss falls faster: now all three layers learn, before only the last did. And all are loaded.
+# If your network is repaired, the loss falls faster: all three layers learn, not only the last. And `load_state_dict` loads all
+# three.
 #
 # ## A model is a tree
 #
-# Here is a network with more kinds of parts. Each box is one module: the name of the attribute, the class, and the module's
-# own tensors. **Parameters** are trained; **buffers** are not, but belong to the module, too.
+# Here is a network with more kinds of parts. Each box is one module: the name of the attribute, the class, and the module's own
+# tensors. **Parameters** are trained; **buffers** are not, but belong to the module, too.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_models", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class TinyNet(nn.Module):
@@ -167,7 +169,7 @@ draw_module_tree(net, title="TinyNet")
 # | `nn.ModuleList` | `modules[0]` | no: your `forward` decides |
 # | `nn.ModuleDict` | `modules["name"]` | no: your `forward` decides |
 #
-# Two small modules show why the order matters: (3 + 1) · 2 is not 3 · 2 + 1.
+# Two small modules, for the next cells:
 
 # %% nbgrader={"grade": false, "grade_id": "setup_steps", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class Scale(nn.Module):
@@ -189,15 +191,9 @@ class Shift(nn.Module):
 
 # %%
 x = torch.tensor(3.0)
-print("shift, then scale:", nn.Sequential(Shift(1.0), Scale(2.0))(x).item())
-print("scale, then shift:", nn.Sequential(Scale(2.0), Shift(1.0))(x).item())
-
+print("(3 + 1) * 2      :", nn.Sequential(Shift(1.0), Scale(2.0))(x).item())
 pair = nn.ModuleList([Shift(1.0), Scale(2.0)])
-print("your own order   :", pair[1](pair[0](pair[1](x))).item())
-try:
-    pair(x)
-except NotImplementedError as error:
-    print("a ModuleList by itself:", error)
+print("(3 * 2 + 1) * 2  :", pair[1](pair[0](pair[1](x))).item())
 
 # %% [markdown]
 # ### Exercise: A chain in any order
@@ -208,7 +204,8 @@ except NotImplementedError as error:
 #
 # - `self.steps` is a container that holds all `steps`, as passed: the names of their parameters begin with `steps.0`, `steps.1`
 #   and so on.
-# - `forward(x)` sends `x` through the steps that `order` names, one after the other. An index may appear twice, or not at all.
+# - `forward(x)` sends `x` through the steps that `order` names, one after the other. An index may appear several times, or not
+#   at all.
 #
 # ```python
 # Chain([a, b, c], order=[2, 0])(x)   # a(c(x))
@@ -301,7 +298,7 @@ from course import check
 check("linear_from_parameters")
 
 # %% [markdown]
-# Can your layer replace PyTorch's layer? Its parameters have the same names, so it can load those of an `nn.Linear`:
+# Can your layer replace PyTorch's layer? Its parameters have the same names, so it can load the parameters of an `nn.Linear`:
 
 # %%
 learned = {layer.weight.shape: layer for layer in trained.modules() if isinstance(layer, nn.Linear)}
@@ -339,18 +336,17 @@ for name in ("learned", "kept", "remade", "plain"):
 # %% [markdown]
 # - **Parameter**: what is learned.
 # - **[Buffer](https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Buffer.html)**: state that is not learned, such
-#   as a measured mean or a counter. `self.register_buffer("kept", tensor)` is the older way to write the same.
+#   as a measured mean or a counter. `self.register_buffer("kept", tensor)` is an older way to write the same thing.
 # - **Buffer, `persistent=False`**: a tensor that `__init__` can compute again, such as a window or a mask.
 # - **Plain attribute**: a setting that is not a tensor, such as a size or a rate.
 #
-# Not every tensor inside a layer is a parameter: `BatchNorm` keeps three buffers, and the third counts in integers, which
-# `.double()` leaves alone. And a *frozen* parameter, one with `requires_grad=False`, does not become a buffer:
+# Not every tensor inside a layer is a parameter: `BatchNorm` also keeps three buffers. And a *frozen* parameter, one with
+# `requires_grad=False`, does not become a buffer:
 
 # %%
-norm = nn.BatchNorm2d(8).double()
+norm = nn.BatchNorm2d(8)
 print("parameters:", [name for name, _ in norm.named_parameters()])
-print("buffers   :", {name: buffer.dtype for name, buffer in norm.named_buffers()})
-
+print("buffers   :", [name for name, _ in norm.named_buffers()])
 norm.weight.requires_grad_(False)
 print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()))
 
@@ -359,10 +355,10 @@ print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()
 #
 # medium · 10 min
 #
-# `AudioFrame` prepares pieces of sound, `n` samples each. Its `forward` is ready. In `__init__`, keep each of these four in the
-# right way.
+# `AudioFrame` prepares pieces of sound with `n` samples each. Its `forward` is ready. In `__init__`, store each of these four
+# values in the right way.
 #
-# | attribute | start value | what it is |
+# | attribute | initial value | what it is |
 # | --- | --- | --- |
 # | `gain` | `torch.ones(1)` | the loudness: to be learned |
 # | `mean` | the argument `mean` | measured once, never trained; needed in a saved file |
@@ -400,10 +396,10 @@ check("buffer_or_parameter")
 # %% [markdown]
 # ## Walking through a model
 #
-# What is in a model that somebody else has written? Four methods walk through it, and give pairs of a *dotted name* and the thing
-# itself: `features.1.weight` is the `weight` of the child `1` of the child `features`.
+# What is in a model that somebody else has written? Four methods walk through it and yield pairs: a *dotted name*, and the
+# module or tensor with that name. `features.1.weight` is: the child `features`, its child `1`, that module's `weight`.
 #
-# | method | gives |
+# | method | yields |
 # | --- | --- |
 # | `named_children()` | only the modules directly in this module |
 # | `named_modules()` | all modules of the tree, beginning with the model itself, under the empty name `''` |
@@ -452,8 +448,8 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 #
 # - `"children"`: a list of the names of the modules directly in it;
 # - `"modules"`: a list of the names of all modules below it; `"leaves"`: how many of those have no children;
-# - `"parameters"`: a dict, name → shape; `"buffers"`: a list of names;
-# - all names are dotted and in the methods' order; list each object once, skip empty places.
+# - `"parameters"`: a dict, name → shape; `"buffers"`: a list of names.
+# - All names are dotted, in the order in which the methods yield them; list each object once, skip empty places.
 #
 # ```python
 # inventory(nn.Sequential(nn.Flatten(), nn.BatchNorm1d(4, affine=False)))
@@ -495,15 +491,11 @@ print({what: names if isinstance(names, int) else len(names) for what, names in 
 # %% [markdown]
 # ## Replacing a part
 #
-# To replace a module, give its parent's attribute a new value: `net.layer = new`, or `block[1] = new` in a container. If the place
-# is a dotted name, as in a loop over `named_modules()`, `set_submodule` finds the parent. With `strict=True` a misspelt name is
-# an error.
+# To replace a module, give its parent's attribute a new value: `net.layer = new`, or `block[1] = new` in a container. If you
+# have a dotted name, as in a loop over `named_modules()`, `set_submodule` finds the parent. With `strict=True` a misspelt name
+# raises an error.
 
 # %%
-net = DigitNet()
-net.head = nn.Linear(128, 26)  # letters instead of digits
-print("net.head = ...:", net.head)
-
 tiny = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.Sigmoid()), nn.ReLU())
 for name in ("0.1", "0.relu"):
     try:
@@ -513,35 +505,32 @@ for name in ("0.1", "0.relu"):
         print("misspelt      :", error)
 
 # %% [markdown]
-# Three ways look right but change nothing, or the wrong thing, without an error:
+# Two ways look right, but do not replace the module. They raise no error:
 
 # %%
 for module in tiny.modules():
     if isinstance(module, nn.ReLU):
-        module = nn.Tanh()  # now the variable is the Tanh; the model still holds the ReLU
+        module = nn.Tanh()  # now the variable refers to the Tanh; the model still holds the ReLU
 print("a new value for the loop variable:", tiny[0][1], tiny[1])
 setattr(tiny, "0.0", nn.Identity())  # setattr follows no paths: a new child with a dot in its name
 print("setattr with '0.0'               :", [name for name, _ in tiny.named_children()])
-tiny.set_submodule("0.relu", nn.Tanh())  # without strict=True
-print("set_submodule('0.relu', ...)     :", [name for name, _ in tiny[0].named_children()])
 
 # %% [markdown]
-# Three more things go wrong silently:
+# Three more things go wrong without an error:
 #
-# - **A shared module:** its second place keeps the old one.
+# - **A shared module:** the old module stays in its second place.
 # - **The mode:** a new module is in training mode, even in a model in eval mode.
-# - **The class:** a test for a part of its name matches other classes.
+# - **The optimizer:** it was built before, and does not hold the new parameters.
 
 # %%
 shared.set_submodule("one.1", nn.Tanh())
 print("one.1 is now a", type(shared.one[1]).__name__, "and two.1 still a", type(shared.two[1]).__name__)
 
-model = nn.Sequential(nn.Dropout(0.5)).eval()
-model[0] = nn.Dropout(0.2)
+model = nn.Sequential(nn.Linear(2, 2)).eval()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model[0] = nn.Linear(2, 2)
 print("the model is in training mode:", model.training, "  its new part is:", model[0].training)
-
-leaky = nn.LeakyReLU()
-print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, " a ReLU:", isinstance(leaky, nn.ReLU))
+print("the optimizer holds the new weight:", any(p is model[0].weight for p in optimizer.param_groups[0]["params"]))
 
 # %% [markdown]
 # ### Exercise: Every ReLU becomes a Tanh
@@ -552,7 +541,7 @@ print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, " a ReL
 # returns the model.
 #
 # - A shared ReLU, or one in a shared block, is replaced everywhere.
-# - Each Tanh is in the mode of its ReLU: training or eval.
+# - Each Tanh has the mode (training or eval) of the ReLU that it replaces.
 # - Everything else stays as it was.
 #
 # ```python
@@ -580,57 +569,60 @@ check("swap_submodules")
 # %% [markdown]
 # ## The way to lesson 02: what a hook is
 #
-# You can now replace any part of a model. Often you want less: to see what passes from one part to the next, or to change it a
-# little.
+# Often you want less than a new part: to see what passes from one part to the next, or to change it a little.
 #
-# **A hook is a function of yours that somebody else's code calls.** That code decides *when* it calls the hook, *what* the hook
-# is given, and what happens to what it *returns*. This course answers these three questions for each kind of hook in PyTorch.
-# Every module has [places for hooks](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_forward_hook). Each
-# registration returns a handle, and `handle.remove()` takes the hook out again:
+# **A hook is a function of yours that somebody else's code calls.** That code decides *when* it calls the hook, *which
+# arguments* the hook gets, and what happens to the value that the hook *returns*. Every module has [places for
+# hooks](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_forward_hook). Each
+# registration returns a handle, and `handle.remove()` takes the hook out again. A replaced module takes its hooks with it:
 
 # %%
 def watch_output(module, inputs, output):
     print("   a hook sees an output of shape", tuple(output.shape))
 
 
-layer = nn.Linear(3, 2)
-handle = layer.register_forward_hook(watch_output)
-y = layer(torch.ones(4, 3))
+net = nn.Sequential(nn.Linear(3, 2))
+handle = net[0].register_forward_hook(watch_output)
+y = net(torch.ones(4, 3))
 handle.remove()
-y = layer(torch.ones(4, 3))  # no hook runs
+y = net(torch.ones(4, 3))  # no hook runs
+
+net[0].register_forward_hook(watch_output)
+net[0] = nn.Linear(3, 2)
+y = net(torch.ones(4, 3))  # no hook runs
 
 # %% [markdown]
 # ### In your own words: The layers that were overlooked
 #
 # 5 min
 #
-# A colleague has built the network from the beginning of this lesson, trains it, and the loss falls. "So it works," she says.
-# "And if PyTorch did not know my layers, they would get no gradient. But `net.hidden[0].weight.grad` is full of numbers."
+# A colleague builds the network from the beginning of this lesson and trains it. The loss falls. "So it works," she says. "And
+# if PyTorch did not know my layers, they would get no gradient. But `net.hidden[0].weight.grad` is full of numbers."
 #
-# She is right about the gradient. How can a layer have a gradient and not learn? Why does the loss fall nevertheless? And why does
-# loading the file raise no error?
+# She is right about the gradient. How can a layer have a gradient and not learn? Why does the loss fall nevertheless? And why
+# does `load_state_dict` raise no error the next morning?
 #
 # To answer, double-click the text in the next cell, write, and press Shift+Enter. A person reads it; no check does.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_plain_list", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
 # Autograd follows the computation: every tensor with `requires_grad` that took part in `forward` gets a gradient, registered or
-# not. The optimizer knows only what `parameters()` listed when it was built, and that is what the register of the module holds. A
-# list is not looked into, so the two layers are never stepped (their gradients are not even zeroed, they pile up). The loss falls
-# because `head` learns on top of two random layers. `state_dict()` holds `head` alone, and the new network asks for `head` alone,
-# so the two agree and no error is raised. The loaded model has other random layers in its list, and its results are wrong.
+# not. The optimizer knows only what `parameters()` listed when it was built: what is registered in the module. PyTorch does not
+# look into a list, so the two layers are never stepped. The loss falls because `head` learns on top of two random layers.
+# `state_dict()` holds `head` alone, and the new network asks for `head` alone, so the two agree and no error is raised. The
+# loaded model has other random layers in its list, and its results are wrong.
 #
 # ### BEGIN MARK SCHEME
-# - 2 points: says that autograd (what was computed) and the register (what was assigned to attributes) are two different
+# - 2 points: says that autograd (what was computed) and registration (what was assigned to attributes) are two different
 #   things, **and** that the optimizer or the file only knows the second. The loss falls because of `head`.
 # - 1 point: one of the two halves, or only the remedy ("use a ModuleList") with a true reason.
 # - Common wrong explanations, 0 points for that part: the layers get no gradient; the graph is cut by the list; the layers
-#   learn, but slowly; loading raises an error about missing keys (nothing is missing: the names were never there).
+#   learn, but slowly; loading raises an error about missing keys.
 # ### END MARK SCHEME
 # ### END SOLUTION
 
 # %% [markdown]
-# ## Further: names, late parameters, forgotten ones
+# ## Further: printed names, new parameters, unregistered layers
 #
 # The core path ends here: read *What to remember* at the end, and go on with lesson 02.
 #
@@ -642,7 +634,7 @@ y = layer(torch.ones(4, 3))  # no hook runs
 # %%
 print(nn.Linear(3, 2))
 print(Scale(2.0))
-print("Linear's own text:", nn.Linear(3, 2).extra_repr())
+print("Linear's extra_repr:", nn.Linear(3, 2).extra_repr())
 
 # %% [markdown]
 # ### Exercise: A module that shows its settings
@@ -668,7 +660,7 @@ class Clip(nn.Module):
         return x.clamp(self.low, self.high)
 
     def extra_repr(self) -> str:
-        # TODO: return the text between the brackets.
+        # TODO: return the string between the brackets.
         ### BEGIN SOLUTION
         return f"low={self.low}, high={self.high}"
         ### END SOLUTION
@@ -683,8 +675,7 @@ check("extra_repr")
 # %% [markdown]
 # ### A parameter from outside
 #
-# One assignment adds a parameter to a model, at any time, without a change of its class. For it to be trained, three things are
-# needed.
+# One assignment adds a parameter to a model, at any time. Three questions decide what happens to it.
 
 # %%
 torch.manual_seed(0)
@@ -692,10 +683,9 @@ model = nn.Linear(3, 2)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # built before the rest
 
 model.offset = Parameter(torch.zeros(2))
-print("1. registered:", [name for name, _ in model.named_parameters()])
+print("1. is it registered?", [name for name, _ in model.named_parameters()])
 
-held = {id(p) for group in optimizer.param_groups for p in group["params"]}
-print("2. held by the optimizer that was there before?", id(model.offset) in held)
+print("2. does the existing optimizer hold it?", any(p is model.offset for p in optimizer.param_groups[0]["params"]))
 
 x = torch.ones(1, 3)
 with torch.no_grad():
@@ -704,11 +694,12 @@ with torch.no_grad():
     print("3. does the output change with it?", not torch.equal(model(x), before))
 
 # %% [markdown]
-# 1. **It must be a `Parameter`**, which the assignment registers.
-# 2. **The optimizer must be told.** It keeps the list that it was given when it was built. A new optimizer loses the old one's
-#    momentum; a new [parameter group](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html)
-#    keeps it. A group is a list of parameters with settings; missing settings take the values that the optimizer was built with.
-# 3. **Something must use it.** A hook can: what a forward hook returns takes the place of the output, unless it is None.
+# 1. **Register it.** Only a `Parameter` is in `parameters()`.
+# 2. **Add it to the optimizer**, which keeps the list that it was built with. A new optimizer loses the old one's momentum; a
+#    new [parameter group](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html) keeps it.
+#    A group is a list of parameters with settings; missing settings are those that the optimizer was built with. Build a
+#    learning-rate scheduler afterwards: an older one does not know the group.
+# 3. **Use it.** A hook can: PyTorch replaces the output with the value that a forward hook returns, unless that value is None.
 
 # %%
 def add_the_offset(module, inputs, output):
@@ -720,22 +711,30 @@ print("with the hook   :", model(x).detach())
 handle.remove()
 print("without the hook:", model(x).detach())
 
+scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
+optimizer.add_param_group({"params": [model.offset]})
+optimizer.step()
+try:
+    scheduler.step()
+except ValueError as error:
+    print("an older scheduler:", error)
+
 # %% [markdown]
 # ### Exercise: A parameter that joins the training
 #
 # medium · 8 min · further
 #
-# Training has begun. Write `add_offset(model, size, optimizer)`.
+# Training has begun, without a learning-rate scheduler. Write `add_offset(model, size, optimizer)`.
 #
 # - It gives the model a parameter `offset`: zeros of shape `(size,)`.
 # - From then on `optimizer` trains it, with the settings that the optimizer was built with.
 # - The training of all other parameters goes on as if nothing had happened, with their gradients, momentum and settings.
-# - Nobody uses `offset` yet: the check itself adds `model.offset` to the output.
+# - No code uses `offset` yet: the check itself adds `model.offset` to the output.
 
 # %% nbgrader={"grade": false, "grade_id": "parameter_from_outside", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     """Give the model a parameter `offset`, zeros of shape (size,), for the optimizer to train."""
-    # TODO: add the parameter, and let the optimizer train it.
+    # TODO: add the parameter to the model and to the optimizer.
     ### BEGIN SOLUTION
     model.offset = Parameter(torch.zeros(size))
     optimizer.add_param_group({"params": [model.offset]})
@@ -745,7 +744,6 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 model = nn.Linear(3, 2)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 add_offset(model, 2, optimizer)
-print([name for name, _ in model.named_parameters()])
 print([[tuple(p.shape) for p in group["params"]] for group in optimizer.param_groups])
 
 # %% nbgrader={"grade": true, "grade_id": "test_parameter_from_outside", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -755,7 +753,7 @@ check("parameter_from_outside")
 # %% [markdown]
 # ### For your work: what did I forget to register?
 #
-# A layer or tensor that you forgot to register often raises no error. This function finds it, also in lists, tuples, sets and
+# A layer or tensor that you forgot to register often raises no error. This function finds it, even in lists, tuples, sets and
 # dicts:
 
 # %%
@@ -792,22 +790,23 @@ from torch.nn.utils import prune
 encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, batch_first=True), 2)
 pruned = prune.l1_unstructured(nn.Linear(3, 3), "weight", 0.3)
 watched = nn.Linear(3, 2)
-watched.last_output = watched(torch.ones(1, 3))  # as a hook could keep it
+watched.last_output = watched(torch.ones(1, 3))  # a hook might store the output like this
 real = {"ResNet-18": resnet18(weights=None), "encoder": encoder, "LSTM": nn.LSTM(3, 4)}
 for name, one in {"DigitNet": DigitNet(), "TinyNet": model, **real, "pruned": pruned, "watched": watched}.items():
     print(f"{name:10}", find_unregistered(one))
 
 # %% [markdown]
-# In the real models it finds nothing. The last two are listed and right: a pruned layer computes its `weight` again from
-# registered tensors, and an output was kept on purpose.
+# In the real models it finds nothing. It lists the last two, but nothing is wrong with them: a pruned layer computes its
+# `weight` again from registered tensors, and `last_output` was stored on purpose.
 #
 # ## What to remember
 #
 # - A module registers what is assigned to its attributes: modules, `Parameter`s, buffers. It does not look into lists.
 # - What is learned is a Parameter. State that is not learned is a buffer, with `persistent=False` if it can be computed again.
-# - `named_children` is one level; `named_modules` is the whole tree, beginning with the model itself, each object once.
-# - Replace a part by an assignment to its parent. Think of shared modules, empty places, and the mode.
-# - A parameter may come from outside. Tell the optimizer, and let something use it.
+# - `named_children` yields one level; `named_modules` yields the whole tree, beginning with the model itself, each object once.
+# - To replace a part, assign the new module to its parent's attribute. Do not forget shared modules, the mode, and the
+#   optimizer.
+# - A parameter may come from outside. Add it to the optimizer, and make sure that some code uses it.
 #
 # **Next:** lesson 02 attaches the first hooks to tensors, and looks at gradients while they flow.
 #
@@ -818,7 +817,8 @@ for name, one in {"DigitNet": DigitNet(), "TinyNet": model, **real, "pruned": pr
 #
 # ### When this notebook is graded
 #
-# More checks may run then: on other numbers, on other shapes, or with a second call. They ask only what the text says.
+# During grading, more checks may run: with other numbers, other shapes, or a second call. They test only what the exercise text
+# says.
 # <!-- grading limits -->
 
 # %%

@@ -11,11 +11,11 @@
 #
 # A tensor hook is a function of yours that backward calls with a gradient. It looks at the gradient, or replaces it.
 #
-# - **You will do** this: double, clip and stop gradients, find out why two nets die, and see them cured.
-# - **You will learn** when a hook runs, what it may return, and how far that reaches.
-# - **You need** `requires_grad`, `backward()`, `.grad`, and lesson 01, which says how an exercise works.
-# - **Time** <!-- time and points -->. The core has four parts, *Further* three. Pause after each.
-# - **Out of scope** hooks on modules (lesson 03), `torch.compile`, gradients of gradients.
+# - **You will do:** double, clip and stop gradients, find out why two nets die, and see them cured.
+# - **You will learn:** when a hook runs, what it may return, and how far the returned value reaches.
+# - **You need:** `requires_grad`, `backward()`, `.grad`, and lesson 01, which says how an exercise works.
+# - **Time:** <!-- time and points -->. The core path has four parts, *Further* has three. Pause after each.
+# - **Out of scope:** hooks on modules (lesson 03), `torch.compile`, gradients of gradients.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from functools import partial
@@ -49,7 +49,7 @@ loss.backward()
 print("backward is done. x.grad:", x.grad.tolist(), "  h keeps its gradient:", h.retains_grad)
 
 # %% [markdown]
-# The hook ran in the middle of backward. Now it is your turn, with this model:
+# Your turn, with this model:
 
 # %%
 from course.sources import show_source
@@ -61,8 +61,9 @@ show_source(Model)
 #
 # easy · 5 min
 #
-# Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass adds one entry to the list `answer`: the gradient, as
-# a tensor, that this pass has computed for `W`. Only watch: `model.W.grad` is the same as without your hook.
+# Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass adds one entry to the list `answer`: the gradient,
+# as a tensor, that this pass has computed for `W`. Your hook only watches: `model.W.grad` is the same as without it. A later
+# pass may change earlier entries.
 
 # %% nbgrader={"grade": false, "grade_id": "weight_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -109,9 +110,9 @@ for number in (1, 2):
 # %% [markdown]
 # ### The way back
 #
-# This is the graph of the first hook of this lesson. Each box is a step of backward, the `grad_fn` of the tensor that an
-# operation has computed; `AccumulateGrad` adds to a leaf's `.grad`. Forward went from the top to the bottom, **the gradient goes
-# the other way, along the arrows**. The dot is the hook: it gets the gradient of `h` before its box does.
+# This is the graph of the first hook of this lesson. Each box is one step of backward. It is the `grad_fn` of the tensor that
+# one operation has computed. `AccumulateGrad` adds to a leaf's `.grad`. Forward went from the top to the bottom, **the gradient
+# goes the other way, along the arrows**. The dot is the hook: it gets the gradient of `h` before the box of `h` gets it.
 
 # %%
 from course.pictures.autograd_graph import draw_autograd_graph
@@ -127,9 +128,9 @@ draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 #
 # ### What a tensor hook may return
 #
-# A hook that returns None only watches. If it **returns a tensor, backward goes on with that one**. It must have the same shape
-# and dtype. Anything else raises an error, in the middle of backward. Below, `h.backward(start)` starts at `h`, as if later
-# operations had sent it the gradient `start`:
+# A hook that returns None only watches. If it **returns a tensor, backward continues with that tensor**. It must have the same
+# shape and dtype. Anything else raises an error, in the middle of backward. Below, `h.backward(start)` starts at `h`, as if
+# later operations had sent it the gradient `start`:
 
 # %%
 def backward_with(hook):
@@ -145,7 +146,6 @@ def backward_with(hook):
 
 print("returns None          ", backward_with(lambda grad: None))
 print("returns -grad         ", backward_with(lambda grad: -grad))
-print("returns zeros         ", backward_with(lambda grad: torch.zeros_like(grad)))
 print("returns another shape ", backward_with(lambda grad: grad.sum()))
 print("returns another dtype ", backward_with(lambda grad: grad.double()))
 print("returns a number      ", backward_with(lambda grad: 0))
@@ -169,8 +169,8 @@ for hooked in ("b", "c"):
     print(f"hook on {hooked}, a new tensor:", siblings(hooked, lambda grad: grad * 10))
     print(f"hook on {hooked}, in place:    ", siblings(hooked, lambda grad: grad.mul_(10)))
 # %% [markdown]
-# The in-place hook on `b` also changed the gradient of `c`, and both changed the caller's `start`. (`c` comes second: when its
-# hook ran, `b.grad` had been written, as a copy.) **Return a new tensor.**
+# The in-place hook on `b` also changed the gradient of `c`, and both changed the caller's `start`. (The hook on `c` did not
+# change `b.grad`: backward had already written it, as a copy.) **Return a new tensor.**
 #
 # ### Exercise: Double a gradient
 #
@@ -195,34 +195,31 @@ print(x.grad)  # tensor([6., 6.])
 from course import check
 check("double_grad")
 # %% [markdown]
-# ## Part 2: tensors in the middle
+# ## Part 2: hooks that remember, tensors in the middle
 #
 # ### Functions that remember
 #
-# PyTorch calls your hook with the gradient alone. Often it needs more: a list, a name, a limit. There are two ways to bring that
-# along. A function inside a function, a **closure**, goes on using the variables of the outer one, even after that has returned.
-# And `partial(function, first)` waits for the remaining arguments.
+# PyTorch calls your hook with the gradient alone. Often a hook needs more: a list, a name, a limit. There are two ways to give
+# it that. A **closure** is a function inside a function. It can still use the variables of the outer function after that has
+# returned. And `partial(function, first)` waits for the remaining arguments.
 
 # %%
-def tell(name, value):
-    return f"{name} {value}"
-
-
-late = [lambda value: tell(name, value) for name in ("left", "right")]
-by_default = [lambda value, name=name: tell(name, value) for name in ("left", "right")]
-by_partial = [partial(tell, name) for name in ("left", "right")]
-for title, functions in {"late": late, "by default": by_default, "by partial": by_partial}.items():
-    print(f"{title:10}", [function(5) for function in functions])
+left, right = (torch.ones(1, requires_grad=True) for _ in range(2))
+for name, tensor in {"left": left, "right": right}.items():
+    tensor.register_hook(lambda grad: print("closure:      ", name, grad.item()))
+    tensor.register_hook(lambda grad, name=name: print("default value:", name, grad.item()))
+    tensor.register_hook(partial(print, "partial:      ", name))
+(2 * left + 3 * right).backward()
 
 # %% [markdown]
-# A closure looks a variable up **when it runs**, not when it is made. In a loop that is a trap: when the functions run, the loop
-# is over. A default value, or `partial`, fixes a value when the function is made.
+# A closure looks a variable up **when it runs**, not when it is made. In a loop that is a trap: when the hooks run, the loop is
+# over. A default value, or `partial`, fixes a value when the function is made.
 #
 # ### Looking: `retain_grad` or a hook?
 #
-# [`retain_grad()`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.retain_grad.html) keeps the gradient of a non-leaf
-# tensor in `.grad`, where gradients add up. A hook sees each pass on its own. (`retain_graph=True` keeps the graph for a second
-# pass.)
+# [`retain_grad()`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.retain_grad.html) keeps the gradient of a
+# non-leaf tensor in `.grad`, where gradients add up. A hook sees each pass on its own, but only of **this** tensor: the next
+# forward pass makes a new `h`, without a hook. (`retain_graph=True` keeps the graph for a second pass.)
 
 # %%
 x = torch.tensor([1.0, -2.0], requires_grad=True)
@@ -234,9 +231,13 @@ loss.backward(retain_graph=True)
 loss.backward()
 print("h.grad is    ", h.grad.tolist())
 
+h = x * 3
+(h**2).sum().backward()  # the next forward pass: no hook runs
+
 # %% [markdown]
-# One trap: `detach()` and `.data` share the gradient's memory. If nobody holds the gradient itself, autograd may take its memory
-# for the `.grad` of a leaf, and add later passes to it. So keep the gradient itself, or a clone, which nobody else can change.
+# One trap: `detach()` and `.data` share the gradient's memory. If nobody holds the gradient itself, autograd may reuse that
+# memory for the `.grad` of a leaf, and add later passes to it. So keep the gradient itself, or a clone. (Only a clone is also
+# safe from in-place edits as above.)
 
 # %%
 def kept_after_two_passes(keep):
@@ -257,8 +258,8 @@ print("grad.clone():       ", kept_after_two_passes(lambda grad: grad.clone()))
 #
 # medium · 8 min
 #
-# Write `watch_gradient(tensor)`, for a tensor in the middle of a graph. It returns a list at once, still empty. Every later
-# backward pass adds one entry to it: the gradient of `tensor` in that pass, which no later pass changes. Only watch:
+# Write `watch_gradient(tensor)`, for a tensor in the middle of a graph. It returns an empty list immediately. Every later
+# backward pass adds one entry to the list: the gradient of `tensor` in that pass; no later pass changes an entry. Only watch:
 # nothing is kept in `tensor.grad`, and each call has a list of its own.
 
 # %% nbgrader={"grade": false, "grade_id": "intermediate_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -298,8 +299,8 @@ h.register_hook(lambda grad: print("the hook on h is called with", grad.item()))
 (left + right).backward()
 
 # %% [markdown]
-# **Once, with the sum.** Autograd waits until every use of `h` has sent its gradient back. To see what each use sends, give it
-# its own tensor: `h.clone()` has the same values, but it is a new tensor in the graph.
+# **Once, with the sum.** Autograd waits until every use of `h` that this pass reaches has sent its gradient back. To see what
+# each use sends back, give each use its own tensor: `h.clone()` has the same values, but it is a new tensor in the graph.
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)
@@ -315,7 +316,7 @@ loss.backward()
 draw_autograd_graph(loss, names, gradients=caught)
 
 # %% [markdown]
-# 10 and 12 meet at `h` as 22, and the multiplication by 3 turns it into 66.
+# At `h`, autograd adds 10 and 12. The multiplication by 3 turns the sum 22 into 66.
 #
 # ### Where to put a hook: on a leaf, or in the middle
 #
@@ -344,19 +345,21 @@ for (name, _), before, after in zip(net.named_parameters(), without_hooks, with_
 draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 
 # %% [markdown]
-# `AddmmBackward0` is `fc`: bias, input and transposed weight meet there. Views change shapes only.
+# `AddmmBackward0` is `fc`: it gets the bias, the input and the transposed weight. Boxes with `View` in their names only change
+# shapes.
 #
-# Nothing is earlier than a leaf, so in `fc` only the bias's gradient has changed. `h` is in the middle: the gradients of `conv`,
-# an earlier layer, have changed. That of `fc.weight` comes from the output of `fc`, which is later than `h`.
+# Nothing is earlier than a leaf, so in `fc` only the bias's gradient has changed. `h` is in the middle: the gradients of
+# `conv`, an earlier layer, have changed. The gradient of `fc.weight` has not: it comes from the output of `fc`, which is later
+# than `h`.
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
 # medium · 8 min
 #
-# 1. `freeze_bias(net)`: `net.fc.bias.grad` is None at the call; from then on each `backward()` makes it a tensor of zeros.
-#    Everything else stays as it is.
-# 2. `clamp_downstream(tensor)`: from then on each backward pass sets to 0 the negative elements of the gradient that flows back
-#    through `tensor`. Gradients of earlier tensors (*downstream* in backward) change accordingly, everything else stays.
+# 1. `freeze_bias(net)`: when it is called, `net.fc.bias.grad` is None; after that, each `backward()` makes it a tensor of
+#    zeros. Everything else stays as it is.
+# 2. `clamp_downstream(tensor)`: after the call, each backward pass sets the negative elements of the gradient of `tensor` to 0.
+#    Gradients of earlier tensors (*downstream* in backward) change accordingly, everything else stays.
 
 # %% nbgrader={"grade": false, "grade_id": "bias_and_clamp", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def freeze_bias(net: nn.Module) -> None:
@@ -368,7 +371,7 @@ def freeze_bias(net: nn.Module) -> None:
 
 
 def clamp_downstream(tensor: torch.Tensor) -> None:
-    """Let no negative gradient flow back through ``tensor``."""
+    """Set the negative elements of the gradient of ``tensor`` to 0."""
     # TODO: a hook on the tensor.
     ### BEGIN SOLUTION
     tensor.register_hook(lambda grad: grad.clamp(min=0))
@@ -379,7 +382,7 @@ x = torch.ones(2, requires_grad=True)
 h = x * 3
 clamp_downstream(h)
 h.backward(torch.tensor([1.0, -1.0]))
-print(x.grad)  # tensor([3., 0.]), for 1 and 0 flow on
+print(x.grad)  # tensor([3., 0.]): the hook passes on 1 and 0
 # %% nbgrader={"grade": true, "grade_id": "test_bias_and_clamp_bias", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("bias_and_clamp", part="bias")
@@ -422,17 +425,17 @@ print("none any more: ", layer.weight.grad.tolist())
 #
 # - **By value:** each element is clamped to a range. A hook on each parameter can do that. A *frozen* parameter, one with
 #   `requires_grad=False`, has no gradient: `register_hook` refuses it.
-# - **By norm:** if the norm of *all* gradients together is too large, all are scaled by one factor, which keeps their direction.
-#   A tensor hook knows only its own tensor, so this runs after backward:
+# - **By norm:** if the norm of *all* gradients together is too large, all are scaled by one factor, which keeps their
+#   direction. A tensor hook knows only its own tensor, so this kind of clipping runs after backward:
 #   [`nn.utils.clip_grad_norm_`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html).
 #
 # ### Exercise: Clip every gradient of a model
 #
 # medium · 8 min
 #
-# Write `grad_clipper(model, floor, cap)`. After the call each backward pass, by `torch.autograd.grad` too, clamps the gradient of
-# each parameter to the range from `floor` to `cap`, before it is added to `.grad`, and leaves frozen parameters alone. Another
-# model may have limits of its own. The function returns the model.
+# Write `grad_clipper(model, floor, cap)`, which returns the model. After the call, each backward pass, even by
+# `torch.autograd.grad`, clamps the gradient of each parameter to the range from `floor` to `cap`, before it is added to
+# `.grad`. Frozen parameters stay as they are. Another model may have limits of its own.
 
 # %% nbgrader={"grade": false, "grade_id": "grad_clipper", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def grad_clipper(model: nn.Module, floor: float, cap: float) -> nn.Module:
@@ -456,8 +459,9 @@ check("grad_clipper")
 # %% [markdown]
 # ### A net that dies in training
 #
-# This network turns pictures of digits into eight numbers each. It learns from pairs: pictures of the same digit should be close,
-# those of different digits at least 2 apart. `train` stops as soon as a weight is NaN, "not a number".
+# This network turns each picture of a digit into eight numbers. It learns from pairs: pictures of the same digit should be
+# close, those of different digits at least 2 apart. `train` stops as soon as a weight is NaN, "not a number". Its argument
+# `root` is the square root; later you try another one.
 
 # %%
 import copy
@@ -502,8 +506,8 @@ values = forward(before, *pairs, torch.sqrt).values()
 print("all values of the last forward pass are finite:", all(bool(value.isfinite().all()) for value in values))
 
 # %% [markdown]
-# The last losses were ordinary numbers, and so was every value of that forward pass. So it went wrong in *backward*, where
-# nothing is kept. A hook on each tensor counts what is infinite and what is NaN.
+# The last losses were ordinary numbers, and so was every value of that forward pass. So the error happened in *backward*, which
+# does not keep the gradients in the middle. A hook on each tensor counts what is infinite and what is NaN.
 
 # %%
 last_step = forward(before, *pairs, torch.sqrt)
@@ -518,10 +522,10 @@ print("the smallest squared distance:", last_step["squared"][closest].item())
 draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, closest]], title="The closest pair")
 
 # %% [markdown]
-# Backward came from the loss. The gradient of `distance` is fine, that of `squared` has an infinite element. So the cause is the
-# operation between them, the square root: its slope at 0 is infinite. And there was a 0, because one pair was a picture *with
-# itself*. One operation earlier, infinity is multiplied by `a - b`, which is 0: NaN. Which cure helps such a pair, and leaves the
-# gradient of a healthy pair, with differences of 0.1, as it was?
+# The gradient of `distance` is fine, that of `squared` has an infinite element. So the cause is the operation between them, the
+# square root: its slope at 0 is infinite. And there was a 0, because one pair was a picture *with itself*. One operation
+# earlier, infinity is multiplied by `a - b`, which is 0. The result is NaN. Which cure helps such a pair? It must not change
+# the gradient of a healthy pair, with differences of 0.1.
 
 # %%
 def safe_root(squared):
@@ -547,9 +551,10 @@ print("clipped at `squared`, before 0 · ∞  ", *gradients(torch.sqrt, clipped=
 print("square root of (squared + 1e-12)    ", *gradients(safe_root))
 
 # %% [markdown]
-# **The place of a hook matters.** Clipping leaves NaN as it is. So your `grad_clipper` comes too late: parameters get their
-# gradients even after `difference`. At `squared` the infinity becomes 1, and 1 times 0 is 0. But clipping also shrinks healthy
-# gradients above 1: 0.354 became 0.2. A root that makes no infinity is better. With it the net survives:
+# **The place of a hook matters.** Clipping leaves NaN as it is. So your `grad_clipper` comes too late: backward computes the
+# gradients of the parameters later than that of `difference`. At `squared` the infinity becomes 1, and 1 times 0 is 0. But
+# clipping also shrinks healthy gradients above 1: 0.354 became 0.2. A root that makes no infinity is better. With it the net
+# survives:
 
 # %%
 def smooth(run):
@@ -562,10 +567,10 @@ draw_curves(runs, title="Loss of the net that died, the mean of the last 20 step
 # %% [markdown]
 # ## Part 4: who made the NaN?
 #
-# Here is the second net that dies. It reads digits, and goes on learning without labels: the surer its answers, the smaller the
-# loss. The loss is the **entropy** of its probabilities: minus the sum of `p log p`. The author has thought of `p = 0`, where the
-# logarithm is infinite: `torch.where` puts a 0 there. The way to the loss is a dict of named steps, so that you can hang a hook
-# between any two of them.
+# Here is the second net that dies. It reads digits, and continues to learn without labels: the surer its answers, the smaller
+# the loss. The loss is the **entropy** of its probabilities: minus the sum of `p log p`. The author has thought of `p = 0`,
+# where the logarithm is infinite: `torch.where` puts a 0 there. The loss is computed by a dict of named functions, so you can
+# put a hook between any two of these steps.
 
 # %%
 torch.manual_seed(0)
@@ -595,7 +600,7 @@ def adapt(steps):
         optimizer.step()
         losses.append(loss.item())
         if reader[0].weight.isnan().any():
-            reader.load_state_dict(before)            # back to before the last step
+            reader.load_state_dict(before)
             break
     return losses, x
 
@@ -611,10 +616,10 @@ print(f"digits read: {trained_reads}   dead after step {len(died)}   the last en
 #
 # medium · 12 min
 #
-# Write `blame(steps, x)`. `steps` is a dict of names and functions: the first gets `x`, which requires a gradient, each later one
-# the previous result; a step may return the tensor that it got. Run them, call backward on the last result's sum, and leave no hook
-# on `x`. Return the guilty step's name: it got a finite gradient, and sent on a NaN or an infinity. If several, take the one that
-# backward meets first; if none, return `None`.
+# Write `blame(steps, x)`. `steps` is a dict of names and functions: the first gets `x`, which requires a gradient; each later
+# one the previous result; a step may return its own input, as `nn.Identity` does. Run them, call backward on the last result's
+# sum, and leave no hook on `x`. Return the guilty step's name: it got a finite gradient, and sent on a NaN or an infinity. If
+# several did, return the first that backward reaches; if none, `None`.
 
 # %% nbgrader={"grade": false, "grade_id": "blame_the_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def blame(steps: dict, x: torch.Tensor):
@@ -645,7 +650,7 @@ from course import check
 check("blame_the_step")
 
 # %% [markdown]
-# Now use your tool on the net that died, then with a new `p log p`. How does the new one differ, and why does it help?
+# Now call `blame` on the net that died, then again with a new `p log p`. How does the new step differ, and why does it help?
 
 # %%
 def p_log_p(p):
@@ -655,7 +660,7 @@ def p_log_p(p):
 
 cured = {**steps, "p log p": p_log_p}
 for title, chain in {"as it was": steps, "cured": cured}.items():
-    print(f"{title:9} your tool names:", blame(chain, fatal))
+    print(f"{title:9} blame returns", blame(chain, fatal))
 print("the largest pixel of these pictures:", fatal.max().item())
 reader.load_state_dict(trained)
 curves = {"as it was": died, "cured": adapt(cured)[0]}
@@ -668,12 +673,20 @@ draw_curves(curves, title="Entropy of the net that died")
 # <details><summary>What happened (open it when you have an answer)</summary>
 #
 # `where` chooses a *value*. Backward goes through both branches, and sends a gradient of 0 into the one that was not chosen.
-# There 0 times the infinite slope of the logarithm is NaN. The cure puts in a harmless 1 **before** the logarithm: what is never
-# computed cannot spoil a gradient. (Why was a `p` exactly 0? Somebody forgot to divide the pixels of that batch by 255, so scores
-# differed by a thousand: too much for a softmax in float32.)
+# There are two infinities there, the value of the logarithm and its slope, and 0 times each is NaN. A hook that clamps the
+# slope cannot help. The cure puts in a harmless 1 **before** the logarithm: what is never computed cannot spoil a gradient.
+# (Why was a `p` exactly 0? Somebody forgot to divide the pixels of that batch by 255, so scores differed by thousands: too much
+# for a softmax in float32.)
 #
 # </details>
-#
+
+# %%
+p = torch.tensor(0.0, requires_grad=True)
+for name, product in {"value": p * p.detach().log(), "slope": p.detach() * p.log()}.items():
+    (grad,) = torch.autograd.grad(torch.where(p > 0, product, 0.0), p)
+    print(f"the gradient from the infinite {name} alone: {grad}")
+
+# %% [markdown]
 # ### In your own words: The wrong half of the network does not learn
 #
 # 5 min
@@ -682,16 +695,15 @@ draw_curves(curves, title="Entropy of the net that died")
 # `h`, the input of `head`, he puts a hook that returns zeros: "Then no gradient gets into the head any more." He trains with
 # plain SGD and finds the opposite: `head` learns as before, and `features` does not learn.
 #
-# Explain to him what happened: in which order are the gradients computed, what did his hook change, and what was already computed
-# when it ran? Where would a hook have to be to do what he wanted? (A person reads your answer, no check does.)
+# Explain to him what happened: in which order are the gradients computed, what did his hook change, and what was already
+# computed when it ran? Where would a hook have to be to do what he wanted?
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_reach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
-# Backward runs from the loss towards the inputs. The gradients of the parameters of `head` are computed from the gradient
-# of its **output**, and so is the gradient of `h`. What the hook on `h` returns goes on only to what comes next in
-# backward, to everything that `h` was computed from: `features` gets zeros. To stop `head` he needs a hook that returns
-# zeros on each parameter of `head` (or `requires_grad_(False)` on them, and `.grad` set to None). A hook on the output of
-# `head` would stop `head`, and `features` as well.
+# Backward runs from the loss towards the inputs. The gradients of the parameters of `head` are computed from the gradient of
+# its **output**, and so is the gradient of `h`. What the hook on `h` returns goes on only to what comes next in backward, to
+# everything that `h` was computed from: `features` gets zeros. To stop `head` he needs a hook that returns zeros on each
+# parameter of `head` (or `requires_grad_(False)` on them, and `.grad` set to None).
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: the direction (backward goes from the loss to the inputs, so a hook reaches what was computed *before* the
@@ -699,38 +711,29 @@ draw_curves(curves, title="Entropy of the net that died")
 #   place that works.
 # - 1 point: only the direction, or only a place that works with a reason.
 # - Common wrong explanations, 0 points for that part: the hook changes the *value* of `h`; the hook ran too late because it was
-#   registered too late; `head` got zeros, but the optimizer's momentum moved it (it is plain SGD); the gradient "flows through
-#   `h` into `head`".
+#   registered too late; the gradient "flows through `h` into `head`".
 # ### END MARK SCHEME
 # ### END SOLUTION
 # %% [markdown]
 # ## Further 1: one branch, or all gradients together
 #
-# The core path ends here; *Recap* and *Where to go on* are at the end. Each section from here on can be read by itself.
+# The core path ends here; *Recap* and *Where to go on* are at the end.
 #
 # ### One branch only
 #
 # To change what comes back through one use of `h` alone, give it a tensor of its own, as above, and put the hook there.
 #
-# A famous use: a network learns to recognise digits and must *not* learn which scanner they came from. A second head learns to
-# name the scanner; its gradient, **reversed**, teaches the features to hide it:
+# A famous use is the [gradient reversal layer](https://arxiv.org/abs/1505.07818): a network learns to recognise digits and must
+# *not* learn which scanner they came from. A second head learns to name the scanner. The gradient of this head, **reversed**,
+# teaches the features to hide the scanner:
 #
 # ```
 #  features h ──┬────────────────────── digit head     its gradient goes back as it is
-#               └── reverse_gradient ── scanner head   its gradient goes back with a minus
+#               └── reverse_gradient ── scanner head   its gradient goes back with the opposite sign
 # ```
 #
-# Evaluation must still work: `register_hook` refuses a tensor that needs no gradient.
-
-# %%
-with torch.no_grad():
-    h = torch.ones(2, requires_grad=True) * 3
-try:
-    h.register_hook(lambda grad: grad)
-except RuntimeError as error:
-    print("RuntimeError:", error)
-
-# %% [markdown]
+# The model must also work under `no_grad`, but `register_hook` refuses a tensor that needs no gradient.
+#
 # ### Exercise: Reverse the gradient of one branch
 #
 # medium · 12 min · further
@@ -747,7 +750,7 @@ except RuntimeError as error:
 
 # %% nbgrader={"grade": false, "grade_id": "reverse_gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def reverse_gradient(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the values of ``tensor``; the gradient that comes back by the returned tensor changes its sign."""
+    """Return the values of ``tensor``; the gradient that comes back through the returned tensor gets the opposite sign."""
     # TODO: a tensor of its own for this branch, and a hook on it if one is possible.
     ### BEGIN SOLUTION
     branch = tensor.clone()
@@ -764,30 +767,30 @@ check("reverse_gradient")
 # A hook that returns zeros stops a parameter from learning; so does `requires_grad_(False)`. Both have a catch:
 
 # %%
-def next_step(freeze, clear=False, **settings):
+def next_step(freeze, **settings):
     w = Parameter(torch.tensor([1.0, 1.0]))
     optimizer = torch.optim.SGD([w], lr=0.1, **settings)
     (w * 3).sum().backward()
     optimizer.step()                                    # one step before w is frozen
-    if clear:
-        optimizer.zero_grad()
     freeze(w)
     if w.requires_grad:
         optimizer.zero_grad()
         (w * 3).sum().backward()
     before = w[0].item()
     optimizer.step()
-    grad = "None" if w.grad is None else w.grad.tolist()
-    return f".grad {grad!s:12} the next step moves w by {w[0].item() - before:.3f}"
+    return f".grad {w.grad!s:18} the next step moves w by {w[0].item() - before:.3f}"
+
+
+def set_none(w):
+    w.requires_grad_(False).grad = None
 
 
 zeros = lambda w: w.register_hook(torch.zeros_like)
-frozen = lambda w: w.requires_grad_(False)
 print("zeros:                              ", next_step(zeros))
 print("zeros, weight decay:                ", next_step(zeros, weight_decay=0.1))
 print("zeros, momentum:                    ", next_step(zeros, momentum=0.9))
-print("requires_grad_(False), old .grad:   ", next_step(frozen))
-print("requires_grad_(False), .grad None:  ", next_step(frozen, clear=True))
+print("requires_grad_(False), old .grad:   ", next_step(lambda w: w.requires_grad_(False)))
+print("requires_grad_(False), .grad None:  ", next_step(set_none))
 # %% [markdown]
 # Zeros are a gradient: weight decay still moves the weights, and so does the momentum of earlier steps. And an old `.grad` still
 # moves a frozen parameter. To freeze for good, freeze it *and* set `.grad` to None.
@@ -801,18 +804,11 @@ print("requires_grad_(False), .grad None:  ", next_step(frozen, clear=True))
 # %%
 torch.manual_seed(0)
 a, b, c, d = (torch.rand(2, requires_grad=True) for _ in range(4))
-
-
-def tell_all(grads):
-    rounded = [None if grad is None else [round(value, 2) for value in grad.tolist()] for grad in grads]
-    print("   called with", rounded)
-
-
 print("a pass that does not reach d")
-with torch.autograd.graph.register_multi_grad_hook([a, b, c, d], tell_all):
+with torch.autograd.graph.register_multi_grad_hook([a, b, c, d], print):
     (a * b + b * c).sum().backward()
 
-print("while the function runs, is .grad there, of a, b and c?")
+print("while the function runs: do a, b and c have a .grad?")
 for tensor in (a, b, c):
     tensor.grad = None
 with torch.autograd.graph.register_multi_grad_hook(
@@ -820,24 +816,18 @@ with torch.autograd.graph.register_multi_grad_hook(
 ):
     (a * b + b * c).sum().backward()
 
-d.requires_grad_(False)
-try:
-    torch.autograd.graph.register_multi_grad_hook([a, d], tell_all)
-except (AssertionError, RuntimeError) as error:
-    print(f"a frozen tensor in the list: {type(error).__name__}: {error}")
-
 # %% [markdown]
-# Such a hook can only watch: what it returns is ignored. It gets the gradients of **this pass**, as the tensor hooks registered
-# before it have left them. It runs as a hook of the tensor that is ready last, here `b`, so before `b.grad` is written: do not
-# read `.grad`. And a frozen tensor in the list raises an error.
+# Such a hook can only watch: what it returns is ignored. It gets the gradients of **this pass**, after the tensor hooks that
+# were registered earlier have changed them. It runs as a tensor hook of the tensor that gets its gradient last, here `b`. Then
+# `b.grad` is not yet written: do not read `.grad`. And a frozen tensor in the list raises an error.
 #
 # ### Exercise: Watch the total norm
 #
 # medium · 12 min · further
 #
-# Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass adds one number to it, or a tensor
-# without dimensions: the norm of all gradients of this pass together, as if they were one long vector. Parameters that are
-# frozen, or that a pass does not reach, do not count.
+# Write `watch_norm(model)`. It returns an empty list immediately. Each later backward pass adds one number to it (a Python
+# number, or a tensor without dimensions): the norm of all gradients of this pass together, as if they were one long vector.
+# Parameters that are frozen, or that a pass does not reach, do not count.
 #
 # ```python
 # net = nn.Linear(2, 1)
@@ -877,21 +867,10 @@ check("multi_grad")
 # ### As soon as `.grad` is written
 #
 # A post-accumulate hook can do something with a finished `.grad` *at once*: move it elsewhere, take an optimizer step with it,
-# free its memory. It is called with the leaf itself, and must return None:
-
-# %%
-def after(tensor):
-    print("called with", tensor.tolist(), "  its .grad is", tensor.grad.tolist())
-    tensor.grad = None
-
-
-w = torch.tensor([1.0, 2.0], requires_grad=True)
-w.register_post_accumulate_grad_hook(after)
-(w * 3).sum().backward()
-print("after backward, w.grad is", w.grad)
-# %% [markdown]
-# A job for it: large models are often trained in bfloat16, which keeps two to three decimal digits. That is enough for *one*
-# gradient. But `.grad` is a sum over many:
+# free its memory. It is called with the leaf itself, and must return None.
+#
+# A job for it: if the weights of a large model are in bfloat16, so is `.grad`. That dtype keeps two to three decimal digits,
+# enough for *one* gradient. But `.grad` is a sum of many:
 
 # %%
 w = torch.zeros(1, dtype=torch.bfloat16, requires_grad=True)
@@ -900,15 +879,16 @@ for _ in range(1000):
 print("1000 passes, each with a gradient of 1. w.grad is", w.grad.item())
 print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16().tolist())
 # %% [markdown]
-# After 256 the next number in bfloat16 is 258, and 256 + 1 is rounded to 256, again and again. The cure: add up in float32.
+# After 256 the next number in bfloat16 is 258, and 256 + 1 is rounded to 256. The cure: add up in float32.
 #
 # ### Exercise: Add up gradients in float32
 #
 # medium · 12 min · further
 #
 # Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor of zeros for each parameter that requires a
-# gradient, under its name in `model.named_parameters()`. From then on each backward pass adds its gradients to these sums, but
-# nothing that was in `.grad` before the call. After backward `.grad` is None for these parameters; frozen ones are left alone.
+# gradient, under its name in `model.named_parameters()`. From then on each backward pass adds its gradients to these sums;
+# values that were in `.grad` before the call are not added. After backward `.grad` is None for these parameters; frozen ones
+# stay as they are.
 #
 # ```python
 # layer = nn.Linear(1, 1, dtype=torch.bfloat16)
@@ -951,8 +931,8 @@ check("post_accumulate")
 # ### Several hooks on one tensor
 #
 # Hooks of one kind run in the order in which they were registered. A *tensor* hook gets what the one before it has returned.
-# Here are four, of two kinds, and `retain_grad`. **Stop and predict:** in which order do they run, and which number is in
-# `h.grad` afterwards? (Without any hook it would be 2 · 6 = 12.)
+# The next cell has four hooks of two kinds, and `retain_grad`. **Stop and predict:** in which order do they run, and which
+# number is in `h.grad` afterwards? (Without any hook it would be 2 · 6 = 12.)
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)
@@ -977,7 +957,7 @@ print("h.grad:", h.grad.item())
 #
 # The gradient goes through the tensors from the loss to the leaf. For each of them:
 #
-# 1. The gradients of all its uses are added up. One sum, so one call of each hook.
+# 1. The gradients of all its uses are added up. There is one sum, so each hook is called once.
 # 2. Its tensor hooks run, in the order of registration.
 # 3. For a non-leaf, `retain_grad` keeps the gradient after **all** hooks, however early you call it. At a leaf, the gradient is
 #    added to `.grad`, and then the post-accumulate hooks run, however early they were registered.
@@ -987,9 +967,9 @@ print("h.grad:", h.grad.item())
 #
 # ### One tensor, two values
 #
-# `nn.ReLU(inplace=True)` writes its result into the tensor that it was given. That is still the same Python object, but for
-# autograd it is the output of another operation. Below, a hook and `retain_grad` are there before the change. Which gradient does
-# each of them get?
+# `nn.ReLU(inplace=True)`, as in the ResNet-18 of lesson 05, writes its result into the tensor that it was given. That is still
+# the same Python object, but for autograd it is the output of another operation. Below, we register a hook and call
+# `retain_grad` before the change. Which gradient does each of them get?
 
 # %%
 def change_after_registering(change):
@@ -1007,18 +987,18 @@ print("mul_(3):               ", change_after_registering(lambda h: h.mul_(3)))
 print("under no_grad, mul_(3):", change_after_registering(torch.no_grad()(lambda h: h.mul_(3))))
 
 # %% [markdown]
-# A hook is at a place in the **graph**. A recorded in-place operation makes a new place, and the hook stays at the old one: it
-# gets the gradient of **the value that the tensor held when the hook was registered** (on a view it misses what comes back
-# through the change, without an error). A change that is not recorded, under `no_grad` or by an optimizer, makes no new place:
-# hooks on parameters survive training. `retain_grad` goes along with the tensor: it keeps the gradient of the **new value**.
+# A hook is at a node of the **graph**. A recorded in-place operation makes a new node in the graph. The hook stays at the old
+# node: it gets the gradient of **the value that the tensor held when the hook was registered**. (If the tensor is a view, a
+# part of it is missing, without an error.) A change that is not recorded, under `no_grad` or by an optimizer, makes no new
+# node: hooks on parameters survive training. `retain_grad` follows the tensor: it keeps the gradient of the **new value**.
 #
 # ### Exercise: Before and after
 #
 # medium · 8 min · further
 #
 # Write `watch_around(tensor, change)`, where `change` is a function that changes its argument in place, as `torch.relu_` does.
-# Call it once on `tensor`, which is not a view, and return two lists, still empty. Each later backward pass adds one gradient to
-# each: the first list gets that of the value before the change, the second that of the value after it. Only watch.
+# Call it once on `tensor`, which is not a view, and return two empty lists. Each later backward pass adds one gradient to each:
+# the first list gets that of the value before the change, the second that of the value after it. Only watch.
 #
 # ```python
 # h = torch.ones(2, requires_grad=True) * 3
@@ -1079,15 +1059,14 @@ print("x.exp()    saves", what_is_saved(lambda: x.exp()))
 print("x * x      saves", what_is_saved(lambda: x * x))
 print("a layer    saves", what_is_saved(lambda: layer(x.view(4, 25))))
 print("   on data saves", what_is_saved(lambda: layer(x.detach().view(4, 25))))
-print("under no_grad   ", what_is_saved(torch.no_grad()(lambda: x.exp())))
 # %% [markdown]
-# `x * x` saves `x` twice: pack is called for each. A linear layer saves its input, for the gradient of its weight, and its
+# `x * x` saves `x` twice: pack is called each time. A linear layer saves its input, for the gradient of its weight, and its
 # weight, transposed, for the gradient of its input.
 #
 # ### Counting memory
 #
-# A tensor is a *view* of a piece of memory, its **storage**: slices, transposes and `detach()` make new tensor objects on the
-# same one. Compare addresses, `untyped_storage().data_ptr()`:
+# A tensor is a *view* of a piece of memory, its **storage**: slices, transposes and `detach()` make new tensor objects that
+# share it. Compare the addresses that `untyped_storage().data_ptr()` returns:
 
 # %%
 weight = Parameter(torch.rand(2, 3))
@@ -1098,36 +1077,29 @@ for name, tensor in {"t()": weight.t(), "[1:]": weight[1:], "clone()": weight.cl
 # %% [markdown]
 # So the transposed weight that a linear layer saves costs nothing.
 #
-# One trap: a tensor holds its graph, and the graph holds pack, pack's variables, and what pack returned. If the tensor is among
-# these, **its memory is not freed** unless backward runs. So return `tensor.detach()`, which has no graph.
+# One trap: a tensor holds its graph, and the graph holds pack, pack's variables, and what pack returned. If one of these is the
+# tensor, **its memory is not freed** unless backward runs. So return `tensor.detach()`, which has no graph.
 
 # %%
 import gc
 import weakref
 
 
-def returns_detached():
-    return lambda tensor: tensor.detach()
+def is_freed(pack, backward):
+    x = torch.rand(3, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        y = x.exp()
+    if backward:
+        y.sum().backward()
+    reference = weakref.ref(y)  # does not keep y in memory
+    del y
+    gc.collect()
+    return reference() is None
 
 
-def returns_the_tensor():
-    return lambda tensor: tensor
-
-
-references = {}
-for make_pack in (returns_detached, returns_the_tensor):
-    for backward in (False, True):
-        x = torch.rand(3, requires_grad=True)
-        with torch.autograd.graph.saved_tensors_hooks(make_pack(), lambda packed: packed):
-            y = x.exp()
-        if backward:
-            y.sum().backward()
-        references[make_pack.__name__, backward] = weakref.ref(y)  # does not keep y in memory
-        del y
-
-gc.collect()
-for (name, backward), reference in references.items():
-    print(f"{name:20} backward has run: {backward!s:6} freed: {reference() is None}")
+print("tensor.detach(), no backward:", is_freed(lambda tensor: tensor.detach(), backward=False))
+print("the tensor,      no backward:", is_freed(lambda tensor: tensor, backward=False))
+print("the tensor,      backward:   ", is_freed(lambda tensor: tensor, backward=True))
 
 # %% [markdown]
 # ### Exercise: Count what is saved
@@ -1135,8 +1107,8 @@ for (name, backward), reference in references.items():
 # hard · 15 min · further
 #
 # Write `saved_bytes(model, x)`. It runs `model(x)` once, and returns the output and how many bytes autograd has saved; backward
-# works as usual. Each storage counts once, with all its bytes; those of the model's parameters do not count. Do not copy what is
-# saved, and let it be freed together with the output (1 of the 4 points).
+# works as usual. Count each storage once, with all its bytes, but not those of the model's parameters. Do not copy the saved
+# tensors; when the output is freed, they must be freed too (1 of the 4 points).
 #
 # ```python
 # net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
@@ -1187,11 +1159,12 @@ check("saved_tensors", part="freed")
 # ## Where to go on
 #
 # - [Autograd mechanics](https://docs.pytorch.org/docs/stable/notes/autograd.html#backward-hooks-execution): the order of all hooks.
-# - [An optimizer step inside backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html):
-#   post-accumulate hooks free gigabytes;
-#   [torchtune](https://pytorch.org/torchtune/stable/generated/torchtune.training.register_optim_in_bwd_hooks.html) has them
-#   ready.
-# - [Hooks for saved tensors](https://docs.pytorch.org/tutorials/intermediate/autograd_saved_tensors_hooks_tutorial.html): pack to disk or CPU.
+# - [An optimizer step inside
+#   backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html): how post-accumulate
+#   hooks save gigabytes;
+#   [torchtune](https://pytorch.org/torchtune/stable/generated/torchtune.training.register_optim_in_bwd_hooks.html) offers it.
+# - [Hooks for saved tensors](https://docs.pytorch.org/tutorials/intermediate/autograd_saved_tensors_hooks_tutorial.html): how
+#   to pack tensors to disk or CPU.
 # - [Anomaly detection](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) names the line of
 #   forward that made a NaN gradient. It is slow, and does not look for infinities; your `blame` does.
 #

@@ -1,6 +1,6 @@
-# nothing to break: `AudioFrame` prepares pieces of sound
+# nothing to break: `AudioFrame` prepares pieces of sound with `n` samples each
 # nothing to break: Its `forward` is ready.
-# nothing to break: In `__init__`, keep each of these four in the right way.
+# nothing to break: In `__init__`, store each of these four values in the right way.
 
 # %% all_buffers
 # misconception: everything is a buffer | hint: parameter_as_buffer

@@ -65,7 +65,7 @@ class Chain(nn.Module):
 
 # %% each_step_once
 # misconception: uses every step once, as often as the order may say | hint: step_used_once
-# breaks: An index may appear twice
+# breaks: An index may appear several times
 # edits: backwards
 -        for i in reversed(self.order):
 +        for i in dict.fromkeys(self.order):
@@ -214,7 +214,7 @@ class Chain(nn.Module):
 +        self.steps = nn.ModuleList(*steps)
 
 # %% empties_callers_list
-# misconception: takes the steps out of the list that was handed in | hint: anatomy_changes_the_rest
+# misconception: takes the steps out of the list that was passed | hint: anatomy_changes_the_rest
 # edits: local_container
 -        steps = nn.ModuleList(steps)
 +        self.steps = nn.ModuleList()

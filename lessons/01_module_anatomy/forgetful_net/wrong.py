@@ -1,6 +1,6 @@
 # %% tuple
 # misconception: a tuple in the place of the list | hint: python_list
-# breaks: let PyTorch know of all three layers
+# breaks: PyTorch registers all three layers
 # edits: module_list
 -        self.hidden = nn.ModuleList([nn.Linear(64, 128), nn.Linear(128, 128)])
 +        self.hidden = (nn.Linear(64, 128), nn.Linear(128, 128))
@@ -111,7 +111,7 @@ class RepairedNet(nn.Module):
 
 # %% parameters_registered
 # misconception: registers the parameters, and not the layers that have them | hint: anatomy_parameters_for_layers
-# breaks: let PyTorch know of all three layers
+# breaks: PyTorch registers all three layers
 # edits: registered_beside_the_list
 -            self.add_module(f"hidden{i}", layer)
 +            self.register_parameter(f"weight{i}", layer.weight)

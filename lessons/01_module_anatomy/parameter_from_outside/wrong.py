@@ -1,4 +1,4 @@
-# nothing to break: Training has begun.
+# nothing to break: Training has begun, without a learning-rate scheduler.
 # nothing to break: Write `add_offset(model, size, optimizer)`.
 
 # %% adds_it_by_hook

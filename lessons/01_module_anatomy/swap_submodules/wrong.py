@@ -2,7 +2,7 @@
 
 # %% always_eval
 # misconception: puts the whole model into eval mode | hint: mode_lost
-# breaks: in the mode of its ReLU
+# breaks: of the ReLU that it replaces
 def swap_relu(model: nn.Module) -> nn.Module:
     for name, module in list(model.named_modules(remove_duplicate=False)):
         if isinstance(module, nn.ReLU):
@@ -139,7 +139,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% mode_lost
 # misconception: the new modules are in training mode | hint: mode_lost
-# breaks: in the mode of its ReLU
+# breaks: of the ReLU that it replaces
 # edits: always_eval
 -    return model.eval()
 +    return model
@@ -161,7 +161,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% one_tanh
 # misconception: one Tanh for all places | hint: mode_lost
-# breaks: in the mode of its ReLU
+# breaks: of the ReLU that it replaces
 def swap_relu(model: nn.Module) -> nn.Module:
     tanh = nn.Tanh()
     for name, module in list(model.named_modules(remove_duplicate=False)):

@@ -3,7 +3,7 @@
 
 # %% alphabetical
 # misconception: sorts the names | hint: anatomy_another_order
-# breaks: in the methods' order
+# breaks: in the order in which the methods yield them
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": sorted(n for n, _ in model.named_children()),
@@ -82,7 +82,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% level_by_level
 # misconception: walks level by level | hint: anatomy_another_order
-# breaks: in the methods' order
+# breaks: in the order in which the methods yield them
 def inventory(model: nn.Module) -> dict[str, object]:
     names, level = [], [("", model)]
     while level:
@@ -111,7 +111,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% names_without_path
 # misconception: names without the path | hint: name_without_path
-# breaks: all names are dotted
+# breaks: All names are dotted
 # edits: names_filtered
 -        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
 +        "parameters": {key: tuple(p.shape) for m in model.modules() for key, p in m.named_parameters(recurse=False)},
@@ -184,7 +184,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% shared_twice
 # misconception: lists a shared module at both places | hint: counts_twice
-# breaks: each object once
+# breaks: list each object once
 # edits: names_filtered
 -        "modules": [name for name, _ in model.named_modules() if name],
 +        "modules": [name for name, _ in model.named_modules(remove_duplicate=False) if name],
@@ -202,7 +202,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% second_name_of_a_child
 # misconception: lists a child under each of its names | hint: counts_twice
-# breaks: each object once
+# breaks: list each object once
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": [name for name, child in model._modules.items() if child is not None],

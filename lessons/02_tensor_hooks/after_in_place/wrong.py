@@ -137,7 +137,7 @@ def watch_around(tensor, change):
 
 # %% reads_grad
 # misconception: retain_grad and .grad, at once | hint: asks_too_early
-# breaks: and return two lists, still empty.
+# breaks: and return two empty lists.
 def watch_around(tensor, change):
     tensor.retain_grad()
     before = [tensor.grad]

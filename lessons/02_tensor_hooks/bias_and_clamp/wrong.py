@@ -9,7 +9,7 @@ def clamp_downstream(tensor):
 
 # %% bias_once
 # misconception: the hook removes itself after the first pass | hint: runs_only_once
-# breaks: from then on each `backward()`
+# breaks: after that, each `backward()`
 def freeze_bias(net):
     def hook(grad):
         handle.remove()
@@ -30,7 +30,7 @@ def clamp_downstream(tensor):
 
 # %% clamp_absolute
 # misconception: absolute value | hint: makes_it_positive
-# breaks: sets to 0 the negative elements of the gradient that flows back through `tensor`
+# breaks: sets the negative elements of the gradient of `tensor` to 0
 def freeze_bias(net):
     net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
 

@@ -10,7 +10,7 @@
 
 # %% first_to_run
 # misconception: the hook that runs first has the last step: a step that returns its input has its hook on the same tensor | hint: blame_same_tensor
-# breaks: a step may return the tensor that it got
+# breaks: a step may return its own input
 # edits: by_partial
 -    for name in reversed(steps):
 -        if name in order:
@@ -37,7 +37,7 @@ def blame(steps, x):
 
 # %% last_heard
 # misconception: the last bad gradient, not the first | hint: blame_last_heard
-# breaks: take the one that backward meets first
+# breaks: return the first that backward reaches
 # edits: by_partial
 -    for name in reversed(steps):
 +    for name in steps:
@@ -157,7 +157,7 @@ def blame(steps, x):
 
 # %% takes_one_for_granted
 # misconception: takes for granted that there is a guilty one | hint: blame_none_guilty
-# breaks: if none, return `None`
+# breaks: if none, `None`
 # edits: by_partial
 -    for name in reversed(steps):
 -        if name in order:

@@ -79,7 +79,7 @@ def grad_clipper(model, floor, cap):
 # %% post_accumulate
 # misconception: clips the sum | hint: clips_accumulated
 # breaks: before it is added to `.grad`
-# breaks: by `torch.autograd.grad` too
+# breaks: even by `torch.autograd.grad`
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         def hook(parameter):
@@ -90,7 +90,7 @@ def grad_clipper(model, floor, cap):
 
 # %% removes_itself
 # misconception: clips the first pass only | hint: runs_only_once
-# breaks: After the call each backward pass
+# breaks: After the call, each backward pass
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         handles = []
@@ -111,7 +111,7 @@ def grad_clipper(model, floor, cap):
 
 # %% returns_none
 # misconception: does not return the model | hint: returns_no_model
-# breaks: The function returns the model.
+# breaks: which returns the model
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: grad.clamp(floor, cap))
@@ -147,7 +147,7 @@ def grad_clipper(model, floor, cap):
 
 # %% undefined_limits
 # misconception: limits that nobody defined | hint: undefined_name
-# breaks: Write `grad_clipper(model, floor, cap)`.
+# breaks: Write `grad_clipper(model, floor, cap)`
 def grad_clipper(model, *val):
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: grad.clamp(lowest, highest))
@@ -184,7 +184,7 @@ def grad_clipper(model, floor, cap):
 
 # %% frozen_too
 # misconception: every parameter takes a hook, a frozen one as well | hint: clips_frozen
-# breaks: leaves frozen parameters alone
+# breaks: Frozen parameters stay as they are.
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: grad.clamp(floor, cap))

@@ -7,7 +7,7 @@
 
 # %% detached
 # misconception: keeps a detached tensor, whose memory autograd goes on using | hint: kept_alias
-# breaks: which no later pass changes
+# breaks: no later pass changes an entry
 def watch_gradient(tensor):
     seen = []
     tensor.register_hook(lambda grad: seen.append(grad.detach()))
@@ -89,7 +89,7 @@ def watch_gradient(tensor):
 
 # %% only_once
 # misconception: only if the list is empty | hint: runs_only_once
-# breaks: Every later backward pass adds one entry to it
+# breaks: Every later backward pass adds one entry to the list
 # edits: nonlocal_plus
 -        nonlocal seen
 -        seen += [grad]
@@ -128,7 +128,7 @@ def watch_gradient(tensor):
 
 # %% too_early
 # misconception: reads .grad at once, without a hook | hint: asks_too_early
-# breaks: It returns a list at once, still empty.
+# breaks: It returns an empty list immediately.
 def watch_gradient(tensor):
     return [tensor.grad]
 

@@ -45,7 +45,7 @@ def watch_norm(model):
 
 # %% global_list
 # misconception: one global list | hint: shared_list
-# breaks: It returns a list at once, still empty.
+# breaks: It returns an empty list immediately.
 norms = []
 
 

@@ -44,7 +44,7 @@ def accumulate_in_float32(model):
 
 # %% empties_all
 # misconception: empties .grad of all parameters, the frozen ones too | hint: float32_sums_frozen
-# breaks: frozen ones are left alone
+# breaks: frozen ones stay as they are
 def accumulate_in_float32(model):
     sums = {}
 
@@ -240,7 +240,7 @@ def accumulate_in_float32(model):
 
 # %% old_grad
 # misconception: what the hook finds in `.grad` came from this pass, all of it | hint: float32_sums_old_grad
-# breaks: but nothing that was in `.grad` before
+# breaks: values that were in `.grad` before the call are not added
 # edits: empties_all
 -        for other in model.parameters():
 -            other.grad = None

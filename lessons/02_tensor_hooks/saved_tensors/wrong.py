@@ -48,7 +48,7 @@ def saved_bytes(model, x):
 
 # %% counts_parameters
 # misconception: each storage once, parameters included | hint: saved_bytes_parameters
-# breaks: those of the model's parameters do not count
+# breaks: but not those of the model's parameters
 def saved_bytes(model, x):
     storages = {}
 
@@ -125,7 +125,7 @@ def saved_bytes(model, x):
 
 # %% pack_keeps_a_list
 # misconception: pack's own list of saved tensors lives on | hint: saved_bytes_leak
-# breaks: let it be freed together with the output
+# breaks: when the output is freed, they must be freed too
 def saved_bytes(model, x):
     saved = []
 
@@ -189,7 +189,7 @@ def saved_bytes(model, x):
 
 # %% storages_of_every_save
 # misconception: leaves parameters out, counts each save | hint: saved_bytes_each_time
-# breaks: Each storage counts once
+# breaks: Count each storage once
 # edits: every_save
  def saved_bytes(model, x):
 +    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
@@ -241,7 +241,7 @@ def saved_bytes(model, x):
 
 # %% clones
 # misconception: a clone has no graph, so nothing leaks | hint: saved_bytes_copies
-# breaks: Do not copy what is saved
+# breaks: Do not copy the saved tensors
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     sizes, held = {}, []

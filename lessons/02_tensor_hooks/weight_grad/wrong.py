@@ -1,3 +1,5 @@
+# nothing to break: A later pass may change earlier entries.
+
 # %% called_at_once
 # misconception: hands over what the hook returns | hint: called_at_once
 # edits: returns_the_gradient
@@ -9,7 +11,7 @@
 
 # %% doubles_too
 # misconception: returns another gradient | hint: changes_gradient
-# breaks: Only watch: `model.W.grad` is the same as without your hook.
+# breaks: Your hook only watches: `model.W.grad` is the same as without it.
 # edits: returns_the_gradient
 -    return grad
 +    return grad * 2
