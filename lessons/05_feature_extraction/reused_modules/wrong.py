@@ -111,7 +111,7 @@ def record_calls(model, x):
 
 # %% leaves_only
 # misconception: hooks on modules without children only | hint: feat_no_containers
-# breaks: of a module inside the model
+# breaks: of a module inside `model`
 # edits: children_only
 -        for name, child in model.named_children():
 -            handles.append(child.register_forward_hook(partial(keep, name)))
@@ -168,7 +168,7 @@ def record_calls(model, x):
 
 # %% root_included
 # misconception: a hook on the model as well | hint: feat_root_listed
-# breaks: of a module inside the model
+# breaks: of a module inside `model`
 # edits: leaves_only
 -            if len(list(module.children())) == 0:
 -                handles.append(module.register_forward_hook(partial(keep, name)))
