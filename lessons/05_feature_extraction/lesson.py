@@ -9,17 +9,17 @@
 # %% [markdown]
 # # Look inside a model that nobody lets you edit
 #
-# - **You will do** this: get numbers that a finished net never returns, and use them to sort digits that it has never seen.
-#   Put a few feature maps of a 3 into an 8, and see the net change its mind. Find the head of a small GPT that passes the
-#   task on. Steer that GPT: asked to copy, it reverses.
+# - **You will do** this: get numbers that a trained net never returns, and use them to sort digits that it has never seen. Replace a few feature maps
+#   of an 8 with those of a 3, and see how the net's answer changes. In a small GPT, find the attention head that passes the task on to the digits.
+#   Steer that GPT: the prompt says `copy`, but it reverses the digits.
 # - **You will learn** what spoils the outputs that you keep, and how to leave no trace.
 # - **You need** lesson 03: what a forward hook gets, what becomes of the value it returns, and handles.
 # - **Time** <!-- time and points -->.
-# - **Help** after a check that failed: `hint()`. To begin: the same with an exercise's id, `hint("verbose_net")`.
+# - **Help** If a check fails, call `hint()`. To get a first idea, call it with the exercise's id: `hint("verbose_net")`.
 # - **Out of scope** training on the features.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
-from course import hint, progress, solution  # first: it makes torchvision importable beside a CPU-only torch
+from course import hint, progress, solution  # first: with it, torchvision works with a CPU-only torch
 
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
@@ -41,7 +41,7 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## What a net knows and does not say
 #
-# A colleague hands you a small net that distinguishes the handwritten digits 0, 1, 2, 3, 5, 6 and 8. It returns seven scores.
+# Here is a small net for the handwritten digits 0, 1, 2, 3, 5, 6 and 8. It returns seven scores.
 
 # %%
 from course.data import digits, jittered, picture
@@ -54,7 +54,7 @@ pictures, answers = straight[seen], torch.searchsorted(known, labels[seen])
 
 torch.manual_seed(0)
 digit_net = TinyResNet(channels=16, classes=7, colours=1, places=2)
-untrained = deepcopy(digit_net).eval()                                 # to compare with
+untrained = deepcopy(digit_net).eval()
 optimizer = torch.optim.Adam(digit_net.parameters(), lr=0.006)
 for _ in range(5):                                                     # takes a second or two
     for batch in torch.randperm(1000).split(50):                       # trained on shifted pictures
@@ -65,11 +65,11 @@ for _ in range(5):                                                     # takes a
 digit_net.eval()
 with torch.no_grad():
     right = digit_net(moved[seen][1000:]).argmax(1) == answers[1000:]
-print(f"{right.float().mean():.0%} of {len(right)} pictures that were not trained on are read correctly")
+print(f"{right.float().mean():.0%} of {len(right)} pictures outside its training are read correctly")
 
 # %% [markdown]
-# You want to sort 4s, 7s and 9s, with just three labelled examples of each. The net cannot say "4". But on the way to its scores a layer,
-# `pool`, turns each picture into 64 numbers. Are they good for digits that it has never seen? Get them out.
+# You want to sort 4s, 7s and 9s, with just three labelled examples of each. The net cannot say "4". But on the way to its scores a layer, `pool`,
+# turns each picture into 64 numbers. Can these numbers sort digits that the net has never seen? Get them out.
 
 # %% [markdown]
 # ### Exercise: What the net never returns
@@ -78,7 +78,7 @@ print(f"{right.float().mean():.0%} of {len(right)} pictures that were not traine
 #
 # Write `pooled(net, pictures)`: it runs `net` on `pictures` and returns what the layer `net.pool` outputs on the way.
 #
-# - Afterwards no hook of yours is left; other people's are still there.
+# - Afterwards your hooks are gone, and other people's hooks are still there.
 #
 # ```python
 # pooled(digit_net, moved[:5]).shape  # torch.Size([5, 16, 2, 2]): 64 numbers per picture
@@ -88,7 +88,7 @@ print(f"{right.float().mean():.0%} of {len(right)} pictures that were not traine
 # %% nbgrader={"grade": false, "grade_id": "pooled", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pooled(net: nn.Module, pictures: torch.Tensor) -> torch.Tensor:
     """What `net.pool` outputs while `net` runs on `pictures`."""
-    # TODO: a hook on net.pool, a run, and the hook off again.
+    # TODO: register a hook on net.pool, run the net, and remove the hook.
     ### BEGIN SOLUTION
     kept = []
     with net.pool.register_forward_hook(lambda module, args, output: kept.append(output)):
@@ -101,13 +101,13 @@ from course import check
 check("pooled")
 
 # %% [markdown]
-# **Nearest neighbour** needs no training: each picture gets the label of the closest example. Closest in what: in its 64 pixels, or in
-# the 64 numbers that you have got out? The control is a net that has learned nothing.
+# **Nearest neighbour** needs no training: each picture gets the label of the closest example. Which distance is better: between 64 pixels, or between
+# the 64 extracted numbers? For comparison, the cell also uses an untrained net.
 
 
 # %%
 def nearest(values, labels, examples=3):
-    """The share of samples that their nearest example labels correctly, with `examples` examples per digit."""
+    """The share of samples that get the right label from their nearest example, with `examples` examples per digit."""
     generator, shares = torch.Generator().manual_seed(0), []
     for _ in range(20):                                                # other examples each time
         order = torch.randperm(len(labels), generator=generator)
@@ -118,24 +118,23 @@ def nearest(values, labels, examples=3):
     return torch.stack(shares).mean().item()
 
 
-for how, everything in (("up to a pixel off", moved), ("all in the middle", straight)):
+for how, everything in (("shifted", moved), ("not shifted", straight)):
     new = everything[~seen]                                            # 4s, 7s and 9s
     inside = {"pool": pooled(digit_net, new), "pool of an untrained net": pooled(untrained, new)}
     if None in inside.values():
         print("`pooled` returns nothing yet.")
         break
-    shares = [f"{nearest(value.detach(), labels[~seen]):.0%} by {what}" for what, value in {"pixels": new, **inside}.items()]
-    print(f"{how}: right: {', '.join(shares)}")
+    shares = [f"{nearest(value.detach(), labels[~seen]):.0%} right by {what}" for what, value in {"pixels": new, **inside}.items()]
+    print(f"{how}: {', '.join(shares)}")
 
 # %% [markdown]
-# The net has never seen a 4, a 7 or a 9, and yet its inner numbers sort them much better than pixels do, as soon as the pictures
-# are shifted a little. Its training did that: without it, its numbers are hardly better than pixels. Such inner outputs are
-# called **features**. The net computes them at each call and throws them away.
+# The net has never seen a 4, a 7 or a 9. Yet if the pictures are shifted a little, its inner numbers sort them much better than pixels. The training
+# did that: an untrained net's numbers are no better than pixels. Such inner outputs are called **features**.
 #
 # ## The children are not the model
 #
-# Now for a model from a library. ResNet-18 classifies photographs; its `forward` is not yours to edit. As long as `PRETRAINED` is
-# `False`, it has random weights. That is enough here: hooks do not care. Why hooks at all? Why not run the children one after another?
+# ResNet-18, a model from a library, classifies photographs; you cannot edit its `forward`. With `PRETRAINED = False` its weights are random, which is
+# enough here. Why not just run the children one after another?
 
 # %%
 from course.pictures.feature_maps import draw_digits, draw_feature_maps
@@ -145,7 +144,7 @@ PRETRAINED = False  # True downloads 45 MB of trained weights, once
 torch.manual_seed(0)
 net = resnet18(weights=ResNet18_Weights.DEFAULT if PRETRAINED else None).eval()
 
-mean, std = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])  # as ResNet-18 was trained
+mean, std = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])  # of its training pictures
 x = (picture("flower", 96) - mean[:, None, None]) / std[:, None, None]
 
 step = x
@@ -157,18 +156,19 @@ except RuntimeError as error:
     print("stopped at", name, "-", error)
 
 # %% [markdown]
-# `named_children()` shows which layers the model *has*; only `forward` shows how it *uses* them. What is between `avgpool` and `fc`?
+# `named_children()` shows which layers the model *has*; only `forward` shows how it *uses* them. What does `forward` do between `avgpool` and `fc`?
 
 # %%
 show_source(type(net)._forward_impl)
 
 # %% [markdown]
-# `torch.flatten` is a function, not a child. Other models hide more: a skip connection, an `if`. So let the model run itself, and listen.
+# `torch.flatten` is a function, not a child. Other models hide more: a skip connection, an `if`. So let the model run its own `forward`, and listen
+# with hooks.
 #
 # ### Give each hook its name
 #
-# A hook gets the module, and a module does not know its own name: its parent does. So the name has to come from the loop that registers the
-# hooks. Beware of late binding (lesson 02): use `partial`, a function that makes the hook, or a default argument.
+# A hook gets the module, and a module does not know its own name: its parent does. So the name has to come from the loop that registers the hooks.
+# Because of late binding (lesson 02), use a default argument, `partial`, or your own function that returns the hook.
 #
 # ### Exercise: A net that reports
 #
@@ -177,7 +177,7 @@ show_source(type(net)._forward_impl)
 # Write `VerboseNet(model)`, a module that wraps any model.
 #
 # - Calling it runs the model once, and returns what the model returns.
-# - Meanwhile it prints one line for each **direct child** of the model, and nothing else: the child's name and the shape of its output.
+# - While the model runs, it prints one line for each **direct child** of the model, and nothing else: the child's name and the shape of its output.
 # - Building it prints nothing, and each call prints the lines again.
 #
 # ```python
@@ -190,7 +190,7 @@ show_source(type(net)._forward_impl)
 
 # %% nbgrader={"grade": false, "grade_id": "verbose_net", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class VerboseNet(nn.Module):
-    """Runs `model`; meanwhile prints one line for each direct child: its name and the shape of its output."""
+    """Runs `model`, and prints one line for each direct child: its name and the shape of its output."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -234,18 +234,19 @@ try:
     getattr(net, "layer1.0.conv1")
 except AttributeError as error:
     print("getattr:", error)
-print([name for name in modules if name.endswith("conv1")][:3], "... compare whole names")
+print([name for name in modules if name.endswith("conv1")][:3], "... many names end with conv1: compare whole names")
 
 # %% [markdown]
 # ### Exercise: Feature extractor
 #
 # medium · 10 min
 #
-# Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` are dotted names. Each layer returns one tensor and runs once.
+# Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` are dotted names. Assume that each layer returns one tensor and runs
+# once.
 #
 # - Calling it on `x` runs the model once and returns a dict: its keys are the names in `layers`, its values those layers' outputs.
-# - The model keeps its mode and answers, hooks do not pile up, and each call returns its own features (valid until the next call).
-# - Two of them on one model do not disturb each other.
+# - The model's mode and outputs stay the same, hooks do not pile up, and each call returns its own features.
+# - Two `FeatureExt` objects on one model do not disturb each other.
 #
 # ```python
 # model = nn.Sequential(nn.Linear(2, 3), nn.Sequential(nn.ReLU()))
@@ -289,7 +290,7 @@ from course import check
 check("feature_extractor")
 
 # %% [markdown]
-# Which layer's features sort the 4s, 7s and 9s best? Guess first. Then ask your extractor for all of them at once, in the order in which they run:
+# Which layer's features sort the 4s, 7s and 9s best? Guess first. Then ask your extractor for all layers at once, in the order in which they run:
 
 # %%
 layers = ["conv1", "block.conv1", "block.conv2", "block", "pool", "fc"]
@@ -300,19 +301,20 @@ for name, value in {"pixels": moved[~seen], **by_layer}.items():
     print(f"{name:12} {share:.0%} {'█' * round(40 * share)}")
 
 # %% [markdown]
-# An early layer knows about as much as the pixels. The last one, with its scores for seven other digits, knows less than the three before it.
+# The first layer's features sort about as well as the pixels. The last layer's scores, for seven other digits, sort worse than the three layers
+# before it.
 #
 # ## A feature can change after your hook has ended
 #
-# The digit net is a `TinyResNet`, a small ResNet-18. Read its `forward` once: one ReLU runs twice, it works in place, and so does
-# the sum; and some steps are not layers.
+# The digit net is a `TinyResNet`, a small ResNet-18. Read its `forward` once. One ReLU runs twice. The ReLU and the sum work in place. Some steps are
+# not layers.
 
 # %%
 show_source(Residual, TinyResNet)
 
 # %% [markdown]
-# In ResNet-18, too, `bn1` is followed by `ReLU(inplace=True)`, which writes its result into the tensor that it is given: the very tensor
-# that your hook has kept. A BatchNorm's output has negative values, a ReLU's has none. Which tensors below still have them?
+# In ResNet-18, too, `bn1` is followed by `ReLU(inplace=True)`, which writes its result into the tensor that your hook has kept. A BatchNorm's output
+# has negative values, a ReLU's output has none. Which of the three kept tensors still have negative values?
 
 # %%
 kept = {}
@@ -333,30 +335,30 @@ title = "The output of bn1: as it was, and as it is when you look at it"
 draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 
 # %% [markdown]
-# `detach()` cuts the tensor off from autograd, but shares the memory. Only `clone()` has memory of its own. In a model that you do not know, keep
-# copies:
+# `detach()` cuts the tensor off from autograd, but shares the memory. Only `clone()` has memory of its own. In a model that you do not know, keep a
+# copy.
 #
 # | you want | keep |
 # | --- | --- |
 # | to look at values | `output.detach().clone()` |
-# | to call `backward()` on the feature itself | `output.clone()` (keeps the whole graph alive: drop it soon) |
-# | the cheapest, if no later operation works in place | `output.detach()` |
+# | to call `backward()` on the feature itself | `output.clone()` (keeps the whole graph alive: delete the clone soon) |
+# | to save memory, if no later operation works in place | `output.detach()` |
 #
 # ## Hooks pile up
 #
-# A hook belongs to the model, not to the wrapper that registered it: run a cell twice, and each hook is there twice. From lesson 03 you
-# know what helps: `with`, an `ExitStack` for many hooks, or `finally`.
+# A hook belongs to the model, not to the wrapper that registered it: run a cell twice, and each hook is there twice. What helps (lesson 03): `with`,
+# an `ExitStack` for many hooks, or `finally`.
 #
 # ### Exercise: Features that do not change
 #
 # medium · 12 min
 #
-# Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns a dict from each dotted name in `layers` to that layer's
-# output. Each layer returns one tensor and runs at most once.
+# Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns `{name: output}` for the dotted names in `layers`. Assume that each
+# layer returns one tensor and runs at most once.
 #
-# - Each value stays what the layer returned **at that moment**, requires no gradient, and a layer can learn from it.
+# - Each value is what the layer returned, even if that is overwritten later; it requires no gradient, and you can train a layer on it.
 # - A layer that did not run has no entry.
-# - Afterwards your hooks are gone, even after an error; other people's stay.
+# - Afterwards your hooks are gone, even after an error; other people's hooks stay.
 #
 # ```python
 # model = nn.Sequential(nn.Linear(2, 2), nn.ReLU(inplace=True))
@@ -398,21 +400,19 @@ check("safe_features")
 #
 # 5 min
 #
-# A colleague records every convolution of a network with `kept[name] = output.detach()` and draws histograms. Not one
-# convolution has a negative output. She is about to write a blog post: "After training, no convolution is negative." In
-# this network a `ReLU(inplace=True)` follows each convolution. She knows that, but: "I have detached, so whatever happens later
-# cannot reach my copies."
+# A colleague records every convolution of a network with `kept[name] = output.detach()` and draws histograms. Not one convolution has a negative
+# output. She wants to write a blog post: "After training, no convolution is negative." In this network a `ReLU(inplace=True)` follows each
+# convolution. She knows that, but she says: "I have called `detach()`, so whatever happens later cannot reach my copies."
 #
-# What does `detach()` cut, and what not? Say what her histograms really show, which single change to her line makes them right,
-# and how she could have noticed before the blog post. (A person reads your answer, no check does.)
+# What does `detach()` cut, and what does it not cut? Say what her histograms really show, which single change to her line makes them right, and how
+# she could have noticed. (A person reads your answer, no check does.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_detach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
-# `detach()` gives a new tensor object that autograd does not follow, on the **same memory**. There is no copy. The in-place
-# ReLU writes its result into that memory after the hook has run, so her histograms show the outputs of the ReLUs. With
-# `output.detach().clone()` she has memory of her own, taken at the moment of the hook. She could have noticed by comparing
-# with what `F.conv2d` gives on the same input, with the values printed inside the hook, or by the `data_ptr()` of what she kept
-# and what the ReLU returns: they are equal.
+# `detach()` gives a new tensor object that autograd does not follow, on the **same memory**. There is no copy. The in-place ReLU writes its result
+# into that memory after the hook has run, so her histograms show the outputs of the ReLUs. With `output.detach().clone()` she has memory of her own.
+# She could have compared with `F.conv2d` on the same input, with values printed inside the hook, or the `data_ptr()` of what she kept with that of
+# the ReLU's output: they are equal.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: `detach` cuts off the history and shares the memory, **and** the ReLU wrote into it afterwards, so that she sees
@@ -426,10 +426,11 @@ check("safe_features")
 # %% [markdown]
 # ## Change a feature and see what happens
 #
-# Looking shows what a layer holds, not whether the net *uses* it. To find that out, change it. **Activation patching** takes two inputs, such
-# as a 3 and an 8, and runs the net on the 8, but lets one layer return what it returned for the 3. Does the answer become "3"?
+# Looking shows what a layer holds, not whether the net *uses* it. To find that out, change it. **Activation patching** takes two inputs: a *clean*
+# one, such as a 3, and a *corrupted* one, such as an 8. It runs the net on the 3 and keeps one layer's output. Then it runs the net on the 8, but
+# makes that layer return the kept output.
 #
-# A forward hook that returns `None` only looks; what else it returns **replaces** the output.
+# A forward hook that returns `None` changes nothing. Any other value that it returns **replaces** the output.
 #
 # ### Exercise: Patch an activation
 #
@@ -437,10 +438,10 @@ check("safe_features")
 #
 # Write `patch_activation(model, layer, clean, corrupted, channels=None)`.
 #
-# - It runs `model` on `corrupted`, with the output of `layer` (a dotted name) replaced by what `layer` outputs for `clean`, and
-#   returns the model's answer, which need not have a gradient.
+# - It runs `model` on `corrupted`, but makes `layer` (a dotted name) return what it returns for `clean`. It returns the model's answer, which needs
+#   no gradient.
 # - If `channels` is a list, only these channels (dimension 1 of the output) are replaced; an empty list means none.
-# - Afterwards your hooks are gone, other people's are still there, and every module is in the mode that it was in.
+# - Afterwards your hooks are gone, other people's hooks are still there, and every module has its old mode.
 #
 # ```python
 # clean, corrupted = torch.tensor([[1.0, 2.0, 3.0]]), torch.zeros(1, 3)
@@ -493,7 +494,7 @@ from course import check
 check("patch_activation")
 
 # %% [markdown]
-# Now a real 3 and a real 8, which the net was not trained on.
+# Now take a 3 and an 8 that the net was not trained on.
 
 
 # %%
@@ -503,9 +504,9 @@ def first_that_is_read(digit):
 
 
 def chances(scores):
-    """The net's chances for a 3 and an 8."""
+    """The net's probabilities for a 3 and an 8."""
     chance = scores.detach().softmax(1)[0]
-    return f"3: {chance[3]:.0%}, 8: {chance[6]:.0%}"                   # positions 3 and 6 of 0, 1, 2, 3, 5, 6, 8
+    return f"3: {chance[3]:.0%}, 8: {chance[6]:.0%}"                   # their indices in `known`
 
 
 three, eight = first_that_is_read(3), first_that_is_read(8)
@@ -513,8 +514,9 @@ captions = [chances(digit_net(one)) for one in (three, eight)]
 draw_digits(torch.cat([three, eight]), captions, title="The net's answers for a 3 and for an 8")
 
 # %% [markdown]
-# The output of `block` has sixteen feature maps. The cell patches each one alone, and ranks them by how much it helps the 3. How many does
-# it take to turn the 8 into a 3? The control: as many from the end of the ranking. And how many of the 8 turn the 3 into an 8? Guess first.
+# The output of `block` has sixteen feature maps. The cell patches each map alone, and ranks the maps by how much each raises the probability of 3,
+# the best first. How many does it take to turn the 8 into a 3? For comparison, it also patches as many of the worst. And how many maps of the 8 turn
+# the 3 into an 8? Guess first.
 
 
 # %%
@@ -527,20 +529,21 @@ maps, order = {}, []
 for digit, one in (("the 3", three), ("the 8", eight)):
     maps[digit] = (safe_features(digit_net, ["block"], one) or {}).get("block")
 if patched(three, eight, [0]) is None or None in maps.values():
-    shown = "One of the two tools is not written yet."
+    shown = "`safe_features` or `patch_activation` is not written yet."
 else:
     order = sorted(range(16), key=lambda channel: -patched(three, eight, [channel]).softmax(1)[0, 3].item())
-    print("maps  of the 3 in the 8   the least telling   of the 8 in the 3")
+    print("maps  best, 3 into 8      worst, 3 into 8     best, 8 into 3")
     for many in (0, 1, 2, 3, 4, 6, 16):
         ways = (three, eight, order[:many]), (three, eight, order[16 - many :]), (eight, three, order[:many])
         print(f"{many:4}  {'    '.join(f'{chances(patched(*way)):16}' for way in ways)}")
     sorted_maps = {digit: value[:, order] for digit, value in maps.items()}
-    shown = draw_feature_maps(sorted_maps, one_scale=True, title="The eight most telling maps of block, the most telling first")
+    shown = draw_feature_maps(sorted_maps, one_scale=True, title="The eight best maps of block, the best first")
 shown
 
 # %% [markdown]
-# A few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. As many of the least telling change nothing.
-# Are the 3's maps *needed*, too? A patch cannot show that: it takes something away and puts something else in. So put in zeros:
+# A few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. Six of the worst change nothing. Does the 3 *need* its
+# best maps, too? With the 8's maps in their place (last column) the 3 is lost. Now put in zeros, and also rank the maps by how much the 3 misses
+# each.
 
 
 # %%
@@ -551,20 +554,21 @@ def without(one, channels):
         return output
 
     with torch.no_grad(), digit_net.block.register_forward_hook(hook):
-        return chances(digit_net(one))
+        return digit_net(one)
 
 
-for which, channels in (("most", order[:6]), ("least", order[-6:])):
-    print(f"the 3 without its six {which} telling maps ->", without(three, channels) if order else shown)
+missed = sorted(order, key=lambda channel: without(three, [channel]).log_softmax(1)[0, 3].item())
+for which, channels in (("best", order[:6]), ("worst", order[-6:]), ("most missed", missed[:6])):
+    print(f"the 3 without its six {which} maps ->", chances(without(three, channels)) if order else shown)
 
 # %% [markdown]
-# This 3 stays a 3: its maps are enough, but not needed. A net may know the same thing twice.
+# Without its six best maps this 3 stays a 3: they are enough for a 3, but not needed. Another choice of six costs it more.
 #
 # ## The same with a GPT
 #
-# Large language models consist of *blocks*, and blocks of *heads*. In a head, a *token* looks back at earlier tokens.
-# Here is a small GPT. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Each head is a
-# module; a block returns a dict.
+# Large language models consist of *blocks*, and each block contains *heads*. In a head, a *token* looks at itself and at earlier tokens. Here is a
+# small GPT. Its tokens are words, digits and `=`. It completes `copy 4 0 7 2 9 =` and `reverse 4 0 7 2 9 =`. Each head is a module; a block returns a
+# dict.
 
 # %%
 show_source(Head, Block)
@@ -579,8 +583,8 @@ for task in ("copy", "reverse"):
     print(f"{task:7} 4 0 7 2 9 =", write(gpt, f"{task} 4 0 7 2 9 ="))
 
 # %% [markdown]
-# Where do its heads look? The `softmax` of a head returns its **attention**: for each token a row that says how much it takes from each
-# earlier one. That is a job for your `safe_features`. Which head passes the task on to the digits?
+# Where do its heads look? The `softmax` of a head returns its **attention**: for each token a row that says how much it takes from itself and each
+# earlier token. Your `safe_features` gets it.
 
 # %%
 from course.pictures.attention import draw_attention
@@ -595,10 +599,9 @@ words = {task: [WORDS[token] for token in tokens[0]] for task, tokens in given.i
 draw_attention(attention, words)
 
 # %% [markdown]
-# In the last five rows, which predict the digits, the second block shows slanted lines, one head more clearly than the other:
-# forwards for `copy`, backwards for `reverse`.
-# From some of the digits, both heads of the first block look at the task word, the column on the left. Which one do you suspect? Patch one head at a
-# time: the net reads one line, but one head returns its output for the other line. Guess first.
+# In the last five rows, which predict the digits, the heads of the second block show diagonals, one more clearly: from the first digit to the last
+# for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of the first block look at the task word (the left
+# column). Which of the two passes the task on? Guess first. Then patch one head at a time with its output for the other line.
 
 
 # %%
@@ -621,12 +624,11 @@ for where, places in (("digits", range(1, equals)), ("from = on", range(equals, 
         print(f"{name}, {where:9}   copy: {patched_answer(name, 'reverse', 'copy', list(places))}")
 
 # %% [markdown]
-# On this line one head of the first block swaps the task, both ways. The other one looks at the same word, and patching it
-# does not. **Where a head looks is not what it does.** A head of the second block looks at digits: patched alone, it spoils
-# some of them. The last two rows printed show where the task is passed on: at the digits *before* `=`, while the line is read,
-# not where the answer is written.
+# On this line, patching one head of the first block swaps the task, both ways. The other head looks at the same word, but patching it changes
+# nothing. **Where a head looks is not what it does.** Patching one head of the second block makes some digits of the answer wrong. The last two
+# printed rows show where the task is passed on: at the digits *before* `=`, not where the answer is written.
 #
-# Now without a second run: add the **direction** from `copy` to `reverse` to a block's output. This is called *steering*.
+# You can also change the task without a second run: add to a block's output the **direction** from `copy` to `reverse`. This is called *steering*.
 
 # %% [markdown]
 # ### Exercise: Steer a block
@@ -661,7 +663,8 @@ from course import check
 check("steer_block")
 
 # %% [markdown]
-# The direction is the difference of two means, of 1,000 lines each, at each of the 11 positions. How much of it makes the net reverse?
+# At each of the 11 positions, the direction is the mean over 1,000 `reverse` lines minus that over 1,000 `copy` lines. How much of it makes the net
+# reverse?
 
 
 # %%
@@ -684,22 +687,22 @@ for what, step in steps.items():
     handle.remove()
 
 # %% [markdown]
-# At 0.75 the net reverses this line; at 0.5 it does neither. No weight has changed: a hook has done it. One direction for all
-# positions fails.
+# At 0.75 the net reverses this line; at 0.5 it neither copies nor reverses it. No weight has changed: the hook alone did this. The mean direction,
+# the same for all positions, fails.
 #
 # ## Further
 #
-# Three parts, each complete in itself:
+# Each of these parts is complete in itself:
 #
 # - *Leave no trace, lose no part* (35 minutes): 'Looking must not change the model', 'Outputs that are not tensors'.
 # - *What ran, and what hooks cannot see* (35 minutes): 'One layer, two calls', 'What hooks cannot see'.
-# - *What a layer costs* (25 minutes), and at its end your tools on other models.
+# - *What a layer costs* (15 minutes), with a test of your tools on other models.
 
 # %% [markdown]
 # ## Looking must not change the model
 #
-# `torch.no_grad()` stops autograd from recording. (`inference_mode()` does, too, but its tensors cannot be saved for a later backward.) But a BatchNorm
-# in training mode updates its running statistics at each forward, recorded or not: every picture that you *look* at moves them.
+# `torch.no_grad()` stops autograd from recording. (`inference_mode()` does, too, but its tensors cannot be saved for a later backward.) But in
+# training mode, a BatchNorm updates its running statistics in each forward pass, recorded or not: every picture that you only *look* at changes them.
 
 # %%
 for mode in ("train", "eval"):
@@ -710,9 +713,9 @@ for mode in ("train", "eval"):
     print(f"{mode:5} with no_grad: running_mean unchanged: {torch.equal(before, model.bn1.running_mean)}")
 
 # %% [markdown]
-# So use both `no_grad` and `eval`, then put the mode back. Each module has a mode of its own, and `train()` and `eval()` also set
-# the mode of every module inside. In fine-tuning, people often keep BatchNorm layers in eval mode on purpose. Even torchvision's
-# tool forgets that:
+# So use both `no_grad` and `eval`, then put the mode back. Each module has a mode of its own, and `train()` and `eval()` also set the mode of every
+# module inside. In fine-tuning, people often keep BatchNorm layers in eval mode on purpose. Even torchvision's `create_feature_extractor`, explained
+# below, does not restore such a mode:
 
 # %%
 model = TinyResNet().train()
@@ -728,8 +731,8 @@ print("bn1, in eval mode before, is in training mode:", model.bn1.training)
 # Write the context manager `looking_at(model, hooks)`; `hooks` is a dict `{layer name: forward hook}`.
 #
 # - **Inside** the `with` block, each hook is on its layer, every module is in eval mode, and autograd records nothing.
-# - **Afterwards** each module is in the mode that it was in before, and so is autograd; your hooks are gone, and other people's are still there.
-# - All this holds even if the `with` block ends with an error, and the error reaches the caller.
+# - **Afterwards** each module has its old mode, and autograd its old state; your hooks are gone, and other people's hooks are still there.
+# - All this holds even if the `with` block ends with an error; the caller gets that error.
 #
 # ```python
 # with looking_at(net, {"fc": lambda module, args, output: print(tuple(output.shape))}):
@@ -765,7 +768,7 @@ check("untouched_model")
 # %% [markdown]
 # ## Outputs that are not tensors
 #
-# An LSTM returns a tuple in a tuple. Attention returns a tuple, too, and its second part may be `None`. `output.detach()` fails at all of
+# An LSTM returns a tuple in a tuple. Attention also returns a tuple, and that tuple's second part may be `None`. `output.detach()` fails for all of
 # these, and `output[0]` does not help: it keeps only the first part of a tuple, or the first sample of a tensor.
 
 
@@ -791,7 +794,8 @@ _ = attention(tokens, tokens, tokens, need_weights=False)
 #
 # medium · 15 min · further
 #
-# Write `every_tensor(model, layers, x)`: it runs `model` on `x` once and returns a flat dict with **every** tensor that the named layers return, under a key that gives its position.
+# Write `every_tensor(model, layers, x)`: it runs `model` on `x` once and returns a flat dict with **every** tensor that the named layers return; a
+# tensor's key gives its position.
 #
 # - Tuples, lists and dicts are opened, however deeply nested; anything that is not a tensor is left out.
 # - Each tensor is kept as in `safe_features`: as it was, and without a gradient.
@@ -810,7 +814,7 @@ def every_tensor(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[s
     """Run `model` on `x`; return a copy of every tensor that the layers returned, by name and place."""
     # TODO: what is to be done with a tensor, with a tuple or list, with a dict, with anything else?
     ### BEGIN SOLUTION
-    tensors, handles = {}, []
+    tensors = {}
 
     def put(place, output):
         if isinstance(output, torch.Tensor):
@@ -825,13 +829,10 @@ def every_tensor(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[s
     def hook(name, module, args, output):
         put(name, output)
 
-    try:
+    with ExitStack() as stack:
         for name in layers:
-            handles.append(model.get_submodule(name).register_forward_hook(partial(hook, name)))
+            stack.enter_context(model.get_submodule(name).register_forward_hook(partial(hook, name)))
         model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
     return tensors
     ### END SOLUTION
 
@@ -868,7 +869,7 @@ print("more than once:", [name for name, times in calls.items() if times > 1])
 #
 # medium · 12 min · further
 #
-# Predict: which names are reported by hooks on all modules inside this model?
+# Predict: which names do hooks on all modules inside this model report?
 
 # %%
 show_source(Rounds)
@@ -876,9 +877,10 @@ show_source(Rounds)
 # %% [markdown]
 # Write them into `predicted`, in order, before you run anything; if you were wrong, set `what_ran` to what ran.
 #
-# Then write `record_calls(model, x)`: it runs `model` on `x` once and returns a list of pairs `(name, output)`, **one for each call** of a module inside the model.
+# Write `record_calls(model, x)`: it runs `model` on `x` once, in its mode, and returns a list of pairs `(name, output)`, **one for each call** of a
+# module inside `model`.
 #
-# - They come in the order in which the hooks fire, with outputs kept as in `safe_features`.
+# - They come in the order in which hooks fire, with outputs kept as in `safe_features`.
 # - No hook stays.
 #
 # ```python
@@ -892,14 +894,14 @@ predicted = []  # TODO: the names, in the order in which the hooks of Rounds() f
 ### BEGIN SOLUTION
 predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
 ### END SOLUTION
-what_ran = None  # if the run shows something else, write that list here; `predicted` stays as it is
+what_ran = None  # if you were wrong: the list that ran
 
 
 def record_calls(model: nn.Module, x: torch.Tensor) -> list[tuple[str, torch.Tensor]]:
     """Run `model` on `x`; return (name, copy of the output) for each call of each module, in order."""
     # TODO: one hook per module, one entry per call.
     ### BEGIN SOLUTION
-    calls, handles = [], []
+    calls = []
 
     def copied(output):
         if isinstance(output, torch.Tensor):
@@ -911,14 +913,11 @@ def record_calls(model: nn.Module, x: torch.Tensor) -> list[tuple[str, torch.Ten
     def keep(name, module, args, output):
         calls.append((name, copied(output)))
 
-    try:
+    with ExitStack() as stack:
         for name, module in model.named_modules():
             if name:
-                handles.append(module.register_forward_hook(partial(keep, name)))
+                stack.enter_context(module.register_forward_hook(partial(keep, name)))
         model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
     return calls
     ### END SOLUTION
 
@@ -932,19 +931,28 @@ from course import check
 check("reused_modules")
 
 # %% [markdown]
-# <details><summary>What ran, and why (open it when your check has passed)</summary>
+# <details><summary>Why this order (open it when your check has passed)</summary>
 #
-# `enter`, `relu`, `mix`, `relu`, `mix`, `relu`. The loop in `forward` calls `mix` and `relu` twice, and every call counts. The last line calls
-# `torch.relu`, which is a function: no module is called, so no hook fires.
+# The loop in `forward` calls `mix` and `relu` twice, and every call counts. The last line calls `torch.relu`, which is a function: no module is
+# called, so no hook fires.
 #
 # </details>
 #
 # ## What hooks cannot see
 #
 # A sum is not a module, and neither is `torch.flatten`. torchvision's
-# [`create_feature_extractor`](https://docs.pytorch.org/vision/stable/feature_extraction.html) sees them, because it does not
-# listen: it runs `forward` with *proxies* instead of tensors, and writes down each operation. This is called *tracing*;
-# `torch.fx` does it. These steps of the small model have no module's name:
+# [`create_feature_extractor`](https://docs.pytorch.org/vision/stable/feature_extraction.html) sees them, because it uses no hooks: it runs `forward`
+# with *proxies*, objects that stand for tensors, and writes down each operation. This is called *tracing*; `torch.fx` does it.
+#
+# | | forward hooks | `create_feature_extractor` |
+# | --- | --- | --- |
+# | which models | any `nn.Module` | those that can be traced |
+# | what you can get | inputs and outputs of modules | also results of functions and of `+`, and of each single call |
+# | cost | the whole forward runs, unless a hook raises an error | it stops after the last step asked for |
+# | the model | carries hooks until you remove them | a new model, which shares its parameters with the old one |
+# | hooks already there | run | those on layers of `torch.nn` run, those on blocks do not |
+#
+# Steps of the small model:
 
 # %%
 tiny = TinyResNet().eval()
@@ -952,9 +960,8 @@ steps = get_graph_node_names(tiny)[1]  # for eval mode; [0] is for training mode
 print("no module has this name:", [step for step in steps if step not in dict(tiny.named_modules())])
 
 # %% [markdown]
-# `x` is the input, `block.add` the sum, and `block.relu_1` the **second call** of `block.relu`. From these steps the tool makes a **new** model that
-# returns those that you name, and ends after the last of them. It makes no copies: a later in-place step may overwrite what you
-# asked for, but only if that step still runs:
+# `x` is the input, `block.add` the sum, and `block.relu_1` the **second call** of `block.relu`. The new model returns the results of the steps that
+# you name. It copies none of them: a later in-place step may overwrite a result, if the new model still runs that step:
 
 # %%
 wanted = ["conv1", "layer1.0.conv2", "layer3"]
@@ -969,7 +976,7 @@ for how, model in (("ResNet-18", net), ("cut after layer3", traced)):
 print(f"bn1 alone: smallest value {alone.min():.3f}   bn1 beside layer1, so that the ReLU runs: {beside.min():.3f}")
 
 # %% [markdown]
-# Do other people's hooks run?
+# The tool traces the model in both modes: a hook on `layer4` gets a proxy each time. The new model has no `layer4`, so that hook does not run:
 
 
 # %%
@@ -983,10 +990,8 @@ with net.bn1.register_forward_hook(hear), net.layer4.register_forward_hook(hear)
     heard_too(x)
 
 # %% [markdown]
-# The tool traces in both modes, and the block's hook gets proxies. The new model has no block.
-#
-# An `if` on a tensor's value ends the tracing, and leaves the model in training mode, in which the tool traces first. A hook does
-# not mind.
+# If `forward` has an `if` on a tensor's value, tracing fails. The tool traces in training mode first, so the model stays in that mode. A hook works
+# here, too.
 
 
 # %%
@@ -1009,24 +1014,16 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
     picky(torch.ones(1, 2))
 
 # %% [markdown]
-# | | forward hooks | `create_feature_extractor` |
-# | --- | --- | --- |
-# | which models | any `nn.Module` | those that can be traced |
-# | what you can get | inputs and outputs of modules | also results of functions and `+`, and each call on its own |
-# | cost | the whole forward runs, unless a hook raises an error | it stops after the last step asked for |
-# | the model | carries hooks until you remove them | a new model, which shares its parameters with the old one |
-# | hooks already there | run | run on layers of `torch.nn`, not on blocks |
-
-# %% [markdown]
 # ### Exercise: Hooks or fx?
 #
 # medium · 15 min · further
 #
-# Write `value_at(model, step, x)`: it runs `model`, which is in eval mode, on `x` and returns the value of one step, as it was when it was computed.
+# Write `value_at(model, step, x)`: it runs `model`, which is in eval mode, on `x` and returns the value that one step computed, even if a later step
+# overwrites it.
 #
 # - If `step` is the dotted name of a module, it means this module's **first** output, in any model, even one that cannot be traced.
 # - Otherwise it is a name from `get_graph_node_names`.
-# - No hook of yours stays; other people's do, and the model stays in eval mode.
+# - Your hooks are gone afterwards, other people's hooks stay, and the model stays in eval mode.
 #
 # ```python
 # value_at(tiny, "bn1", x)           # the output of a module
@@ -1061,9 +1058,9 @@ check("hooks_or_fx")
 # %% [markdown]
 # ## What a layer costs
 #
-# A hook sees shapes, and shapes show how much work a layer does. The usual unit is the **MAC** (multiply-accumulate): a product,
-# added to a sum. How many products go into **one number** of a layer's output? Let the layer do the counting. If all weights and
-# inputs are 1, the sum is the number of products:
+# A hook sees shapes, and shapes show how much work a layer does. The usual unit is the **MAC** (multiply-accumulate): multiply two numbers, and add
+# the product to a sum. How many products go into **one number** of a layer's output? Let the layer count: if all weights and inputs are 1, the sum is
+# the number of products:
 
 
 # %%
@@ -1080,11 +1077,11 @@ products("Conv2d(6, 4, (3, 5))", nn.Conv2d(6, 4, (3, 5), bias=False), 1, 6, 8, 8
 products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 1, 6, 8, 8)
 
 # %% [markdown]
-# Multiply by the number of elements of the output: all samples, channels and positions. A kernel that reaches into the padding counts in full.
+# Multiply this by the number of elements in the output: samples times channels times positions. Products with padding count, too.
 #
 # ### Exercise: Count the MACs
 #
-# hard · 20 min · further
+# medium · 10 min · further
 #
 # Write `count_macs(model, x)`: it runs `model` on `x` once and returns how many MACs this call took, as a whole number.
 #
@@ -1100,21 +1097,18 @@ products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 
 # %% nbgrader={"grade": false, "grade_id": "count_macs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_macs(model: nn.Module, x: torch.Tensor) -> int:
     """The MACs of all calls of nn.Linear and nn.Conv2d while `model` runs on `x`."""
-    # TODO: the output's elements, times the products for each, summed over the calls.
+    # TODO: multiply the output's elements by the products for each, and add up over all calls.
     ### BEGIN SOLUTION
-    counts, handles = [], []
+    counts = []
 
     def count(module, args, output):
         counts.append(output.numel() * module.weight[0].numel())
 
-    try:
+    with ExitStack() as stack:
         for module in model.modules():
             if isinstance(module, (nn.Linear, nn.Conv2d)):
-                handles.append(module.register_forward_hook(count))
+                stack.enter_context(module.register_forward_hook(count))
         model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
     return sum(counts)
     ### END SOLUTION
 
@@ -1126,8 +1120,9 @@ from course import check
 check("count_macs")
 
 # %% [markdown]
-# torch can count as well, below the modules: `FlopCounterMode` counts **FLOPs**, one for the multiplication and one for the addition, so its
-# numbers are twice as large. The second line shows what the cut saves, the third what hooks on layers miss: products inside functions, as in attention.
+# torch can also count, at a lower level than modules: `FlopCounterMode` counts **FLOPs**, one for each multiplication and one for each addition:
+# twice as many. The second line shows what a model that ends after `layer3` saves, the third what hooks on layers do not see: products inside
+# functions, as in attention.
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
@@ -1140,10 +1135,10 @@ for what, model, given in (("ResNet-18", net, x), ("cut after layer3", traced, x
     print(f"{what:17} {count_macs(model, given) or 0:>12,} MACs by hooks, {flops:>12,} FLOPs by torch")
 
 # %% [markdown]
-# ## For work: your tools on other models
+# ## Your tools on models from practice
 #
-# The first four lines should give shapes. The last two ask for what does not exist: the one tensor of an LSTM, which returns three,
-# and the one call of a layer that is called twice. A good tool raises an error that says so. No check asks for any of this.
+# The first three lines should give shapes. The last two ask for what does not exist: an LSTM returns three tensors, not one, and the ReLU runs twice,
+# not once. A good tool raises an error that says so. No check tests this.
 
 
 # %%
@@ -1169,24 +1164,24 @@ inner, (words, other) = ["layers.0.linear1", "layers.1"], torch.randn(2, 2, 5, 8
 attempt("FeatureExt, an encoder", lambda: FeatureExt(deepcopy(encoder), inner)(words))
 attempt("record_calls, an encoder", record_calls, encoder, words)
 attempt("patch_activation, an encoder", patch_activation, encoder, "layers.0", words, other)
-attempt("every_tensor, an LSTM", every_tensor, reader, ["0"], words)
 attempt("safe_features, an LSTM: an error?", safe_features, reader, ["0"], words)
 attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer1.0.relu", x, -x)
 
 # %% [markdown]
 # ## What you take with you
 #
-# - A finished net knows more than it returns. A hook gets its features out, and they are good for tasks that the net was not trained for.
+# - A trained net knows more than it returns. A hook gets its features out, also for tasks that the net was not trained for.
 # - A kept output is an alias. If a later operation works in place, only a clone is unchanged.
 # - Hooks stay until they are removed. `with` and `finally` remove them even after an error.
-# - A hook that returns a value replaces the output. A patch shows what is enough, not what is needed.
+# - A hook that returns a value replaces the output. A patch shows what is enough. What is needed depends on what you put in its place.
 #
 # ## Where to go on
 #
-# - [Feature extraction in torchvision](https://docs.pytorch.org/vision/stable/feature_extraction.html): names of steps, in either mode.
+# - [Feature extraction in torchvision](https://docs.pytorch.org/vision/stable/feature_extraction.html): how steps are named, in training and in eval
+#   mode.
 # - [timm](https://huggingface.co/docs/timm/feature_extraction): `features_only=True` gives maps of several sizes from hundreds of models.
-# - [Hugging Face](https://huggingface.co/docs/transformers/main_classes/output): `output_hidden_states=True` often spares you the hook.
-# - [TransformerLens](https://transformerlensorg.github.io/TransformerLens/): patching of every head and position of a real GPT-2, with heat maps.
+# - [Hugging Face](https://huggingface.co/docs/transformers/main_classes/output): with `output_hidden_states=True` you often need no hook.
+# - [TransformerLens](https://transformerlensorg.github.io/TransformerLens/): patches every head and position of a real GPT-2, and draws heat maps.
 #
 # **Next:** lesson 06 builds tools from hooks.
 #

@@ -69,3 +69,21 @@ def count_macs(model, x):
                 stack.enter_context(module.register_forward_hook(count))
         model(x)
     return total
+
+# %% a_guest_in_eval_mode
+def count_macs(model, x):
+    counts = []
+    modes = [(module, module.training) for module in model.modules()]
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    with ExitStack() as stack:
+        for module, training in modes:
+            stack.callback(setattr, module, "training", training)
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                stack.enter_context(module.register_forward_hook(count))
+        model.eval()
+        with torch.no_grad():
+            model(x)
+    return sum(counts)

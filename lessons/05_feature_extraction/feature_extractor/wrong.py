@@ -1,4 +1,4 @@
-# nothing to break: Each layer returns one tensor and runs once
+# nothing to break: Assume that each layer returns one tensor and runs once
 
 # %% attribute_access
 # misconception: getattr with a dotted name | hint: dotted_name
@@ -18,7 +18,7 @@ class FeatureExt(nn.Module):
 
 # %% class_attribute
 # misconception: the dict belongs to the class | hint: shared_state
-# breaks: Two of them on one model do not disturb each other
+# breaks: Two `FeatureExt` objects on one model do not disturb each other
 class FeatureExt(nn.Module):
     features = {}
 
@@ -43,7 +43,7 @@ class FeatureExt(nn.Module):
 
 # %% forces_eval
 # misconception: switches the model to eval mode | hint: changes_mode
-# breaks: The model keeps its mode and answers
+# breaks: The model's mode and outputs stay the same
 # edits: every_module
 -        for name, module in model.named_modules():
 -            module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))

@@ -1,6 +1,6 @@
 # %% alias
 # misconception: keeps the output itself | hint: feat_alias
-# breaks: as it was when it was computed
+# breaks: even if a later step overwrites it
 def value_at(model, step, x):
     if step not in dict(model.named_modules()):
         return create_feature_extractor(model, [step])(x)[step]
@@ -22,7 +22,7 @@ def value_at(model, step, x):
 
 # %% dict_returned
 # misconception: returns the extractor's dict | hint: feat_dict_for_value
-# breaks: returns the value of one step
+# breaks: returns the value that one step computed
 def value_at(model, step, x):
     if step not in dict(model.named_modules()):
         return create_feature_extractor(model, [step])(x)
@@ -39,7 +39,7 @@ def value_at(model, step, x):
 
 # %% hook_stays
 # misconception: leaves the hook there | hint: feat_hook_left
-# breaks: No hook of yours stays
+# breaks: Your hooks are gone afterwards
 def value_at(model, step, x):
     if step not in dict(model.named_modules()):
         return create_feature_extractor(model, [step])(x)[step]
@@ -166,7 +166,7 @@ def value_at(model, step, x):
 
 # %% clears_all_hooks
 # misconception: empties the dict of hooks, other people's too | hint: removes_other_hooks
-# breaks: other people's do
+# breaks: other people's hooks stay
 def value_at(model, step, x):
     if step not in dict(model.named_modules()):
         return create_feature_extractor(model, [step])(x)[step]

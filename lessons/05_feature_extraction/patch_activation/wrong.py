@@ -2,7 +2,7 @@
 
 # %% alias
 # misconception: keeps the clean output itself | hint: feat_alias
-# breaks: replaced by what `layer` outputs for `clean`
+# breaks: makes `layer` (a dotted name) return what it returns for `clean`
 def patch_activation(model, layer, clean, corrupted, channels=None):
     module, kept = model.get_submodule(layer), []
 
@@ -40,7 +40,7 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
 
 # %% clears_all_hooks
 # misconception: empties the layer's dict of hooks | hint: removes_other_hooks
-# breaks: other people's are still there
+# breaks: other people's hooks are still there
 def patch_activation(model, layer, clean, corrupted, channels=None):
     module, kept = model.get_submodule(layer), []
 
@@ -161,7 +161,7 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
 
 # %% returns_the_feature
 # misconception: returns the activation | hint: feat_returns_feature
-# breaks: returns the model's answer
+# breaks: It returns the model's answer
 # edits: channels_ignored
 -        return model(corrupted)
 +        model(corrupted)
@@ -223,7 +223,7 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
 
 # %% switches_to_eval
 # misconception: switches to eval mode, and leaves it so | hint: changes_mode
-# breaks: every module is in the mode that it was in
+# breaks: every module has its old mode
 # edits: picture_channels
  def patch_activation(model, layer, clean, corrupted, channels=None):
 +    model.eval()

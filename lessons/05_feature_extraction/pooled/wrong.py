@@ -27,7 +27,7 @@ def pooled(net, pictures):
 
 # %% hook_stays
 # misconception: leaves the hook there | hint: feat_hook_left
-# breaks: Afterwards no hook of yours is left
+# breaks: Afterwards your hooks are gone
 # edits: handle_by_hand
 -    handle = net.pool.register_forward_hook(keep)
 +    net.pool.register_forward_hook(keep)
@@ -36,7 +36,7 @@ def pooled(net, pictures):
 
 # %% clears_hooks
 # misconception: clears all hooks of the layer | hint: removes_other_hooks
-# breaks: other people's are still there
+# breaks: other people's hooks are still there
 # edits: handle_by_hand
 -    handle.remove()
 +    net.pool._forward_hooks.clear()

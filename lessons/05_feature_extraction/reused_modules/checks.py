@@ -149,6 +149,7 @@ class EveryCall(Check):
             "feat_top_level": told(lambda got: got == [name for name in names if "." not in name]),
             "feat_no_containers": told(lambda got: got == [name for name in names if name != "block"]),
             "feat_alias": {"calls": pairs(calls, 2)},
+            "feat_in_eval_mode": {"calls": pairs(calls_in(self.given(case)[0].eval(), x))},
             "feat_begins": told(lambda got: got == begins),
             "feat_names_only": {"calls": names},
         }

@@ -111,7 +111,7 @@ def record_calls(model, x):
 
 # %% leaves_only
 # misconception: hooks on modules without children only | hint: feat_no_containers
-# breaks: of a module inside the model
+# breaks: of a module inside `model`
 # edits: children_only
 -        for name, child in model.named_children():
 -            handles.append(child.register_forward_hook(partial(keep, name)))
@@ -168,7 +168,7 @@ def record_calls(model, x):
 
 # %% root_included
 # misconception: a hook on the model as well | hint: feat_root_listed
-# breaks: of a module inside the model
+# breaks: of a module inside `model`
 # edits: leaves_only
 -            if len(list(module.children())) == 0:
 -                handles.append(module.register_forward_hook(partial(keep, name)))
@@ -188,3 +188,29 @@ def record_calls(model, x):
 -what_ran = ["enter", "relu", "mix", "relu", "mix", "relu"]
 +predicted = ["enter", "mix", "relu"]
 +what_ran = ["enter", "relu", "mix"]
+
+# %% in_eval_mode
+# misconception: looks at the model in eval mode, whatever its own mode is | hint: feat_in_eval_mode
+# breaks: in its mode
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls = []
+    hooks = {name: lambda m, a, o, name=name: calls.append((name, o.detach().clone())) for name, _ in model.named_modules() if name}
+    with looking_at(model, hooks):
+        model(x)
+    return calls
+
+
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    with ExitStack() as stack:
+        for name, hook in hooks.items():
+            stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
+        model.eval()
+        with torch.no_grad():
+            yield
+    for module, training in modes:
+        module.training = training

@@ -1,4 +1,4 @@
-# nothing to break: Each layer returns one tensor and runs at most once
+# nothing to break: Assume that each layer returns one tensor and runs at most once
 
 # %% children_only
 # misconception: looks among the children | hint: dotted_name
@@ -20,7 +20,7 @@ def safe_features(model, layers, x):
 
 # %% clears_all_hooks
 # misconception: empties the model's dicts of hooks | hint: removes_other_hooks
-# breaks: other people's stay
+# breaks: other people's hooks stay
 def safe_features(model, layers, x):
     features = {}
 
@@ -38,7 +38,7 @@ def safe_features(model, layers, x):
 
 # %% clone_without_detach
 # misconception: takes clone for a cut | hint: feat_graph
-# breaks: requires no gradient
+# breaks: it requires no gradient
 # edits: reference
 -        if not isinstance(output, torch.Tensor):
 -            raise TypeError(f"{name} returned a {type(output).__name__}, not one tensor")
@@ -60,7 +60,7 @@ def safe_features(model, layers, x):
 
 # %% detach_only
 # misconception: takes detach for a copy | hint: feat_alias
-# breaks: Each value stays what the layer returned **at that moment**
+# breaks: Each value is what the layer returned, even if that is overwritten later
 def safe_features(model, layers, x):
     features, handles = {}, []
     try:
@@ -143,7 +143,7 @@ def safe_features(model, layers, x):
 
 # %% one_dict_cleared
 # misconception: one dict for all calls, emptied at each | hint: feat_one_dict
-# breaks: Each value stays what the layer returned **at that moment**
+# breaks: Each value is what the layer returned, even if that is overwritten later
 KEPT = {}
 
 
@@ -204,7 +204,7 @@ def safe_features(model, layers, x):
 
 # %% inference_mode
 # misconception: takes inference mode for a cheaper no_grad | hint: feat_inference
-# breaks: a layer can learn from it
+# breaks: you can train a layer on it
 # edits: no_finally
 -    model(x)
 +    with torch.inference_mode():

@@ -25,7 +25,7 @@ def every_tensor(model, layers, x):
 
 # %% counted_through
 # misconception: counts the tensors through | hint: feat_flat_numbers
-# breaks: under a key that gives its position
+# breaks: a tensor's key gives its position
 def every_tensor(model, layers, x):
     found, handles = {}, []
 

@@ -42,7 +42,7 @@ def looking_at(model, hooks):
 
 # %% clears_all_hooks
 # misconception: empties the dicts of hooks | hint: removes_other_hooks
-# breaks: other people's are still there
+# breaks: other people's hooks are still there
 # edits: children_by_name
 -    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
 +    for name, hook in hooks.items():
@@ -89,7 +89,7 @@ def looking_at(model, hooks):
 
 # %% mode_of_the_model
 # misconception: remembers the model's mode only | hint: feat_one_mode_for_all
-# breaks: each module is in the mode that it was in before
+# breaks: each module has its old mode
 @contextmanager
 def looking_at(model, hooks):
     was_training = model.training
@@ -143,7 +143,7 @@ def looking_at(model, hooks):
 
 # %% recording_left_on
 # misconception: switches autograd on at the end, also where it was off | hint: feat_grad_mode
-# breaks: and so is autograd
+# breaks: autograd its old state
 # edits: eval_only
      model.eval()
 +    torch.set_grad_enabled(False)
@@ -158,7 +158,7 @@ def looking_at(model, hooks):
 
 # %% swallows_the_error
 # misconception: hides the error | hint: feat_error_swallowed
-# breaks: the error reaches the caller
+# breaks: the caller gets that error
 # edits: no_finally
 -    with torch.no_grad():
 -        yield
