@@ -9,9 +9,9 @@
 # %% [markdown]
 # # Five tools made of hooks
 #
-# - **You will do** this: watch a net die, and build five tools that show why, and more.
+# - **You will do** this: watch a net fail, build a tool that shows why, and four other tools.
 # - **You will learn** to make tools that work on any model, or say that they do not.
-# - **You need** lessons 02, 03 and 05. Cells after an exercise need your tool.
+# - **You need** lessons 02, 03 and 05.
 # - **Time** <!-- time and points -->.
 # - **Out of scope** several GPUs, `torch.compile`.
 
@@ -33,8 +33,8 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## Find the layer in which a net breaks
 #
-# This net reads digits. Its loss falls. Then, from one step to the next, the loss is NaN. The **patient** is the net just before
-# its last finite loss, `x` is the batch that kills it:
+# This net reads digits. Its loss falls. Then, from one step to the next, the loss is NaN. The **patient** is the net as it was just
+# before its last finite loss. `x` is the batch that breaks it:
 
 # %%
 scans, answers = scans_of_digits()
@@ -47,22 +47,22 @@ losses += train(copy.deepcopy(patient), scans, answers, batches[109:112])
 print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 
 # %% [markdown]
-# Which layer broke it? Listen in *both* directions: a forward hook can put a tensor hook on the output (lesson 03).
-# `tensors_in(output)` finds all tensors in an output. (In the checks each module returns one tensor.) You build the tool in two steps.
+# Which layer broke it? Look in *both* directions: a forward hook can put a tensor hook on the output (lesson 03). `tensors_in(output)`
+# finds all tensors in an output. (In the checks each module returns one tensor.)
 #
 # ### Exercise: What is wrong with this net?
 #
 # hard · 30 min
 #
-# Write the context manager `gradient_flow_debugger(model)`. It yields a dict of plain data, changes nothing in the model, and removes
-# its hooks, also after an error.
+# Write the context manager `gradient_flow_debugger(model)`. It yields a dict of plain data, changes nothing in the model, and removes its
+# hooks, even after an error.
 #
 # **Step 1** (3 points): where does it break?
 #
 # | key | value |
 # | --- | --- |
 # | `"bad_output"` | name of the first module to *finish* with NaN or infinity in its output, or `None` |
-# | `"bad_gradient"` | name of the first module, in *backward*, with NaN or infinity in the gradient at its output, or `None` |
+# | `"bad_gradient"` | name of the first module, in *backward*, with NaN or infinity in the gradient with respect to its output, or `None` |
 #
 # ```python
 # with gradient_flow_debugger(patient) as report:
@@ -73,19 +73,18 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 # %% nbgrader={"grade": false, "grade_id": "gradient_flow_debugger", "locked": false, "schema_version": 3, "solution": true, "task": false}
 @contextmanager
 def gradient_flow_debugger(model):
-    """Watch a forward and a backward pass of `model` in the block; the yielded dict tells what went wrong where."""
-    # TODO: step 1: register hooks, `yield` the dict, and always remove the hooks.
-    # Step 2, further down: let the hooks look at ReLUs, too, and fill in at the end what `.grad` shows.
+    """Watch a forward and a backward pass of `model` in the block; the yielded dict says what went wrong where."""
+    # TODO: step 1: register hooks, `yield` the dict, and always remove the hooks. Step 2 is further down.
     ### BEGIN SOLUTION
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
-    handles, silent, heard = [], {}, []
+    handles, silent, called = [], {}, []
 
     def see_gradient(name, grad):
         if report["bad_gradient"] is None and not grad.isfinite().all():
             report["bad_gradient"] = name
 
     def see_output(name, module, args, output):
-        heard.append(name)
+        called.append(name)
         for tensor in tensors_in(output):
             if report["bad_output"] is None and not tensor.detach().isfinite().all():  # a checkpoint records what is not detached
                 report["bad_output"] = name
@@ -103,8 +102,8 @@ def gradient_flow_debugger(model):
     finally:
         for handle in handles:
             handle.remove()
-    if not heard:
-        raise RuntimeError("no module of this model was heard: has it run, and is it not a compiled one?")
+    if not called:
+        raise RuntimeError("no hook of this model was called: has it run, and is it not a compiled one?")
     for name, parameter in model.named_parameters():
         if parameter.grad is None:
             report["no_gradient"].append(name)
@@ -115,7 +114,7 @@ def gradient_flow_debugger(model):
 from course import check
 check("gradient_flow_debugger", part="breaks")
 # %% [markdown]
-# Let your tool find the layer in which the patient breaks:
+# In which layer, and in which line, does the patient break?
 
 # %%
 from course.sources import show_source
@@ -127,8 +126,8 @@ if is_written(gradient_flow_debugger, patient):
 show_source(UnitLength, Reader)
 
 # %% [markdown]
-# The output of `embed` is the first to get a bad gradient. So look at what comes next in forward: `UnitLength`. If a row is all
-# zeros, the slope of `sqrt` there is infinite, and infinity times 0 is NaN. The `1e-6` comes too late: it is added after the root.
+# The output of `embed` is the first to get a bad gradient. The module after it in forward made this gradient: `UnitLength`. If a row is
+# all zeros, the slope of `sqrt` there is infinite, and infinity times 0 is NaN. The `1e-6` comes too late: it is added after the root.
 # For a row of zeros, how large is the gradient in each of four versions?
 
 # %%
@@ -145,21 +144,22 @@ for title, way in ways.items():
     print(f"{title:26} largest gradient: {largest:.1e}, times a feature of 0: {largest * 0:.0f}")
 
 # %% [markdown]
-# PyTorch's own `F.normalize` divides by its `eps`, which is 1e-12: the gradient is finite and huge. The weight of `embed` gets it times
-# the features, and those of a blank scan are all 0. So nothing is left of it. For other features, take a larger `eps`.
+# PyTorch's own `F.normalize` divides by its `eps`, which is 1e-12: the gradient is finite and huge. The gradient of `embed.weight` is
+# this times the features, which are all 0 for a blank scan: the product is 0. For other features, take a larger `eps`.
 #
 # ### Step 2: what does not learn?
 #
-# Another fault is silent. Where a ReLU's output is 0, no gradient goes back through it. A **unit** (a feature, or a channel: an index of dimension 1) that is 0 for *every*
-# sample of the batch, at every position, is **dead**. (Inputs here: `(N, features)` or `(N, channels, h, w)`; a ReLU runs once.)
+# Another fault is silent. Where a ReLU's output is 0, no gradient goes back through it. A **unit** is a feature or a channel: one index
+# of dimension 1. It is **dead** in a batch if it is 0 for *every* sample, at every position. (You may assume inputs `(N, features)` or
+# `(N, channels, h, w)`, and that each ReLU runs once.)
 #
 # Go back to your tool, and add three entries (2 points). For the patient, `"dead"` is `{"features.1": 0.0, "features.3": 0.2083}`.
 #
 # | key | value |
 # | --- | --- |
-# | `"dead"` | dict: each `nn.ReLU` → share of its units that are dead |
-# | `"no_gradient"` | list: parameters with `.grad` still `None` after the block |
-# | `"gradient_size"` | dict: each other parameter → mean absolute value of its `.grad` |
+# | `"dead"` | dict: name of each `nn.ReLU` → share of its units that are dead |
+# | `"no_gradient"` | list: names of parameters with `.grad` still `None` after the block |
+# | `"gradient_size"` | dict: name of each other parameter → mean absolute value of its `.grad` |
 
 # %% nbgrader={"grade": true, "grade_id": "test_gradient_flow_debugger_learns", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 from course import check
@@ -167,8 +167,8 @@ check("gradient_flow_debugger", part="learns")
 # %% [markdown]
 # ### A gradient that gets lost on the way
 #
-# The slope of a sigmoid is at most 1/4, so with weights of usual size each of the six sigmoids shrinks the gradient on its way
-# back: the **vanishing gradient**. Here are two untrained nets of seven layers after one backward pass:
+# The slope of a sigmoid is at most 1/4, so with weights of usual size each of the six sigmoids makes the gradient smaller. This is called
+# the **vanishing gradient**. Here are two untrained nets after one backward pass:
 
 # %%
 from course.data import digits
@@ -183,12 +183,9 @@ def deep_net(activation, norm=nn.Identity, scale=1.0):
     layers, width = [], 64
     for _ in range(6):
         layers += [nn.Linear(width, 32), norm(32), activation()]
+        layers[-3].weight.data *= scale
         width = 32
-    net = nn.Sequential(*layers, nn.Linear(32, 10))
-    with torch.no_grad():
-        for p in net.parameters():
-            p.mul_(scale if p.dim() == 2 else 1.0)
-    return net
+    return nn.Sequential(*layers, nn.Linear(32, 10))
 
 
 weights = {}
@@ -199,8 +196,8 @@ for title, kind in {"sigmoid": (nn.Sigmoid,), "BatchNorm, ReLU": (nn.ReLU, nn.Ba
 draw_gradient_flow(weights, title="Two nets, one backward pass each")
 
 # %% [markdown]
-# Less than 1/100,000 of the gradient gets through the sigmoids (the axis is logarithmic). But the weights count, too. How much of
-# the last layer's gradient does the first get, if the nets start with smaller or larger weights?
+# Less than 1/100,000 of the gradient gets through the sigmoids (the axis is logarithmic). But the size of the weights also matters. How
+# large is the first layer's gradient, compared with the last layer's, if the first six start with smaller or larger weights?
 
 # %%
 kinds = {
@@ -221,13 +218,13 @@ for title, (activation, norm) in kinds.items():
         line.append(f"{first / last:.0e}")
     print(f"{title:16}", "  ".join(line))
 # %% [markdown]
-# A ReLU passes on more than a sigmoid, but with small weights it still loses the gradient. With BatchNorm the scale of the
-# weights hardly matters.
+# A ReLU passes on more than a sigmoid, but with small weights it still loses the gradient. With BatchNorm the output does not depend on
+# the weights' scale, so weights 10 times as large get a tenth of the gradient.
 #
 # ### Three faults at once
 #
-# This net has a `UnitLength`, a first layer with only negative weights in 20 of its 32 units (and pixels are never
-# negative), and a last layer that somebody forgot to unfreeze. Does your report show all three?
+# This net has a `UnitLength`, and somebody forgot to unfreeze its last layer. In its first layer, 20 of 32 units have only negative
+# weights, and pixels are never negative. Does your report show all three?
 
 # %%
 blank = x.clone()
@@ -246,12 +243,12 @@ if is_written(gradient_flow_debugger, sick):
     for key, value in report.items():
         print(f"{key:13} {value}")
 # %% [markdown]
-# Layer `2`, before the `UnitLength`, gets the bad gradient; 20 of 32 units are dead; nothing reaches layer `4`. `0.weight` gets no NaN:
-# where the picture is blank, every ReLU is 0 and lets nothing through.
+# Layer `2`, before the `UnitLength`, gets the bad gradient; 20 of 32 units are dead; layer `4` is frozen, so its `.grad` stays `None`.
+# `0.weight` gets no NaN: where the picture is blank, every ReLU is 0 and lets nothing through.
 #
 # ## See where a net looks
 #
-# A net says "3". Did it see the 3, or something beside it? This one was trained with pictures of **one** digit each, and labels that
+# A net says "3". Did it see the 3, or something beside it? This one was trained on pictures that show **one** digit each, and labels that
 # never say where.
 
 # %%
@@ -294,8 +291,8 @@ eye.eval().zero_grad()
 right = (eye(framed[1500:]).argmax(1) == labels[1500:]).float().mean()
 print(f"right on new digits: {right:.0%}")
 # %% [markdown]
-# Its `forward` takes the mean over all positions before the last layer, so it runs on a picture of any size. Here are four digits,
-# and what the net knows of them just before that mean:
+# Its `forward` takes the mean over all positions before the last layer, so it runs on a picture of any size. Here are four digits, and
+# the features that the net computes just before that mean:
 
 # %%
 def board_of(*digits_wanted, skip=0):
@@ -311,8 +308,8 @@ draw_feature_maps({"the picture": board, "features": maps}, title="Each channel 
 # %% [markdown]
 # ### The recipe
 #
-# Which channels support a 3? Ask autograd: *how much would the score of class 3 rise if this channel were a little stronger?*
-# That is a gradient. **Grad-CAM** makes a heat map of it:
+# Which channels support a 3? Ask autograd: *how much would the score of class 3 rise if this channel were a little stronger?* That is a
+# gradient. **Grad-CAM** computes a heat map from it:
 #
 # | step | | shape |
 # | --- | --- | --- |
@@ -322,48 +319,49 @@ draw_feature_maps({"the picture": board, "features": maps}, title="Each channel 
 # | 4 | the sum over the channels of weight times `A` | `(N, h, w)` |
 # | 5 | negative values become 0: they count against the class | `(N, h, w)` |
 #
-# The score is what the model returns, and not its softmax: if the model is sure, the softmax's gradient is nearly 0. The surest picture:
+# The score is what the model returns, and not its softmax: if the model is sure, the softmax's gradient is nearly 0. Here is the picture
+# with the most certain answer:
 
 # %%
 scores = eye(framed[1694:1695])
 for title, value in (("score", scores), ("softmax", scores.softmax(1))):
     (slope,) = torch.autograd.grad(value.max(), scores, retain_graph=True)
-    print(f"{title:8} {value.max():6.3f}   gradient that arrives at the scores, at most: {slope.abs().max():.4f}")
+    print(f"{title:8} {value.max():6.3f}   largest gradient at the scores: {slope.abs().max():.4f}")
 # %% [markdown]
 # ### Two ways to get it wrong
 #
-# The first: keep the layer's output, and nothing else. `features` ends in an in-place ReLU, which overwrites what you keep of the
-# BatchNorm just before it (lesson 05, 'A feature can change after your hook has ended'). The second: call `backward()` just to look.
+# The first is to keep only the layer's output. `features` ends in an in-place ReLU, which overwrites what you keep of the BatchNorm just
+# before it (lesson 05, 'A feature can change after your hook has ended'). The second is to call `backward()` just to look.
 
 # %%
 kept = []
 with eye.features[7].register_forward_hook(lambda module, args, output: kept.append(output)):
     score = eye(board)[0, 3]
-print("kept of the BatchNorm: smallest value", kept[0].min().item(), "  made by", kept[0].grad_fn.name())
+print("the kept BatchNorm output: smallest value", kept[0].min().item(), "  made by", kept[0].grad_fn.name())
 
 score.backward()
-print("parameters with a gradient, just from looking:", sum(p.grad is not None for p in eye.parameters()))
+print("parameters that now have a `.grad`:", sum(p.grad is not None for p in eye.parameters()))
 eye.zero_grad()
 
 (gradient,) = torch.autograd.grad(eye(board)[0, 3], eye.fc.weight)
 print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is still", eye.fc.weight.grad)
 
 # %% [markdown]
-# The kept tensor is the ReLU's now. Two ways out: a tensor hook registered *inside* the forward hook stays with the value at that
-# moment. Or the forward hook keeps a tensor of its own and returns a clone for the model to use. And
+# The kept tensor now holds the ReLU's output. To avoid this, register a tensor hook *inside* the forward hook: it gets the gradient of
+# the value at that moment. Or keep a tensor of your own there, and return a clone for the model to use. And
 # `torch.autograd.grad(score, tensor)` leaves every `.grad` alone.
 #
 # ### Exercise: Grad-CAM
 #
 # medium · 20 min
 #
-# Write `grad_cam(model, layer, x, targets)`, which returns the heat maps of steps 1 to 5, not scaled, shape `(N, h, w)`. `layer` is a dotted name,
-# of a layer that runs once and returns a new tensor, not its input.
+# Write `grad_cam(model, layer, x, targets)`, which returns the heat maps of steps 1 to 5, not scaled, shape `(N, h, w)`. `layer` is the
+# dotted name of a layer that runs once and returns a new tensor, not its input.
 #
-# - Each picture is independent, with its own class in `targets`.
-# - `A` is what the layer returned, also if a later layer overwrites it in place.
+# - Each picture has its own class in `targets`, and no other picture changes its map.
+# - `A` is what the layer returned, even if a later layer overwrites it in place.
 # - It also works on a frozen model, with an `x` that requires no gradient.
-# - Afterwards your hooks are gone, also after an error, and every `.grad`, `requires_grad` and mode is as it was.
+# - Afterwards your hooks are gone, even after an error, and every `.grad`, `requires_grad` and mode is as it was.
 #
 # ```python
 # grad_cam(eye, "features", torch.stack([scan, scan]), torch.tensor([3, 7])).shape     # two maps, (2, h, w)
@@ -371,7 +369,7 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 
 # %% nbgrader={"grade": false, "grade_id": "grad_cam", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def grad_cam(model, layer, x, targets):
-    """Where in each picture of `x` the layer finds what speaks for the class in `targets`: heat maps, (N, h, w)."""
+    """Where in each picture of `x` the layer finds what supports the class in `targets`: heat maps, (N, h, w)."""
     # TODO: catch the layer's output and its gradient, then follow the recipe.
     ### BEGIN SOLUTION
     if any(module.training for module in model.modules()):
@@ -397,17 +395,17 @@ def grad_cam(model, layer, x, targets):
 from course import check
 check("grad_cam")
 # %% [markdown]
-# Ask the net for the 3, then for the 7.
+# Where does the net see a 3, and where a 7?
 
 # %%
 heats = {digit: grad_cam(eye, "features", board, torch.tensor([digit])) for digit in (3, 7)}
-titles = {digit: f"What speaks for {digit}" for digit in heats}
+titles = {digit: f"What supports a {digit}" for digit in heats}
 written = heats[3] is not None
 row = (draw_heat(board, heats[digit], title) for digit, title in titles.items())
 beside(*row) if written else print("grad_cam is not written yet")
 # %% [markdown]
-# A heat map nearly always shows something, so people believe it. Measure instead: on 20 boards, how much of a digit's heat lies on
-# its quarter? Step 5 can leave an empty map, all zeros: it does not count. Nets that know nothing should score about 25%.
+# A heat map nearly always shows something, so people believe it. Measure instead, on 20 boards: which share of the heat for a digit lies
+# on the quarter with this digit? Empty maps, all zeros after step 5, do not count. Untrained nets should score about 25%.
 
 # %%
 def heat_on_the_digit(net):
@@ -425,26 +423,24 @@ torch.manual_seed(0)
 for title, nets in {"trained": [eye], "10 untrained": [DigitNet() for _ in range(10)]}.items():
     if written:
         shares, empty = zip(*map(heat_on_the_digit, nets), strict=True)
-        average = sum(shares) / len(shares)
-        print(f"{title:12} {min(shares):.0%} to {max(shares):.0%}, on average {average:.0%}; empty maps of 80:", *empty)
+        print(f"{title:12} on average {sum(shares) / len(shares):.0%}; empty maps of 80:", *empty)
 # %% [markdown]
-# On average, nets that know nothing are at chance, so the measure works.
+# On average, untrained nets score 25%, so the measure works.
 #
 # ## Further
 #
-# The core path ends here. Three parts follow, each complete in itself:
+# The core path ends here. Your two tools meet models from practice, then three parts follow:
 #
 # - *Train without holding all gradients* (30 minutes).
 # - *One gradient for each sample* (45 minutes): which scan broke the patient?
 # - *What is the memory full of?* (40 minutes)
 #
-# ## The debugger on models from work
+# ## The debugger on models from practice
 #
-# - In a ResNet-18 all ReLUs work in place, and all but the first run twice. An LSTM returns tuples, `Wrapped` a **dataclass**.
+# - In a ResNet-18 all ReLUs work in place, and all but the first run twice. An LSTM returns tuples, `Wrapped` returns a **dataclass**.
 #   The Transformer computes in half precision (**autocast**).
-# - A **checkpoint** runs its part once more in backward, and wants the same operations recorded both times. What a hook
-#   computes from `tensor.detach()` is not recorded.
-# - A compiled model that has run may ignore new hooks (lesson 07): a good tool says that no hook has run.
+# - A **checkpoint** runs a part of the model again in backward. Autograd must record the same operations both times. What a hook computes
+#   from `tensor.detach()` is not recorded.
 
 # %%
 from dataclasses import dataclass
@@ -499,14 +495,14 @@ watched("checkpoint, dataclass", wrapped, lambda: wrapped(torch.randn(3, 16)))
 watched("a model that never ran", nn.Linear(4, 3), lambda: wrapped(torch.randn(3, 16)))
 
 # %% [markdown]
-# One weight of the LSTM is NaN. The layer's name is `''`: it is all of the model. An error in another model comes from your
-# tool: it breaks what it should only watch. In the last line no hook runs: there an error is right.
+# One weight of the LSTM is NaN. The LSTM is the whole model, so its name is `''`. In the last line no hook runs, as in a compiled model
+# (lesson 07): your tool should raise an error. An error in any other line is a fault of the tool.
 #
-# ## Grad-CAM at work
+# ## Grad-CAM in practice
 #
-# **CAM**, the predecessor, needs no autograd: where a net ends in a mean and one linear layer, CAM uses this
-# layer's weights; Grad-CAM's weight is CAM's divided by the number of positions. A ResNet block runs one ReLU twice; the second output
-# is its own. Does your tool agree with both?
+# **CAM**, the predecessor, needs no autograd: if a net ends in a mean and one linear layer, CAM uses the weights of this layer. Each
+# weight of Grad-CAM is CAM's, divided by the number of positions. A ResNet block runs one ReLU twice; the ReLU's second output is also
+# the block's. Does your tool give the same map as CAM, and the same map for block and ReLU?
 
 # %%
 torch.manual_seed(0)
@@ -527,13 +523,14 @@ except ValueError as error:
     print("in training mode:", error)
 
 # %% [markdown]
-# If the two maps differ, your tool has mixed two calls: the *last* output and the *first* gradient. In training mode a BatchNorm
-# mixes the pictures of a batch, and each forward moves its running statistics: a tool that only looks should refuse.
+# If the two maps differ, your tool has mixed two calls: the *last* output and the *first* gradient. In training mode a BatchNorm mixes
+# the pictures of a batch, and each forward changes its running statistics: your tool should raise an error.
 #
 # ## Train without holding all gradients
 #
-# Between backward and `zero_grad()` the gradients of **all** parameters are in memory, as large as the model itself. But SGD or
-# Adam could treat each parameter as soon as its gradient is there, and throw the gradient away. Which hook comes at the right moment?
+# Between backward and `zero_grad()` the gradients of **all** parameters are in memory. They need as much memory as the parameters. But
+# SGD or Adam could update each parameter as soon as its gradient is there, and throw the gradient away. Which hook comes at the right
+# moment?
 
 # %%
 torch.manual_seed(0)
@@ -559,8 +556,8 @@ for name, parameter in net.named_parameters():
 net(torch.randn(3, 4)).sum().backward()
 # %% [markdown]
 # The tensor hook comes too early, the post-accumulate hook (lesson 02) at the right moment. Is it safe to change a weight in the middle
-# of backward? Yes, if *autograd knows* each use: once the gradient is complete, backward has finished with all of them. The
-# hooks of the shared weight run once.
+# of backward? Yes, if forward's graph connects each use of the weight to it: once its gradient is complete, this backward no longer needs
+# the weight. The hooks of the shared weight run once.
 #
 # ### Exercise: Optimizer in backward
 #
@@ -568,10 +565,11 @@ net(torch.randn(3, 4)).sum().backward()
 #
 # Write the context manager `OptimizerInBackward(model, make_optimizer)`; `make_optimizer` makes an optimizer for a list of parameters.
 #
-# - After each backward in the block, the parameters are as in an ordinary loop, with any optimizer that updates each parameter on its own.
-# - A parameter takes its step as soon as its gradient is complete, and `.grad` becomes None at once.
-# - Frozen parameters stay as they are, and a shared one takes one step.
-# - After the block, also after an error, backward is as usual.
+# - After each backward in the block, the parameters are equal to those of an ordinary loop, with any optimizer that updates each
+#   parameter on its own.
+# - The optimizer updates a parameter as soon as its gradient is complete, and `.grad` becomes None immediately.
+# - Frozen parameters stay as they are, and a shared one is updated once.
+# - After the block, even after an error, backward works as before.
 #
 # ```python
 # with OptimizerInBackward(model, partial(torch.optim.SGD, lr=0.1, momentum=0.9)):
@@ -581,10 +579,7 @@ net(torch.randn(3, 4)).sum().backward()
 
 # %% nbgrader={"grade": false, "grade_id": "optimizer_in_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class OptimizerInBackward:
-    """Within the block, each backward of `model` takes the optimizer's steps, too, and releases each gradient at once.
-
-    `make_optimizer(parameters)` makes an optimizer for a list of parameters.
-    """
+    """Within the block, each backward of `model` updates its parameters, too, and releases each gradient immediately."""
 
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -592,7 +587,7 @@ class OptimizerInBackward:
         self.optimizers = {}
 
     def __enter__(self):
-        # TODO: let each parameter take its step when its gradient is complete.
+        # TODO: update each parameter when its gradient is complete.
         ### BEGIN SOLUTION
         def step(parameter):
             self.optimizers[parameter].step()
@@ -656,24 +651,29 @@ for way in ("backward, then step", "step in backward"):
 print("The parameters after ten steps are equal, bit for bit:", torch.equal(*results))
 draw_memory(bars, title="A net in training: what the model and its optimizer need")
 # %% [markdown]
-# It has a price: you cannot clip by the norm of *all* gradients, or add up gradients of several batches. And it is not safe with every
-# model. If forward also uses `weight.detach()`, backward may still need the old value:
+# But you cannot clip by the norm of *all* gradients, or add up gradients of several batches. And if forward's graph does not connect a
+# use of the weight to it, backward may still need the old value:
 
 # %%
 class Twice(nn.Module):
-    """Uses one weight twice, and the first time without its history."""
+    """Uses one weight twice; the graph does not connect the first use to it."""
 
-    def __init__(self, cut):
+    def __init__(self, use):
         super().__init__()
-        self.first, self.weight, self.cut = nn.Linear(3, 3), Parameter(torch.randn(3, 3)), cut
+        self.first, self.weight, self.use = nn.Linear(3, 3), Parameter(torch.randn(3, 3)), use
 
     def forward(self, x):
-        return (self.first(x) @ self.cut(self.weight)) @ self.weight
+        return self.use(self.first(x), self.weight) @ self.weight
 
 
-for title, cut in {"weight.detach()": torch.detach, "weight.data": lambda weight: weight.data}.items():
+uses = {
+    "weight.detach()": lambda x, weight: x @ weight.detach(),
+    "weight.data": lambda x, weight: x @ weight.data,
+    "a reentrant checkpoint": lambda x, weight: checkpoint(lambda x: x @ weight, x, use_reentrant=True),
+}
+for title, use in uses.items():
     torch.manual_seed(0)
-    model, x = Twice(cut), torch.randn(4, 3)
+    model, x = Twice(use), torch.randn(4, 3)
     model(x).sum().backward()
     wanted = model.first.weight - 0.1 * model.first.weight.grad
     model.zero_grad()
@@ -685,8 +685,9 @@ for title, cut in {"weight.detach()": torch.detach, "weight.data": lambda weight
     except RuntimeError as error:
         print(f"{title}: RuntimeError: {str(error)[:86]} ...")
 # %% [markdown]
-# `detach()` shares the weight's version counter, so autograd notices the change and stops. `.data` has a counter of its own, and the
-# result is silently wrong. And the patient? Cured, it survives the training, even the blank scan:
+# `detach()` shares the weight's version counter, so autograd notices the change and stops. `.data` has a counter of its own; a reentrant
+# checkpoint (lesson 07) connects the weight only in backward. Both are silently wrong. And the patient? With `SoundUnitLength` it learns,
+# even with the blank scan:
 
 # %%
 torch.manual_seed(0)
@@ -703,9 +704,9 @@ print(f"right on new digits: {right:.0%}")
 # %% [markdown]
 # ## One gradient for each sample
 #
-# `weight.grad` holds one gradient for the whole batch. Which sample broke the patient? And *differential privacy* limits what each
-# sample may contribute. A forward hook sees a `Linear` layer's input, a tensor hook on its
-# output the gradient that arrives there. Both have one row for each sample.
+# `weight.grad` holds one gradient for the whole batch. To find the sample that broke the patient, you need one for each sample.
+# *Differential privacy* needs them, too: it limits the contribution of each sample. A forward hook sees the input of a `Linear` layer, a
+# tensor hook on its output sees the gradient of that output. Input and gradient have one row for each sample.
 
 # %%
 torch.manual_seed(0)
@@ -720,32 +721,34 @@ def look(module, args, output):
 
 with layer.register_forward_hook(look):
     F.cross_entropy(layer(x), y).backward()
-print("input", tuple(seen["input"].shape), "  gradient at the output", tuple(seen["grad"].shape))
+print("input", tuple(seen["input"].shape), "  gradient of the output", tuple(seen["grad"].shape))
 print("weight.grad", tuple(layer.weight.grad.shape), "- no trace of the 4 samples")
 
-loss_alone = F.cross_entropy(layer(x[2:3]), y[2:3])  # sample 2 on its own
+loss_alone = F.cross_entropy(layer(x[2:3]), y[2:3])  # sample 2 alone
 (alone,) = torch.autograd.grad(loss_alone, layer.weight)
 outer = torch.outer(seen["grad"][2], seen["input"][2])
-print("gradient of sample 2 on its own:", alone.flatten())
+print("gradient of sample 2 alone:     ", alone.flatten())
 print("outer product of its two rows:  ", outer.flatten())
 # %% [markdown]
-# A sample's weight gradient is the **outer product** of two rows, its row of the output's gradient and its row of the input; its
-# bias gradient is the first of them.
+# Take a sample's row of the output's gradient, and its row of the input. Its weight gradient is the **outer product** of the two rows,
+# its bias gradient is the first row.
 #
-# Not quite: sample 2 on its own gives 4 times the outer product. `cross_entropy` takes the **mean** over the batch of 4, so what flows
-# back is already a quarter. Your tool's user must say whether the loss is a mean.
+# This is not quite right: the gradient of sample 2 alone is 4 times the outer product. `cross_entropy` takes the **mean** over the batch
+# of 4, so what flows back is already a quarter. Your tool's user must say whether the loss is a mean.
 #
 # ### Exercise: Per-sample gradients
 #
 # hard · 30 min · further
 #
-# Write the context manager `PerSampleGradients(model, reduction="mean")`, around one forward and one backward. Linear layers get inputs `(N, d)`; none is frozen.
+# Write the context manager `PerSampleGradients(model, reduction="mean")`. Its block contains one forward and one backward. You may assume
+# that Linear layers get inputs `(N, d)`, and that none is frozen.
 #
-# - `gradients` is a dict from the names in `named_parameters()` of all weights and biases of `nn.Linear` layers, at any depth, to the gradients of **each sample's own loss**.
+# - `gradients` is a dict. Its keys are the names in `named_parameters()` of all weights and biases of `nn.Linear` layers, at any depth,
+#   its values the gradients of **each sample's own loss**.
 # - `reduction` says whether the loss is the `"mean"` or the `"sum"` over the samples.
 # - A layer may run more than once in a forward: then a sample's gradient is the sum over the calls.
-# - `.grad` is as without the tool.
-# - After the block, also after an error, its hooks are gone.
+# - `.grad` is the same as without the tool.
+# - After the block, even after an error, its hooks are gone.
 #
 # ```python
 # with PerSampleGradients(model) as per_sample:
@@ -755,11 +758,7 @@ print("outer product of its two rows:  ", outer.flatten())
 
 # %% nbgrader={"grade": false, "grade_id": "per_sample_gradients", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class PerSampleGradients:
-    """Within the block, one forward and backward of `model` leave each sample's gradients in `gradients`.
-
-    `gradients` maps the names of the weights and biases of all Linear layers to tensors of shape (N, *parameter.shape).
-    `reduction` says whether the loss is the "mean" or the "sum" over the N samples.
-    """
+    """`gradients` maps the names of Linear layers' weights and biases to tensors (N, *parameter.shape)."""
 
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -781,7 +780,7 @@ class PerSampleGradients:
             if args[0].dim() < 2:
                 raise ValueError("PerSampleGradients needs inputs whose first dimension is the samples'")
             if output.requires_grad:
-                # The hook on this call's output knows this call's input, however often the layer is called.
+                # Each call's hook knows the input of that call.
                 output.register_hook(partial(collect, layer, args[0].detach()))
 
         def collect(layer, x, grad):
@@ -811,7 +810,7 @@ class PerSampleGradients:
 from course import check
 check("per_sample_gradients")
 # %% [markdown]
-# First the patient: which of the 32 scans of its last batch broke it?
+# Which of its last 32 scans broke the patient?
 
 # %%
 patient.train().zero_grad()
@@ -858,11 +857,11 @@ draw_digits(
     title=f"The 20 largest gradients of 1,000: {len(found)} of them belong to the 20 wrong labels",
 )
 # %% [markdown]
-# To find wrong labels, each sample's loss is enough, without hooks. Norms are needed where each sample's part is to be limited.
+# To find wrong labels, each sample's loss is enough, without hooks. You need the norms to limit the contribution of each sample.
 #
 # ### Other models
 #
-# No check asks for this. A Transformer's inputs have the shape `(N, T, d)`: a sample's gradient is the sum over its `T` words. A frozen
+# No check tests this. A Transformer's inputs have the shape `(N, T, d)`: a sample's gradient is the sum over its `T` words. A frozen
 # parameter has no entry. Which parameters get one, and does the mean over the samples equal `.grad`?
 
 # %%
@@ -905,13 +904,13 @@ compared("tied Embedding", language, lambda model: model(torch.arange(8).reshape
 with torch.autocast("cpu"):
     compared("half precision", copy.deepcopy(tied), lambda model: model(rows).pow(2).mean())
 # %% [markdown]
-# Samples are dimension 0 here. A tool cannot see that dimension 0 is time, `(T, N, d)`: it returns `T` "samples", silently.
-# An Embedding that shares its weight with a Linear layer adds a part that no hook on the Linear layer sees: there an error is right.
+# Samples are dimension 0 here. If dimension 0 is time, `(T, N, d)`, a tool cannot notice: it returns `T` "samples" without an error. An
+# Embedding that shares its weight with a Linear layer adds a part that no hook on the Linear layer sees: your tool should raise an error.
 # Attention's `out_proj` is never called, and has no entry.
 #
 # ### Without hooks: `vmap`
 #
-# What if a layer has no formula yet? `torch.func` needs none: `grad` makes a function that returns the gradient of one
+# What can you do for a layer without a known formula? `torch.func` needs none: `grad` makes a function that returns the gradient of one
 # sample, `vmap` runs it for all samples at once. Are the gradients the same, and what do they cost on your machine?
 
 # %%
@@ -962,26 +961,25 @@ times = [milliseconds(run) for run in (plain, hooks, by_vmap)] + [50 * milliseco
 print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms".format(*times))
 
 # %% [markdown]
-# The same but for rounding. Both cost several backwards: they write 1,000 gradients.
+# The gradients are equal, except for rounding. Hooks and `vmap` take as long as many backward passes: they write 1,000 gradients.
 #
 # ### In your own words: Whose gradient is it?
 #
 # 5 min
 #
-# `PerSampleGradients` is correct for the nets of this lesson. A colleague puts a `BatchNorm1d` between the layers, in training
-# mode, and finds: the sum over the samples is still right, but the "gradient of sample 2" changes if he replaces sample 5. "Then
-# your tool has a bug: I have not touched sample 2."
+# A colleague uses `PerSampleGradients` on a net with a `BatchNorm1d` in training mode. The sum over the samples is still right, but the
+# "gradient of sample 2" changes if he replaces sample 5. He says: "Your tool has a bug: I have not touched sample 2."
 #
 # Is it a bug? Say what the outer product of sample 2's rows assumes about the other samples, and what the batch norm does to that.
 # What could he mean by "the gradient of sample 2", and could another tool compute that? What would you tell him to change? (A person reads your answer, no check does.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_own_gradient", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
-# It is no bug of the tool: with a batch norm in training mode "the gradient of sample 2" does not exist. The normalisation uses
-# mean and variance of the whole batch, so the loss of sample 2 depends on sample 5, and sample 5's on sample 2. The outer product
-# of a sample's rows is its own gradient only where the rows do not meet on the way: then the gradient that arrives at row 2
-# comes from sample 2's loss alone. Here it holds parts of all losses. Running sample 2 on its own computes something else. In
-# eval mode the statistics are constants and it is right again; or use a norm within the sample, such as `LayerNorm`.
+# It is no bug of the tool: with a batch norm in training mode "the gradient of sample 2" does not exist. The normalisation uses mean and
+# variance of the whole batch, so the loss of sample 2 depends on sample 5, and sample 5's on sample 2. The outer product of a sample's
+# rows is its own gradient only where the rows do not meet on the way: then the gradient that arrives at row 2 comes from sample 2's loss
+# alone. Running sample 2 alone computes something else. In eval mode the statistics are constants and it is right again; or use a norm
+# within the sample, such as `LayerNorm`.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: with batch statistics the samples' losses depend on each other, so the question itself has no answer in training
@@ -995,9 +993,8 @@ print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms
 # %% [markdown]
 # ## What is the memory full of?
 #
-# Training holds parameters, gradients, the optimizer's state, and what autograd **saves** for backward: the part that grows with the
-# batch. *Where* do those bytes (lesson 02) come from? Hooks for saved tensors see no layer; module hooks see a
-# layer begin and end. Together:
+# Training holds parameters, gradients, the optimizer's state, and what autograd **saves** for backward. *Where* do those bytes (lesson
+# 02) come from? Hooks for saved tensors see no layer; module hooks see a layer begin and end. Use them together:
 
 # %%
 torch.manual_seed(0)
@@ -1030,21 +1027,22 @@ for handle in handles:
 # its result, and layer `2` saves its input: one storage of 96 bytes, which layer `1` saved first. And `(8, 2)` is a view of layer
 # `2`'s weight. So of the 328 bytes **168** count: 48 in layer `0`, 96 in layer `1`, and 24 outside of all layers, in the loss.
 #
-# Modules are nested: `''` is the net itself. What is saved goes to the **innermost** module that has begun and not ended.
+# Modules are nested: `''` is the net itself. A saved tensor counts for the **innermost** module that has begun and not ended.
 #
-# You recognise a storage by its address (lesson 02, 'Counting memory'), as long as the graph lives: freed addresses are reused.
+# You recognise a storage by its address (lesson 02, 'Counting memory'), as long as the graph lives. Later, another storage may get it.
 # %% [markdown]
 # ### Exercise: Activation memory
 #
 # hard · 30 min · further
 #
-# Write the context manager `ActivationMemory(model)`, around one forward.
+# Write the context manager `ActivationMemory(model)`. Its block contains one forward.
 #
 # - `bytes` says how many bytes autograd has saved for backward: each storage once and in full, without those of the parameters.
-# - `by_layer` says where, under the names in `named_modules()`: a storage counts for the innermost module running when it is first saved, or for `""` if none is running.
-# - Backward, after the block, gives the same gradients.
+# - `by_layer` says where, under the names in `named_modules()`: a storage counts for the innermost module that is running when it is
+#   first saved, or for `""` if none is running.
+# - Backward, after the block, gives the same gradients as without the tool.
 # - It copies no tensor and keeps none alive: once the graph is gone, so are the saved tensors.
-# - After the block, also after an error, its hooks are gone and nothing is counted.
+# - After the block, even after an error, its hooks are gone and nothing is counted.
 #
 # ```python
 # with ActivationMemory(model) as memory:
@@ -1055,11 +1053,7 @@ for handle in handles:
 
 # %% nbgrader={"grade": false, "grade_id": "activation_memory", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class ActivationMemory:
-    """After the block, `bytes` is the size of what autograd saved in it for backward, `by_layer` says where.
-
-    Each storage counts once and in full, for the innermost module that is running when it is saved for the first time;
-    those of `model`'s parameters do not count.
-    """
+    """After the block, `bytes` is the size of what autograd saved in it for backward, `by_layer` says where."""
 
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -1108,7 +1102,7 @@ class ActivationMemory:
 from course import check
 check("activation_memory")
 # %% [markdown]
-# Your tool on a small convolutional net. Compare what each layer owns with what it saves.
+# Compare what each layer of a small convolutional net owns with what it saves.
 
 # %%
 from course.pictures.memory import draw_memory
@@ -1144,8 +1138,8 @@ for name, layer in net.named_modules():
 bars["loss"] = {"parameters": 0, "saved for backward": memory.by_layer.get("", 0)}
 draw_memory(bars, title="What owns the parameters, what fills the memory")
 # %% [markdown]
-# The large maps of the early layers fill the memory. Do not blame the ReLUs: a map is saved by two layers, as the result of one and
-# the input of the next, and counts for the one that saves it *first*. What if there were other activations, or none?
+# The large maps of the early layers fill the memory. Do not blame the ReLUs: two layers save the same map, one as its result, the next as
+# its input. The map counts for the layer that saves it *first*. What if there were other activations, or none?
 
 # %%
 for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)):
@@ -1156,8 +1150,9 @@ for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)
     saved = [memory.by_layer.get(name, 0) // 1024 for name in ("0.0", "0.1", "0.2", "0.3", "1")]
     print(f"{kind:14} {memory.bytes // 1024:5} KiB   of these in Conv, {kind}, Conv, {kind}, MaxPool: {saved}")
 # %% [markdown]
-# With no activation the total is the same, but maps count for the next layer. A GELU needs its *input* for backward, while the next
-# layer needs its result, so both are kept. An in-place ReLU saves nothing here: that output was not kept anyway.
+# Without activations the total is the same, but the next layer is the first to save the map. A GELU needs its *input* for backward, while
+# the next layer needs its result, so both are kept. An in-place ReLU does not reduce the memory here: it overwrites the convolution's
+# output, which autograd does not keep anyway.
 #
 # What helps? `checkpoint` saves only what goes into a part of the net, and computes the rest again in backward:
 
@@ -1217,24 +1212,25 @@ for layers in (4, 1):
 draw_memory(bars, title="Six ways to run a forward")
 
 # %% [markdown]
-# What is saved grows with the batch, parameters and gradients do not. A checkpoint trades time for memory; in backward, one part
-# at a time is in memory again, which its bar does not show. Frozen layers at the beginning of a net save nothing. *After* one that
-# learns, frozen convolutions and activations save as before; a frozen Linear layer no longer keeps its input.
+# What is saved grows with the batch, parameters and gradients do not. A checkpoint needs less memory, but more time. In backward, what
+# one part saves is in memory again; its bar does not show this. Frozen layers at the beginning of a net save nothing. If a frozen layer
+# comes *after* one that learns, its kind decides: convolutions and activations save as before, a Linear layer no longer keeps its input.
 #
 # ## What you take with you
 #
 # Before you give a hook tool to a colleague:
 #
-# - **Which models?** Nested, in-place operations, frozen in part, tied weights, a layer used twice, outputs that are tuples, half
-#   precision. For the others: an error that says so.
-# - **Is all as before?** Check hooks, `.grad`, mode, random generator, also after an error.
+# - **Which models?** Does it work with nested and partly frozen models, in-place operations, tied weights, a layer used twice, outputs
+#   that are tuples, half precision? For others, raise an error.
+# - **Is everything as before?** Check hooks, `.grad`, mode, random generator, even after an error.
 # - **Is it right?** Compare with autograd on a copy without hooks.
 #
 # ## Where to go on
 #
-# - [Captum](https://captum.ai): Grad-CAM and many other attributions, with signed maps.
-# - [Step in backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html): with memory over time.
-# - [Opacus](https://opacus.ai): per-sample gradients of many layers, and clipping that needs only their norms.
+# - [Captum](https://captum.ai): Grad-CAM and many other attributions.
+# - [Step in backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html): shows the memory over
+#   time.
+# - [Opacus](https://opacus.ai): per-sample gradients of many layers.
 #
 # ### When this notebook is graded
 #

@@ -9,9 +9,9 @@
 # %% [markdown]
 # # Hooks in real training
 #
-# - **You will do** this: make hooks that stay correct in compiled, checkpointed, scaled and distributed training.
+# - **You will do** this: make hooks that stay correct with `torch.compile`, checkpoints, a `GradScaler` and several processes.
 # - **You will learn** what a hook sees there, and what it never sees.
-# - **You need** lessons 02 to 04; for *Further* 06, too.
+# - **You need** lessons 02 to 04; for *Further* also 06.
 # - **Time** <!-- time and points -->.
 # - **Out of scope** GPUs: all cells of this lesson use a CPU.
 
@@ -35,8 +35,8 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # ## A watcher that finds nothing wrong
 #
 # The net of lesson 03 dies in training. Here it is compiled by
-# [`torch.compile`](https://docs.pytorch.org/docs/stable/generated/torch.compile.html), to be fast (the first call takes some
-# seconds). Then two forward hooks tell which ReLUs output only zeros:
+# [`torch.compile`](https://docs.pytorch.org/docs/stable/generated/torch.compile.html). Then a *watcher*, a tool that only looks, uses two
+# forward hooks to find the ReLUs that output only zeros:
 
 # %%
 from course.data import digit_batches
@@ -80,17 +80,19 @@ print("dead ReLUs:", dead_relus(net, pictures))
 # ### Exercise: A watcher that reports silence
 # easy · 6 min
 #
-# Write `features(model, layers, x)`. It calls `model(x)` once, and returns a dict: for each name in `layers` the output of that
-# module. If a hook was never called, `features` raises a `RuntimeError`; its text names exactly the layers that were not heard.
-# An error of the model comes out. Afterwards, also after an error, none of its hooks is left.
+# Write `features(model, layers, x)`. It calls `model(x)` once, and returns a dict: for each name in `layers` the output of that module.
+#
+# - If a layer's hook was never called, `features` raises a `RuntimeError`; its message names exactly these layers.
+# - It does not catch an error of the model.
+# - Afterwards, even after an error, none of its hooks is left.
 #
 # ```python
-# features(net, ["2", "4"], pictures)  # RuntimeError: not heard: 2, 4
+# features(net, ["2", "4"], pictures)  # RuntimeError: not called: 2, 4
 # ```
 
 # %% nbgrader={"grade": false, "grade_id": "features_or_error", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def features(model, layers, x):
-    """The outputs of these layers in one run of the model, or an error that names those that were not heard."""
+    """The outputs of these layers in one run of the model, or an error that names those that were not called."""
     ### BEGIN SOLUTION
     found = {}
 
@@ -103,7 +105,7 @@ def features(model, layers, x):
         model(x)
     silent = [name for name in layers if name not in found]
     if silent:
-        raise RuntimeError(f"not heard: {', '.join(silent)}")
+        raise RuntimeError(f"not called: {', '.join(silent)}")
     return found
     ### END SOLUTION
 
@@ -112,7 +114,7 @@ from course import check
 check("features_or_error")
 
 # %% [markdown]
-# Now your watcher, on the same net:
+# Now run your watcher on the same net:
 
 # %%
 try:
@@ -122,13 +124,13 @@ except RuntimeError as error:
 print("dead ReLUs of the uncompiled net:", dead_relus(net._orig_mod, pictures))
 
 # %% [markdown]
-# Compiled code is made in the first call, and again if something that it *guards* changes, such as the batch size. Which hooks
-# does the second call run, if they came before the first (early) or after it (late)? The third column adds an early **sentinel**:
-# a hook of that kind, there too, that does nothing.
+# Code is compiled in the first call, and again if one of its *guards*, facts such as the batch size, has changed. A hook is *early* if
+# you register it before the first call, else *late*. Which hooks does the second call run? The third column adds an early **sentinel**: a
+# hook of the same kind that does nothing.
 
 # %%
-def heard(kind, late=False, sentinel=False, batch=4):
-    """How often a hook of this kind runs in the second call of a compiled net."""
+def count(kind, late=False, sentinel=False, sizes=(4, 4)):
+    """How many times a hook of this kind runs in the last call of a compiled net."""
     torch._dynamo.reset()
     net, calls = nn.Sequential(nn.Linear(3, 3), nn.ReLU()), []
     register = getattr(net[1] if hasattr(net[1], kind) else net[0].weight, kind)
@@ -137,46 +139,33 @@ def heard(kind, late=False, sentinel=False, batch=4):
         register(lambda *_: None)
     if not late:
         register(lambda *_: calls.append(kind))
-    compiled(torch.ones(4, 3)).sum().backward()
+    for size in sizes[:-1]:
+        compiled(torch.ones(size, 3)).sum().backward()
     if late:
         register(lambda *_: calls.append(kind))
     calls.clear()
-    compiled(torch.ones(batch, 3)).sum().backward()
+    compiled(torch.ones(sizes[-1], 3)).sum().backward()
     return len(calls)
 
 
 print(f"{'':35} early  late  sentinel, late")
 for what in ("forward_hook", "full_backward_hook", "hook", "post_accumulate_grad_hook"):
     kind = f"register_{what}"
-    print(f"{kind:35} {heard(kind)}      {heard(kind, late=True)}     {heard(kind, late=True, sentinel=True)}")
-print("a late forward hook, and another batch size:", heard("register_forward_hook", late=True, batch=6))
+    print(f"{kind:35} {count(kind)}      {count(kind, late=True)}     {count(kind, late=True, sentinel=True)}")
+for sizes in ((4, 6), (4, 6, 8)):
+    print("late forward hook, batch sizes", sizes, count("register_forward_hook", late=True, sizes=sizes))
 
 # %% [markdown]
-# An **empty** set of hooks is not guarded, a non-empty one is. So with a sentinel, a module also calls late hooks of that kind.
-# Hooks on parameters belong to autograd. A new batch size, as at an epoch's end, makes new code, which calls the late hook.
+# An **empty** set of hooks is not guarded, a non-empty one is. So with a sentinel, a module also calls late hooks of that kind. Autograd
+# calls the hooks on parameters, early or late. A second batch size makes new code, which calls the late hook. A third one does not: that
+# code takes many sizes.
 #
-# In eval mode, with `batch_first=True` and if no gradient is wanted, a layer of a `TransformerEncoder` may take a *fast path*: it
-# reads the weights of its modules, and calls none of them. What does a global hook hear, before and after one of them gets a hook?
-
-# %%
-encoder, tokens = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2).eval(), torch.randn(1, 5, 8)
-names, calls = {module: name for name, module in encoder.named_modules()}, []
-with torch.no_grad(), nn.modules.module.register_module_forward_hook(lambda module, args, output: calls.append(names[module])):
-    encoder(tokens)
-    print(len(names), "modules, heard:", calls)
-    calls.clear()
-    with encoder.layers[0].linear1.register_forward_hook(lambda module, args, output: None):
-        encoder(tokens)
-print("with a hook on layers.0.linear1:", calls)
-
-# %% [markdown]
-# Layer 0 has left the fast path, layer 1 has not: looking has changed which code runs.
-#
-# ## What runs twice is heard twice
+# ## What runs twice calls its hooks twice
 #
 # A [*checkpoint*](https://docs.pytorch.org/docs/stable/checkpoint.html) throws away what backward needs, and computes it again in
 # backward: less memory, more time. Which hooks of a checkpointed part run again?
-# [`ModuleTracker().is_bw`](https://docs.pytorch.org/docs/stable/module_tracker.html) asks autograd whether backward is running.
+# [`ModuleTracker().is_bw`](https://docs.pytorch.org/docs/stable/module_tracker.html) asks autograd whether backward is running. Guess
+# both lists before you run the cell.
 
 # %%
 from torch.utils.checkpoint import checkpoint
@@ -218,10 +207,10 @@ class Halved(nn.Module):
 draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called again in backward")
 
 # %% [markdown]
-# The reentrant checkpoint, the older kind, runs its whole part again. The newer one stops once backward has what it needs: the
-# last layer that saves something still begins (26 in the picture), and nothing after it. Neither its forward hook nor that of the
-# part runs, unless registered with `always_call=True`: then it gets `None` as output. The newer kind also wants the second forward
-# to record what the first one did:
+# The reentrant checkpoint, the older kind, runs its whole part again. The newer one stops once backward has what it needs: the last layer
+# that saves something still begins (step 26 in the picture), and no later layer. The forward hooks of this layer and of the whole part do
+# not run, unless you register them with `always_call=True`: then they get `None` as output. With the newer kind, the second forward must
+# record the same operations as the first:
 
 # %%
 squares = []
@@ -232,40 +221,19 @@ except torch.utils.checkpoint.CheckpointError as error:
     print("CheckpointError:", str(error).split(":")[1].split("\n")[0])
 
 # %% [markdown]
-# The hook's `pow` saved a tensor in the first forward only. So look at `output.detach()`. That error is loud. Random numbers go
-# wrong silently: before the second forward, the checkpoint resets their generator. Here a hook before a Dropout draws one in the
-# first forward. How wrong does the gradient become?
-
-# %%
-part = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.Linear(3, 3))
-
-
-def gradient(run, generator):
-    def draw(module, args, output):
-        if not ModuleTracker().is_bw:
-            torch.rand(1, generator=generator)
-
-    torch.manual_seed(0)
-    with part[0].register_forward_hook(draw):
-        return torch.autograd.grad(run(x).sum(), part[0].weight)[0]
-
-
-for generator in (None, torch.Generator()):
-    right, found = gradient(part, generator), gradient(partial(checkpoint, part, use_reentrant=False), generator)
-    print(f"off by {(found - right).abs().max().item():.2f} of {right.abs().max().item():.2f}; own generator: {generator is not None}")
-
-# %% [markdown]
-# The draw changed the Dropout's mask in one forward only. A hook with its own generator changes neither.
+# The hook's `pow` saved a tensor in the first forward only. So look at `output.detach()`.
 #
-# By `is_bw` a hook knows which forward it is in. The calls of the model do not tell: a checkpointed model is called again as well.
+# By `is_bw` a hook knows which forward it is in. To count the model's calls is not enough: in a checkpoint, the model is called again.
 #
 # ### Exercise: One entry per call
 # medium · 15 min
 #
-# Write the context manager `recorder(model, layers)`. Each call of `model` within the block runs each of these layers once, and
-# adds an entry for it: the mean of the squares of its output, as a Python number. What a checkpoint computes again in backward,
-# one layer or all of `model`, adds no entry. It yields a dict, from each name in `layers` to the list of its entries. After the
-# block, no hook is left.
+# Write the context manager `recorder(model, layers)`. It yields a dict, from each name in `layers` to the list of its entries.
+#
+# - Each call of `model` runs each of these layers once, and adds one entry per layer: the mean of the squares of the layer's output, as a
+#   Python number.
+# - If a checkpoint runs one layer or all of `model` again in backward, this adds no entry.
+# - After the block, no hook is left.
 #
 # ```python
 # with recorder(net, ["0", "2"]) as history:
@@ -276,7 +244,7 @@ for generator in (None, torch.Generator()):
 # %% nbgrader={"grade": false, "grade_id": "one_entry_a_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 @contextmanager
 def recorder(model, layers):
-    """Within the block, each call of the model adds one entry per layer, however often a checkpoint runs the layer."""
+    """Within the block, each call of the model adds one entry per layer, even if a checkpoint runs the layer twice."""
     ### BEGIN SOLUTION
     history = {name: [] for name in layers}
 
@@ -295,7 +263,7 @@ from course import check
 check("one_entry_a_step")
 
 # %% [markdown]
-# Now use it: three steps of two micro-batches each make six calls, so six entries.
+# Now use it: three steps with two micro-batches each make six calls, so each layer has six entries.
 
 # %%
 net = Halved()
@@ -306,10 +274,35 @@ with recorder(net, ["first", "middle.0", "middle.1", "last"]) as history:
 print("entries:", {name: len(entries) for name, entries in history.items()})
 
 # %% [markdown]
+# No error tells you if a hook draws random numbers in one forward only. Before the second forward, the checkpoint resets the random
+# generator, so both forwards must draw the same numbers. Here a hook before a Dropout draws one number in the first forward. How wrong
+# does the gradient become?
+
+# %%
+part = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.Linear(3, 3))
+
+
+def gradient(run, generator):
+    def draw(module, args, output):
+        if not ModuleTracker().is_bw:
+            torch.rand(1, generator=generator)
+
+    torch.manual_seed(0)
+    with part[0].register_forward_hook(draw):
+        return torch.autograd.grad(run(x).sum(), part[0].weight)[0]
+
+
+for generator in (None, torch.Generator()):
+    right, found = gradient(part, generator), gradient(partial(checkpoint, part, use_reentrant=False), generator)
+    print(f"error {(found - right).abs().max():.2f}, gradient {right.abs().max():.2f}; the hook has its own generator: {generator is not None}")
+
+# %% [markdown]
+# The hook's number changed the Dropout's mask in the first forward only. With its own generator, the hook changes no mask.
+#
 # ## A gradient that is 65,536 times too large
 #
-# Under `torch.autocast` layers return half precision. How do its two kinds store a small and a large number? And what does your
-# recorder write for an output of 300?
+# Under `torch.autocast` many layers, such as Linear, return half precision. How do its two types, float16 and bfloat16, store a small and
+# a large number? And what does your recorder write for an output of 300?
 
 # %%
 for dtype in (torch.float16, torch.bfloat16):
@@ -321,8 +314,8 @@ with torch.autocast("cpu", dtype=torch.float16), recorder(net, ["0"]) as history
     print(net(torch.ones(1, 1)).dtype, history)
 
 # %% [markdown]
-# The square of 300 is too large for **float16**, so compute with `output.detach().float()`. And small gradients vanish: training
-# multiplies the loss by a large number, 65,536 at first, and divides the gradients again right before the optimizer's step. A
+# The square of 300 is too large for **float16**, so compute with `output.detach().float()`. And small gradients become 0. Therefore
+# training multiplies the loss by a large number, 65,536 at first, and divides the gradients by it right before the optimizer's step. A
 # [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) does both. What does a hook on a parameter see, if its true gradient is 1?
 
 # %%
@@ -331,35 +324,39 @@ optimizer = torch.optim.SGD([w], lr=1.0)
 scaler = torch.amp.GradScaler("cpu")
 w.register_hook(lambda grad: print("tensor hook:         ", grad))
 optimizer.register_step_pre_hook(lambda optimizer, args, kwargs: print("right before the step:", w.grad))
-scaler.scale(w.sum()).backward()
-scaler.step(optimizer)
-scaler.update()
+
+
+def one_step(factor=1):
+    optimizer.zero_grad()
+    scaler.scale((w * factor).sum()).backward()
+    scaler.step(optimizer)
+    scaler.update()
+
+
+one_step()
 
 # %% [markdown]
-# A tensor hook that clamps to (-1, 1) is a disaster here: only 1/65,536 of the gradient is left. And if a gradient overflows, the
+# Here a tensor hook that clamps to (-1, 1) does great harm: only 1/65,536 of the gradient is left. And if a gradient overflows, the
 # scaler skips the step, no hook of this optimizer runs, and the scale is halved:
 
 # %%
-for title, factor in (("clamped in a tensor hook", 1), ("an overflow", 1e38)):
-    print(title)
-    optimizer.zero_grad()
-    with w.register_hook(lambda grad: grad.clamp(-1, 1)) if factor == 1 else ExitStack():
-        scaler.scale((w * factor).sum()).backward()
-    scaler.step(optimizer)
-    scaler.update()
+with w.register_hook(lambda grad: grad.clamp(-1, 1)):
+    one_step()
+one_step(factor=1e38)
 print("scale now:", scaler.get_scale())
 
 # %% [markdown]
 # An optimizer has hooks of its own:
 # [`register_step_pre_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.register_step_pre_hook.html) and
-# `register_step_post_hook(hook)` call `hook(optimizer, args, kwargs)` around each step. If a pre-hook returns anything but `None`, that replaces `(args, kwargs)`.
+# `register_step_post_hook(hook)` call `hook(optimizer, args, kwargs)` around each step. A pre-hook returns `None`, or a pair that
+# replaces `(args, kwargs)`.
 #
-# ### Exercise: A clip that is right under a scaler
+# ### Exercise: Clipping that works with a scaler
 # easy · 9 min
 #
-# Write `clip_at_step(optimizer, most)`. From then on, each step of `optimizer` first clips the norm of all its gradients together
-# to `most`, if it is larger: `nn.utils.clip_grad_norm_` does that. Your clip is right with a `GradScaler`, too. Parameters that
-# are added to the optimizer later are clipped, too. Return a handle; its `remove()` ends the clipping.
+# Write `clip_at_step(optimizer, most)`. From then on, each step of `optimizer` first clips the norm of all gradients together to `most`,
+# if the norm is larger: `nn.utils.clip_grad_norm_` does that. Your clipping also works with a `GradScaler`. Parameters that are added to
+# the optimizer later are clipped, too. Return a handle; its `remove()` ends the clipping.
 #
 # ```python
 # clip_at_step(optimizer, 0.5)
@@ -369,7 +366,7 @@ print("scale now:", scaler.get_scale())
 
 # %% nbgrader={"grade": false, "grade_id": "clip_at_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def clip_at_step(optimizer, most):
-    """Each step of the optimizer first clips the norm of all its gradients together to `most`."""
+    """Each step of the optimizer first clips the norm of all gradients together to `most`."""
     ### BEGIN SOLUTION
 
     def clip(optimizer, args, kwargs):
@@ -384,26 +381,27 @@ from course import check
 check("clip_at_step")
 
 # %% [markdown]
-# Does the clip help the net that died? It is compiled again, with a sentinel on each ReLU:
+# Does clipping help the net that died? It has a sentinel on each ReLU now:
 
 # %%
 from course.pictures.curves import draw_curves
 
 runs = {}
-for way in ("as it was", "with your clip"):
+for way in ("as it was", "with clipping"):
     net = digit_net()
     for layer in (net[2], net[4]):
         layer.register_forward_hook(lambda module, args, output: None)
     net = torch.compile(net, backend="eager")
     optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
-    if way == "with your clip":
+    if way == "with clipping":
         clip_at_step(optimizer, 1.0)
     runs[way] = train(net, optimizer)
     print(f"{way}: dead ReLUs: {dead_relus(net, pictures)}")
 draw_curves({way: [min(loss, 3) for loss in run] for way, run in runs.items()}, title="Loss of the net that died, cut off at 3")
 
 # %% [markdown]
-# The step that killed the net does no harm now. A *fused* optimizer divides by the scale inside its own step:
+# The step that killed the net does no harm now. A *fused* optimizer divides the gradients by the scale inside its own step, after your
+# hook has run:
 
 # %%
 for fused, unscale, factor in ((False, False, 1), (True, False, 1), (True, True, 1), (True, True, 1e38)):
@@ -418,13 +416,13 @@ for fused, unscale, factor in ((False, False, 1), (True, False, 1), (True, True,
     print(f"fused={fused!s:5}  unscale_: {unscale!s:5}  loss times {factor:5g}  {w.detach()}  .grad: {w.grad}")
 
 # %% [markdown]
-# Your hook clips gradients that are still scaled, and after the division almost nothing is left. `unscale_` before the step cures
-# that. After an overflow, too, a fused optimizer calls its hooks, but the weights stay.
+# Your hook clips gradients that are still scaled, and after the division almost nothing is left. `unscale_` before the step cures that.
+# Even after an overflow, a fused optimizer calls its hooks, but it changes no weights.
 #
 # ## Adapt a model without touching it
 #
-# To adapt a large model, people train a small part beside each layer (*low-rank adaptation*, LoRA): a matrix `A` of a few rows
-# and a matrix `B` of a few columns make a correction of full size, `B @ A`. Could a forward hook add it?
+# To adapt a large model, people train a small part beside each layer (*low-rank adaptation*, LoRA). A matrix `A` has few rows, a matrix
+# `B` few columns; their product `B @ A` has the size of the weight, and corrects it. Could a forward hook add this correction?
 
 # %%
 torch.manual_seed(0)
@@ -437,25 +435,28 @@ print("norm of the gradient of A:", A.grad.norm().item(), " of B:", round(B.grad
 print("saved:", list(linear.state_dict()), "  parameters:", len(list(linear.parameters())))
 
 # %% [markdown]
-# It works (the gradient of `A` is zero as long as `B` is). But nobody saves `A` and `B`, and no optimizer finds them. And where a
-# model reads a layer's weight and never calls the layer, as attention does, the hook changes nothing:
+# It works (the gradient of `A` is zero as long as `B` is). But nobody saves `A` and `B`, and no optimizer finds them. And where a model
+# reads a layer's weight and never calls the layer, as attention does with `out_proj`, the hook changes nothing:
 
 # %%
-attention = nn.MultiheadAttention(8, 2, batch_first=True).eval()
+attention, tokens = nn.MultiheadAttention(8, 2, batch_first=True).eval(), torch.randn(1, 5, 8)
 before = attention(tokens, tokens, tokens)[0]
 with attention.out_proj.register_forward_hook(lambda module, args, output: output + 1000):
     print("the hook on out_proj changes the output:", not torch.equal(before, attention(tokens, tokens, tokens)[0]))
 
 # %% [markdown]
-# A module is saved and found, and can replace a layer that is *called* (lesson 04, 'Replacing modules').
+# If a module holds `A` and `B`, `state_dict()` saves them and optimizers find them. Such a module can replace a layer that the model
+# *calls* (lesson 04, 'Replacing modules').
 #
 # ### Exercise: LoRA for any Linear
 # medium · 15 min
 #
-# Write `LoRA(linear, rank)`, a module that can replace any `nn.Linear`, of any dtype, that the model calls. It computes
-# `linear(x) + x @ A.T @ B.T` with two parameters of its own: `A`, random, has `rank` rows; `B`, zeros, has `rank` columns. Only
-# these two are trained: the given layer, not a copy, is a frozen part of it. `merged()` does not change the LoRA, and returns a
-# new `nn.Linear` that computes the same.
+# Write `LoRA(linear, rank)`, a module that can replace any `nn.Linear` of any dtype, if the model calls it. It computes
+# `linear(x) + x @ A.T @ B.T`.
+#
+# - It trains only two parameters of its own: `A`, random, has `rank` rows; `B`, zeros, has `rank` columns; it holds the given layer
+#   itself, frozen, and no copy.
+# - `merged()` does not change the LoRA, and returns a new `nn.Linear` that computes the same.
 #
 # ```python
 # lora = LoRA(nn.Linear(64, 10), rank=2)
@@ -496,7 +497,7 @@ from course import check
 check("lora")
 
 # %% [markdown]
-# Now use it: a net that has learned to read digits gets pictures that are upside down. All of its linear layers are replaced.
+# Now use it: a net that reads digits gets pictures that are upside down. All its linear layers are replaced.
 
 # %%
 from course.data import reads, train_to_read
@@ -519,9 +520,9 @@ merged = nn.Sequential(*(part.merged() if isinstance(part, LoRA) else part for p
 print("after three epochs, merged:", reads(merged), "  upside down:", reads(partial(turned, merged)))
 
 # %% [markdown]
-# Attention reads `out_proj.weight`, an encoder in eval mode also `linear1.weight`, and a LoRA has no `weight`. The cure is
-# [`parametrize`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html): a
-# module between a parameter and the code that reads it.
+# Attention reads `out_proj.weight`. A LoRA has no `weight`, so it cannot replace this layer.
+# [`parametrize`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html) puts a module
+# between a parameter and the code that reads it.
 
 # %%
 from torch.nn.utils import parametrize
@@ -555,15 +556,14 @@ print("merged, the same output:", torch.allclose(before, attention(tokens, token
 # forward hooks on layers count batches. Her log says: norms of 40,000, and twice as many batches in some layers as in others. She
 # divides the learning rate by a thousand, and the model stops learning.
 #
-# Explain both numbers, and where hooks would log the true ones. Was anything wrong with the model? (A person reads your answer,
-# no check does.)
+# Why are the norms so large, and some counts double? Where would hooks log the true values? Was anything wrong with the model? (A person
+# reads your answer, no check does.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_scaled_norm", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
 # Nothing was wrong with the model. The scaler multiplies the loss by 65,536 at first, so in backward all gradients are as many times
 # larger: 40,000 is a norm of about 0.6. It divides them right before the step: log them in a pre-hook of the optimizer's step. A
-# checkpoint runs its layers again in backward, with their hooks. Count nothing while backward is running (`ModuleTracker().is_bw`),
-# or count the calls of the whole model.
+# checkpoint runs its layers again in backward, with their hooks. Count nothing while backward is running (`ModuleTracker().is_bw`).
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: norms are scaled during backward and divided before the step, **and** a checkpoint's second forward calls the hooks again.
@@ -576,16 +576,16 @@ print("merged, the same output:", torch.allclose(before, attention(tokens, token
 # %% [markdown]
 # ## Further
 #
-# The core path ends here; *A list to print* is at the end.
+# The core path ends here. *A list to print*, at the end, sums it up.
 #
 # ## Which operation made the NaN?
 #
-# A gradient can become NaN although all of forward is finite (lesson 02). In which *operation*, and in which module? Each
-# operation that autograd records is a **node**, an object such as `y.grad_fn`. It has a `name()`, leads to the nodes of its
-# inputs by `next_functions`, and takes hooks:
+# A gradient can become NaN although all of forward is finite (lesson 02). In which *operation*, and in which module? Each operation that
+# autograd records is a **node**, an object such as `y.grad_fn`. It has a `name()`, its `next_functions` hold the nodes of its inputs, and
+# it takes hooks:
 # [`node.register_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.autograd.graph.Node.register_hook.html) calls
-# `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples, in which an entry may be `None`. The names come from
-# forward: the node *gets* `grad_outputs`, and *makes* `grad_inputs`. Does this `where` help?
+# `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples, in which an entry may be `None`. "Inputs" and "outputs" are
+# those of forward: in backward, the node *gets* `grad_outputs`, and *makes* `grad_inputs`. Does this `where` keep the gradient finite?
 
 # %%
 def tell(name, made, got):
@@ -593,7 +593,7 @@ def tell(name, made, got):
 
 
 def first_way(node):
-    """This node, and the nodes behind it: of each the first one only."""
+    """This node, then its first next node, and so on."""
     while node is not None:
         yield node
         node = next((one for one, _ in node.next_functions if one is not None), None)
@@ -609,7 +609,8 @@ print("forward:", y.detach(), "  gradient:", z.grad)
 # %% [markdown]
 # `where` hands back a gradient of 0 to `log`, and `log` divides it by 0.
 #
-# Which module made the NaN? When a module ends, the nodes behind its output that are new were made in it:
+# Which module made the NaN? When a module ends, follow the graph back from its output: nodes that you have not met before were made in
+# this module.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_made_by", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
@@ -649,10 +650,9 @@ for node in first_way(loss.grad_fn):
 # ### Exercise: Where the NaN was born
 # hard · 15 min · further
 #
-# Write `nan_in_backward(model, x, loss_of)`. It computes `loss_of(model(x))`, goes backward from there, and returns a pair: the
-# name of the first operation that made a non-finite gradient, and the name of the innermost module around that operation, as
-# `made_by` notes it. For an operation of the loss, the second name is `''`, as for the model's own forward. If all gradients are
-# finite, it returns `None`.
+# Write `nan_in_backward(model, x, loss_of)`. It computes `loss_of(model(x))`, runs backward, and returns a pair of names: that of the
+# first operation that made a non-finite gradient, and that of the innermost module around this operation, as `made_by` notes it. For an
+# operation of the loss, the second name is `''`, as for the model's own forward. If all gradients are finite, it returns `None`.
 #
 # ```python
 # nan_in_backward(net, x, lambda output: output.sum())  # ('SqrtBackward0', '1')
@@ -660,7 +660,7 @@ for node in first_way(loss.grad_fn):
 
 # %% nbgrader={"grade": false, "grade_id": "nan_in_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nan_in_backward(model, x, loss_of):
-    """Which operation was the first to make a gradient that is not finite, and in which module; None if none did."""
+    """The first operation that made a non-finite gradient, and its module; None if all gradients are finite."""
     ### BEGIN SOLUTION
     with made_by(model) as names:
         loss = loss_of(model(x))
@@ -700,7 +700,7 @@ print("one row of zeros:", nan_in_backward(net, x, lambda output: output.sum()))
 # %% [markdown]
 # ### A trap
 #
-# A hook that uses the result that it is registered on:
+# A hook may use the tensor that it is registered on. Is the memory released afterwards?
 
 # %%
 import gc
@@ -720,13 +720,13 @@ for what, hook_of in ways.items():
     print(f"a hook with {what:30}: in memory: {alive() is not None}")
 
 # %% [markdown]
-# Tensor and hook hold each other, and Python's garbage collector cannot see that. Detach *before* you define the hook.
+# The tensor and the hook refer to each other, and Python's garbage collector cannot see that. Detach *before* you define the hook.
 #
 # ## Two replicas, two gradients
 #
-# In *data-parallel* training several processes, the replicas, hold the same model. Each computes gradients from its own part of
-# the batch, and `DistributedDataParallel` replaces them with their average. `in_replicas` runs a function in two processes (the
-# first time takes some seconds):
+# In *data-parallel* training several processes hold the same model. Each process, a *replica*, computes gradients from its own part of
+# the batch, and `DistributedDataParallel` replaces them with their average. `in_replicas` runs a function in two processes (the first
+# time takes some seconds):
 
 # %%
 import tempfile
@@ -768,11 +768,11 @@ for rank, (seen, grad, weight) in enumerate(in_replicas(watched)):
     print(f"replica {rank}: the hook saw {seen}, .grad: {grad}, weight: {weight}")
 
 # %% [markdown]
-# A hook sees the gradient of its own replica. If it takes a step, the replicas silently become two models. Hook into the
-# averaging itself. `DistributedDataParallel` gathers gradients in flat *buckets*, and for each complete bucket calls a
-# [**communication hook**](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html), `hook(state, bucket)`. The hook returns a
-# *future*, the promise of a tensor, so that backward can go on. `future.then(function)` is a new future: once `future` is done,
-# its value is what `function(future)` returns:
+# A hook sees the gradient of its own replica. If the hook updates the weight, the replicas become two different models, without an error.
+# So take part in the averaging itself. `DistributedDataParallel` gathers gradients in flat *buckets*, and for each complete bucket calls
+# a [**communication hook**](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html), `hook(state, bucket)`. The hook returns a
+# *future*, the promise of a tensor, so that backward can go on. `future.then(function)` returns a new future. Once `future` is done, the
+# value of the new one is what `function(future)` returns:
 
 # %%
 future = torch.futures.Future()
@@ -782,7 +782,7 @@ future.set_result(torch.tensor([4.0]))
 print("done:", half.done(), half.value())
 
 # %% [markdown]
-# Our state is a `Wire`, over which the replicas talk.
+# Here the `state` is a `Wire`, which sends tensors between the replicas.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_wire", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class Wire:
@@ -798,12 +798,12 @@ class Wire:
         return done.then(lambda future: future.value()[0])
 
 # %% [markdown]
-# ### Exercise: Gradients at half the price
+# ### Exercise: Gradients in half the bytes
 # medium · 10 min · further
 #
 # Write `bf16_average(wire, bucket)`, a communication hook. `bucket.buffer()` is a flat tensor of gradients. Send it in bfloat16:
-# `wire.sum(tensor)` returns the future of the sum. Return a future of the average over the `wire.size` replicas, in the buffer's
-# dtype. `wire.bytes` grows by the number of bytes that are sent. Do not wait: the sum comes after your hook has returned.
+# `wire.sum(tensor)` returns the future of the sum. Return a future of the average over the `wire.size` replicas, in the buffer's dtype.
+# Add the number of bytes that you send to `wire.bytes`. Do not wait: the sum comes after your hook has returned.
 #
 # ```python
 # # two replicas with the gradients [1., 3.] and [3., 3.]
@@ -825,7 +825,7 @@ from course import check
 check("bf16_average")
 
 # %% [markdown]
-# Now use it, in two real replicas:
+# Now use it with two real replicas:
 
 # %%
 def trained(rank):
@@ -843,8 +843,8 @@ for rank, (grad, sent) in enumerate(in_replicas(trained)):
     print(f"replica {rank}: {grad}, {sent} bytes for {256 * 4 + 4} gradients")
 
 # %% [markdown]
-# With [`fully_shard`](https://docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html) (FSDP2) each replica keeps only a
-# slice of each weight. Which hooks are heard? The post-accumulate hook takes a step in backward.
+# With [`fully_shard`](https://docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html) (FSDP2) each replica keeps only a slice of
+# each weight. Which hooks are called? The post-accumulate hook updates the weight in backward.
 
 # %%
 def sharded(rank):
@@ -852,44 +852,44 @@ def sharded(rank):
     from torch.distributed.fsdp import fully_shard
 
     def step(when, weight):
-        heard.append(f"post-accumulate hook {when}")
+        calls.append(f"post-accumulate hook {when}")
         with torch.no_grad():
             weight -= 0.1 * weight.grad
 
-    model, heard = nn.Linear(1, 2, bias=False), []
+    model, calls = nn.Linear(1, 2, bias=False), []
     nn.init.zeros_(model.weight)
     for when in ("before", "after"):
         if when == "after":
             fully_shard(model, mesh=init_device_mesh("cpu", (2,)))
-        model.register_forward_hook(lambda module, args, output, when=when: heard.append(f"module hook {when}"))
-        model.weight.register_hook(lambda grad, when=when: heard.append(f"tensor hook {when}"))
+        model.register_forward_hook(lambda module, args, output, when=when: calls.append(f"module hook {when}"))
+        model.weight.register_hook(lambda grad, when=when: calls.append(f"tensor hook {when}"))
         model.weight.register_post_accumulate_grad_hook(partial(step, when))
     model(torch.full((1, 1), rank + 1.0)).sum().backward()
-    return heard, [round(one, 3) for one in model.weight.full_tensor().flatten().tolist()]
+    return calls, [round(one, 3) for one in model.weight.full_tensor().flatten().tolist()]
 
 
 try:
-    for heard, weight in in_replicas(sharded):
-        print(f"heard: {heard}, weight: {weight}")
+    for calls, weight in in_replicas(sharded):
+        print(f"called: {calls}, weight: {weight}")
 except AttributeError as error:
     print("torch 2.6 shards on GPUs only:", error)
 
 # %% [markdown]
-# A tensor hook on a parameter is not heard: forward uses a full weight, gathered for the call. `fully_shard` replaces the
-# parameters: a post-accumulate hook on an old one is silently lost, and one on the slice gets the *averaged* gradient. So here a
-# step in backward is right: both weights moved by -0.15 (-0.1 times the mean of 1 and 2).
+# A tensor hook on a parameter is not called: forward uses a full weight, gathered for the call. `fully_shard` replaces the parameters: a
+# post-accumulate hook on an old one is silently lost, and one on the slice gets the *averaged* gradient. So here a step in backward is
+# right: both weights moved by -0.15 (-0.1 times the mean of 1 and 2).
 #
 # ## A list to print
 #
 # | before you trust a hook | because |
 # | --- | --- |
-# | **Was it called?** Count its calls. Register it, or a sentinel, before the first call. | Compiled code may call no later hook, a fast path no global one, attention none of `out_proj`. |
-# | **How often per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
-# | **Does it only look?** `detach().float()`, and draw no random number. | The second forward must do what the first did. |
-# | **Are the numbers true?** Clip and log right before the step; if it is fused, `unscale_` first. | In float16 a scaler multiplies by 65,536. |
-# | **Which replica?** Use a communication hook; FSDP2: a post-accumulate hook, after `fully_shard`. | A tensor hook sees one replica's gradients, or none. |
+# | **Was it called?** Count its calls. Register it, or a sentinel, before the first call. | Compiled code may ignore a later hook, attention those of `out_proj`. |
+# | **How many calls per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
+# | **Does it only look?** Use `output.detach().float()`, and draw no random number. | The second forward must do what the first did. |
+# | **Are the numbers true?** Clip and log right before the step, with a fused optimizer after `unscale_`. | In float16 a scaler multiplies by 65,536. |
+# | **Which replica?** Use a communication hook. With FSDP2, register a post-accumulate hook after `fully_shard`. | A tensor hook sees one replica's gradients, or none. |
 # | **Who saves it?** Parameters belong to a module, or a parametrization. | What only a hook holds is neither saved nor trained. |
-# | **What does it hold?** Not the result that it is registered on: `detach()` before. | Each would keep the other in memory. |
+# | **What does it hold?** Not its own tensor: call `detach()` before you define it. | Each would keep the other in memory. |
 #
 # ## Where to go on
 #

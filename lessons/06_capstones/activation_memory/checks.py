@@ -193,7 +193,7 @@ class OneForward(Check):
 
 
 class BlockAfterBlock(OneForward):
-    """After the block nothing is counted, and its hooks are gone, also after an error."""
+    """After the block nothing is counted, and its hooks are gone, even after an error."""
 
     def probe(self, nb, case):
         (model, x), tool = bird(case, "a bird"), nb.function("ActivationMemory")

@@ -1,4 +1,5 @@
 # nothing to break: Write the context manager
+# nothing to break: Its block contains one forward.
 
 # %% addresses_of_tensors
 # misconception: tells storages apart by the address of the tensor | hint: memory_tensor_not_storage
@@ -194,7 +195,7 @@ class ActivationMemory:
 
 # %% no_finally
 # misconception: a generator that does not leave its hooks after an error | hint: tool_not_after_error
-# breaks: also after an error
+# breaks: even after an error
 # edits: generator_with_namespace
 -    try:
 -        for name, module in model.named_modules():

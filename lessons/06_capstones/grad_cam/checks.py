@@ -171,7 +171,7 @@ def runs_of(net, x, case, moment="afterwards"):
 
 
 class NothingLeft(HeatMaps):
-    """Hooks, modes, every `.grad` and every `requires_grad` are as before, also after an error."""
+    """Hooks, modes, every `.grad` and every `requires_grad` are as before, even after an error."""
 
     def given(self, case):
         net, layers, x, targets = cnn(case, "net", 2)

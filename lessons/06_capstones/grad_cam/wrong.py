@@ -79,7 +79,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% class_of_the_first
 # misconception: one class for the whole batch | hint: cam_one_class_for_all
-# breaks: Each picture is independent
+# breaks: no other picture changes its map
 # edits: backward_fills_grad
 -        score = output[torch.arange(x.size(0)), targets].sum()
 -        score.backward()
@@ -144,7 +144,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% getattr_for_dotted_names
 # misconception: getattr with a dotted name | hint: dotted_name
-# breaks: `layer` is a dotted name
+# breaks: `layer` is the dotted name
 # edits: absolute_value
 -    module = dict(model.named_modules())[layer]
 +    module = getattr(model, layer)
@@ -194,7 +194,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% hook_stays_after_an_error
 # misconception: removes its hook only if all goes well | hint: feat_error_skips
-# breaks: also after an error
+# breaks: even after an error
 def grad_cam(model, layer, x, targets):
     activations, gradients = [], []
 

@@ -141,7 +141,7 @@ class FirstBadPlaces(Check):
 
 
 class OnlyLooks(FirstBadPlaces):
-    """Its hooks are gone, also after an error, which comes out; those of others stay, and what `.grad` held before."""
+    """Its hooks are gone, even after an error, which comes out; those of others stay, and what `.grad` held before."""
 
     blame = {"output of the net": "watcher_changes_output"}
 

@@ -176,7 +176,7 @@ def gradient_flow_debugger(model):
 
 # %% gradients_in_forward_order
 # misconception: keeps the outputs with retain_grad and looks through them in the order of forward | hint: gfd_last_for_first
-# breaks: the first module, in *backward*, with NaN or infinity in the gradient at its output
+# breaks: the first module, in *backward*, with NaN or infinity in the gradient with respect to its output
 # edits: forward_only
      report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
 +
@@ -286,7 +286,7 @@ def gradient_flow_debugger(model):
 
 # %% not_after_an_error
 # misconception: removes its hooks only if all goes well | hint: gfd_no_finally
-# breaks: removes its hooks, also after an error
+# breaks: removes its hooks, even after an error
 # edits: hooks_stay
      yield report
 +    for handle in handles:
@@ -307,8 +307,8 @@ def gradient_flow_debugger(model):
 +        print("the block has failed:", error)
 +    finally:
 @@
--    if not heard:
--        raise RuntimeError("no module of this model was heard: has it run, and is it not a compiled one?")
+-    if not called:
+-        raise RuntimeError("no hook of this model was called: has it run, and is it not a compiled one?")
 
 # %% signed_mean
 # misconception: takes the absolute value of the mean | hint: gfd_signed_mean

@@ -183,7 +183,7 @@ class FrozenAndShared(LikePlainSGD):
 
 
 class AfterTheBlock(LikePlainSGD):
-    """After the block backward is as usual, also after an error, which comes out; hooks of others stay."""
+    """After the block backward is as usual, even after an error, which comes out; hooks of others stay."""
 
     def given(self, case):
         model = super().given(case)

@@ -73,13 +73,13 @@ class OptimizerInBackward:
 
 # %% gradient_stays
 # misconception: the gradient is never released | hint: optimizer_not_freed
-# breaks: `.grad` becomes None at once
+# breaks: `.grad` becomes None immediately
 # edits: freed_before_step
 -            self.optimizers[parameter].zero_grad()
 
 # %% hooks_left
 # misconception: never removes its hooks | hint: tool_hooks_left
-# breaks: After the block, also after an error, backward is as usual
+# breaks: After the block, even after an error, backward works as before
 # edits: frozen_parameters
 -        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
 +        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
@@ -90,8 +90,8 @@ class OptimizerInBackward:
 
 # %% last_gradient_steps_all
 # misconception: waits for the last gradient, then steps all at once | hint: optimizer_all_at_the_end
-# breaks: A parameter takes its step as soon as its gradient is complete
-# breaks: A parameter takes its step as soon as its gradient is complete
+# breaks: The optimizer updates a parameter as soon as its gradient is complete
+# breaks: The optimizer updates a parameter as soon as its gradient is complete
 # edits: gradient_stays
 -            self.optimizers[parameter].step()
 +            self.waiting.add(parameter)
@@ -138,7 +138,7 @@ class OptimizerInBackward:
 
 # %% no_finally
 # misconception: a generator whose clean-up is skipped by an error | hint: tool_not_after_error
-# breaks: also after an error
+# breaks: even after an error
 @contextmanager
 def OptimizerInBackward(model, make_optimizer):
     optimizers = {p: make_optimizer([p]) for p in model.parameters() if p.requires_grad}
@@ -233,7 +233,7 @@ def OptimizerInBackward(model, make_optimizer):
 
 # %% shared_weight_twice
 # misconception: a shared weight is met twice on a walk over the modules, and steps twice | hint: optimizer_shared_twice
-# breaks: a shared one takes one step
+# breaks: a shared one is updated once
 class OptimizerInBackward:
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -263,7 +263,7 @@ class OptimizerInBackward:
 
 # %% steps_at_the_end_of_the_block
 # misconception: steps when the block ends | hint: optimizer_never_steps
-# breaks: the parameters are as in an ordinary loop
+# breaks: the parameters are equal to those of an ordinary loop
 # edits: gradient_stays
 -            self.optimizers[parameter].step()
 +            self.ready.append(parameter)

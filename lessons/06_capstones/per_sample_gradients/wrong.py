@@ -1,5 +1,7 @@
 # nothing to break: Write the context manager
-# nothing to break: Linear layers get inputs `(N, d)`; none is frozen
+# nothing to break: Its block contains one forward and one backward
+# nothing to break: You may assume that Linear layers get inputs `(N, d)`, and that none is frozen
+# nothing to break: `gradients` is a dict
 
 # %% all_modules_with_weight
 # misconception: every module with a weight, also a LayerNorm | hint: per_sample_other_layers
@@ -90,7 +92,7 @@ class PerSampleGradients:
 
 # %% cleans_up_without_error_only
 # misconception: removes the hooks only where nothing went wrong | hint: tool_not_after_error
-# breaks: also after an error, its hooks are gone
+# breaks: even after an error, its hooks are gone
 # edits: all_modules_with_weight
 -            if hasattr(layer, "weight"):
 +            if isinstance(layer, nn.Linear):
@@ -164,7 +166,7 @@ class PerSampleGradients:
 
 # %% hook_returns_scaled
 # misconception: the tensor hook hands the scaled gradient on | hint: per_sample_changes_grad
-# breaks: `.grad` is as without the tool
+# breaks: `.grad` is the same as without the tool
 # edits: bias_summed
 -                add(f"{name}.bias", grad.sum(0))
 +                add(f"{name}.bias", grad)
@@ -234,7 +236,7 @@ class PerSampleGradients:
 
 # %% short_names
 # misconception: the last part of the dotted name as key | hint: per_sample_short_names
-# breaks: from the names in `named_parameters()`
+# breaks: the names in `named_parameters()`
 # edits: enter_returns_nothing
 -                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
 +                self.handles.append(layer.register_forward_hook(partial(forward_hook, name.split(".")[-1])))
@@ -264,7 +266,7 @@ class PerSampleGradients:
 
 # %% names_of_modules
 # misconception: a parameter's name is its module's, a dot, and "weight" | hint: per_sample_own_names
-# breaks: from the names in `named_parameters()`
+# breaks: the names in `named_parameters()`
 @contextmanager
 def PerSampleGradients(model, reduction="mean"):
     found, handles = nn.Identity(), []

@@ -60,7 +60,7 @@
 
 # %% counts_numbers
 # misconception: counts numbers, not bytes | hint: comm_counts_numbers
-# breaks: `wire.bytes` grows by the number of bytes that are sent.
+# breaks: Add the number of bytes that you send to `wire.bytes`.
 # edits: two_bytes_each
 -    wire.bytes += 2 * buffer.numel()
 +    wire.bytes += buffer.numel()

@@ -2,7 +2,7 @@
 
 # %% tensor_hooks
 # misconception: a tensor hook on each parameter, which sees scaled gradients | hint: clip_scaled_too
-# breaks: Your clip is right with a `GradScaler`, too.
+# breaks: Your clipping also works with a `GradScaler`.
 def clip_at_step(optimizer, most):
     def hook(grad):
         norm = grad.norm()
@@ -81,7 +81,7 @@ def clip_at_step(optimizer, most):
 
 # %% each_parameter_alone
 # misconception: the norm of each parameter by itself | hint: clip_each_alone
-# breaks: the norm of all its gradients together
+# breaks: the norm of all gradients together
 # edits: object
 -        torch.nn.utils.clip_grad_norm_(parameters, max_norm=self.most)
 +        for parameter in parameters:
@@ -138,7 +138,7 @@ def clip_at_step(optimizer, most):
 
 # %% always_to_most
 # misconception: brings small gradients up as well | hint: clip_always
-# breaks: if it is larger
+# breaks: if the norm is larger
 # edits: by_hand
 -        if norm > most:
 -            for grad in grads:

@@ -52,14 +52,14 @@ def stands_in(name, text):
 
 
 def telling(names, heard=()):
-    """A text in which each of these names stands, and none of those that were heard."""
+    """A text in which each of these names stands, and none of those with a hook that was called."""
 
     def test(got):
         if not isinstance(got, str):
             return "no error"
         missing, others = [name for name in names if not stands_in(name, got)], [name for name in heard if stands_in(name, got)]
         if others and not missing:
-            return f"a text with {others[0]}, which was heard"
+            return f"a text with {others[0]}, although its hook was called"
         return f"a text without {missing[0]}" if missing else None
 
     return Matches(test, f"a RuntimeError that names {', '.join(names)}")
@@ -139,7 +139,7 @@ class NotHeard(HeardCheck):
     """It raises a RuntimeError that names each layer whose hook was not called."""
 
     unheard = 3
-    blame = {"the answers when all are heard": "speaks_of_another", "what the model puts out while it is watched": "watcher_changes_output"}
+    blame = {"the answers when all hooks are called": "speaks_of_another", "what the model puts out while it is watched": "watcher_changes_output"}
 
     def asked(self, case):
         return [f"inner.{name}" for name in case.shuffled("asked", self.names(case))]
@@ -157,8 +157,8 @@ class NotHeard(HeardCheck):
         one = self.says(nb, model, [*heard, f"inner.{unheard[0]}"], case.tensor("x", 3, 4))
         compiled = self.says(nb, Compiled(self.given(case)[0]), heard, case.tensor("x", 3, 4))
         return {
-            "the answers when all are heard": all_well, "what the model puts out while it is watched": outputs,
-            "the answer when three are silent": some, "the answer when one is silent": one, "the list of its outputs": runs, "the answer when all is compiled": compiled,
+            "the answers when all hooks are called": all_well, "what the model puts out while it is watched": outputs,
+            "the answer when three hooks are not called": some, "the answer when one hook is not called": one, "the list of its outputs": runs, "the answer when all is compiled": compiled,
         }
 
     def truth(self, case):
@@ -166,9 +166,9 @@ class NotHeard(HeardCheck):
         heard, unheard = [f"inner.{name}" for name in names if name not in unheard], [f"inner.{name}" for name in unheard]
         twice.names = names * 2
         return {
-            "the answers when all are heard": Matches(lambda got: None if all(isinstance(one, dict) for one in got) else "an error", "two dicts"),
+            "the answers when all hooks are called": Matches(lambda got: None if all(isinstance(one, dict) for one in got) else "an error", "two dicts"),
             "what the model puts out while it is watched": [twice(case.tensor("x", 3, 4)).detach()],
-            "the answer when three are silent": telling(unheard, heard), "the answer when one is silent": telling(unheard[:1], heard),
+            "the answer when three hooks are not called": telling(unheard, heard), "the answer when one hook is not called": telling(unheard[:1], heard),
             "the list of its outputs": [model(case.tensor("x", 3, 4)).detach()], "the answer when all is compiled": telling(heard),
         }
 
@@ -182,10 +182,10 @@ class NotHeard(HeardCheck):
 
         silent = Matches(lambda got: "an error" if isinstance(got, str) else None, "no error")
         return {
-            "speaks_if_all_silent": {"the answer when three are silent": silent, "the answer when one is silent": silent},
-            "speaks_first_only": {"the answer when three are silent": such_that(lambda got: isinstance(got, str) and sum(stands_in(name, got) for name in unheard) in (1, 2))},
-            "speaks_no_names": {"the answer when three are silent": Matches(nameless, "no name")},
-            "speaks_zeros": {"the answers when all are heard": such_that(lambda got: isinstance(got[0], str))},
+            "speaks_if_all_silent": {"the answer when three hooks are not called": silent, "the answer when one hook is not called": silent},
+            "speaks_first_only": {"the answer when three hooks are not called": such_that(lambda got: isinstance(got, str) and sum(stands_in(name, got) for name in unheard) in (1, 2))},
+            "speaks_no_names": {"the answer when three hooks are not called": Matches(nameless, "no name")},
+            "speaks_zeros": {"the answers when all hooks are called": such_that(lambda got: isinstance(got[0], str))},
             "speaks_runs_often": {"the list of its outputs": such_that(lambda got: len(got) > 1)},
             "speaks_of_another": {"the answer when all is compiled": silent},
         }

@@ -2,7 +2,7 @@
 
 # %% empty_is_fine
 # misconception: returns what was heard, and says nothing of the rest | hint: speaks_if_all_silent
-# breaks: If a hook was never called, `features` raises a `RuntimeError`
+# breaks: If a layer's hook was never called, `features` raises a `RuntimeError`
 # edits: closures_and_finally
 -    missing = set(layers) - set(found)
 -    if missing:
@@ -19,7 +19,7 @@
 
 # %% first_one_only
 # misconception: names the first layer alone | hint: speaks_first_only
-# breaks: its text names exactly the layers
+# breaks: its message names exactly these layers
 # edits: closures_and_finally
 -    missing = set(layers) - set(found)
 -    if missing:
@@ -52,7 +52,7 @@
 
 # %% names_those_that_were_heard
 # misconception: the error lists what was heard and what was asked for | hint: speaks_no_names
-# breaks: exactly the layers that were not heard
+# breaks: exactly these layers
 # edits: closures_and_finally
 -        raise RuntimeError(f"these hooks never ran: {sorted(missing)}")
 +        raise RuntimeError(f"heard {sorted(found)}, wanted {layers}")
@@ -80,7 +80,7 @@
 
 # %% zeros_are_silence
 # misconception: takes an output of zeros for a hook that was not called | hint: speaks_zeros
-# breaks: If a hook was never called
+# breaks: If a layer's hook was never called
 # edits: cloned_and_detached
 -    silent = [name for name, output in found.items() if output is None]
 +    silent = [name for name, output in found.items() if output is None or not output.any()]
@@ -99,7 +99,7 @@
 
 # %% hooks_stay_after_its_error
 # misconception: raises before the hooks are removed | hint: speaks_hooks_after_error
-# breaks: Afterwards, also after an error, none of its hooks is left.
+# breaks: Afterwards, even after an error, none of its hooks is left.
 # edits: objects
 -    with ExitStack() as stack:
 -        for ear in ears:
@@ -118,7 +118,7 @@
 
 # %% hides_the_error
 # misconception: takes an error of the model for layers that were not heard | hint: feat_error_swallowed
-# breaks: An error of the model comes out.
+# breaks: It does not catch an error of the model.
 # edits: walks_over_the_model
 -    try:
 -        model(x)

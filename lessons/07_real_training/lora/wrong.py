@@ -30,7 +30,7 @@
 
 # %% not_frozen
 # misconception: the layer is trained as well | hint: lora_not_frozen
-# breaks: Only these two are trained
+# breaks: It trains only two parameters of its own
 # edits: two_products
 -        self.linear = linear.requires_grad_(False)
 +        self.linear = linear
@@ -43,7 +43,7 @@
 
 # %% freezes_a_copy
 # misconception: freezes a copy, and the given layer is trained on | hint: lora_not_part
-# breaks: the given layer, not a copy, is a frozen part of it
+# breaks: it holds the given layer itself, frozen, and no copy
 # edits: two_products
 -        self.linear = linear.requires_grad_(False)
 +        self.linear = copy.deepcopy(linear).requires_grad_(False)
@@ -81,7 +81,7 @@
 
 # %% plain_tensors
 # misconception: A and B are tensors, which no optimizer finds | hint: lora_not_parameters
-# breaks: with two parameters of its own
+# breaks: two parameters of its own
 # edits: functional
 -        self.A = nn.Parameter(torch.randn(rank, linear.in_features, dtype=linear.weight.dtype) * 0.02)
 -        self.B = nn.Parameter(torch.zeros(linear.out_features, rank, dtype=linear.weight.dtype))

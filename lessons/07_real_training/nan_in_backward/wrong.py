@@ -2,7 +2,7 @@
 
 # %% nan_only
 # misconception: looks for NaN, and not for infinity | hint: nan_one_too_late | canary
-# breaks: the name of the first operation that made a non-finite gradient
+# breaks: that of the first operation that made a non-finite gradient
 # edits: removes_its_hooks
 -        bad = any(not grad.isfinite().all() for grad in made if grad is not None)
 +        bad = any(grad.isnan().any() for grad in made if grad is not None)
@@ -104,7 +104,7 @@
 
 # %% model_runs_outside
 # misconception: the model runs where nobody takes notes | hint: nan_no_module
-# breaks: and the name of the innermost module around that operation
+# breaks: and that of the innermost module around this operation
 # edits: got_finite_and_made_not
 -    with made_by(model) as names:
 -        loss = loss_of(model(x))
@@ -142,7 +142,7 @@ def nan_in_backward(model, x, loss_of):
 
 # %% operation_alone
 # misconception: the operation without its module | hint: nan_pair
-# breaks: and returns a pair
+# breaks: and returns a pair of names
 # edits: got_finite_and_made_not
 -        return born[0]
 +        return born[0][0]
@@ -167,7 +167,7 @@ def nan_in_backward(model, x, loss_of):
 
 # %% no_backward
 # misconception: registers hooks, and never goes backward | hint: nan_nothing_found
-# breaks: goes backward from there
+# breaks: runs backward
 # edits: got_finite_and_made_not
 -    loss.backward()
 

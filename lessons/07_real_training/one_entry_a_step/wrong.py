@@ -2,7 +2,7 @@
 
 # %% every_call_of_the_layer
 # misconception: an entry whenever the layer runs | hint: record_twice | canary
-# breaks: What a checkpoint computes again in backward
+# breaks: If a checkpoint runs one layer
 # edits: flag_while_forward
 -            if listening:
 -                history[name].append(output.detach().square().mean().item())
@@ -32,7 +32,7 @@
 
 # %% drops_equal_values
 # misconception: takes equal values for the same call | hint: record_drops
-# breaks: Each call of `model` within the block runs each of these layers once, and adds an entry for it
+# breaks: adds one entry per layer
 # edits: flag_while_forward
 -            if listening:
 -                history[name].append(output.detach().square().mean().item())
@@ -132,7 +132,7 @@ def recorder(model, layers):
 
 # %% means
 # misconception: the mean, without squares | hint: record_no_squares
-# breaks: the mean of the squares of its output
+# breaks: the mean of the squares of the layer's output
 # edits: flag_while_forward
 -                history[name].append(output.detach().square().mean().item())
 +                history[name].append(output.detach().mean().item())
