@@ -82,7 +82,7 @@ class GradingLimits(Configurable):  # type: ignore[misc]
     def sentence(self) -> str:
         """The limits in one sentence, for learners."""
         return (
-            f"Limits in grading: {_time(self.exercise_seconds)} for each exercise; for the whole notebook "
+            f"Grading has these limits: {_time(self.exercise_seconds)} for each exercise; for the whole notebook "
             f"{_time(self.submission_seconds)}, {_size(self.memory_mb)} of memory, {_size(self.disk_mb)} of disk and "
             f"{_size(self.output_bytes / 1e6)} of output. There is no network."
         )

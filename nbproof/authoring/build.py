@@ -231,7 +231,7 @@ def how_to_install() -> str:
         said[0] += f" Put the file {wheel} beside this notebook"
         said.append("(in Colab: into the folder on the left).")
     said += [
-        "Run the next line in a new cell, then this notebook from its top:",
+        "Run the next line in a new cell. Then run this notebook from its top:",
         f"    %pip install -q {course.wheel or wheel}",
     ]
     lines = [

@@ -138,7 +138,7 @@ def _sum(lesson: Lesson) -> str:
     core, further = minutes_of(lesson)
     time = f"about {core} minutes"
     if further:
-        time += f" for the core path, {further} more for what goes further"
+        time += f" for the core path, and {further} minutes for what is called *further*"
     what = f"{counted(len(lesson.exercises), 'exercise')} for {_points(sum(one.points for one in lesson.exercises))}"
     if lesson.written:
         points = _points(sum(cell.points for cell in lesson.written))

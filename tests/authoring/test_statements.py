@@ -55,7 +55,7 @@ def test_what_the_cells_bring_is_written_beside_the_minutes(tmp_path: Path) -> N
 
 def test_what_goes_further_has_minutes_of_its_own(tmp_path: Path) -> None:
     text = told(lesson_with(tmp_path, (HEADING, FURTHER)))
-    assert "about 10 minutes for the core path, 5 more for what goes further: 2 exercises" in text
+    assert "about 10 minutes for the core path, and 5 minutes for what is called *further*: 2 exercises" in text
     assert "easy · 5 min · 2 points · further · `again`" in text
 
 
