@@ -15,7 +15,7 @@
 # - **You will** read and change what flows through modules. **You will learn** what each kind of hook gets.
 # - **You need** lessons 01 and 02.
 # - **Time:** <!-- time and points -->. Do one further part at a time.
-# - **Stuck?** Call `hint()` after a failed check, or `hint("add_five")` to begin.
+# - **Stuck?** Call `hint()` after a failed check, or `hint("add_five")` before you begin.
 # - **Out of scope:** hooks for all modules at once, and `torch.compile`.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -699,7 +699,7 @@ print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias
 # absolute value. First look for layers with numbers that are 0, huge or `nan`. The dead net's layer 3 returns huge numbers: most
 # of that came after the death, by momentum. The report does not use your loss, but a sum of all outputs with random weights:
 # compare layers with each other. The report is safe with in-place operations and layers that run twice, leaves `.grad` and the
-# random generator alone, and removes its hooks.  A layer that the model uses without calling it, such as the last Linear layer of
+# random generator alone, and removes its hooks. A layer that the model uses without calling it, such as the last Linear layer of
 # attention, has no row.
 
 
@@ -1031,7 +1031,7 @@ check("in_place_safe")
 # | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
 #
 # They return nothing, and change their arguments in place. Every key of the module's own tensors starts with `prefix`, the
-# module's dotted name in the model.  Do not rely on `strict`: it is `True` even where the caller loads with `strict=False`. This
+# module's dotted name in the model. Do not rely on `strict`: it is `True` even where the caller loads with `strict=False`. This
 # pre-hook adds a new buffer, `scale`, which old checkpoints lack:
 
 

@@ -176,7 +176,7 @@ def collect(module):
     ### END SOLUTION
 
 
-# TODO: let `apply` call `collect` on every module of the model.
+# TODO: make `apply` call `collect` on every module of the model.
 ### BEGIN SOLUTION
 model.apply(collect)
 ### END SOLUTION
@@ -731,7 +731,8 @@ for initialise in (in_place, replaced, shared):
 print("values, which had to stay 1:", values.item())
 
 # %% [markdown]
-# After `layer.W.data = values`, `W` is still the same object, but it shares the memory of `values`. So **write into** the parameter: `copy_` takes values from any tensor that fits, and keeps the parameter's own memory and dtype.
+# After `layer.W.data = values`, `W` is still the same object, but it shares the memory of `values`. So **write into** the
+# parameter: `copy_` takes values from any tensor that fits, and keeps the parameter's own memory and dtype.
 #
 # ### Exercise: New values during training
 #
@@ -1004,14 +1005,14 @@ returned_module = None
 
 
 def function_repr(self):
-    # TODO: return the text name=..., with the name of `self`.
+    # TODO: return the string name=..., with the name of `self`.
     ### BEGIN SOLUTION
     return f"name={self.name}"
     ### END SOLUTION
 
 
 def add_repr(module):
-    # TODO: let every Function_* use `function_repr` for its repr.
+    # TODO: make every Function_* use `function_repr` for its repr.
     ### BEGIN SOLUTION
     if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
         module.extra_repr = partial(function_repr, module)
@@ -1095,7 +1096,7 @@ model = Model(shape=(3, 3))
 
 
 def make_linear(module: nn.Module) -> None:
-    """Let a Function_* compute X @ W + b with a Parameter b of its own; leave every other module alone."""
+    """Make a Function_* compute X @ W + b with a Parameter b of its own; leave every other module alone."""
     ### BEGIN SOLUTION
     if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
         if "b" not in module._parameters:
