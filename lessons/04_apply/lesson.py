@@ -606,7 +606,7 @@ trained.requires_grad_(False).eval()
 other = body()
 train(nn.Sequential(other, nn.Linear(32, 2)), y=(labels >= 5).long(), lr=0.01)
 print("odd or even, new head on the trained net:  ", new_head(copy.deepcopy(trained)))
-print("the same on a net that learned 'from 5':    ", new_head(other.requires_grad_(False).eval()))
+print("the same, a net that learned 'at least 5': ", new_head(other.requires_grad_(False).eval()))
 print("the same on an untrained net:              ", new_head(body().requires_grad_(False).eval()))
 print("all layers trained on the 40 pictures:     ", new_head(body()))
 
