@@ -9,14 +9,14 @@
 # %% [markdown]
 # # Hooks on modules
 #
-# A network learns to read digits. Then its loss jumps to the level of guessing, and stays there. Without touching its code you will
-# find out which layer died, when and why, and keep it alive.
+# A network learns to read digits. Then its loss jumps to the level of guessing, and stays there. Without touching its code, you
+# will find out which layer died, when, and why. Then a hook keeps the net alive.
 #
 # - **You will** read and change what flows through modules. **You will learn** what each kind of hook gets.
 # - **You need** lessons 01 and 02.
-# - **Time** <!-- time and points -->. There are four further parts: do one at a time.
-# - **Stuck?** `hint()` after a failed check, `hint("add_five")` to begin.
-# - **Out of scope** hooks for all modules at once, and `torch.compile`.
+# - **Time:** <!-- time and points -->. Do one further part at a time.
+# - **Stuck?** Call `hint()` after a failed check, or `hint("add_five")` before you begin.
+# - **Out of scope:** hooks for all modules at once, and `torch.compile`.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import contextlib
@@ -74,8 +74,8 @@ print("loss, every tenth step:", " ".join(f"{loss:.2f}" for loss in losses[9::10
 print(f"guessing would give:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 
 # %% [markdown]
-# The loss says *that* the net has stopped, not *where*. A *module hook* can tell: you register a function from outside, and
-# PyTorch calls it each time the module runs.
+# The loss says *that* the net has stopped, not *where*. A *module hook* can tell: you register a function on a module, without
+# changing the module's code, and PyTorch calls it each time the module runs.
 #
 # ## Which hook gets what
 #
@@ -96,7 +96,7 @@ print(f"guessing would give:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 # | [`register_full_backward_pre_hook`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_pre_hook) | `module, grad_output` | a new `grad_output` |
 # | [`register_full_backward_hook`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook) | `module, grad_input, grad_output` | a new `grad_input` |
 #
-# A hook that returns nothing changes nothing. `args`, `grad_input` and `grad_output` are tuples.
+# A hook that returns `None` lets the value through. `args`, `grad_input` and `grad_output` are tuples.
 #
 # Here is one run of a small net, forward and backward, with a hook of each kind on each module, numbered in the order in which
 # they run. A star shows when the gradient of a weight is ready. The input requires a gradient. Which hook runs last?
@@ -114,8 +114,9 @@ show_source(Add)
 # ### Exercise: What goes in, what comes out
 # easy · 6 min
 #
-# Collect from outside what `add` works with: each call `add(x1, x2)` appends three tensors to the list `answer`, namely `x1`,
-# `x2` and the output, in this order. Both hooks only watch. Store only the hooks' arguments; `forward` may change.
+# With hooks, collect the inputs and the output of `add`: each call `add(x1, x2)` appends three tensors to the list `answer`,
+# namely `x1`, `x2` and the output, in this order. Both hooks only watch. Store only the hooks' arguments: the check also uses
+# another `forward`.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))
@@ -164,7 +165,7 @@ linear.forward(torch.ones(3))
 print("linear.forward(x):", calls)
 
 # %% [markdown]
-# Some tutorials show forward hooks with two arguments. There are **three**, and the mistake shows only at the first call:
+# A forward hook with two arguments raises an error, but only at the first call:
 
 # %%
 adder = Add()
@@ -177,15 +178,16 @@ except TypeError as error:
 # %% [markdown]
 # ## Which layer died, and when?
 #
-# Back to the net from the beginning. A ReLU that returns only zeros is dead: it lets no gradient through. What you need is in
-# lessons 01 (`named_modules`) and 02 (a hook that remembers, a name for each hook, and handles).
+# Back to the net from the beginning. A ReLU that returns only zeros is dead: it lets no gradient through. You need `named_modules`
+# (lesson 01), and a hook that remembers, names and handles (lesson 02).
 #
 # ### Exercise: Which layer died, and when?
 # medium · 12 min
 #
-# Write `first_to_die(net, train)`. It runs `train(net)` once (which runs `net`, and each ReLU in it, once per step) and returns a
-# pair: the name of the ReLU that was the first to return only zeros, and the step, counted from 0. If several die in one step,
-# name the one that runs first. If none dies, return `None`. Afterwards none of its hooks is left.
+# Write `first_to_die(net, train)`. In each step, `train` runs `net`, and each ReLU in it, once. The function runs `train(net)`
+# once, and returns a pair: the name of the ReLU that was the first to return only zeros (one batch is enough), and the step,
+# counted from 0. If several die in one step, name the one that runs first. If none dies, return `None`. Afterwards none of the
+# function's hooks is left.
 #
 # ```python
 # first_to_die(digit_net(), train)  # which layer, which step?
@@ -220,7 +222,7 @@ check("first_to_die")
 first_to_die(digit_net(), train)  # which layer was it in the net from the beginning?
 
 # %% [markdown]
-# Here is what hooks on the two ReLUs see. What is larger than 6 is drawn as 6:
+# Here is what hooks on the two ReLUs see. Values above 6 are drawn as 6:
 
 # %%
 from course.pictures.activations import draw_activation_histograms
@@ -234,20 +236,20 @@ def put_aside(module, args, output):
 
 
 with dead[2].register_forward_hook(put_aside), dead[4].register_forward_hook(put_aside):
-    losses = train(dead)  # now it is dead
+    losses = train(dead)
 
 draw_activation_histograms({"2, the first ReLU": history[dead[2]], "4, the second ReLU": history[dead[4]]})
 
 # %% [markdown]
-# A few steps before the death, one batch must have brought something unusual. Before you run the cell: what would you look at?
+# Something must have happened a few steps before the death. Before you run the cell: what would you look at?
 
 # %%
 largest = [pictures.max().item() for pictures, labels in digit_batches()]
 print({step: value for step, value in enumerate(largest) if value != 1})
 
 # %% [markdown]
-# One batch still has pixels from 0 to 255. Is that the cause? Such a fault is repaired where the data are loaded, but to find out, a
-# forward **pre-hook** is enough: it may return new arguments. The dead net gets the repaired batch, too:
+# One batch still has pixels from 0 to 255. Is that the cause? A forward **pre-hook** may return new arguments, here a repaired
+# batch. The dead net gets it, too:
 
 
 # %%
@@ -265,22 +267,23 @@ runs = {"as it was": losses, "the batch repaired": in_time, "the dead net, with 
 draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}, title="Loss of each step, cut off at 3")
 
 # %% [markdown]
-# That batch was the cause: without it the net learns to the end. How does it kill a layer? A tensor hook measures the gradient of the
-# layer's weight. In a second net, hooks clip gradients (lesson 02):
+# That batch was the cause: once it is repaired, the net learns to the end of training. How does the batch kill a layer? A tensor
+# hook measures the layer's weight and its gradient. In a second net, hooks clip gradients (lesson 02):
 
 # %%
 watched, clipped, sizes = digit_net(), digit_net(), []
-watched[3].weight.register_hook(lambda grad: sizes.append(grad.norm().item()))
+watched[3].weight.register_hook(lambda grad: sizes.append((grad.norm().item(), watched[3].weight.norm().item())))
 for parameter in clipped.parameters():
     parameter.register_hook(lambda grad: grad / grad.norm().clamp(min=1))
 dying, living = train(watched), train(clipped)
-for step in range(58, 66):
-    print(f"step {step}: gradient {sizes[step]:<6.3g} loss {dying[step]:<7.2f} clipped: loss {living[step]:.2f}")
+for step in (*range(58, 66), 99):
+    gradient, weight = sizes[step]
+    print(f"step {step}: gradient {gradient:<6.3g} weight {weight:<5.3g} loss {dying[step]:<7.2f} clipped: loss {living[step]:.2f}")
 
 # %% [markdown]
 # In step 60 the gradient is 300 times as large as before, and it stays large for three more steps. From step 64 on, it is 0: the
-# input of the ReLU is negative for every picture, and it returns zeros. Clipping keeps the net alive. But why does the dead net not
-# recover with good batches?
+# input of the ReLU is negative for every picture, so the ReLU returns zeros. SGD's momentum still moves the weight. Clipping keeps
+# the net alive. But why does the dead net not recover with good batches?
 #
 # ## What a forward hook may return
 #
@@ -295,22 +298,22 @@ def output_with(hook):
     return layer(torch.tensor([1.0, 2.0]))
 
 
-def only_moves_the_name(module, args, output):
+def only_rebinds_the_name(module, args, output):
     output = output * 2
 
 
 log = []
 watch = lambda module, args, output: (log.append(output), log.append(output.shape))
 print("returned:         ", output_with(lambda module, args, output: output * 2))
-print("name moved:       ", output_with(only_moves_the_name))
+print("name rebound:     ", output_with(only_rebinds_the_name))
 print("zeros are a value:", output_with(lambda module, args, output: torch.zeros(2)))
 print("meant to watch:   ", output_with(watch))
 
 # %% [markdown]
 # Writing *into* the output, as in `output *= 2`, needs no `return`. But it changes the tensor for everybody who holds it, and
-# backward may still need the old values (lesson 02). So return a new tensor.
+# backward may still need the old values (lesson 02). Return a new tensor.
 #
-# Several hooks of a kind run in the order in which they were registered. Each gets what the one before it returned:
+# Several hooks of a kind run in the order in which they were registered. Each gets what the hook before it returned:
 
 # %%
 layer = nn.Identity()
@@ -323,7 +326,7 @@ print("first + 1, then * 10:", layer(torch.tensor([1.0, 2.0])))
 # easy · 6 min
 #
 # Write the forward hook `hook` and register it on `add`, so that each call `add(x1, x2)` returns 5 more than before. Add the 5 to
-# what `forward` has returned; `forward` may change.
+# what `forward` has returned: the check also uses another `forward`.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))  # tensor([8.])
@@ -353,30 +356,18 @@ check("add_five")
 # ## Hooks on the backward pass
 #
 # A *full backward hook* sees gradients: in `grad_output` one for each output of the module, in `grad_input` one for each
-# positional input. The gradients of the weights are in neither.
-#
-# The hook sees the module as a whole. This module multiplies **twice**; its hook sees the gradient through both products:
+# positional input. The gradients of the weights are in neither. The hook sees the module as a whole, here both products:
 
 # %%
 show_source(Model)
-
-# %%
-two_products = Model()
-two_products.register_full_backward_hook(
-    lambda module, grad_input, grad_output: print("hook:    ", grad_input)
-)
-x1 = torch.tensor([1.0, 4.0], requires_grad=True)
-x2 = torch.tensor([3.0, 2.0], requires_grad=True)
-two_products(x1, x2).backward(torch.tensor([1.0, 10.0]))
-print("autograd:", (x1.grad, x2.grad))
 
 # %% [markdown]
 # ### Exercise: Gradients at both ends
 # medium · 8 min
 #
-# Each backward pass through `model(x1, x2)` calls the full backward hook `module_hook`. It appends three gradients to the list
-# `answer`, in this order: what comes back through `model` for `x1`, the same for `x2`, and the gradient of the output. The hook only
-# watches.
+# Each backward pass through `model(x1, x2)` calls the full backward hook `module_hook`. The hook appends three gradients to the
+# list `answer`, in this order: what comes back through `model` for `x1`, what comes back for `x2`, and the gradient of the output.
+# The hook only watches.
 #
 # ```python
 # # x1 = [2.], x2 = [3.], W = [5.]
@@ -409,7 +400,7 @@ check("backward_answer")
 # %% [markdown]
 # ## The first layer: no input needs a gradient
 #
-# The first layer of nearly every network gets **data**, which requires no gradient. What happens to its hook?
+# The first layer of nearly every network gets **data**, which requires no gradient:
 
 # %%
 first = nn.Linear(3, 2)
@@ -425,7 +416,7 @@ first.register_full_backward_hook(tell)
 with warnings.catch_warnings(record=True, action="always") as caught:
     first(torch.ones(1, 3)).sum().backward()
     first.zero_grad()
-    print("the same by keyword, with an input that requires a gradient:")
+    print("the same layer; its input is passed by keyword, and requires a gradient:")
     first(input=torch.ones(1, 3, requires_grad=True)).sum().backward()
 print(f"warning:     {caught[0].message}".split(". ")[0])
 
@@ -440,9 +431,9 @@ print("frozen: the hook is silent")
 # | requires none | requires a gradient, because of the parameters | as soon as the **output** gradient is ready, before `weight.grad` | `(None,)` |
 # | any | requires none: frozen parameters and data, or `no_grad` | never | - |
 #
-# `None` also stands for an argument that is not a tensor, and in `grad_output` for an output that nobody uses. An argument passed by
-# keyword has no entry, and does not count as an input. The same holds for modules around the first layer. Here is the run from the
-# beginning with data as input: the hook of `Sequential`, which was last, is now the second one in backward.
+# `None` also stands for an argument that is not a tensor, and in `grad_output` for an output on which the loss does not depend. An
+# argument passed by keyword has no entry, and does not count as an input. The table also holds for modules that contain the first
+# layer. Here is the run from the beginning with data as input: the hook of `Sequential` ran last, and now runs second in backward.
 
 # %%
 draw_hook_timeline(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3), weights=True)
@@ -451,8 +442,9 @@ draw_hook_timeline(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), t
 # ## What a full backward hook may return
 #
 # A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They flow on
-# to the operations that made the inputs. The module's own parameters do not notice: their gradients follow from `grad_output`.
-# Return new tensors; do not write into `grad_input`: other gradients may be the same tensor, as in a sum.
+# to the operations that made the inputs. The module's own parameters do not notice: their gradients follow from `grad_output`,
+# which a pre-hook can change. Return new tensors, and do not write into `grad_input`. Another gradient may be the same tensor: in
+# a sum, both inputs get one gradient tensor.
 
 
 # %%
@@ -477,6 +469,7 @@ def writes(module, grad_input, grad_output):
 
 
 try_backward_hook("None", lambda module, grad_input, grad_output: None)
+try_backward_hook("pre-hook", lambda module, grad_output: (grad_output[0] * 10,), "register_full_backward_pre_hook")
 try_backward_hook("two gradients", returns)
 try_backward_hook("two gradients, Add", returns, kind=Add)
 try_backward_hook("written into, Add", writes, kind=Add)
@@ -487,10 +480,9 @@ try_backward_hook("another shape", lambda module, grad_input, grad_output: (torc
 # ### Exercise: Gradients that sum to one
 # medium · 10 min
 #
-# Sometimes only the ratio of two gradients matters. Write the full backward hook `module_hook` and register it on
-# `model`. In each backward pass it divides both input gradients `g1` and `g2` by their sum, element by element: `x1.grad` becomes
-# `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`. The gradient of `W` stays as it was. Both inputs have the same shape and
-# dtype; no sum is 0.
+# Write the full backward hook `module_hook` and register it on `model`. In each backward pass it divides both input gradients `g1`
+# and `g2` by their sum, element by element: `x1.grad` becomes `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`. The
+# gradient of `W` stays as it was. Both inputs have the same shape and dtype; no sum is 0.
 #
 # ```python
 # # x1 = [2.], x2 = [3.], W = [5.]
@@ -523,7 +515,7 @@ check("unit_grad_sum")
 # %% [markdown]
 # ## Hook the output tensor
 #
-# Here is a small GPT. Which of its modules run, but never call their full backward hook? Guess before the second cell.
+# Here is a small GPT. Which of its modules run, but never call their full backward hook? Guess before you run the second cell.
 
 # %%
 show_source(Block, TinyGPT)
@@ -541,7 +533,7 @@ print(f"{len(ran)} modules ran; silent:", [name for name in ran if name not in h
 print("only a warning:", *{str(one.message).split(" but ")[0] for one in caught if "dict" in str(one.message)})
 
 # %% [markdown]
-# The blocks are silent: they return a dict. What about other types?
+# The blocks are silent: they return a dict. Does PyTorch warn about other types as well?
 
 
 # %%
@@ -555,14 +547,15 @@ for form in ("a tensor", "a tuple", "a tuple in a tuple", "a list", "a dict"):
     layer, heard = Returns(3, 2), []
     layer.form = form
     layer.register_full_backward_hook(lambda module, grad_input, grad_output: heard.append(module))
-    with warnings.catch_warnings(action="ignore"):
+    with warnings.catch_warnings(record=True, action="always") as caught:
         output = layer(torch.ones(1, 3, requires_grad=True))
     (output["y"] if form == "a dict" else output[0][0]).sum().backward()
-    print(f"{form:18} the hook ran: {bool(heard)}")
+    print(f"{form:18} the hook ran: {bool(heard)!s:5}   a warning: {bool(caught)}")
 
 # %% [markdown]
-# A full backward hook sees a tensor, or the tensors directly in a **tuple**. `nn.LSTM` returns `(output, (h, c))`: a loss on `h`
-# alone never runs its hook. One cure fits every type: a forward hook gets the tensor itself, and a [tensor
+# A full backward hook sees a tensor, or the tensors directly in a **tuple**. A nested tuple does not even bring a warning.
+# `nn.LSTM` returns `(output, (h, c))`: if the loss uses only `h`, the hook of the LSTM never runs. One cure fits every type: a
+# forward hook gets the tensor itself, and a [tensor
 # hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html) (lesson 02) gets its gradient. **Write the
 # line** that registers `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
 
@@ -581,9 +574,9 @@ for name, block in gpt.blocks.named_children():
 gpt(tokens).sum().backward()
 
 # %% [markdown]
-# ## Handles: hooks that come off again
+# ## Handles: how to remove hooks
 #
-# A handle (lesson 02) is also a context manager: `with` removes the hook at the end of the block, even if an error ends it. For many
+# A handle (lesson 02) is also a context manager: `with` removes the hook at the end of the block, even after an error. For many
 # hooks at once, write a context manager of your own: a class with `__enter__` and `__exit__`, or a [generator
 # function](https://docs.python.org/3/library/contextlib.html#contextlib.contextmanager) that `yield`s once. The block runs at the
 # `yield`. An error in the block is raised there, too. What must always happen goes into `finally`:
@@ -607,7 +600,7 @@ with contextlib.suppress(ZeroDivisionError), announced("the block"):
 # medium · 12 min
 #
 # Write the context manager `hooked(modules, hook)`, a generator function or a class. Inside `with hooked(modules, hook):` each
-# module in the list `modules` has the forward hook `hook`. After the block these hooks are always gone, also after an error or a
+# module in the list `modules` has the forward hook `hook`. After the block these hooks are always gone, even after an error or a
 # `KeyboardInterrupt` (the stop button); the caller still gets that error. Other hooks stay, even those with the same function.
 #
 # ```python
@@ -636,17 +629,18 @@ check("hook_lifecycle")
 # %% [markdown]
 # ## Back to the net that died
 #
-# Why did good batches not help? Full backward pre-hooks measure the gradient that arrives at the output of each Linear layer, first
-# in the net that lives, then in the dead one. Guess: where is it 0, and does the last layer get one?
+# Why did good batches not help? Full backward pre-hooks measure the gradient that arrives at the output of each Linear layer,
+# first in the net that lives, then in the dead one. **Write the line** in `measure` that prints `name` and the norm of the
+# gradient. Where is it 0?
 
 
 # %%
 def gradient_sizes(net):
     def measure(name, module, grad_output):
-        print(f"   layer {name}: {grad_output[0].norm().item():.3g}")
+        pass  # Your line here.
 
     net.zero_grad()
-    with contextlib.ExitStack() as hooks, warnings.catch_warnings(action="ignore"):  # the warning of 'The first layer'
+    with contextlib.ExitStack() as hooks, warnings.catch_warnings(action="ignore"):  # that of 'The first layer'
         for name, layer in net.named_children():
             if isinstance(layer, nn.Linear):
                 hooks.enter_context(layer.register_full_backward_pre_hook(partial(measure, name)))
@@ -660,21 +654,21 @@ gradient_sizes(dead)
 print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias", dead[5].bias.grad.any().item())
 
 # %% [markdown]
-# The dead ReLU returns zeros for every picture, so each layer before it gets a gradient of exactly 0, and stays as it is: the new
-# optimizer in `train` has no momentum from before. The last layer does get a gradient, but its inputs are all zeros: it can only
-# learn its bias, that is, how often each digit occurs. And that is guessing.
+# The dead ReLU returns zeros for every picture, so each layer before it gets a gradient of exactly 0. The second `train` has a new
+# optimizer without momentum from earlier steps: these layers do not change. The last layer does get a gradient, but its inputs are
+# all zeros: it can only learn its bias, that is, how often each digit occurs. That is no better than guessing.
 
 # %% [markdown]
 # ### In your own words: Frozen, and still it moves
 #
 # 5 min
 #
-# A colleague wants to freeze the middle one of three linear layers and to train the others. On it he registers a full backward hook
-# that returns zeros for `grad_input`. "That is the gradient of the layer," he says. After one step of plain SGD the middle layer has
-# changed, and the first one has not.
+# A colleague wants to freeze the middle one of three linear layers and to train the others. On this layer he registers a full
+# backward hook that returns zeros for `grad_input`. "That is the gradient of the layer," he says. After one step of plain SGD the
+# middle layer has changed, and the first one has not.
 #
-# Which gradient is `grad_input`, and which is it not? Why did the layer's own weight learn as before, and why did the first layer
-# not learn? Which other hook of the table does reach the weight, but would still not help him?
+# Which gradient is in `grad_input`, and which one does he expect there? Why did the layer's own weight learn as before, and why
+# did the first layer not learn? Which other hook in the table changes the weight's gradient, but would still not help him?
 #
 # If you hand this notebook in, a person reads your answer. No check looks at it, and `progress()` does not count it.
 
@@ -691,22 +685,22 @@ print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias
 # - 2 points: `grad_input` belongs to the input and not to the parameters, **and** the parameters' gradients come from
 #   `grad_output` (or: are computed before the hook). Names the pre-hook, with its side effect on the earlier layers.
 # - 1 point: `grad_input` told apart from the parameters' gradient, without the reason or without the pre-hook.
-# - Common wrong explanations, 0 points for that part: `grad_input` holds the weight's gradient at another index (what the
-#   deprecated hook seemed to show); the hook's return value is ignored; the optimizer's weight decay or momentum moved the
-#   weight; the hook came too late because the optimizer had stepped.
+# - Common wrong explanations, 0 points for that part: `grad_input` holds the weight's gradient at another index; the hook's
+#   return value is ignored; the optimizer's weight decay or momentum moved the weight.
 # ### END MARK SCHEME
 # ### END SOLUTION
 
 # %% [markdown]
 # ## Further: a report of any model
 #
-# The core path ends here: a good place for a break, or for lesson 04. `layer_report` is a tool to keep.
+# The core path ends here.
 #
-# It prints a row for each tensor that a layer returns: shape, mean absolute value, and that of its gradient. Look first at layers
-# with numbers that are 0, huge or `nan`: in the dead net, which layer returns huge numbers, and what follows? The gradient is that of a sum of all outputs with random weights, not of your loss: compare
-# layers with each other. The report is safe with in-place operations and layers that run twice, leaves `.grad` and the random
-# generator alone, and removes its hooks. In training mode a batch norm counts this run as one more batch. A layer that the model
-# uses without calling it, such as the last Linear layer of attention, has no row.
+# `layer_report` prints a row for each tensor that a layer returns: its shape, its mean absolute value, and its gradient's mean
+# absolute value. First look for layers with numbers that are 0, huge or `nan`. The dead net's layer 3 returns huge numbers: most
+# of that came after the death, by momentum. The report does not use your loss, but a sum of all outputs with random weights:
+# compare layers with each other. The report is safe with in-place operations and layers that run twice, leaves `.grad` and the
+# random generator alone, and removes its hooks. A layer that the model uses without calling it, such as the last Linear layer of
+# attention, has no row.
 
 
 # %%
@@ -723,10 +717,10 @@ def layer_report(model, *inputs):
     def watch(name, module, args, output):
         for tensor in tensors_in(output):
             row = {"layer": name, "shape": str(tuple(tensor.shape))}
-            row["output"] = (1.0 * tensor.detach()).abs().mean().item()  # 1.0: a mask becomes numbers
+            row["output"] = (1.0 * tensor.detach()).abs().mean().item()  # times 1.0 turns a mask into numbers
             rows.append(row)
             if tensor.requires_grad:
-                # row=row: each hook its own row (lesson 02)
+                # row=row gives each hook its own row (lesson 02)
                 tensor.register_hook(lambda grad, row=row: row.update(gradient=grad.abs().mean().item()))
 
     with contextlib.ExitStack() as hooks, torch.random.fork_rng():
@@ -784,11 +778,11 @@ adder.register_forward_pre_hook(lambda module, args, kwargs: print("with:   ", a
 _ = adder(torch.ones(1), x2=torch.zeros(1))
 
 # %% [markdown]
-# ### Exercise: Turn one input down
+# ### Exercise: Scale one input
 # medium · 10 min · further
 #
-# How much does a model depend on its second input? Write `rescale_argument(module, factor)` for a module that takes `x1` and
-# `x2`, as `Add` does. From now on it works with `factor * x2`, whether the caller passes `x2` by position or by keyword. The
+# How much does a model depend on its second input? Write `rescale_argument(module, factor)` for a module that takes `x1` and `x2`,
+# as `Add` does. After the call, the module works with `factor * x2`, whether the caller passes `x2` by position or by keyword. The
 # caller's own tensors stay as they are, and gradients flow back to them through the factor. Return the handle.
 #
 # ```python
@@ -821,18 +815,22 @@ check("rescale_argument")
 # %% [markdown]
 # ## Before or after the module's backward
 #
-# A full backward pre-hook runs before autograd computes the gradients of the parameters and the input, a full backward hook after that (if an
-# input needs a gradient). A module may have several inputs and outputs, and a `None` among their gradients must stay `None`.
-# Multiply by 10 in each kind of hook; what changes?
+# A full backward pre-hook runs before autograd computes the gradients of the parameters and the input. A full backward hook runs
+# after that, if an input needs a gradient. A module may have several inputs and outputs, and a `None` among their gradients must
+# stay `None`. In a pre-hook, a tensor in its place changes the result. The loss below uses only the first output:
 
 
 # %%
-def times_ten(module, *gradients):
-    return tuple(grad * 10 for grad in gradients[0])
+class TwoOutputs(nn.Module):
+    def forward(self, x):
+        return 2 * x, 3 * x
 
 
-try_backward_hook("full backward hook", times_ten)
-try_backward_hook("pre-hook", times_ten, "register_full_backward_pre_hook")
+for second in (None, torch.ones(1)):
+    module, x = TwoOutputs(), torch.ones(1, requires_grad=True)
+    module.register_full_backward_pre_hook(lambda module, grad_output, second=second: (grad_output[0], second))
+    module(x)[0].backward()
+    print(f"second entry {second}: x.grad {x.grad.item()}")
 
 # %% [markdown]
 # ### Exercise: Who still learns?
@@ -843,8 +841,8 @@ try_backward_hook("pre-hook", times_ten, "register_full_backward_pre_hook")
 # - `stop_in_front(module)`: the module itself learns as before, but the earlier layers get gradients of zero through it.
 # - `stop_from_here(module)`: all of the module's own parameters get gradients of zero, and so do the earlier layers.
 #
-# Both return the handle; once it is removed, everything learns as before. Gradients that bypass the module, as in `x +
-# module(x)`, stay.
+# Both return the handle: after `handle.remove()`, everything learns as before. Gradients that bypass the module, as in `x +
+# module(x)`, do not change.
 #
 # ```python
 # net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
@@ -918,9 +916,8 @@ except RuntimeError as error:
 # medium · 10 min · further
 #
 # Two models get the same inputs, `x1 = [2.]` and `x2 = [3.]`. Register `collect` as a deprecated hook on one and as a full
-# backward hook on the other. It appends its `grad_input` to `answer`. In the end `answer` has two entries (each a tuple or list
-# of two tensors): first what the deprecated hook showed, then the true gradients of the inputs. The cell runs both models for
-# you.
+# backward hook on the other. It appends its `grad_input` to `answer`. At the end, `answer` has two entries (each a tuple or list
+# of two tensors): first what the deprecated hook showed, then the true gradients of the inputs. The cell runs both models for you.
 
 # %% nbgrader={"grade": false, "grade_id": "legacy_autopsy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 answer = []
@@ -951,7 +948,7 @@ from course import check
 check("legacy_autopsy")
 
 # %% [markdown]
-# This is what you have found, from a run:
+# The picture shows a run of the model with both hooks:
 
 # %%
 from course.pictures.legacy import draw_legacy_comparison
@@ -959,15 +956,15 @@ from course.pictures.legacy import draw_legacy_comparison
 draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 
 # %% [markdown]
-# The deprecated hook sits on the **last operation** of the module, and takes that operation's inputs for the module's. In `Model`
-# they are the product and `W`, not `x1` and `x2`. So these are true gradients, but of other tensors. In the convolution it showed
-# the gradients of input, weight and bias: tutorials that list them describe this hook.
+# The deprecated hook is attached to the **last operation** of the module, and shows the gradients of that operation's inputs. In
+# `Model` these are the product and `W`, not `x1` and `x2`. So the gradients are true, but belong to other tensors. In the
+# convolution it showed the gradients of input, weight and bias: tutorials that list these three describe the deprecated hook.
 #
 # ## Full backward hooks and in-place operations
 #
-# Full backward hooks and pre-hooks wrap the module's inputs and outputs, and a wrapped tensor must not be changed in place. So they
-# fail on `nn.ReLU(inplace=True)`, and on layers before it, if their output reaches the ReLU as the same tensor or as a view of it:
-# mostly the layer right before. ResNet-18 (lesson 05) is built like that:
+# Full backward hooks and pre-hooks wrap the module's inputs and outputs, and a wrapped tensor must not be changed in place. So
+# they fail on `nn.ReLU(inplace=True)`. They also fail on an earlier layer if the ReLU gets this layer's output itself, or a view
+# of it: usually on the layer directly before. ResNet-18 (lesson 05) is built like that:
 
 # %%
 net, x = nn.Sequential(nn.Linear(3, 4), nn.Identity(), nn.ReLU(inplace=True), nn.Linear(4, 1)), torch.ones(5, 3)
@@ -982,15 +979,14 @@ for register in ("register_full_backward_hook", "register_full_backward_pre_hook
 
 # %% [markdown]
 # The cure is again a hook on the output tensor: it wraps nothing. A forward hook gets the tensor **before** the next operation
-# writes into it, and a tensor hook stays with the value for which it was registered (lesson 02). Under `no_grad` there is nothing to
-# hook.
+# writes into it, and a tensor hook stays with the value for which it was registered (lesson 02).
 #
 # ### Exercise: Right before an in-place ReLU
 # medium · 10 min · further
 #
-# Write `output_gradients(layer)`. It returns a list, and each backward pass adds the gradient of the output, as it was before
-# in-place changes. If the layer runs several times, each of its outputs has an entry of its own, in the order of backward. Running the
-# model under `torch.no_grad()`, or with a frozen layer on data, adds nothing and still works.
+# Write `output_gradients(layer)`. It returns a list, and each backward pass appends the gradient of the output's value before any
+# in-place change. If the layer runs several times, each output has its own entry, in the order of backward. Running the model
+# under `torch.no_grad()`, or with a frozen layer on data, adds nothing and still works.
 #
 # ```python
 # net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 1))
@@ -1022,7 +1018,7 @@ check("in_place_safe")
 # %% [markdown]
 # ## Further: old checkpoints
 #
-# You rename a layer, and `load_state_dict` no longer reads what you saved last month. A hook repairs that.
+# You rename a layer, and `load_state_dict` no longer reads what you saved last month.
 #
 # ## State-dict hooks: read old checkpoints
 #
@@ -1034,9 +1030,9 @@ check("in_place_safe")
 # | `register_load_state_dict_pre_hook` | before loading | `module, state_dict, prefix, local_metadata, strict`, and three lists: `missing_keys, unexpected_keys, error_msgs` |
 # | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
 #
-# They return nothing, and change their arguments in place. In a `state_dict` the names of the module's own tensors start with
-# `prefix`, the module's place in the model. Most hooks need only `state_dict` and `prefix`. Do not rely on `strict`: it is `True` even where the
-# caller loads with `strict=False`. This pre-hook adds a new buffer, `scale`, which old checkpoints lack:
+# They return nothing, and change their arguments in place. Every key of the module's own tensors starts with `prefix`, the
+# module's dotted name in the model. Do not rely on `strict`: it is `True` even where the caller loads with `strict=False`. This
+# pre-hook adds a new buffer, `scale`, which old checkpoints lack:
 
 
 # %%
@@ -1060,12 +1056,12 @@ whole = nn.ModuleDict({"parts": nn.ModuleDict({"head": Head()})})
 print(whole.load_state_dict(inside, strict=False))
 
 # %% [markdown]
-# ### Exercise: It had another name
+# ### Exercise: A layer had another name
 # medium · 14 min · further
 #
-# A layer was called `linear` when somebody saved the model; today it is called `fc`. Write `accept_old_name(module, old, new)`:
-# from now on, when `module` or a model around it loads a checkpoint, the entries saved under the module's `old` go into its child
-# or parameter `new`. Names that only look alike, such as `linear2`, stay. New checkpoints load as before, and missing or
+# A layer was called `linear` when somebody saved the model; today it is called `fc`. Write `accept_old_name(module, old, new)`. It
+# changes how `module` loads a checkpoint, alone or inside a model: entries saved under the name `old` go into the child or
+# parameter `new`. Names that are only similar, such as `linear2`, do not change. New checkpoints load as before, and missing or
 # unexpected keys are still reported.
 #
 # ```python
@@ -1098,14 +1094,14 @@ check("state_dict_hooks")
 # - Hooks run when you call `module(x)`. A forward hook takes three arguments, and acts by what it **returns**.
 # - `args`, `grad_input` and `grad_output` are tuples, and an entry may be `None`, as in the first layer.
 # - A block that returns a dict or a list never calls its full backward hook. Hook the output tensor.
-# - A full backward hook changes what leaves the module, a full backward pre-hook what arrives: only the second one reaches the
-#   module's own parameters.
+# - A full backward hook changes what leaves the module. A full backward pre-hook changes what arrives at it: only the pre-hook
+#   reaches the module's own parameters.
 # - Keep the handle, or better, use `with`.
 #
 # ## Where to go on
 #
-# - [Visualizing Gradients](https://docs.pytorch.org/tutorials/intermediate/visualizing_gradients_tutorial.html), PyTorch's tutorial,
-#   compares a net with and without batch norm, by hooks on output tensors like yours.
+# - [Visualizing Gradients](https://docs.pytorch.org/tutorials/intermediate/visualizing_gradients_tutorial.html)compares a net with
+#   and without batch norm. It uses hooks on output tensors, as you did.
 # - [nnsight](https://nnsight.net) reads and edits the inside of large language models, without hooks of your own.
 # - [Captum](https://captum.ai) has many tested methods that say which inputs mattered.
 #

@@ -15,9 +15,9 @@
 # - **You will** wake this net, and teach a trained one something new, though most of it is frozen.
 # - **You will learn** what `apply` does with your function, how to set a `Parameter` safely, and how to give one object another
 #   `forward`.
-# - **You need** lessons 01 and 03. **Out of scope** are loading saved weights, and compiled models.
-# - **Time** <!-- time and points -->. Take a break after 'The net wakes up'; *Further* has four parts: do one at a time.
-# - **Stuck?** `hint()` after a failed check, `hint("visit_order")` to begin.
+# - **You need** lessons 01 and 03. **Out of scope:** loading saved weights, and compiled models.
+# - **Time:** <!-- time and points -->. Do one part of *Further* at a time.
+# - **Stuck?** Call `hint()` after a failed check, or `hint("visit_order")` before you begin.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import copy
@@ -101,12 +101,13 @@ net = first_gradients(deep_net())
 print([f"{size:.0e}" for size in sizes], "<- first layer to last, once your line is there")
 
 # %% [markdown]
-# Almost nothing arrives at the early layers. The fault is in the numbers that `nn.Linear` gives its weights at first. You will write
-# better ones. First, a smaller model.
+# Almost nothing arrives at the early layers. The fault is in the initial weights of `nn.Linear`. You will write a better
+# initialisation.
 #
 # ## The tree
 #
-# The model has two layers of two `Function_*` modules. Only these hold a parameter `W` and a plain attribute `name`.
+# The model has two layers, each with two `Function_*` modules. Only these modules hold a parameter `W` and a plain attribute
+# `name`.
 
 # %%
 show_source(Function_A, Layer_AB, Model)  # B, C and D subtract, multiply by and divide by W
@@ -160,8 +161,8 @@ draw_module_tree(tree, met, title="the order of named_modules()")
 #
 # easy · 5 min
 #
-# Fill the list `answer` with the **class names** of the modules of `Model()`, as text such as `"Function_A"`, in the
-# order in which `apply` visits them. One entry per visit.
+# Fill the list `answer` with the **class names** of the modules of `Model()`, as strings such as `"Function_A"`, in the order in
+# which `apply` visits them. One entry per visit.
 
 # %% nbgrader={"grade": false, "grade_id": "visit_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -175,7 +176,7 @@ def collect(module):
     ### END SOLUTION
 
 
-# TODO: let `apply` call `collect` on every module of the model.
+# TODO: make `apply` call `collect` on every module of the model.
 ### BEGIN SOLUTION
 model.apply(collect)
 ### END SOLUTION
@@ -219,12 +220,13 @@ attempt("layer.W = torch.ones(1)", lambda: setattr(layer, "W", torch.ones(1)))
 attempt("layer.W = Parameter(torch.tensor([1]))", lambda: setattr(layer, "W", Parameter(torch.tensor([1]))))
 
 # %% [markdown]
-# - `W` is a **leaf that requires a gradient**, and autograd refuses to record that it is overwritten. Switch the recording off:
-#   `with torch.no_grad():`.
+# - `W` is a **leaf that requires a gradient**, and autograd does not allow an in-place change of such a leaf while recording is
+#   on. Switch the recording off: `with torch.no_grad():`.
 # - The name `W` is in the module's register of parameters. Only a `Parameter` (or `None`) may take its place.
 # - `torch.tensor([1])` holds an integer, and integers have no gradients. Write `1.0`.
 #
-# These ways are right. The functions of [`torch.nn.init`](https://docs.pytorch.org/docs/stable/nn.init.html) do this for you:
+# The next cell shows three correct ways. The functions of [`torch.nn.init`](https://docs.pytorch.org/docs/stable/nn.init.html) do
+# this for you:
 
 # %%
 layer = Function_A()
@@ -233,7 +235,7 @@ before = layer.W
 with torch.no_grad():
     layer.W.fill_(1.0)  # in place, with autograd off
 nn.init.constant_(layer.W, 1.0)  # the same, ready-made
-layer.W.data.fill_(1.0)  # in older code; autograd cannot warn you
+layer.W.data.fill_(1.0)  # in older code; autograd does not notice, so it cannot report an error
 
 print(layer.W, "| still the same object:", layer.W is before)
 
@@ -277,10 +279,9 @@ check("init_ones")
 # %% [markdown]
 # ## Different layers, different initialisations
 #
-# Back to the net that does not learn. The weights of a layer multiply the size of what goes in by a factor, and in a deep net
-# these factors are multiplied with each other. `rms_of_layers` sends the digits through 20 layers with ReLU, without biases; the
-# weights are random numbers with a standard deviation of gain / √64. **Find the gain** that keeps the size: add your own to the
-# list.
+# Back to the net that does not learn. Each layer multiplies the size of its input by a factor. In a deep net, all these factors
+# are multiplied together. `rms_of_layers` sends the digits through 20 layers with ReLU, without biases; the weights are random
+# numbers with a standard deviation of gain / √64. **Find the gain** that keeps the size: add your own to the list.
 
 
 # %%
@@ -319,14 +320,14 @@ with torch.no_grad():
 print(f"read correctly with a smaller eps: {train(deep_net(), eps=1e-16)}")
 
 # %% [markdown]
-# The biases keep the size at 0.06. But a bias is the same for every picture: the **differences** shrink as printed above. All
-# pictures look alike to the last layer, and the gradient shrinks likewise on its way back: the norm 10⁻⁸ of the first layer's 64 · 64
-# weights means 10⁻¹⁰ for each. Adam divides a gradient by its usual size plus `eps`, 10⁻⁸, which is far more. With a smaller `eps`
-# the net learns a little.
+# The biases keep the size at 0.06. But a bias is the same for every picture: the **differences** between pictures shrink, as
+# "spread" shows. All pictures look alike to the last layer, and the gradient shrinks likewise on its way back. The gradient of the
+# first layer's 64 · 64 weights has the norm 10⁻⁸, so each weight gets about 10⁻¹⁰. Adam divides a gradient by its usual size plus
+# `eps`. Here `eps` is 10⁻⁸, far more than the gradient, so the steps are very small. With a smaller `eps` the net learns a little.
 #
-# So initialise by type. Xavier for linear layers is usual, but not best here. Rules that use fan_in need two
-# dimensions, and the weight of a batch norm has one. And a layer may do without a bias: then the attribute is there, and it is
-# `None`.
+# Different layer types need different initialisations. For linear layers Xavier's rule is usual, but not the best here. Rules that
+# use fan_in need two dimensions, and the weight of a batch norm has one. And a layer may have no bias: then the attribute exists,
+# and is `None`.
 
 # %%
 norm, linear = nn.BatchNorm2d(4), nn.Linear(3, 2, bias=False)
@@ -340,8 +341,8 @@ print("a batch norm with affine=False has the weight", nn.BatchNorm2d(4, affine=
 #
 # medium · 12 min
 #
-# Write `init_by_type(module)`, a function for `apply`: it sets weight and bias, if they are there, by the module's type, where
-# subclasses count, too; other modules stay as they are.
+# Write `init_by_type(module)`, a function for `apply`: it initialises the weight and the bias, if they exist, by the module's
+# type; a subclass counts as its base class; other modules stay as they are.
 #
 # | module | weight | bias |
 # | --- | --- | --- |
@@ -357,7 +358,6 @@ print("a batch norm with affine=False has the weight", nn.BatchNorm2d(4, affine=
 # %% nbgrader={"grade": false, "grade_id": "init_by_type", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def init_by_type(module: nn.Module) -> None:
     """Initialise this one module by its type: linear layers, convolutions and batch norms; leave others alone."""
-    # TODO: initialise the module.
     ### BEGIN SOLUTION
     if isinstance(module, nn.Linear):
         nn.init.xavier_uniform_(module.weight)
@@ -387,7 +387,7 @@ check("init_by_type")
 # %% [markdown]
 # ## The net wakes up
 #
-# Now apply **your** function to the net from the beginning. The picture shows the first gradients, PyTorch's above yours.
+# Now apply **your** function to the net from the beginning. The picture shows the first gradients with both initialisations.
 
 # %%
 print(f"read correctly after training: {train(deep_net().apply(init_by_type))}")
@@ -397,10 +397,11 @@ gradients = {f"layer {at}, {of}": net[at][0].weight.grad for at in (1, 5, 10, 15
 draw_gradient_flow(gradients, title="gradients of the first backward pass")
 
 # %% [markdown]
-# In each net, compare the first layer with the last: Adam takes care of a common factor. The early layers get a gradient now. But
-# Xavier's rule loses 30% of the size at each ReLU: at first all pictures get nearly the same outputs, and 20 of the 100 steps pass
-# before these differ. **Do better.** One line of `my_init` needs another rule: the one for your gain. Expect a spread near 0.2 at
-# first, and about 70% or more in the end.
+# In each net, compare the first layer with the last. A factor that all layers share does not matter: Adam rescales the gradients.
+# The early layers get a gradient now. But Xavier's rule loses 30% of the size at each ReLU: at first all pictures get nearly the
+# same outputs. About 25 of the 100 steps pass before the outputs differ, and the net goes on learning slowly. **Do better.**
+# Change one line of `my_init`: use the rule with the gain that you found. The spread should begin near 0.2, and the net should
+# read about 70% of the digits or more after 100 steps.
 
 
 # %%
@@ -418,8 +419,8 @@ for steps in (0, 20, 40, 100):
 # %% [markdown]
 # ## A real model's initialisation
 #
-# Below is what `apply` does in [nanoGPT](https://github.com/karpathy/nanoGPT), a small GPT-2. An untrained model's first loss
-# should equal guessing. Does it?
+# Below is what `apply` does in [nanoGPT](https://github.com/karpathy/nanoGPT), a small GPT-2. The first loss of an untrained model
+# should equal the loss of guessing. Does it?
 
 
 # %%
@@ -442,11 +443,11 @@ for name, gpt in {"PyTorch's own": TinyGPT(), "_init_weights": TinyGPT().apply(_
 #
 # ## A Parameter from outside
 #
-# A trained net should read something new, and you may not touch its class. Three steps do it, all by `apply`: a new `Parameter`,
-# its first value, a new `forward`.
+# A trained net should read something new, and you may not touch its class. You need three steps, each with `apply`: a new
+# `Parameter`, its first value, a new `forward`.
 #
-# Assigning a `Parameter` to an attribute registers it, anywhere and at any time (lesson 01). An optimizer finds it if it is made after
-# that. A plain tensor is stored, but not registered.
+# Assigning a `Parameter` to an attribute registers it, anywhere and at any time (lesson 01). An optimizer that you make after that
+# finds the new parameter.
 #
 # ## Another forward
 #
@@ -458,7 +459,8 @@ for name, gpt in {"PyTorch's own": TinyGPT(), "_init_weights": TinyGPT().apply(_
 # function stored on an object gets no `self`, so bind it yourself: `partial(with_gain, layer)` is a new function that calls
 # `with_gain` with `layer` as its first argument. (`module.__call__ = ...` does nothing: Python looks only in the class.)
 #
-# The cell multiplies by a gain in both ways. The second input cannot be added to `W`: which way still runs the old `forward`?
+# The next cell uses both ways to multiply by a gain. The old `forward` cannot add the input `three` to `W`. Which of the two ways
+# still runs the old `forward`?
 
 
 # %%
@@ -489,7 +491,7 @@ attempt("hook, 3 elements:", lambda: hooked(three))
 #
 # - `add_bias(module)` gives every `Function_*` a `Parameter` of its own, `b`, of shape (2,).
 # - After `weight_initialization(module)` every element of `W` and `b` is 1.
-# - `linear_transformation(module)` makes every `Function_*` return `X @ W + b`, or `X @ W.T + b`, for `X` of shape (2, 2), also
+# - `linear_transformation(module)` makes every `Function_*` return `X @ W + b`, or `X @ W.T + b`, for `X` of shape (2, 2), even
 #   when `W` and `b` change later.
 #
 # ```python
@@ -545,8 +547,8 @@ check("linear_everywhere")
 # ## A trained net reads something new
 #
 # A net has learned to read, and now gets **mirrored** digits. It is frozen. Its hidden layers get matrices `A` and `B`, 1,024 new
-# numbers, and a `forward` that uses them. This is LoRA, a method for tuning large language models (lesson 07). The control trains
-# the last layer alone.
+# numbers, and a `forward` that uses them. This is LoRA, a method for tuning large language models (lesson 07). **Write the line**
+# in `add` that makes `with_addition` the layer's `forward`. For comparison, the cell also trains only the last layer.
 
 
 # %%
@@ -557,7 +559,7 @@ def with_addition(self, x):
 def add(module):
     if isinstance(module, nn.Linear) and module.out_features == 64:
         module.A, module.B = Parameter(0.1 * torch.randn(64, 4)), Parameter(torch.zeros(4, 64))
-        module.forward = partial(with_addition, module)
+        # Your line here.
 
 
 def take_off(module):
@@ -571,17 +573,18 @@ print("upright digits:               ", train(reader, steps=150, lr=0.01))
 mirrored = pictures.flip(3)
 print("mirrored, before:             ", right(reader, mirrored))
 
-reader.requires_grad_(False).apply(add)  # frozen, except the addition
-print("mirrored, with the addition:  ", train(reader, mirrored, steps=150, lr=0.01))
+reader.requires_grad_(False).apply(add)
+attempt("your line?", lambda: print("mirrored, with the addition:  ", train(reader, mirrored, steps=150, lr=0.01)))
 reader.apply(take_off)
 print("upright, without the addition:", right(reader))
 reader[5].requires_grad_(True)
 print("mirrored, last layer trained: ", train(reader, mirrored, steps=150, lr=0.01))
 
 # %% [markdown]
-# The new numbers read mirrored digits nearly as well as the net read upright ones, and without them it is the old net again. The
-# other way to use a frozen net is a **new head**. The new question: is the digit odd? Only 40 pictures have a label. Two controls:
-# a frozen net that was never trained, and a net with all layers trained on the 40 pictures.
+# With the new matrices, the net reads mirrored digits nearly as well as it read upright digits before. Without them, it is the old
+# net again. The other way to use a frozen net is a **new head**. The new question: is the digit odd? Only 40 pictures have a
+# label. For comparison: frozen nets that learned only whether a digit is at least 5, or nothing, and a net with all layers trained
+# on the 40 pictures.
 
 
 # %%
@@ -600,18 +603,22 @@ def new_head(trunk, x=pictures):
 trained, old_head = body(), nn.Linear(32, 10)
 train(nn.Sequential(trained, old_head), lr=0.01)
 trained.requires_grad_(False).eval()
+other = body()
+train(nn.Sequential(other, nn.Linear(32, 2)), y=(labels >= 5).long(), lr=0.01)
 print("odd or even, new head on the trained net:  ", new_head(copy.deepcopy(trained)))
+print("the same, a net that learned 'at least 5': ", new_head(other.requires_grad_(False).eval()))
 print("the same on an untrained net:              ", new_head(body().requires_grad_(False).eval()))
 print("all layers trained on the 40 pictures:     ", new_head(body()))
 
 # %% [markdown]
-# For a head of 66 numbers 40 labels are enough, if the net below has learned what digits look like.
+# Forty labels are enough for a head of 66 numbers, if the frozen net has learned what answers the new question: the ten digits do,
+# "at least 5" does not.
 #
 # The core path ends here.
 #
 # ## Further: shared layers, shared parameters
 #
-# ## The same layer in two places
+# ### The same layer in two places
 #
 # Two branches use the same encoder, and so share its weights. `modules()` shows every object once. `apply` visits a layer once for
 # each **path** that leads to it from the model; two places in one parent count as one.
@@ -656,9 +663,9 @@ print("lines in the log from the encoder:", calls.count(encoder))
 #
 # medium · 10 min · further
 #
-# Write `hook_once(model, hook)`. It registers `hook` as a forward hook on every module of `model`, the model itself included:
-# once on each, even if it appears in several places. It returns the list of the handles. After their removal, you may call it
-# again. You may use `apply` or not.
+# Write `hook_once(model, hook)`. It registers `hook` as a forward hook on every module of `model`, the model itself included: once
+# on each, even if it appears in several places. It returns the list of the handles. After the handles have been removed, the
+# caller may call `hook_once` again. You may use `apply` or not.
 #
 # ```python
 # act = nn.Tanh()
@@ -669,7 +676,6 @@ print("lines in the log from the encoder:", calls.count(encoder))
 # %% nbgrader={"grade": false, "grade_id": "shared_modules", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def hook_once(model: nn.Module, hook) -> list:
     """Register `hook` as a forward hook on every module of `model`, once on each; return the list of the handles."""
-    # TODO: register the hook, and return the handles.
     ### BEGIN SOLUTION
     handles, seen = [], set()
 
@@ -725,9 +731,8 @@ for initialise in (in_place, replaced, shared):
 print("values, which had to stay 1:", values.item())
 
 # %% [markdown]
-# `layer.W.data = values` keeps the object, but from then on shares the memory of `values`.
-#
-# So **write into** the parameter: `copy_` takes values from any tensor that fits, and keeps the parameter's own memory and dtype.
+# After `layer.W.data = values`, `W` is still the same object, but it shares the memory of `values`. So **write into** the
+# parameter: `copy_` takes values from any tensor that fits, and keeps the parameter's own memory and dtype.
 #
 # ### Exercise: New values during training
 #
@@ -736,8 +741,8 @@ print("values, which had to stay 1:", values.item())
 # An optimizer already holds the parameters of `model`. Write `init_in_place(model, new)`: every parameter `p`, at any depth, takes
 # the values of `new(p)`, a tensor of the same shape.
 #
-# - Each stays the same `Parameter`, with its dtype, trained or frozen as it was.
-# - `new` is called once for each parameter, also where layers are shared.
+# - Each parameter stays the same object, and keeps its dtype and its `requires_grad`.
+# - `new` is called once for each parameter, even if layers share it.
 # - `new` may return one tensor several times; still, no two parameters share memory afterwards.
 #
 # ```python
@@ -748,7 +753,6 @@ print("values, which had to stay 1:", values.item())
 # %% nbgrader={"grade": false, "grade_id": "init_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def init_in_place(model: nn.Module, new) -> None:
     """Copy the values of `new(p)` into each parameter `p` of the model, which stays the same object."""
-    # TODO: give every parameter its new values.
     ### BEGIN SOLUTION
     with torch.no_grad():
         for parameter in model.parameters():
@@ -768,10 +772,9 @@ check("init_in_place")
 # %% [markdown]
 # ## Further: freeze a part
 #
-# ## Freezing
+# ### Freezing
 #
-# To fine-tune a model, one trains a part of it and **freezes** the rest, such as all batch norms. That is work for `apply` again,
-# and it has two parts.
+# To fine-tune a model, one trains a part of it and **freezes** the rest, such as all batch norms. Freezing has two parts.
 #
 # **The parameters** must not need a gradient any more. `module.requires_grad_(False)` reaches all parameters of the module and of
 # everything inside it. Note the underscore at the end. Without it you set a plain attribute, which PyTorch never reads:
@@ -784,11 +787,12 @@ layer.requires_grad_(False)
 print("after layer.requires_grad_(False): ", [one.requires_grad for one in layer.parameters()])
 
 # %% [markdown]
-# A frozen layer still passes the gradient on, as those with `A` and `B` did.
+# A frozen layer still passes the gradient on, as the layers with `A` and `B` did.
 #
 # **The mode** is the other part. A batch norm in training mode moves its running statistics at every call: they are buffers, and
-# neither an optimizer nor a gradient is involved. So what is frozen should be in eval mode. `model.train()`, which training
-# loops call at the start of each epoch, sets the whole tree to training mode again: freeze after it, not before.
+# neither an optimizer nor a gradient is involved. So what is frozen should be in eval mode. `model.train()`, which training loops
+# call at the start of each epoch, sets the whole tree to training mode again. So freeze after you call `model.train()`, not
+# before.
 #
 # ### Exercise: Freeze and unfreeze
 #
@@ -808,7 +812,6 @@ print("after layer.requires_grad_(False): ", [one.requires_grad for one in layer
 def freeze_where(model: nn.Module, choose, frozen: bool = True) -> nn.Module:
     """Freeze every module for which `choose(module)` is true, with all inside it; unfreeze with `frozen=False`."""
 
-    # TODO: freeze or unfreeze the chosen modules, and return the model.
     ### BEGIN SOLUTION
     def visit(module):
         if choose(module):
@@ -849,8 +852,8 @@ for mode in (True, False):
 # got only the parameters of `head`. Before and after, she puts the same picture through the backbone alone, both times in eval mode.
 # The two results differ. "An optimizer that does not know the backbone has changed it," she says, "or eval mode is random."
 #
-# Neither is true. Which numbers of the backbone changed, when, and what changed them? Why did neither `requires_grad_(False)` nor the
-# choice of parameters for the optimizer prevent it, and what does?
+# Neither is true. Which numbers of the backbone changed, when, and what changed them? Why did neither `requires_grad_(False)` nor
+# the choice of parameters for the optimizer prevent the change? What would prevent it?
 #
 # If you hand this notebook in, a person reads your answer. No check looks at it, and `progress()` does not count it.
 
@@ -868,23 +871,23 @@ for mode in (True, False):
 # - 1 point: names the running statistics or batch norm, but believes that a gradient or the optimizer has a part in it, or
 #   offers no remedy that works.
 # - Common wrong explanations, 0 points for that part: `requires_grad_(False)` came too late; a gradient was left over in
-#   `.grad` (the optimizer does not hold these parameters); weight decay; dropout (eval mode
-#   switches it off in both measurements); `torch.no_grad()` around the backbone as the remedy: the statistics move all the same.
+#   `.grad` (the optimizer does not hold these parameters); weight decay;
+#   dropout; `torch.no_grad()` around the backbone as the remedy: the statistics move all the same.
 # ### END MARK SCHEME
 # ### END SOLUTION
 
 # %% [markdown]
 # ## Further: replace modules
 #
-# ## Replacing modules
+# ### Replacing modules
 #
 # A module cannot replace itself. Its place is an attribute of its **parent** (lesson 01, 'Replacing a part'), so a function that
 # replaces modules looks at the children of the module that it is given.
 #
 # Often a replacement is a **wrapper** that keeps the old module inside: a linear layer followed by dropout. Then the order of the
-# walk matters. A loop over `model.modules()` visits parents first: it walks on into the new wrapper, wraps the layer again, and so on.
-# `apply` visits children first, so it never walks into the new wrapper, if it visits the parent once. If it visits the parent twice,
-# the second visit walks into what the first one has put in:
+# walk matters. A loop over `model.modules()` visits parents first: it walks on into the new wrapper, wraps the layer again, and so
+# on. `apply` visits children first, so it never walks into the new wrapper, if it visits the parent once. If it visits the parent
+# twice, the second visit walks into the new wrapper from the first visit:
 
 
 # %%
@@ -894,20 +897,20 @@ def wrap_children(parent):
             setattr(parent, name, nn.Sequential(child, nn.Dropout()))
 
 
-attempt("parents first:", lambda: [wrap_children(module) for module in TwoBranches().modules()])  # it prints the error
+attempt("parents first:", lambda: [wrap_children(module) for module in TwoBranches().modules()])
 print(TwoBranches().apply(wrap_children).left[0])
 
 # %% [markdown]
 # Two steps are always safe: **first look, then change.** List every place before you change the tree.
 #
-# `named_children()` hides the second place of a shared module within one parent; the dict `_modules` shows all. And a new module
-# is in training mode, even if the model is not:
+# `named_children()` hides the second place of a shared module within one parent; `named_modules(remove_duplicate=False)` shows
+# all. And a new module is in training mode, even if the model is not:
 
 # %%
 act = nn.ReLU()
 net = nn.Sequential(act, nn.Linear(2, 2), act).eval()
 print("named_children():", [name for name, _ in net.named_children()])
-print("_modules:        ", list(net._modules))
+print("named_modules():  ", [name for name, _ in net.named_modules(remove_duplicate=False)])
 
 net[1] = nn.Sequential(net[1], nn.Dropout())
 print("in training mode:", [name for name, module in net.named_modules() if module.training])
@@ -918,9 +921,9 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 # hard · 20 min · further
 #
 # Write `replace_modules(model, wanted, make)`. At every place in `model`, at any depth, where `wanted(module)` is true, it puts
-# `make(module)` instead, and it returns the model. A module in several places gets **one** replacement, for which `make` is
-# called once. What `make` returns is not searched again. A replacement and all its parts take the old module's mode (training or
-# eval), even if it is a part itself. `wanted(model)` is never true; no wanted module is inside another.
+# `make(module)` instead, and it returns the model. A module in several places gets **one** replacement, for which `make` is called
+# once. What `make` returns is not searched again. A replacement and all modules inside it get the old module's mode, even if the
+# old module is one of them. Given: `wanted(model)` is never true, and no wanted module is inside another.
 #
 # ```python
 # replace_modules(nn.Sequential(nn.ReLU()), lambda module: isinstance(module, nn.ReLU), lambda old: nn.Tanh())  # Sequential((0): Tanh())
@@ -930,20 +933,13 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 # %% nbgrader={"grade": false, "grade_id": "replace_modules", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def replace_modules(model: nn.Module, wanted, make) -> nn.Module:
     """Put `make(module)` at every place of the model where `wanted(module)` is true, and return the model."""
-    # TODO: replace the wanted modules, and return the model.
     ### BEGIN SOLUTION
-    places, made = [], {}
-
-    def look(parent):
-        for name, child in parent._modules.items():
-            if child is not None and wanted(child):
-                places.append((parent, name, child))
-
-    model.apply(look)
-    for parent, name, old in places:
-        if old not in made:
-            made[old] = make(old).train(old.training)
-        setattr(parent, name, made[old])
+    made = {}
+    for name, old in list(model.named_modules(remove_duplicate=False)):
+        if wanted(old):
+            if old not in made:
+                made[old] = make(old).train(old.training)
+            model.set_submodule(name, made[old])
     return model
     ### END SOLUTION
 
@@ -963,18 +959,12 @@ check("replace_modules")
 # %% [markdown]
 # ## Further: methods on objects
 #
-# ## A text for repr
+# ### A string for repr
 #
-# `print(model)` writes for each module its class name and, between the parentheses, what its method `extra_repr()` returns. The
-# `Function_*` have a name, and do not show it:
-
-# %%
-for layer in (nn.Linear(2, 3), Function_A()):
-    print(f"extra_repr() returns {layer.extra_repr()!r}")
-    print(f"so it is shown as    {layer}")
-
-# %% [markdown]
-# If the class is not yours, `apply` can put a method onto each **object**. As with `forward`, a function stored on an object gets
+# `print(model)` writes for each module its class name and, between the parentheses, what its method `extra_repr()` returns (lesson
+# 01). The `Function_*` do not show their name.
+#
+# If the class is not yours, `apply` can store a method on each **object**. As with `forward`, a function stored on an object gets
 # no `self`; and `repr()` and `print()` look for `__repr__` only on the **class**.
 
 # %%
@@ -1001,8 +991,8 @@ print("a __repr__ on the object:\n   ", layer)
 #
 # Make every `Function_*` of `model` show its own name, without quotes.
 #
-# - `function_repr(self)` returns the text between the parentheses for the object `self`.
-# - `add_repr(module)` lets `module` show that text, if it is a `Function_*`; other modules, and the classes, stay as they are.
+# - `function_repr(self)` returns the string between the parentheses for the object `self`.
+# - `add_repr(module)` makes `module` show that string, if it is a `Function_*`; other modules, and the classes, stay as they are.
 # - Apply `add_repr` to `model`, and keep what `apply` returns in `returned_module`.
 #
 # ```python
@@ -1015,14 +1005,14 @@ returned_module = None
 
 
 def function_repr(self):
-    # TODO: return the text name=..., with the name of `self`.
+    # TODO: return the string name=..., with the name of `self`.
     ### BEGIN SOLUTION
     return f"name={self.name}"
     ### END SOLUTION
 
 
 def add_repr(module):
-    # TODO: let every Function_* use `function_repr` for its repr.
+    # TODO: make every Function_* use `function_repr` for its repr.
     ### BEGIN SOLUTION
     if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
         module.extra_repr = partial(function_repr, module)
@@ -1087,14 +1077,14 @@ for way in (closing_over, by_argument, by_partial):
     print(f"{way.__name__:<13} the copy has W = 100 and computes 1 * W = {clone(torch.ones(1)).item()}")
 
 # %% [markdown]
-# ### Exercise: Linear, for good
+# ### Exercise: Linear, in a lasting way
 #
 # hard · 20 min · further
 #
-# Once more every `Function_*` becomes linear, this time in a way that lasts. Write one function for `apply`,
-# `make_linear(module)`: every `Function_*` gets a `Parameter` called `b`, of `m` zeros, and returns `X @ W + b`, for a `W` of any
-# shape `(n, m)` and an `X` of shape `(rows, n)`. **Applied again**, it changes nothing. A **copy** made with `copy.deepcopy`
-# computes with its own `W` and `b`. Other modules, the classes, and everything outside `model`, stay as they are.
+# Write one function for `apply`: `make_linear(module)`. It gives every `Function_*` a `Parameter` `b` of `m` zeros, and makes it
+# return `X @ W + b`, for a `W` of any shape `(n, m)` and an `X` of shape `(rows, n)`. **Applied again**, it changes nothing. A
+# **copy** made with `copy.deepcopy` computes with its own `W` and `b`. Other modules, the classes, and everything outside `model`,
+# stay as they are.
 #
 # ```python
 # model = Model(shape=(3, 3)).apply(make_linear).apply(make_linear)
@@ -1106,8 +1096,7 @@ model = Model(shape=(3, 3))
 
 
 def make_linear(module: nn.Module) -> None:
-    """Let a Function_* compute X @ W + b with a Parameter b of its own; leave every other module alone."""
-    # TODO: give the module its b and its new forward.
+    """Make a Function_* compute X @ W + b with a Parameter b of its own; leave every other module alone."""
     ### BEGIN SOLUTION
     if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
         if "b" not in module._parameters:
@@ -1121,7 +1110,7 @@ def linear_forward(self, X):
 
 
 model.apply(make_linear)
-print(model(torch.ones(1, 3)).shape)  # one row in, one row out
+print(model(torch.ones(1, 3)).shape)
 
 # %% nbgrader={"grade": true, "grade_id": "test_linear_any_weight", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 from course import check
@@ -1132,17 +1121,19 @@ check("linear_any_weight")
 #
 # - `model.apply(fn)` calls `fn(module)` on every module, children first. It ignores what `fn` returns, and returns the model.
 # - Set values in place, with autograd off. A new `Parameter` leaves the optimizer with the old one.
-# - The initialisation decides whether a deep net learns at all. Keep the size: gain √2 for layers with a ReLU.
+# - The initialisation decides whether a deep net learns at all. Keep the size of the activations: use the gain √2 for layers with
+#   a ReLU.
 # - A forward hook replaces the output, after the old `forward` has run; a `forward` on the object replaces the computation.
 # - Freezing takes two things: parameters that need no gradient, and eval mode.
 #
 # ## Where to go on
 #
-# - [parametrize](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html) changes
-#   what `layer.weight` *is*, instead of `forward`: better where others read the weight without calling the layer.
-# - [PEFT](https://huggingface.co/docs/peft/quicktour) puts LoRA into the models of Hugging Face, with saving, merging and switching off.
-# - PyTorch's [transfer learning tutorial](https://docs.pytorch.org/tutorials/beginner/transfer_learning_tutorial.html) puts a new head
-#   on a frozen ResNet, with real photographs; [timm](https://huggingface.co/docs/timm) has a thousand such nets.
+# - [parametrize](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html) does not
+#   change `forward`, but what `layer.weight` returns. Use it if other code reads the weight without calling the layer.
+# - [PEFT](https://huggingface.co/docs/peft/quicktour) adds LoRA to Hugging Face models. It can save, merge and switch off the
+#   added matrices.
+# - PyTorch's [transfer learning tutorial](https://docs.pytorch.org/tutorials/beginner/transfer_learning_tutorial.html) puts a new
+#   head on a frozen ResNet, with real photographs.
 #
 # **Next:** lesson 05 looks inside a model that nobody lets you edit, ResNet-18.
 #

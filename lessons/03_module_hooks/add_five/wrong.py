@@ -109,7 +109,7 @@ add.register_forward_hook(hook)
 
 # %% sums_the_inputs
 # misconception: computes the sum again | hint: recomputes_output
-# breaks: what `forward` has returned; `forward` may change
+# breaks: what `forward` has returned: the check also uses another `forward`
 # edits: in_place
 -    output += 5
 +    return args[0] + args[1] + 5
@@ -163,7 +163,7 @@ add.register_forward_hook(hook)
 
 # %% calls_the_module_again
 # misconception: calls the module in its own hook, which calls the hook again | hint: recomputes_output
-# breaks: what `forward` has returned; `forward` may change
+# breaks: what `forward` has returned: the check also uses another `forward`
 # edits: in_place
 -    output += 5
 +    return module(*args) + 5

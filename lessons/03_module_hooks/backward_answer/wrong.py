@@ -116,7 +116,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% output_first
 # misconception: the order in which backward meets them | hint: wrong_order
-# breaks: in this order: what comes back through `model` for `x1`, the same for `x2`, and the gradient of the output
+# breaks: in this order: what comes back through `model` for `x1`, what comes back for `x2`, and the gradient of the output
 # edits: clones_in_a_comprehension
 -    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
 -    return grad_input

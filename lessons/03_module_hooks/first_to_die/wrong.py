@@ -1,4 +1,5 @@
 # nothing to break: Write `first_to_die(net, train)`.
+# nothing to break: In each step, `train` runs `net`, and each ReLU in it, once.
 
 # %% all_layers
 # misconception: watches every module, also a last layer that starts with zeros | hint: died_any_layer
@@ -131,7 +132,7 @@ def first_to_die(net, train):
 
 # %% hooks_stay
 # misconception: never removes its hooks | hint: died_hooks_stay
-# breaks: Afterwards none of its hooks is left.
+# breaks: Afterwards none of the function's hooks is left.
 # edits: list_for_each_relu
 -    for handle in handles:
 -        handle.remove()
@@ -190,7 +191,7 @@ def first_to_die(net, train):
 
 # %% does_not_train
 # misconception: registers hooks and never trains | hint: died_not_trained | canary
-# breaks: It runs `train(net)` once
+# breaks: The function runs `train(net)` once
 # edits: list_for_each_relu
 -    train(net)
 

@@ -162,7 +162,7 @@ class hooked:
 
 # %% no_finally
 # misconception: removes behind the yield, without finally | hint: hooked_no_finally
-# breaks: After the block these hooks are always gone, also after an error
+# breaks: After the block these hooks are always gone, even after an error
 @contextlib.contextmanager
 def hooked(modules, hook):
     handles = [module.register_forward_hook(hook) for module in modules]

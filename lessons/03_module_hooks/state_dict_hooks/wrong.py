@@ -1,4 +1,5 @@
 # nothing to break: A layer was called `linear` when somebody saved the model
+# nothing to break: Write `accept_old_name(module, old, new)`.
 
 # %% alias
 # misconception: adds the child under its old name as well | hint: old_name_renames_module
@@ -62,7 +63,7 @@ def accept_old_name(module, old, new):
 
 # %% no_dot
 # misconception: a condition that linear2 fulfils too | hint: old_name_anywhere
-# breaks: Names that only look alike, such as `linear2`, stay.
+# breaks: Names that are only similar, such as `linear2`, do not change.
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for key in list(state_dict):
@@ -73,7 +74,7 @@ def accept_old_name(module, old, new):
 
 # %% no_prefix
 # misconception: compares with the old name alone | hint: old_name_no_prefix
-# breaks: when `module` or a model around it loads a checkpoint
+# breaks: how `module` loads a checkpoint, alone or inside a model
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for key in list(state_dict):

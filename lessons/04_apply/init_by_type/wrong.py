@@ -1,6 +1,6 @@
 # %% adds_a_bias
 # misconception: gives a bias to layers that have none | hint: absent_bias
-# breaks: it sets weight and bias, if they are there
+# breaks: it initialises the weight and the bias, if they exist
 def init_by_type(module):
     if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
         if isinstance(module, nn.Linear):
@@ -141,7 +141,7 @@ def init_by_type(module):
 
 # %% exact_class
 # misconception: compares classes, so subclasses are left out | hint: name_is_not_type
-# breaks: subclasses count, too
+# breaks: a subclass counts as its base class
 def init_by_type(module):
     if type(module) is nn.Linear:
         nn.init.xavier_uniform_(module.weight)

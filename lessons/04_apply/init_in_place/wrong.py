@@ -47,7 +47,7 @@ def init_in_place(model, new):
 
 # %% data_cloned
 # misconception: takes over the dtype with .data | hint: dtype_taken_over
-# breaks: with its dtype
+# breaks: keeps its dtype
 def init_in_place(model, new):
     for parameter in model.parameters():
         parameter.data = new(parameter).clone()
@@ -112,7 +112,7 @@ def init_in_place(model, new):
 
 # %% setattr_parameter
 # misconception: puts a new Parameter in the place | hint: parameter_replaced
-# breaks: Each stays the same `Parameter`
+# breaks: Each parameter stays the same object
 def init_in_place(model, new):
     def visit(module):
         for name, parameter in list(module.named_parameters(recurse=False)):
@@ -142,7 +142,7 @@ def init_in_place(model, new):
 
 # %% switched_off_and_on
 # misconception: switches gradients off to write, and on for all | hint: frozen_thawed
-# breaks: trained or frozen as it was
+# breaks: its `requires_grad`
 def init_in_place(model, new):
     for parameter in model.parameters():
         parameter.requires_grad_(False)

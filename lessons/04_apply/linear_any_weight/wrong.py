@@ -1,4 +1,4 @@
-# nothing to break: Once more every `Function_*` becomes linear, this time in a way that lasts.
+# nothing to break: Write one function for `apply`: `make_linear(module)`.
 
 # %% all_modules
 # misconception: gives b to every module | hint: not_every_module_has_it
@@ -41,7 +41,7 @@ def make_linear(module):
 
 # %% bias_plain
 # misconception: b is a plain tensor | hint: tensor_for_parameter
-# breaks: gets a `Parameter` called `b`
+# breaks: It gives every `Function_*` a `Parameter` `b`
 # edits: bias_of_rows
 -            module.b = Parameter(torch.zeros(module.W.shape[0]))
 +            module.b = torch.zeros(module.W.shape[1], requires_grad=True)

@@ -212,7 +212,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% ones_typed_in
 # misconception: multiplies by ones, not by W | hint: stale_weights
-# breaks: also when `W` and `b` change later
+# breaks: even when `W` and `b` change later
 # edits: adds_bias_only
 -        return output + module.b
 +        return input[0] @ torch.ones(2, 2) + 1

@@ -145,7 +145,7 @@
 
 # %% text_in_a_lambda
 # misconception: makes the text elsewhere and leaves function_repr empty | hint: text_made_elsewhere
-# breaks: `function_repr(self)` returns the text
+# breaks: `function_repr(self)` returns the string
 # edits: closure
 -    return "name=%s" % self.name
 +    pass
@@ -155,7 +155,7 @@
 
 # %% unbound
 # misconception: a plain function on an object gets no self | hint: unbound_function
-# breaks: `add_repr(module)` lets `module` show that text
+# breaks: `add_repr(module)` makes `module` show that string
 # edits: patches_class
 -        type(module).extra_repr = function_repr
 +        module.extra_repr = function_repr

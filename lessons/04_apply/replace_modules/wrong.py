@@ -115,7 +115,7 @@ def replace_modules(model, wanted, make):
 
 # %% mode_forgotten
 # misconception: a new module is in training mode | hint: mode_lost | canary
-# breaks: take the old module's mode (training or eval)
+# breaks: get the old module's mode
 # edits: always_eval
 -            made[module] = made.get(module) or make(module).eval()
 +            if module not in made:
@@ -129,7 +129,7 @@ def replace_modules(model, wanted, make):
 
 # %% mode_on_top
 # misconception: sets the flag of the outermost module only | hint: mode_on_top_only
-# breaks: A replacement and all its parts
+# breaks: A replacement and all modules inside it
 # edits: mode_forgotten
                  made[module] = make(module)
 +                made[module].training = module.training

@@ -105,7 +105,7 @@ def hook_once(model, hook):
 
 # %% mark_on_module
 # misconception: leaves a mark on the module | hint: mark_outlives_hook
-# breaks: After their removal, you may call it again
+# breaks: After the handles have been removed, the caller may call `hook_once` again
 # edits: this_hook_not_there
 -        if hook not in module._forward_hooks.values():
 +        if not hasattr(module, "hooked"):
