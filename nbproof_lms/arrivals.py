@@ -160,7 +160,7 @@ class _Arrivals:
     def take(self, path: Path, *around: str) -> None:
         """Take in a file, or all that lies in a folder. Follows no link but ``path`` itself. ``around``: folders around it."""
         alone = not path.is_dir()
-        files = [path] if alone else [one for one in sorted(path.rglob("*")) if one.is_symlink() or not one.is_dir()]
+        files = [path] if alone else [one for one in sorted(path.rglob("*")) if not _is_open_folder(one)]
         for done, file in enumerate(files, 1):
             parts = (*around, *((path.name,) if alone else file.relative_to(path).parts))
             self.step(done, len(files), "/".join(parts))
@@ -207,6 +207,11 @@ class _Arrivals:
         self.items.insert(at, replace(archive, problem=problem, archive=True))
 
 
+def _is_open_folder(path: Path) -> bool:
+    """Whether it is a folder whose files come by themselves. One that the user may not read is told of as if it were a file."""
+    return path.is_dir() and not path.is_symlink() and os.access(path, os.R_OK | os.X_OK)
+
+
 def is_archive(name: str) -> bool:
     """Whether a file is called as an archive is: what is in it says whether it is one."""
     return _ARCHIVE.search(name) is not None
@@ -236,6 +241,8 @@ def _read(file: Path, *, follow: bool) -> Iterator[bytes]:
                 raise NotUnpacked(f"{info.st_size >> 20} MB; it stays where it is")
             while piece := opened.read(_PIECE):
                 yield piece
+    except PermissionError:
+        raise NotUnpacked("your user may not read it: chmod -R u+rX there, then the same command") from None
     except OSError as error:
         raise NotUnpacked(error.strerror or "it cannot be read") from None
 

@@ -6,7 +6,7 @@ import contextlib
 import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -86,9 +86,10 @@ def is_another(book: Any, numbers: Collection[int]) -> bool:
 
 
 def people_in(book: Any) -> list[Person]:
-    """All learners in a gradebook."""
+    """All learners in a gradebook. A last name alone is a whole name: nothing says which part of it is which."""
     keys = ("id", "first_name", "last_name", "email", "lms_user_id")
-    return [Person(*(str(one.get(key) or "") for key in keys)) for one in book.student_dicts()]
+    found = [Person(*(str(one.get(key) or "") for key in keys)) for one in book.student_dicts()]
+    return [one if one.first_name else replace(one, last_name="", full_name=one.last_name) for one in found]
 
 
 def read_marks(root: Path, lessons: Collection[str], learners: Collection[str] | None = None) -> dict[Key, Mark]:

@@ -69,9 +69,11 @@ class Canvas(System):
             return None
         possible = next((at for at, row in enumerate(sheet.rows) if "Points Possible" in map(str.strip, row)), 0)
         identity = sorted((*student, *ids, *sheet.columns("Root Account", "Section")))
-        own = {column for column, name in enumerate(sheet.head) if "(read only)" in name.casefold()} | {*identity}
-        names = {column: name for column, name in enumerate(sheet.head) if column not in own}
         told = sheet.rows[possible] if possible else []
+        # Of its own totals it says so in the head, or in the row of points.
+        said = [(column, cell) for row in (sheet.head, told) for column, cell in enumerate(row)]
+        own = {column for column, cell in said if "(read only)" in cell.casefold()} | {*identity}
+        names = {column: name for column, name in enumerate(sheet.head) if column not in own}
         maxima = {column: (cell,) for column, cell in enumerate(told) if cell.strip()}
         numbers = sheet.columns("ID")
         return GradeTable(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import html
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from nbproof.run.hand_ins import Guess, LessonBook
 from nbproof_lms import collect
+from nbproof_lms.csv_table import Sheet
 from nbproof_lms.roster import Member, enrol
 from nbproof_lms.system import systems
 from nbproof_lms.whose import Upload, owners
@@ -61,6 +63,26 @@ def test_a_folder_around_the_learners_that_nobody_knows_is_collected_as_it_is_sa
     }
     assert not collect(course, [tmp_path / "came" / "came" / "Abgaben"]).needs_person
     assert {path.parts[-3] for path in course.glob("submitted/*/*/*.ipynb")} == {"jane", "bob"}
+
+
+def test_a_folder_that_may_not_be_read_is_not_passed_over(
+    collecting: Collecting, course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root may read everything, so the system says no by another mouth."""
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "cem" and allowed(path, mode))
+    files = {"jane/a.ipynb": A, "bob/a.ipynb": B, "cem/a.ipynb": B}
+    assert {one.name for one in collecting(files, "came").needs_person} >= {"cem"}
+
+
+def test_canvas_own_totals_are_no_columns_for_a_lesson() -> None:
+    rows = [
+        ["Student", "ID", "01_first (7)", "Final Score"],
+        ["    Points Possible", "", "4", "(read only)"],
+        ["Ada", "1", "", ""],
+    ]
+    table = systems()["Canvas"].grade_table(Sheet(Path(), rows, "utf-8", ",", "\n"))
+    assert table is not None and list(table.lessons.values()) == ["01_first (7)"]
 
 
 def test_hostile_names_are_read_in_no_time() -> None:
