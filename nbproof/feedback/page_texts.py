@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nbproof.values.words import words
+from nbproof.values.words import text_in, words
 
 __all__ = ["PAGE_TEXTS", "page_text", "page_texts"]
 
@@ -83,8 +83,7 @@ PAGE_TEXTS: Mapping[str, Any] = {
 
 def page_text(key: str, **about: object) -> str:
     """One sentence in the course's language; empty for a key that no page has."""
-    text = words().texts.get(key) or PAGE_TEXTS.get(key, "")
-    return str(text).format(**about)
+    return text_in(PAGE_TEXTS, key, **about)
 
 
 def page_texts(key: str, **about: object) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ from nbproof.recover.matching import (
     without_released,
 )
 from nbproof.recover.notebook_bytes import Damaged, ExportedCell, cells_in
+from nbproof.recover.search_texts import search_text
 
 __all__ = ["find_answers", "found_in"]
 
@@ -48,17 +49,6 @@ _MOST_JOINED = 3
 """Cells above or below a half of a split cell that may be the rest of it."""
 _MOST_WAITING = 8_000
 """Characters of what waits for a person, for one exercise."""
-_SPLIT = "The TODO cell was split into {} cells. They were put together again."
-_HEAD = "[Not certain to be the answer, and not marked: a person has to look.]"
-_NOT_CERTAIN = (
-    "may be the answer, which is not certain: it has no marks yet, and a person has to look. "
-    "What is needed is a notebook with the code in the TODO cell."
-)
-
-_ABSENT = (
-    "The notebook holds nothing of it: it may have been made before this was added to the lesson. The instructor has the "
-    "lesson as it is now."
-)
 
 
 def found_in(handout: Handout, data: bytes, files: Mapping[str, str] | None = None) -> Answers:
@@ -102,7 +92,9 @@ class _Search:
         # What a cell imports or runs has run.
         used = set(re.findall(r"\w+", "\n".join(_IMPORTS.findall(code))))
         unused = [one for one in files if PurePosixPath(one).stem not in used]
-        self.strays += [_Piece(len(cells), files[one], False, True, f"the file {one}") for one in unused]
+        self.strays += [
+            _Piece(len(cells), files[one], False, True, search_text("search file", name=one)) for one in unused
+        ]
         self.above.append(-1)
         self.used: dict[int, int] = {}
         """Cells that are answers, or parts of them -> the place of the TODO cell."""
@@ -118,7 +110,9 @@ class _Search:
         released = self.handout.cells[place] if place is not None else None
         same = bare(cell.source) in (self.former if released is None else {bare(released.source)})
         rest = cell.source if same else without_released(self.handout, cell.source)
-        piece = _Piece(at, rest, cell.kind == "code", cell.whole, f"cell {at + 1} of {len(self.cells)}")
+        piece = _Piece(
+            at, rest, cell.kind == "code", cell.whole, search_text("search cell", number=at + 1, count=len(self.cells))
+        )
         kind = released.kind if released else CellKind.OWN
         if released and kind is CellKind.ANSWER:
             self.named[released.name].append(piece)
@@ -148,9 +142,7 @@ class _Search:
             if cell.name == released.name != "" or len(bare(released.source)) >= _DISTINCT:
                 return
         if not self._has_every_test():
-            raise Damaged(
-                f"it is another notebook: none of its {len(self.cells)} cells belongs to {self.handout.lesson}"
-            )
+            raise Damaged(search_text("search another", count=len(self.cells), lesson=self.handout.lesson))
 
     def _has_every_test(self) -> bool:
         tests = {bare(cell.source) for cell in self.handout.cells if cell.kind is CellKind.TEST}
@@ -169,14 +161,14 @@ class _Search:
         if not worked:
             self._untouched(name, own)
         elif all(is_commented_out(self.asked[name], stub, piece.text) for piece in worked):
-            self._wait(name, worked, "The TODO cell holds code in comments only.")
+            self._wait(name, worked, search_text("search comments"))
         elif not all(piece.code or alone(piece.text) for piece in worked):
-            self._wait(name, worked, "The TODO cell had become a text cell.")
+            self._wait(name, worked, search_text("search text cell"))
         elif len(worked) > 1:
             self._of_several(name, worked)
         else:
-            told = "" if len(own) == 1 else "The TODO cell is there more than once. The one that was worked on counts."
-            self._accept(name, worked, told if worked[0].code else "The TODO cell had become a text cell.")
+            told = "" if len(own) == 1 else search_text("search twice")
+            self._accept(name, worked, told if worked[0].code else search_text("search text cell"))
 
     def _untouched(self, name: str, own: list[_Piece]) -> None:
         """Nobody has worked in the TODO cell. Code cells between it and its check run where they stand."""
@@ -184,25 +176,21 @@ class _Search:
         if not any(piece.text.strip() for piece in own):
             self.found.answers[name] = ""
         if not all(piece.whole for piece in own):
-            self.found.lost[name] = "The file breaks off in the middle of this TODO cell. The whole notebook is needed."
+            self.found.lost[name] = search_text("search broken off")
         elif any(self.asked[name].blank & binds(piece.text) for piece in below):
-            told = (
-                "The TODO cell is as it was handed out. Code for it stood below it, in cells of its own, and ran there."
-            )
-            self.found.recovered[name] = told
+            self.found.recovered[name] = search_text("search below")
 
     def _of_several(self, name: str, worked: list[_Piece]) -> None:
         """Halves of a split cell go together; of several versions the one counts that the check sees in Run All."""
         below = [at for at in self._checks_of(name) if at > worked[0].at]
         above = [piece for piece in worked if not below or piece.at < below[0]]
         if len(above) > 1 and _are_halves(above):
-            self._accept(name, above, _SPLIT.format(len(above)))
+            self._accept(name, above, search_text("search split", count=len(above)))
         elif below:
-            told = "The TODO cell was worked on more than once. The one directly above its check counts, as in Run All."
             self.earlier |= {piece.at for piece in above[:-1] if piece.code}
-            self._accept(name, above[-1:], told)
+            self._accept(name, above[-1:], search_text("search several"))
         else:
-            self._wait(name, worked, "The TODO cell was worked on more than once, and its check does not stand below.")
+            self._wait(name, worked, search_text("search undecided"))
 
     def _is_below_its_check(self, name: str) -> bool:
         """Whether the TODO cell says nothing but comments, and code that may be the answer stands below its check only."""
@@ -224,7 +212,7 @@ class _Search:
         wanted = self.asked[name].wanted
         fits = [piece for piece in self._near(name) if wanted and wanted <= names_in(piece.text)]
         if len({bare(piece.text) for piece in fits}) == 1:
-            self._accept(name, fits[:1], "The TODO cell had lost its id, and was found by its place.")
+            self._accept(name, fits[:1], search_text("search by place"))
 
     def _elsewhere(self, name: str) -> None:
         """Where something of the learner's own may be the answer, a person looks. Nobody gets 0 for it without a word."""
@@ -233,24 +221,22 @@ class _Search:
         todos = itertools.chain.from_iterable(own for other, own in self.named.items() if other != name)
         others = sorted([*self.strays, *todos])
         signs = [piece for piece in others if piece in near or self._may_answer(name, piece)]
-        why = "The TODO cell is missing" if gone else "The TODO cell holds no code"
         if signs:
-            self._wait(name, signs, f"{why}.")
+            self._wait(name, signs, search_text("search missing" if gone else "search no code"))
         elif gone:
-            told = f"{why}, and no other cell holds an answer to it. The notebook with the cell in it is needed."
-            self.found.lost[name] = self._why_gone(name, told)
+            self.found.lost[name] = self._why_gone(name, search_text("search lost"))
         for other in self.asked:
             own, at = self.named[other], self.index[other]
             theirs = [piece for piece in signs if other != name and (piece in own or self.used.get(piece.at) == at)]
             # Where both ask for one name, what stands below takes the place of what stands above.
             if theirs and self.asked[name].bound & self.asked[other].bound:
-                self._wait(other, theirs, f"The TODO cell holds code for `{name}` as well.")
+                self._wait(other, theirs, search_text("search another's", name=name))
 
     def _why_gone(self, name: str, told: str) -> str:
         """Why nothing is found where a cell is gone: ``told``, if the file is whole and the lesson had it."""
         if not all(cell.whole for cell in self.cells):
-            return "The file breaks off before this cell. The whole notebook is needed."
-        return _ABSENT if self._is_absent(name) else told
+            return search_text("search before")
+        return search_text("search absent") if self._is_absent(name) else told
 
     def _is_absent(self, name: str) -> bool:
         """Whether its text and its checks are gone as well, as in a version of the lesson that does not ask for it yet."""
@@ -288,7 +274,7 @@ class _Search:
 
     def _accept(self, name: str, parts: Sequence[_Piece], told: str) -> None:
         if len(parts) == 1 and len(halves := self._with_halves(parts[0])) > 1:
-            parts, told = halves, _SPLIT.format(len(halves))
+            parts, told = halves, search_text("search split", count=len(halves))
         self.used |= dict.fromkeys((piece.at for piece in parts), self.index[name])
         self.found.answers[name] = _joined(parts)
         if told:
@@ -309,9 +295,11 @@ class _Search:
     def _wait(self, name: str, pieces: Sequence[_Piece], why: str) -> None:
         """Leave it to a person: what was found stands in the TODO cell as comments, and has no marks."""
         where = ", ".join(dict.fromkeys(piece.where for piece in pieces[:5]))
-        text = "\n\n".join([_HEAD, *(f"[{piece.where}]\n{piece.text}" for piece in pieces)])[:_MOST_WAITING]
+        text = "\n\n".join([search_text("search head"), *(f"[{piece.where}]\n{piece.text}" for piece in pieces)])[
+            :_MOST_WAITING
+        ]
         self.found.recovered.pop(name, None)
-        self.found.lost[name] = f"{why} Code in {where} {_NOT_CERTAIN}"
+        self.found.lost[name] = search_text("search waits", why=why, where=where)
         self.found.answers[name] = "\n".join(f"# {line}".rstrip() for line in text.splitlines())
 
     def _written(self) -> None:
@@ -330,8 +318,7 @@ class _Search:
             touched = [text for text in texts if bare(text) not in ("", bare(stub))]
             self.found.answers[name] = next(iter(touched or texts), stub)
             if not texts:
-                gone = "The cell for the written answer is missing. The notebook with the cell in it is needed."
-                self.found.lost[name] = self._why_gone(name, gone)
+                self.found.lost[name] = self._why_gone(name, search_text("search words lost"))
             # What another question was called before may be this one: its cell is missing then.
             here = {at: text for at, text in elsewhere.items() if not texts or at not in withdrawn}
             self._bring(name, stub, here)
@@ -348,10 +335,9 @@ class _Search:
         kept = {at: text for at, text in elsewhere.items() if blank or (at in beside and self.cells[at].kind != "code")}
         if kept:
             self.brought |= {at for at in kept if self._is_below(at, CellKind.WRITTEN)}
-            where = f"cell {', '.join(str(at + 1) for at in list(kept)[:5])} of {len(self.cells)}"
-            told = f"More text stood in {where}. It is shown below the answer."
-            if blank:
-                told = f"Nothing stood in the cell for it. What may be the answer stands in {where}: a person looks."
+            numbers = ", ".join(str(at + 1) for at in list(kept)[:5])
+            where = search_text("search cell", number=numbers, count=len(self.cells))
+            told = search_text("search other text" if blank else "search more text", where=where)
             self.found.answers[name] = _listed(_UNDECIDED if blank else answer, kept)
             self.found.recovered[name] = told
             self.found.lost.pop(name, None)

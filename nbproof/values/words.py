@@ -19,7 +19,7 @@ from nbproof.errors import UsageError
 from nbproof.values.compare import Detail, Difference, Differs
 from nbproof.values.results import UNANSWERED, UNTOLD, Finding, Outcome, ProbeError, Status
 
-__all__ = ["ENGLISH", "TEXTS", "WORDS", "Language", "words"]
+__all__ = ["ENGLISH", "TEXTS", "WORDS", "Language", "text_in", "words"]
 
 TEXTS: Mapping[str, Any] = {
     # What a value is, by its type; a value of a leaf type ("value torch") is called as that says, if it has no noun here.
@@ -327,6 +327,11 @@ def _index(detail: Detail) -> str:
 
 
 WORDS = ENGLISH = Language({})
+
+
+def text_in(table: Mapping[str, Any], key: str, **about: object) -> str:
+    """One sentence of a room that has a table of its own, in the language of this course; empty for a key that nobody has."""
+    return str(words().texts.get(key) or table.get(key, "")).format(**about)
 
 
 def words() -> Language:

@@ -16,6 +16,7 @@ from nbproof.checks.check import Check, bring, judge_here
 from nbproof.course_file import use_course
 from nbproof.display.panel import html_of, show_findings, text_of
 from nbproof.feedback.page_texts import PAGE_TEXTS
+from nbproof.recover.search_texts import SEARCH_TEXTS
 from nbproof.values.results import Finding
 from nbproof.values.words import TEXTS, words
 from tests import ROOT
@@ -100,7 +101,7 @@ def _fields(text: str | tuple[str, ...]) -> set[str | None]:
 
 
 def test_another_language_has_every_text_and_fills_in_just_what_english_does(german: None) -> None:
-    known = {**TEXTS, **PAGE_TEXTS}
+    known = {**TEXTS, **PAGE_TEXTS, **SEARCH_TEXTS}
     theirs = words().texts
     own = {key for key in theirs if key.startswith("value ") and key not in known}  # nouns of leaf types
     assert theirs.keys() - own == known.keys()

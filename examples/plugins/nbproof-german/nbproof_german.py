@@ -1,7 +1,7 @@
 """What learners of a course read, in German: ``course.toml`` says ``language = "german"``.
 
-Every text of ``nbproof.values.words.TEXTS`` and of ``nbproof.feedback.page_texts.PAGE_TEXTS`` has its German one here; what a
-newer nbproof adds is said in English until it has one.
+Every text of ``TEXTS`` (nbproof.values.words), ``PAGE_TEXTS`` (nbproof.feedback.page_texts) and ``SEARCH_TEXTS``
+(nbproof.recover.search_texts) has its German one here; what a newer nbproof adds is said in English until it has one.
 """
 
 from __future__ import annotations
@@ -280,5 +280,35 @@ WORDS = Language(
         "page late by": "Zu spät um {time}",
         "page late costs": "{how}; Punktabzug: {points}.",
         "page late is free": "{how}; ohne Punktabzug.",
+        # Wie eine Antwort gefunden wurde, die nicht an ihrem Platz stand.
+        "search cell": "Zelle {number} von {count}",
+        "search file": "die Datei {name}",
+        "search split": "Die TODO-Zelle war in {count} Zellen zerlegt. Sie wurden wieder zusammengesetzt.",
+        "search head": "[Nicht sicher die Antwort, und nicht bewertet: Ein Mensch muss sie ansehen.]",
+        "search waits": "{why} Code in {where} kann die Antwort sein, aber das ist nicht sicher: Er hat noch keine "
+        "Punkte, und ein Mensch muss ihn ansehen. Gebraucht wird ein Notebook mit dem Code in der TODO-Zelle.",
+        "search absent": "Das Notebook enthält nichts davon: Vielleicht ist es älter als dieser Teil der Lektion. "
+        "Deine Lehrperson hat die Lektion, wie sie jetzt ist.",
+        "search comments": "Die TODO-Zelle enthält Code nur in Kommentaren.",
+        "search text cell": "Die TODO-Zelle war zu einer Textzelle geworden.",
+        "search twice": "Die TODO-Zelle gibt es mehrmals. Es zählt die, in der gearbeitet wurde.",
+        "search broken off": "Die Datei bricht mitten in dieser TODO-Zelle ab. Gebraucht wird das ganze Notebook.",
+        "search below": "Die TODO-Zelle ist so, wie sie ausgeteilt wurde. Code dafür stand darunter in eigenen Zellen "
+        "und lief dort.",
+        "search several": "In mehreren TODO-Zellen wurde gearbeitet. Es zählt die direkt über der Prüfung, wie bei "
+        "Run All.",
+        "search undecided": "In mehreren TODO-Zellen wurde gearbeitet, und die Prüfung steht nicht darunter.",
+        "search by place": "Die TODO-Zelle hatte ihre Kennung verloren und wurde an ihrem Platz gefunden.",
+        "search missing": "Die TODO-Zelle fehlt.",
+        "search no code": "Die TODO-Zelle enthält keinen Code.",
+        "search lost": "Die TODO-Zelle fehlt, und keine andere Zelle enthält eine Antwort. Gebraucht wird das "
+        "Notebook mit der Zelle.",
+        "search another's": "Die TODO-Zelle enthält auch Code für `{name}`.",
+        "search before": "Die Datei bricht vor dieser Zelle ab. Gebraucht wird das ganze Notebook.",
+        "search words lost": "Die Zelle für die Antwort in Worten fehlt. Gebraucht wird das Notebook mit der Zelle.",
+        "search more text": "Weiterer Text stand in {where}. Er steht unter der Antwort.",
+        "search other text": "In der Zelle dafür stand nichts. Was die Antwort sein kann, steht in {where}: Ein "
+        "Mensch sieht es an.",
+        "search another": "es ist ein anderes Notebook: Keine seiner {count} Zellen gehört zu {lesson}",
     }
 )
