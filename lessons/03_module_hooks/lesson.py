@@ -179,7 +179,7 @@ except TypeError as error:
 # ## Which layer died, and when?
 #
 # Back to the net from the beginning. A ReLU that returns only zeros is dead: it lets no gradient through. You need `named_modules`
-# (lesson 01), and a hook that remembers, names and handles (lesson 02).
+# (lesson 01) and, from lesson 02, hooks with a memory, with names, and with handles.
 #
 # ### Exercise: Which layer died, and when?
 # medium · 12 min
@@ -640,7 +640,7 @@ def gradient_sizes(net):
         pass  # Your line here.
 
     net.zero_grad()
-    with contextlib.ExitStack() as hooks, warnings.catch_warnings(action="ignore"):  # that of 'The first layer'
+    with contextlib.ExitStack() as hooks, warnings.catch_warnings(action="ignore"):  # see 'The first layer'
         for name, layer in net.named_children():
             if isinstance(layer, nn.Linear):
                 hooks.enter_context(layer.register_full_backward_pre_hook(partial(measure, name)))
@@ -1100,7 +1100,7 @@ check("state_dict_hooks")
 #
 # ## Where to go on
 #
-# - [Visualizing Gradients](https://docs.pytorch.org/tutorials/intermediate/visualizing_gradients_tutorial.html)compares a net with
+# - [Visualizing Gradients](https://docs.pytorch.org/tutorials/intermediate/visualizing_gradients_tutorial.html) compares a net with
 #   and without batch norm. It uses hooks on output tensors, as you did.
 # - [nnsight](https://nnsight.net) reads and edits the inside of large language models, without hooks of your own.
 # - [Captum](https://captum.ai) has many tested methods that say which inputs mattered.

@@ -1212,7 +1212,7 @@ for layers in (4, 1):
 draw_memory(bars, title="Six ways to run a forward")
 
 # %% [markdown]
-# What is saved grows with the batch, parameters and gradients do not. A checkpoint needs less memory, but more time. In backward, what
+# Saved tensors grow with the batch. Parameters and gradients do not. A checkpoint needs less memory, but more time. In backward, what
 # one part saves is in memory again; its bar does not show this. Frozen layers at the beginning of a net save nothing. If a frozen layer
 # comes *after* one that learns, its kind decides: convolutions and activations save as before, a Linear layer no longer keeps its input.
 #
