@@ -150,7 +150,8 @@ def _mended(text: str) -> tuple[list[ExportedCell], str]:
         raise Damaged("it is broken JSON that cannot be mended") from None
     listed = _listed(value, text)
     cells = _cells(listed)
-    if list(value)[-1] != "cells" or re.search(r"\]\s*\}$", text):
+    # The last cell, the list of cells and the notebook are closed. A cell alone ends with the list of its lines.
+    if list(value)[-1] != "cells" or re.search(r"\}\s*\]\s*\}$", text):
         return cells, "the file was broken JSON, and was mended while reading"
     if _cell(listed[-1]) is None:
         cells.append(ExportedCell(None, ""))

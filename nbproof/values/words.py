@@ -9,6 +9,7 @@ more than other texts, a subclass has methods of its own.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
@@ -346,10 +347,10 @@ def _language(name: str, place: str) -> Language:
     installed = LANGUAGES.installed()
     if name in installed:
         return cast(Language, LANGUAGES.load(name, place))
+    cure = "name a module of the course's package, with WORDS in it"
+    if "." not in name and importlib.util.find_spec(name) is None:
+        raise LANGUAGES.unknown(name, place, installed, cure)
     try:
         return cast(Language, importlib.import_module(name).WORDS)
     except (ImportError, AttributeError) as error:
-        cure = "name a module of the course's package, with WORDS in it"
-        if "." not in name:
-            raise LANGUAGES.unknown(name, place, installed, cure) from None
         raise UsageError(f"the language {name} cannot be read: {error}", place, cure) from None

@@ -165,10 +165,10 @@ def test_what_regrades_a_class_follows_from_what_was_edited(
     monkeypatch.setattr(digests, "__file__", str(tmp_path / "nbproof" / "run" / "environment.py"))
     monkeypatch.setattr(digests, "the_course", lambda: CourseFile("course", tmp_path / "course", ""))
 
-    before = digests.grader_digest.__wrapped__()
+    before = digests.grader_digest_of.__wrapped__("")
     with (tmp_path / edited).open("r+") as file:  # it is there
         file.write(file.read() + "\n")
-    assert (digests.grader_digest.__wrapped__() != before) is graded
+    assert (digests.grader_digest_of.__wrapped__("") != before) is graded
 
 
 def test_what_verdicts_import_regrades_a_class() -> None:
