@@ -70,7 +70,12 @@ class Desk:
         return next((one.status for one in reversed(self._of[line.key]) if one.sha256 == line.sha256), "")
 
     def as_handed_over(self, line: Line) -> Line:
-        """With the time and the word late of the LMS that handed these bytes over before, as this learner's or as nobody's."""
+        """With the time and the word late of the LMS that handed these bytes over before, as this learner's or as nobody's.
+
+        What a run has put aside has the time of its own.
+        """
+        if line.time is not None and not line.system:
+            return line
         told = (one for one in reversed(self._lines) if one.system and one.sha256 == line.sha256)
         same = (one for one in told if one.learner in {"", line.learner} and one.lesson in {"", line.lesson})
         before = next(same, line)

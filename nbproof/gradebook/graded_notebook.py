@@ -246,16 +246,19 @@ def earlier_folder(root: Path, key: Key, handed_in: str) -> Path:
     return root / "collected" / "graded" / key.learner / key.assignment / digest_of(handed_in.encode())[:8]
 
 
-def keep_earlier(root: Path, earlier: Verdict, blueprint: Blueprint) -> None:
+def keep_earlier(root: Path, earlier: Verdict, blueprint: Blueprint, came: str) -> None:
     """Keep the answers that counted until now, because others came, and the files beside them.
 
-    Raises OSError for the notebook.
+    ``came``: when they were handed in, as text; empty if nothing says it. Raises OSError for the notebook.
     """
     key = Key(earlier.learner, earlier.lesson)
     kept = earlier_folder(root, key, earlier.handed_in)
     but = shutil.ignore_patterns(".*", "*.ipynb")
     with contextlib.suppress(OSError):  # a path that is too long there
         shutil.copytree(places(root).folder("autograded", *key), kept, symlinks=True, ignore=but, dirs_exist_ok=True)
+    if came and kept.is_dir():
+        # Another notebook of the assignment may have come since, and brought its time.
+        replace_file(kept / TIME, came)
     # The lesson may have fewer cells by now.
     last = len(blueprint.notebook.cells) - 1
     own = tuple(replace(one, after=min(one.after, last), place=None) for one in earlier.own)

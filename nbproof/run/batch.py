@@ -412,7 +412,9 @@ class _ClassRun:
         verdict = replace(verdict, source=lesson.source, shown=lesson.registered)
         try:
             if replaces is not None:
-                keep_earlier(self.root, replaces, lesson.blueprint)
+                stood = self._stood.get(key)
+                came = stood.came if stood is not None and stood.came != str(None) else ""
+                keep_earlier(self.root, replaces, lesson.blueprint, came)
             # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
             text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
             write_verdict(self.root, verdict, text.encode(errors="replace"))
