@@ -182,7 +182,10 @@ def fetch(told: str) -> tuple[System, list[Fetched]]:
     if not address:
         raise UsageError(f"{name} needs an address: {able[name].address}", "--fetch", f"--fetch {name}:ADDRESS")
     try:
-        return able[name], list(able[name].fetch(address))
+        found = list(able[name].fetch(address))
+        if unzoned := next((one for one in found if one.when is not None and one.when.tzinfo is None), None):
+            raise ValueError(f"the time of {unzoned.who} has no zone")
+        return able[name], found
     except CourseError:
         raise
     except Exception as error:

@@ -181,7 +181,8 @@ def _minutes_at(above: Cell, cell: Cell) -> float:
 
 
 def _reading(text: str) -> float:
-    return words_in(_FOLDED.sub(" ", text)) / _WORDS_A_MINUTE
+    read = [word for word in _FOLDED.sub(" ", text).split() if any(map(str.isalnum, word))]
+    return words_in(" ".join(read)) / _WORDS_A_MINUTE
 
 
 def amiss(lesson: Lesson) -> Iterator[LessonError]:
@@ -205,7 +206,7 @@ def amiss(lesson: Lesson) -> Iterator[LessonError]:
 _BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.|\|)\s)")
 _ENDS = re.compile(r"(?:(?<!\b\w\.\w\.)(?<=[.!?])[\"'*_)]*\s+|(?<=[。！？])[」』”’）*_]*\s*)(?=(?P<next>\S))")
 """Where a sentence may end: not behind an abbreviation such as "e.g.". Chinese and Japanese have no space there."""
-_HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_HAN = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _HAN_A_WORD = 1.6
 """So many of these characters, which no space parts, say as much as a word."""
 _MARKUP = re.compile(
@@ -251,8 +252,7 @@ def _apart(text: str) -> Iterator[str]:
 
 def words_in(text: str) -> float:
     """How many words a text has, for limits and reading time. Where no spaces part them, characters are counted."""
-    spaced = _HAN.sub(" ", text)
-    return sum(any(map(str.isalnum, word)) for word in spaced.split()) + len(_HAN.findall(text)) / _HAN_A_WORD
+    return len(_HAN.sub(" ", text).split()) + len(_HAN.findall(text)) / _HAN_A_WORD
 
 
 def demands_of(lesson: Lesson, exercise: Exercise) -> Demands:

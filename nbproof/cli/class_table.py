@@ -159,8 +159,8 @@ def _problem_of(mark: Mark, told: Told) -> Iterator[str]:
     yield f"! not graded: {_place(mark, told)}: {mark.problem}"
     if copy := _in_place_of_a_link(told.root, mark.key):
         yield f"    did you make the link, as for a pair? Put a copy there: {copy}"
-    elif (folder := places(told.root).folder("submitted", *mark.key)) and not _is_readable(folder):
-        yield f"    your user may not read it: chmod -R u+rX {shlex.quote(str(folder))}; then grade again"
+    elif closed := _closed(places(told.root).folder("submitted", *mark.key)):
+        yield f"    your user may not read it: chmod -R u+rX {shlex.quote(str(closed))}; then grade again"
     elif told.feedback and not mark.verdict.grader_failed:
         yield f"    send them their page, which says what to hand in: {page_path(told.root, *mark.key)}"
 
@@ -189,22 +189,20 @@ def _missing(mark: Mark) -> Iterator[tuple[str, str, str, str]]:
 def _in_place_of_a_link(root: Path, key: Key) -> str:
     """What puts a copy where the first link to a notebook is; empty if there is none."""
     notebook = places(root).notebook("submitted", *key)
-    there = (notebook.parent.parent, notebook.parent, notebook)
     copies = (
         f"rm {shlex.quote(str(path))} && {shlex.join(['cp', '-rL', str(path.resolve()), str(path)])}"
-        for path in there
+        for path in (notebook.parent.parent, notebook.parent, notebook)
         if os.path.islink(path) and os.path.exists(path)
     )
     return next(copies, "")
 
 
-def _is_readable(folder: Path) -> bool:
-    """Whether the user may read all that lies in a folder."""
-    faults: list[object] = []
-    for place, _, names in os.walk(folder, onerror=faults.append):
-        files = (os.path.join(place, name) for name in names)
-        faults += [file for file in files if not os.access(file, os.R_OK)]
-    return not faults
+def _closed(folder: Path) -> Path | None:
+    """The folder, if there is something in it that the user may not read: no link that leads nowhere, nor what is missing."""
+    faults: list[OSError] = []
+    files = [os.path.join(place, name) for place, _, names in os.walk(folder, onerror=faults.append) for name in names]
+    denied = any(isinstance(one, PermissionError) for one in faults)
+    return folder if denied or not all(os.access(one, os.R_OK) or os.path.islink(one) for one in files) else None
 
 
 def failed_page_lines(told: Told) -> list[str]:

@@ -347,6 +347,7 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
     tested = [card for card in cards if isinstance(card, ExerciseCard)]
     right = [card for card in cards if card.score >= card.max_score]
     points = sum(card.score for card in cards)
+    score = marks.counted(points)
     return _render(
         verdict.lesson,
         verdict.learner,
@@ -355,8 +356,8 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
         clean=learner.clean,
         typeset=lambda text, whole=False: Markup(setter.typeset(visible(text), whole)),  # noqa: S704 nothing in it does anything
         say=words(),
-        score=points - marks.penalty if "/" in verdict.lesson else max(0.0, points - marks.penalty),
-        points_below=points if "/" not in verdict.lesson else 0.0,
+        score=score,
+        points_below=min(points, 0.0) if score > points else 0.0,
         most=sum(card.max_score for card in cards),
         waits=sum(card.max_score for card in cards if card.waits),
         solved=sum(card in right for card in tested),

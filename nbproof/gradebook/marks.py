@@ -155,7 +155,11 @@ class Mark:
         """Its marks, those given by hand included, less the late penalty: as nbgrader exports it. Less than 0 counts as 0; of a
         notebook of several it counts, for their sum.
         """
-        score = sum(cell.score for cell in self.cells.values()) - self.penalty
+        return self.counted(sum(cell.score for cell in self.cells.values()))
+
+    def counted(self, points: float) -> float:
+        """What these points are, less the late penalty."""
+        score = points - self.penalty
         return score if "/" in self.lesson else max(0.0, score)
 
     @property

@@ -77,6 +77,7 @@ class RunState:
         """Lesson and level of isolation -> digest of everything that the lesson's reference answers earned full marks with."""
         self.named: dict[str, dict[str, str | None]] = kept.get("named", {})
         """Learner -> what of the names and addresses in the gradebook came from the roster."""
+        # A folder that was graded before states had numbers at random has one number.
         numbers = kept.get("gradebook", [])
         self.gradebook: list[int] = numbers if isinstance(numbers, list) else [numbers]
         """The number of the gradebook's state that a command left behind last; two, if it was ended while it gave the second."""

@@ -246,6 +246,8 @@ def test_a_fetch_that_fails_says_what_helps(course: Course, tmp_path: Path) -> N
     (clones / "forks.json").write_text('[{"owner": {"login": "ada"}, "pushed_at": "yesterday"}]')
     wrong = course.command("collect", "--fetch", f"clones:{clones}")
     assert wrong.returncode == 2 and "gh api" in wrong.stderr
+    (clones / "forks.json").write_text('[{"owner": {"login": "ada"}, "pushed_at": "2026-11-01T10:00:00"}]')
+    assert "the time of ada has no zone" in course.command("collect", "--fetch", f"clones:{clones}").stderr
     (clones / "forks.json").write_text('{"message": "Not Found"}')
     wrong = course.command("collect", "--fetch", f"clones:{clones}")
     assert "mend that, then run the same command again; nothing was changed" in wrong.stderr

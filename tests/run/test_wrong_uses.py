@@ -82,15 +82,29 @@ def test_what_the_grader_may_not_read_beside_a_notebook_costs_nobody_marks(
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
         return allowed(path, *rest, **how)
 
+    reads = os.access
     monkeypatch.setattr(os, call, asked)
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != str(beside) and reads(path, mode))
     graded = room.grade()
     (mark,) = graded.marks.values()
     assert mark.problem.startswith(name) and mark.problem.endswith("Permission denied")
     console = Console(file=io.StringIO(), width=200)
     print_problems(console, Told(graded, 0.0, root=room.root))
-    assert (f"chmod -R u+rX {beside.parent}; then grade again" in console.file.getvalue()) or call == "open"
+    assert f"chmod -R u+rX {beside.parent}; then grade again" in console.file.getvalue()
     monkeypatch.setattr(os, call, allowed)
+    monkeypatch.setattr(os, "access", reads)
     assert scores(room.grade()) == {"ada": 4}
+
+
+def test_nobody_is_told_to_open_what_is_closed_to_nobody(room: Rehearsal) -> None:
+    room.hand_in("ada", RIGHT)
+    room.submitted("ada").write_text("no notebook")
+    room.submitted("ada").with_name("gone.csv").symlink_to("nowhere")
+    (room.root / "submitted" / "bo").mkdir()
+    (room.root / "submitted" / "bo" / room.lesson).write_text("a file in the folder's place")
+    console = Console(file=io.StringIO(), width=200)
+    print_problems(console, Told(room.grade(), 0.0, root=room.root))
+    assert "not graded: submitted/ada" in console.file.getvalue() and "chmod" not in console.file.getvalue()
 
 
 def test_a_data_file_that_is_too_large_is_said_to_be_left_out(room: Rehearsal) -> None:
