@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import json
 import re
@@ -81,6 +82,15 @@ def after(words: list[str], *start: str) -> list[str] | None:
     return None
 
 
+def options_of(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The long options of a command, and of all below it."""
+    for action in parser._actions:
+        yield from (option for option in action.option_strings if option.startswith("--"))
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from options_of(command)
+
+
 def test_readme_is_one_page() -> None:
     assert len((ROOT / "README.md").read_bytes()) <= 6000
 
@@ -157,6 +167,13 @@ def test_commands_of_the_course_are_read(page: str, capsys: pytest.CaptureFixtur
             assert end.code == 0 or alone, f"{page}: {shlex.join(words)}"
             continue
         assert not unknown or arguments.chosen.passes_on, f"{page}: {shlex.join(words)}"
+
+
+def test_every_option_of_a_command_is_told_on_a_page() -> None:
+    told = "\n".join(PAGES[page].read_text(encoding="utf-8") for page in PAGES if "CHANGELOG" not in page)
+    options = set(options_of(course_parser()))
+    assert "--brightspace" in options
+    assert {option for option in options if not re.search(rf"{option}\b", told)} == set()
 
 
 @EVERY_PAGE
