@@ -168,6 +168,11 @@ class Mark:
         return self.score / self.max_score if self.max_score else 0.0
 
     @property
+    def waiting_points(self) -> float:
+        """The points of written answers that nobody has marked yet."""
+        return sum(cell.max_score for cell in self.cells.values() if cell.listed and cell.by_hand and cell.base is None)
+
+    @property
     def waiting(self) -> int:
         """Written answers that wait for a person: nobody has marked them, or they have changed since."""
         return sum(cell.listed and cell.by_hand for cell in self.cells.values())

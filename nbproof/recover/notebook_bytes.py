@@ -281,10 +281,12 @@ _MOST_FILES, _DEEPEST = 1_000, 20
 Attachments = dict[str, bytes]
 
 
-def files_below(folder: Path, refused: list[OSError] | None = None) -> Iterator[Path]:
+def files_below(
+    folder: Path, refused: list[OSError] | None = None, left_out: list[Path] | None = None
+) -> Iterator[Path]:
     """Regular files in a folder, in order, as many as a submission may bring; no links, nothing hidden, no time stamp.
 
-    ``refused`` gets the errors of folders that cannot be read.
+    ``refused`` gets the errors of folders that cannot be read, ``left_out`` the first file that is one too many.
     """
     seen = 0
     onerror = refused.append if refused is not None else None
@@ -298,6 +300,8 @@ def files_below(folder: Path, refused: list[OSError] | None = None) -> Iterator[
                 continue
             seen += 1
             if seen > _MOST_FILES:
+                if left_out is not None:
+                    left_out.append(file)
                 return
             yield file
 
@@ -305,7 +309,8 @@ def files_below(folder: Path, refused: list[OSError] | None = None) -> Iterator[
 def read_attachments(folder: Path, notebook: Path, limit: int, refused: list[Damaged] | None = None) -> Attachments:
     """The submission's own data files by relative path, ``limit`` bytes at most; ``refused`` gets why others are left out."""
     found: Attachments = {}
-    for path in files_below(folder):
+    left_out: list[Path] = []
+    for path in files_below(folder, left_out=left_out):
         if path == notebook or path.suffix == ".ipynb":
             continue
         try:
@@ -316,6 +321,8 @@ def read_attachments(folder: Path, notebook: Path, limit: int, refused: list[Dam
             continue
         limit -= len(data)
         found[str(path.relative_to(folder))] = data
+    if left_out and refused is not None:
+        refused.append(Damaged(f"{left_out[0].name} and all after it, for there are more than {_MOST_FILES:,} files"))
     return found
 
 

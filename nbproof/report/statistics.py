@@ -156,7 +156,8 @@ def needs_help(results: ClassResults) -> list[Row]:
     an instructor has time for some conversations, not for a third of a class.
 
     ``share``: points earned by points to earn, in lessons that at least half of the class or the learner handed in. What
-    was not handed in, or could not be graded, counts as 0; while an extension runs it does not count.
+    was not handed in, or could not be graded, counts as 0. What waits for a person's marks does not count, nor what an
+    extension is running for.
     """
     handed_in = Counter(one.lesson for one in results.marks.values() if not one.absent)
     usual = [one for one in results.lessons if handed_in[one.slug] * 2 >= len(results.people)]
@@ -177,10 +178,11 @@ def needs_help(results: ClassResults) -> list[Row]:
 
 
 def _share(mine: Sequence[Mark], lessons: Sequence[ClassLesson], due: Sequence[ClassLesson]) -> float:
-    """The part of the points that the learner has; 1 if there was nothing to earn yet."""
+    """The part of the points that the learner has, of those that do not wait for a person; 1 if there was nothing to earn yet."""
     counted = {mark.lesson for mark in mine if not mark.unmarked} | {lesson.slug for lesson in due}
     most = sum(lesson.max_score for lesson in lessons if lesson.slug in counted)
-    return sum(mark.score for mark in mine) / most if most else 1.0
+    most -= sum(mark.waiting_points for mark in mine)
+    return sum(mark.score for mark in mine) / most if most > 0 else 1.0
 
 
 def _reasons(mine: Sequence[Mark], due: Sequence[ClassLesson]) -> list[str]:

@@ -316,6 +316,14 @@ def test_another_learners_folder_is_not_read_through_a_link_and_files_have_a_lim
     assert read_attachments(mine, mine / "x.ipynb", 1000) == {"data.csv": b"1"}
 
 
+def test_a_file_too_many_is_named_and_not_dropped_in_silence(tmp_path: Path) -> None:
+    for number in range(1_001):
+        (tmp_path / f"{number:04}.txt").touch()
+    refused: list[Damaged] = []
+    assert len(read_attachments(tmp_path, tmp_path / "x.ipynb", 1000, refused)) < 1_001
+    assert [str(why) for why in refused] == ["0999.txt and all after it, for there are more than 1,000 files"]
+
+
 @pytest.mark.parametrize("worksheets", [3, [[]], [{"cells": "x"}], None])
 def test_a_notebook_of_format_3_is_upgraded_or_said_to_be_none(worksheets: object) -> None:
     cells = [

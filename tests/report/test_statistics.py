@@ -15,7 +15,7 @@ from bs4 import BeautifulSoup
 
 from nbproof.csv_text import safe_cell
 from nbproof.errors import UsageError
-from nbproof.gradebook.marks import Person, by_assignment
+from nbproof.gradebook.marks import CellMark, Person, by_assignment
 from nbproof.report.report import html_of, tables, write_files
 from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows, needs_help
 from nbproof_lms.grade_files import columns_of, grade_file, grade_files
@@ -79,6 +79,15 @@ def test_who_needs_help_and_why() -> None:
         "zoe": ["0% of the points", "nothing handed in for 01_a, 02_b, 03_c"],
         "dee": ["33% of the points", "nothing handed in for 02_b", "could not be graded: 03_c"],
     }
+
+
+def test_points_that_wait_for_a_teacher_are_no_reason_to_talk_to_the_learner() -> None:
+    mark = work("ann", [outcome("first")])
+    waiting = CellMark("essay", 3 * mark.max_score, listed=True, by_hand=True)
+    mark = replace(mark, max_score=4 * mark.max_score, cells={**mark.cells, "essay": waiting})
+    assert needs_help(records([mark])) == []
+    settled = replace(mark, cells={**mark.cells, "essay": replace(waiting, listed=False)})
+    assert [one["share"] for one in needs_help(records([settled]))] == [0.25]
 
 
 def test_nothing_is_missing_while_an_extension_runs() -> None:
