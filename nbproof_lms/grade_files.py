@@ -307,22 +307,25 @@ NO_GRADE = {"missing": "nothing handed in", "ungraded": "nothing that can be gra
 _GETS = ("nothing written in grade files (--zero {kind}: 0)", "0 in grade files, where the LMS has no grade")
 
 
-def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]) -> tuple[dict[Key, Mark], list[str]]:
+def zeros(
+    results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool], came: Collection[Key] = ()
+) -> tuple[dict[Key, Mark], list[str]]:
     """Who has no grade, and gets a 0 in grade files; and of each lesson who gets one, and who none.
 
-    ``zero``: of :data:`NO_GRADE`, who gets one. ``seen``: what a person has settled, and whether it was left open. Nothing is
-    missing while an extension runs.
+    ``zero``: of :data:`NO_GRADE`, who gets one. ``seen``: what a person has settled, and whether it was left open. ``came``:
+    files that nothing can be graded of; the lesson is empty if nobody knows it. Nothing is missing while an extension runs.
     """
     marks = by_assignment(results.marks)
     later = {Key(key.learner, key.assignment) for key in results.more_time}
     settled = {Key(key.learner, key.assignment) for key, is_open in seen.items() if not is_open}
     early = {assignment_of(one.slug): one.due for one in results.lessons if one.is_open}
     most = {key.lesson: mark.max_score for key, mark in marks.items() if not mark.unmarked}
+    useless = {Key(key.learner, assignment_of(key.lesson)) for key in came}
     given: dict[Key, Mark] = {}
     told = defaultdict[str, list[str]](list)
     for lesson, person in product(most, results.people):
         keys = {Key(name, lesson) for name in person.ids}
-        kinds = {_why_none(marks.get(key)) for key in keys}
+        kinds = {_why_none(marks.get(key), not useless.isdisjoint((key, Key(key.learner, "")))) for key in keys}
         kind = next(one for one in ("", "ungraded", "missing") if one in kinds)
         if kind == "missing" and lesson in early and settled.isdisjoint(keys):
             told[f"{lesson}: {NO_GRADE[kind]} yet, due {early[lesson]}: nothing written in grade files"].append(
@@ -336,10 +339,10 @@ def zeros(results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool]
     return given, [f"{what}: {some_of(who, 8)}" for what, who in told.items()]
 
 
-def _why_none(mark: Mark | None) -> str:
-    """Why there is no grade; empty if there is one."""
+def _why_none(mark: Mark | None, came: bool) -> str:
+    """Why there is no grade; empty if there is one. ``came``: something that cannot be graded was handed in."""
     if mark is None:
-        return "missing"
+        return "ungraded" if came else "missing"
     # What nobody has graded yet may be good work.
     return "ungraded" if mark.unmarked and not mark.behind else ""
 

@@ -48,7 +48,7 @@ def report(request: Namespace) -> int:
     handed_in = results.marks.keys() - known.problems.keys()
     others = useless(request.course, handed_in)
     seen = seen_in(request.course, results.marks, others)
-    given, notes = zeros(results, request.zero, seen)
+    given, notes = zeros(results, request.zero, seen, [one.key for one in others])
     results = replace(results, notes=(*results.notes, *notes * bool(exports)))
     made, refused = grade_files(request.course, exports, results, chosen, request.names, given)
     # The report of the term stays what it is.

@@ -16,9 +16,10 @@ from bs4 import BeautifulSoup
 from nbproof.csv_text import safe_cell
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import CellMark, Person, by_assignment
+from nbproof.key import Key
 from nbproof.report.report import html_of, tables, write_files
 from nbproof.report.statistics import exercise_rows, fault_rows, lesson_row, misconception_rows, needs_help
-from nbproof_lms.grade_files import columns_of, grade_file, grade_files
+from nbproof_lms.grade_files import columns_of, grade_file, grade_files, zeros
 from nbproof_lms.system import systems
 from tests.report.made import LESSON, outcome, records, refused, scored, work
 
@@ -111,6 +112,14 @@ def test_who_comes_first_is_a_list_for_one_evening_and_the_rest_is_counted() -> 
     page = BeautifulSoup(html_of(made, tables(made), "course", "today"), "html.parser").find(id="help")
     assert page is not None and [len(table.select("tbody tr")) for table in page.select("table")] == [12, 28]
     assert sum(one["first"] for one in needs_help(records(works[:9]))) == 5, "of a small class five"
+
+
+def test_who_sent_what_cannot_be_graded_has_not_handed_in_nothing() -> None:
+    """`--zero missing` wrote 0 for a learner with a notebook that nobody could read."""
+    class_ = records([scored("ann")], [Person("ben"), Person("cem"), Person("dee")])
+    came = [Key("ben", ""), Key("cem", LESSON)]
+    for kind, who in (("missing", {"dee"}), ("ungraded", {"ben", "cem"})):
+        assert {key.learner for key in zeros(class_, [kind], {}, came)[0]} == who
 
 
 CANVAS = (
