@@ -3,16 +3,14 @@
 # %% backwards
 # misconception: runs from the end of the order | hint: anatomy_reversed_order | canary
 # breaks: one after the other
-class Chain(nn.Module):
-    def __init__(self, steps: list[nn.Module], order: list[int]):
-        super().__init__()
-        self.order = order
-        self.steps = nn.ModuleList(steps)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        for i in reversed(self.order):
-            x = self.steps[i](x)
-        return x
+# edits: registered_twice
+-        self.run = nn.Sequential(*[self.steps[i] for i in order])
+ 
+     def forward(self, x: torch.Tensor) -> torch.Tensor:
+-        return self.run(x)
++        for i in reversed(self.order):
++            x = self.steps[i](x)
++        return x
 
 # %% calls_the_index
 # misconception: calls the entries of the order | hint: anatomy_index_for_module
@@ -24,14 +22,12 @@ class Chain(nn.Module):
 
 # %% calls_the_list
 # misconception: calls the ModuleList itself | hint: container_without_forward
-class Chain(nn.Module):
-    def __init__(self, steps: list[nn.Module], order: list[int]):
-        super().__init__()
-        self.order = order
-        self.steps = nn.ModuleList(steps)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.steps(x)
+# edits: registered_twice
+-        self.run = nn.Sequential(*[self.steps[i] for i in order])
+ 
+     def forward(self, x: torch.Tensor) -> torch.Tensor:
+-        return self.run(x)
++        return self.steps(x)
 
 # %% class_level_container
 # misconception: one container for all chains, in the class body | hint: anatomy_kept_on_the_class

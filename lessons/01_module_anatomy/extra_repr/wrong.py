@@ -15,20 +15,13 @@
 
 # %% cached
 # misconception: keeps the first text in a cache | hint: repr_frozen
-class Clip(nn.Module):
-    def __init__(self, low: float, high: float):
-        super().__init__()
-        self.low = low
-        self.high = high
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.clamp(self.low, self.high)
-
-    from functools import cache
-
-    @cache
-    def extra_repr(self) -> str:
-        return f"low={self.low}, high={self.high}"
+# edits: after_super
++    from functools import cache
++
++    @cache
+     def extra_repr(self) -> str:
+-        return super().extra_repr() + f"low={self.low}, high={self.high}"
++        return f"low={self.low}, high={self.high}"
 
 # %% class_name_twice
 # misconception: writes the class name as well | hint: repr_with_name
@@ -53,15 +46,13 @@ class Clip(nn.Module):
 
 # %% frozen_lambda
 # misconception: keeps the limits of __init__ in a closure | hint: repr_frozen
-class Clip(nn.Module):
-    def __init__(self, low: float, high: float):
-        super().__init__()
-        self.low = low
-        self.high = high
-        self.extra_repr = lambda: f"low={low}, high={high}"
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.clamp(self.low, self.high)
+# edits: after_super
+         self.high = high
++        self.extra_repr = lambda: f"low={low}, high={high}"
+@@
+-
+-    def extra_repr(self) -> str:
+-        return super().extra_repr() + f"low={self.low}, high={self.high}"
 
 # %% frozen_text
 # misconception: the text is made in __init__ | hint: repr_frozen
@@ -81,17 +72,14 @@ class Clip(nn.Module):
 
 # %% limits_on_the_class
 # misconception: keeps the limits on the class | hint: anatomy_kept_on_the_class
-class Clip(nn.Module):
-    def __init__(self, low: float, high: float):
-        super().__init__()
-        Clip.low = low
-        Clip.high = high
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.clamp(self.low, self.high)
-
-    def extra_repr(self) -> str:
-        return f"low={self.low}, high={self.high}"
+# edits: after_super
+-        self.low = low
+-        self.high = high
++        Clip.low = low
++        Clip.high = high
+@@
+-        return super().extra_repr() + f"low={self.low}, high={self.high}"
++        return f"low={self.low}, high={self.high}"
 
 # %% limits_swapped
 # misconception: the limits under the wrong names | hint: repr_limits_swapped

@@ -47,14 +47,11 @@ class MyLinear(nn.Module):
 
 # %% buffers
 # misconception: buffers instead of parameters | hint: anatomy_not_a_parameter
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.register_buffer("weight", torch.ones(out_features, in_features))
-        self.register_buffer("bias", torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias
+# edits: bias_for_inputs
+-        self.weight = Parameter(torch.ones(out_features, in_features))
+-        self.bias = Parameter(torch.ones(in_features))
++        self.register_buffer("weight", torch.ones(out_features, in_features))
++        self.register_buffer("bias", torch.ones(out_features))
 
 # %% data_in_forward
 # misconception: computes with .data | hint: gradient_cut
@@ -71,25 +68,19 @@ class MyLinear(nn.Module):
 
 # %% frozen
 # misconception: the parameters need no gradient | hint: gradient_cut
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features), requires_grad=False)
-        self.bias = Parameter(torch.ones(out_features), requires_grad=False)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias
+# edits: bias_for_inputs
+-        self.weight = Parameter(torch.ones(out_features, in_features))
+-        self.bias = Parameter(torch.ones(in_features))
++        self.weight = Parameter(torch.ones(out_features, in_features), requires_grad=False)
++        self.bias = Parameter(torch.ones(out_features), requires_grad=False)
 
 # %% hard_coded_sizes
 # misconception: the sizes of the example | hint: sizes_of_example
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(2, 3))
-        self.bias = Parameter(torch.ones(2))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias
+# edits: bias_for_inputs
+-        self.weight = Parameter(torch.ones(out_features, in_features))
+-        self.bias = Parameter(torch.ones(in_features))
++        self.weight = Parameter(torch.ones(2, 3))
++        self.bias = Parameter(torch.ones(2))
 
 # %% linear_inside
 # misconception: wraps nn.Linear | hint: linear_inside
@@ -156,26 +147,20 @@ class MyLinear(nn.Module):
 # %% plain_tensors
 # misconception: plain tensors that need a gradient | hint: anatomy_not_a_parameter
 # breaks: two parameters
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = torch.ones(out_features, in_features, requires_grad=True)
-        self.bias = torch.ones(out_features, requires_grad=True)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias
+# edits: bias_for_inputs
+-        self.weight = Parameter(torch.ones(out_features, in_features))
+-        self.bias = Parameter(torch.ones(in_features))
++        self.weight = torch.ones(out_features, in_features, requires_grad=True)
++        self.bias = torch.ones(out_features, requires_grad=True)
 
 # %% random_start
 # misconception: random start values | hint: wrong_start
 # breaks: of ones
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.rand(out_features, in_features))
-        self.bias = Parameter(torch.rand(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias
+# edits: bias_for_inputs
+-        self.weight = Parameter(torch.ones(out_features, in_features))
+-        self.bias = Parameter(torch.ones(in_features))
++        self.weight = Parameter(torch.rand(out_features, in_features))
++        self.bias = Parameter(torch.rand(out_features))
 
 # %% reshaped
 # misconception: reshapes the weight instead of transposing it | hint: weight_reshaped
@@ -185,14 +170,12 @@ class MyLinear(nn.Module):
 
 # %% sizes_swapped
 # misconception: swaps the two sizes | hint: weight_transposed
-class MyLinear(nn.Module):
-    def __init__(self, out_features, in_features):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias
+# edits: functional
+-    def __init__(self, in_features: int, out_features: int):
++    def __init__(self, out_features, in_features):
+@@
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.weight.T + self.bias
 
 # %% subclass_of_linear
 # misconception: inherits from nn.Linear | hint: linear_inside
@@ -205,14 +188,12 @@ class MyLinear(nn.Linear):
 
 # %% super_without_call
 # misconception: super without brackets | hint: init_forgotten
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super.__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias
+# edits: functional
+-        super().__init__()
++        super.__init__()
+@@
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.weight.T + self.bias
 
 # %% transposed
 # misconception: the weight is stored as (in, out) | hint: weight_transposed
@@ -223,15 +204,12 @@ class MyLinear(nn.Module):
 
 # %% transposed_in_init
 # misconception: transposes the weight once, in __init__ | hint: anatomy_kept_copy
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-        self.wt = self.weight.T
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.wt + self.bias
+# edits: functional
++        self.wt = self.weight.T
+ 
+     def forward(self, x: torch.Tensor) -> torch.Tensor:
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.wt + self.bias
 
 # %% with_relu
 # misconception: puts an activation behind it | hint: anatomy_other_formula

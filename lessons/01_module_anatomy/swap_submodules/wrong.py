@@ -37,11 +37,9 @@ def swap_relu(model: nn.Module) -> nn.Module:
 # %% changes_class
 # misconception: makes the ReLU itself a Tanh, also for those who hold it outside the model | hint: anatomy_changes_the_rest
 # breaks: Everything else stays as it was.
-def swap_relu(model: nn.Module) -> nn.Module:
-    for module in model.modules():
-        if isinstance(module, nn.ReLU):
-            module.__class__ = nn.Tanh
-    return model
+# edits: changes_forward
+-            module.forward = torch.tanh
++            module.__class__ = nn.Tanh
 
 # %% class_not_object
 # misconception: the class instead of an object | hint: anatomy_class_for_module
@@ -104,32 +102,26 @@ def swap_relu(model: nn.Module) -> nn.Module:
 # %% freezes
 # misconception: freezes the parameters | hint: anatomy_changes_the_rest
 # breaks: Everything else stays as it was.
-def swap_relu(model: nn.Module) -> nn.Module:
-    for parent in model.modules():
-        for name, child in list(parent._modules.items()):
-            if isinstance(child, nn.ReLU):
-                parent._modules[name] = nn.Tanh().train(child.training)
-    for p in model.parameters():
-        p.requires_grad_(False)
-    return model
+# edits: deleted_and_added
+-                del parent._modules[name]
+-                parent.add_module(name, nn.Tanh().train(child.training))
++                parent._modules[name] = nn.Tanh().train(child.training)
++    for p in model.parameters():
++        p.requires_grad_(False)
 
 # %% functional_tanh
 # misconception: puts a function where a module stands | hint: function_for_module
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if isinstance(module, nn.ReLU):
-            path, _, last = name.rpartition(".")
-            setattr(model.get_submodule(path), last, torch.tanh)
-    return model
+# edits: class_not_object
+-            model.set_submodule(name, nn.Tanh)
++            path, _, last = name.rpartition(".")
++            setattr(model.get_submodule(path), last, torch.tanh)
 
 # %% getattr_with_path
 # misconception: looks the parent up with getattr | hint: anatomy_parent_not_found
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if isinstance(module, nn.ReLU):
-            parent, _, attr = name.rpartition(".")
-            setattr(getattr(model, parent), attr, nn.Tanh().train(module.training))
-    return model
+# edits: class_not_object
+-            model.set_submodule(name, nn.Tanh)
++            parent, _, attr = name.rpartition(".")
++            setattr(getattr(model, parent), attr, nn.Tanh().train(module.training))
 
 # %% loop_variable
 # misconception: gives the loop variable a new value | hint: rebinds_name
@@ -152,12 +144,10 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% mode_of_the_parent
 # misconception: the new modules get the mode of their parent | hint: mode_lost
-def swap_relu(model: nn.Module) -> nn.Module:
-    for parent in model.modules():
-        for name, child in list(parent._modules.items()):
-            if isinstance(child, nn.ReLU):
-                parent._modules[name] = nn.Tanh().train(parent.training)
-    return model
+# edits: deleted_and_added
+-                del parent._modules[name]
+-                parent.add_module(name, nn.Tanh().train(child.training))
++                parent._modules[name] = nn.Tanh().train(parent.training)
 
 # %% one_tanh
 # misconception: one Tanh for all places | hint: mode_lost

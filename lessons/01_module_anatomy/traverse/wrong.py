@@ -4,14 +4,11 @@
 # %% alphabetical
 # misconception: sorts the names | hint: anatomy_another_order
 # breaks: in the order in which the methods yield them
-def inventory(model: nn.Module) -> dict[str, object]:
-    return {
-        "children": sorted(n for n, _ in model.named_children()),
-        "modules": sorted(n for n, _ in model.named_modules() if n),
-        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
-        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
-        "buffers": [name for name, _ in model.named_buffers()],
-    }
+# edits: names_filtered
+-        "children": [name for name, _ in model.named_children()],
+-        "modules": [name for name, _ in model.named_modules() if name],
++        "children": sorted(n for n, _ in model.named_children()),
++        "modules": sorted(n for n, _ in model.named_modules() if n),
 
 # %% branches_are_containers
 # misconception: takes all but the containers for leaves | hint: anatomy_containers_for_branches
@@ -51,14 +48,11 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% generators
 # misconception: hands out generators | hint: iterator_not_list
-def inventory(model: nn.Module) -> dict[str, object]:
-    return {
-        "children": (name for name, _ in model.named_children()),
-        "modules": (name for name, _ in model.named_modules() if name),
-        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
-        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
-        "buffers": [name for name, _ in model.named_buffers()],
-    }
+# edits: names_filtered
+-        "children": [name for name, _ in model.named_children()],
+-        "modules": [name for name, _ in model.named_modules() if name],
++        "children": (name for name, _ in model.named_children()),
++        "modules": (name for name, _ in model.named_modules() if name),
 
 # %% leaf_itself
 # misconception: counts the leaves of modules(), the model itself among them | hint: counts_root
@@ -162,19 +156,16 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% shared_leaf_twice
 # misconception: counts a shared leaf at both places | hint: counts_twice
-def leaves(module):
-    children = list(module.children())
-    return sum(leaves(child) for child in children) if children else 1
-
-
-def inventory(model: nn.Module) -> dict[str, object]:
-    return {
-        "children": [name for name, _ in model.named_children()],
-        "modules": [name for name, _ in model.named_modules() if name],
-        "leaves": leaves(model),
-        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
-        "buffers": [name for name, _ in model.named_buffers()],
-    }
+# edits: names_filtered
++def leaves(module):
++    children = list(module.children())
++    return sum(leaves(child) for child in children) if children else 1
++
++
+ def inventory(model: nn.Module) -> dict[str, object]:
+@@
+-        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
++        "leaves": leaves(model),
 
 # %% shared_parameters_twice
 # misconception: lists a shared parameter at both places | hint: counts_twice
@@ -203,14 +194,9 @@ def inventory(model: nn.Module) -> dict[str, object]:
 # %% second_name_of_a_child
 # misconception: lists a child under each of its names | hint: counts_twice
 # breaks: list each object once
-def inventory(model: nn.Module) -> dict[str, object]:
-    return {
-        "children": [name for name, child in model._modules.items() if child is not None],
-        "modules": [name for name, _ in model.named_modules() if name],
-        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
-        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
-        "buffers": [name for name, _ in model.named_buffers()],
-    }
+# edits: names_filtered
+-        "children": [name for name, _ in model.named_children()],
++        "children": [name for name, child in model._modules.items() if child is not None],
 
 # %% children_without_a_dot
 # misconception: takes the modules without a dot in their name for the children | hint: counts_twice

@@ -19,32 +19,26 @@ def watch_around(tensor, change):
 # %% both_after
 # misconception: a hook finds the old value later | hint: in_place_watch_hooks_after
 # breaks: the first list gets that of the value before the change
-def watch_around(tensor, change):
-    before, after = [], []
-    change(tensor)
-    tensor.register_hook(before.append)
-    tensor.register_hook(after.append)
-    return before, after
+# edits: always_relu
++    change(tensor)
+     tensor.register_hook(before.append)
+-    torch.relu_(tensor)
 
 # %% both_before
 # misconception: a hook follows the tensor through the change | hint: in_place_watch_hooks_before
 # breaks: the second that of the value after it
-def watch_around(tensor, change):
-    before, after = [], []
-    tensor.register_hook(before.append)
-    tensor.register_hook(after.append)
-    change(tensor)
-    return before, after
+# edits: always_relu
+-    torch.relu_(tensor)
+     tensor.register_hook(after.append)
++    change(tensor)
 
 # %% changed_twice
 # misconception: calls change once for each hook | hint: in_place_watch_changed_twice
 # breaks: Call it once on `tensor`
-def watch_around(tensor, change):
-    before, after = [], []
-    tensor.register_hook(before.append)
-    change(tensor)
-    change(tensor).register_hook(after.append)
-    return before, after
+# edits: both_before
+-    tensor.register_hook(after.append)
+     change(tensor)
++    change(tensor).register_hook(after.append)
 
 # %% changes_a_clone
 # misconception: changes a clone | hint: in_place_watch_not_changed
@@ -57,13 +51,10 @@ def watch_around(tensor, change):
 
 # %% clone_for_before
 # misconception: hooks a clone that keeps the old value | hint: in_place_watch_copy
-def watch_around(tensor, change):
-    before, after = [], []
-    old = tensor.clone()
-    old.register_hook(before.append)
-    change(tensor)
-    tensor.register_hook(after.append)
-    return before, after
+# edits: an_alias
+-    tensor.register_hook(lambda grad: before.append(grad.detach()))
++    old = tensor.clone()
++    old.register_hook(before.append)
 
 # %% first_only
 # misconception: removes the hooks after the first pass | hint: runs_only_once
@@ -98,17 +89,14 @@ def watch_around(tensor, change):
 # %% new_gradient
 # misconception: returns a changed gradient | hint: changes_gradient
 # breaks: Only watch.
-def watch_around(tensor, change):
-    before, after = [], []
-
-    def keep(where, grad):
-        where.append(grad)
-        return grad * 0
-
-    tensor.register_hook(partial(keep, before))
-    change(tensor)
-    tensor.register_hook(lambda grad: after.append(grad))
-    return before, after
+# edits: first_only
+-        if not where:
+-            where.append(grad)
++        where.append(grad)
++        return grad * 0
+@@
+-    tensor.register_hook(partial(keep, after))
++    tensor.register_hook(lambda grad: after.append(grad))
 
 # %% no_grad_change
 # misconception: hides the change from autograd | hint: in_place_watch_hidden_change
@@ -147,12 +135,10 @@ def watch_around(tensor, change):
 
 # %% with_around_the_change
 # misconception: the first hook stands in a with around the change | hint: in_place_watch_copy
-def watch_around(tensor, change):
-    before, after = [], []
-    with tensor.register_hook(before.append):
-        change(tensor)
-    tensor.register_hook(after.append)
-    return before, after
+# edits: never_changed
+-    tensor.register_hook(before.append)
++    with tensor.register_hook(before.append):
++        change(tensor)
 
 # %% returns_nothing
 # misconception: returns nothing | hint: in_place_watch_two_lists

@@ -10,16 +10,13 @@ def clamp_downstream(tensor):
 # %% bias_once
 # misconception: the hook removes itself after the first pass | hint: runs_only_once
 # breaks: after that, each `backward()`
-def freeze_bias(net):
-    def hook(grad):
-        handle.remove()
-        return grad * 0
-
-    handle = net.fc.bias.register_hook(hook)
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: bias_no_return
+-    net.fc.bias.register_hook(lambda grad: None)
++    def hook(grad):
++        handle.remove()
++        return grad * 0
++
++    handle = net.fc.bias.register_hook(hook)
 
 # %% bias_too_early
 # misconception: writes .grad before backward | hint: no_hook_on_it
@@ -40,15 +37,12 @@ def clamp_downstream(tensor):
 
 # %% clamp_behind
 # misconception: a hook on grad_fn: after the operation | hint: clamps_behind_the_operation
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
-
-
-def clamp_downstream(tensor):
-    def hook(grad_inputs, grad_outputs):
-        return tuple(grad if grad is None else grad.clamp(min=0) for grad in grad_inputs)
-
-    tensor.grad_fn.register_hook(hook)
+# edits: clamp_absolute
+-    tensor.register_hook(torch.abs)
++    def hook(grad_inputs, grad_outputs):
++        return tuple(grad if grad is None else grad.clamp(min=0) for grad in grad_inputs)
++
++    tensor.grad_fn.register_hook(hook)
 
 # %% clamp_detached
 # misconception: hooks a detached tensor | hint: no_gradient_needed
@@ -65,15 +59,12 @@ def clamp_downstream(tensor):
 # %% clamp_earlier_parameters
 # misconception: hooks what is earlier, by hand | hint: clamps_too_late
 # breaks: Gradients of earlier tensors (*downstream* in backward) change accordingly
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
-
-
-def clamp_downstream(tensor):
-    node = tensor.grad_fn.next_functions[0][0]
-    for leaf, _ in node.next_functions:
-        if leaf is not None:
-            leaf.variable.register_hook(lambda grad: grad.clamp(min=0))
+# edits: clamp_absolute
+-    tensor.register_hook(torch.abs)
++    node = tensor.grad_fn.next_functions[0][0]
++    for leaf, _ in node.next_functions:
++        if leaf is not None:
++            leaf.variable.register_hook(lambda grad: grad.clamp(min=0))
 
 # %% clamp_max
 # misconception: max for min | hint: wrong_sign
@@ -83,15 +74,12 @@ def clamp_downstream(tensor):
 
 # %% clamp_no_return
 # misconception: the hook returns nothing | hint: hook_without_effect
-def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
-
-
-def clamp_downstream(tensor):
-    def hook(grad):
-        grad = grad.clamp(min=0)
-
-    tensor.register_hook(hook)
+# edits: clamp_absolute
+-    tensor.register_hook(torch.abs)
++    def hook(grad):
++        grad = grad.clamp(min=0)
++
++    tensor.register_hook(hook)
 
 # %% clamp_value
 # misconception: changes the value | hint: changes_the_value
@@ -109,26 +97,20 @@ def clamp_downstream(tensor):
 # %% every_bias
 # misconception: every bias | hint: hooks_too_much
 # breaks: Everything else stays as it is.
-def freeze_bias(net):
-    for name, parameter in net.named_parameters():
-        if "bias" in name:
-            parameter.register_hook(torch.zeros_like)
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: bias_no_return
+-    net.fc.bias.register_hook(lambda grad: None)
++    for name, parameter in net.named_parameters():
++        if "bias" in name:
++            parameter.register_hook(torch.zeros_like)
 
 # %% fc_output
 # misconception: the gradient of the output of fc | hint: hooks_too_much
-def freeze_bias(net):
-    def hook(module, args, output):
-        output.register_hook(torch.zeros_like)
-
-    net.fc.register_forward_hook(hook)
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: bias_no_return
+-    net.fc.bias.register_hook(lambda grad: None)
++    def hook(module, args, output):
++        output.register_hook(torch.zeros_like)
++
++    net.fc.register_forward_hook(hook)
 
 # %% fc_weight
 # misconception: the weight of fc | hint: wrong_tensor
@@ -145,15 +127,12 @@ def clamp_downstream(tensor):
 # %% grad_to_none
 # misconception: sets .grad to None | hint: no_grad_is_not_zero
 # breaks: each `backward()` makes it a tensor of zeros
-def freeze_bias(net):
-    def hook(parameter):
-        parameter.grad = None
-
-    net.fc.bias.register_post_accumulate_grad_hook(hook)
-
-
-def clamp_downstream(tensor):
-    tensor.register_hook(lambda grad: grad.clamp(min=0))
+# edits: post_accumulate_and_mask
+-        parameter.grad = torch.zeros_like(parameter)
++        parameter.grad = None
+@@
+-    tensor.register_hook(lambda grad: grad * (grad > 0))
++    tensor.register_hook(lambda grad: grad.clamp(min=0))
 
 # %% requires_no_grad
 # misconception: switches the gradient off | hint: no_grad_is_not_zero

@@ -185,10 +185,8 @@ def grad_clipper(model, floor, cap):
 # %% frozen_too
 # misconception: every parameter takes a hook, a frozen one as well | hint: clips_frozen
 # breaks: Frozen parameters stay as they are.
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
-    return model
+# edits: returns_none
++    return model
 
 # %% thaws
 # misconception: thaws what takes no hook | hint: clips_frozen

@@ -46,15 +46,13 @@ def watch_norm(model):
 # %% global_list
 # misconception: one global list | hint: shared_list
 # breaks: It returns an empty list immediately.
-norms = []
-
-
-def watch_norm(model):
-    def hook(grads):
-        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
-
-    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
-    return norms
+# edits: frozen_in_the_list
++norms = []
++
++
+ def watch_norm(model):
+-    norms = []
+-
 
 # %% keeps_the_last
 # misconception: keeps the last number only | hint: keeps_last_only
@@ -99,14 +97,11 @@ def watch_norm(model):
 # %% none_is_a_gradient
 # misconception: all parameters always have a gradient | hint: norm_watch_none
 # breaks: or that a pass does not reach
-def watch_norm(model):
-    norms = []
-
-    def hook(grads):
-        norms.append(torch.cat([grad.flatten() for grad in grads]).norm())
-
-    torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
-    return norms
+# edits: never_registered
+-        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
++        norms.append(torch.cat([grad.flatten() for grad in grads]).norm())
+ 
++    torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
 
 # %% one_gradient
 # misconception: takes the argument for one gradient | hint: norm_watch_gets_a_list
@@ -126,15 +121,11 @@ def watch_norm(model):
 # %% removes_itself
 # misconception: the hook removes itself after the first pass | hint: runs_only_once
 # breaks: Each later backward pass adds one number to it
-def watch_norm(model):
-    norms = []
-
-    def hook(grads):
-        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
-        handle.remove()
-
-    handle = torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
-    return norms
+# edits: frozen_in_the_list
++        handle.remove()
+ 
+-    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
++    handle = torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
 
 # %% returns_the_handle
 # misconception: returns the handle | hint: returns_no_list

@@ -98,17 +98,14 @@ def accumulate_in_float32(model):
 
 # %% reads_grad_in_tensor_hook
 # misconception: reads .grad in a tensor hook | hint: reads_grad_early
-def accumulate_in_float32(model):
-    sums = {}
-
-    def hook(name, p, grad):
-        sums[name] += p.grad.float()
-
-    for name, p in model.named_parameters():
-        if p.requires_grad:
-            sums[name] = torch.zeros_like(p, dtype=torch.float32)
-            p.register_hook(partial(hook, name, p))
-    return sums
+# edits: keeps_grad
+-    def hook(name, parameter):
+-        sums[name] += parameter.grad.float()
++    def hook(name, p, grad):
++        sums[name] += p.grad.float()
+@@
+-            p.register_post_accumulate_grad_hook(partial(hook, name))
++            p.register_hook(partial(hook, name, p))
 
 # %% removes_itself
 # misconception: works in the first pass only | hint: runs_only_once
@@ -133,17 +130,14 @@ def accumulate_in_float32(model):
 # %% returns_nothing
 # misconception: does not return the dict | hint: returns_nothing
 # breaks: It returns a dict
-def accumulate_in_float32(model):
-    sums = {}
-
-    def hook(total, parameter):
-        total.add_(parameter.grad)
-        parameter.grad = None
-
-    for name, p in model.named_parameters():
-        if p.requires_grad:
-            sums[name] = torch.zeros_like(p, dtype=torch.float32)
-            p.register_post_accumulate_grad_hook(partial(hook, sums[name]))
+# edits: no_hook
+-    def hook(name, parameter):
+-        sums[name] += parameter.grad.float()
++    def hook(total, parameter):
++        total.add_(parameter.grad)
+@@
+-    return sums
++            p.register_post_accumulate_grad_hook(partial(hook, sums[name]))
 
 # %% returns_the_sum
 # misconception: the hook returns the sum | hint: float32_sums_returned
@@ -171,17 +165,14 @@ def accumulate_in_float32(model):
 # %% two_arguments
 # misconception: a hook with parameter and gradient | hint: hook_arguments
 # breaks: Write `accumulate_in_float32(model)`.
-def accumulate_in_float32(model):
-    sums = {}
-
-    def hook(parameter, grad):
-        sums["all"] += grad.float()
-
-    for name, p in model.named_parameters():
-        if p.requires_grad:
-            sums[name] = torch.zeros_like(p, dtype=torch.float32)
-            p.register_post_accumulate_grad_hook(hook)
-    return sums
+# edits: keeps_grad
+-    def hook(name, parameter):
+-        sums[name] += parameter.grad.float()
++    def hook(parameter, grad):
++        sums["all"] += grad.float()
+@@
+-            p.register_post_accumulate_grad_hook(partial(hook, name))
++            p.register_post_accumulate_grad_hook(hook)
 
 # %% model_in_float32
 # misconception: turns the model itself into float32 | hint: float32_sums_model_changed

@@ -114,12 +114,10 @@ def reverse_gradient(tensor):
 
 # %% with_block
 # misconception: the handle's block ends before backward | hint: reverse_gradient_same_sign
-def reverse_gradient(tensor):
-    branch = tensor.view_as(tensor)
-    if branch.requires_grad:
-        with branch.register_hook(lambda grad: -grad):
-            return branch
-    return branch
+# edits: in_place
+-        branch.register_hook(lambda grad: grad.neg_())
++        with branch.register_hook(lambda grad: -grad):
++            return branch
 
 # %% zero
 # misconception: stops the gradient | hint: reverse_gradient_not_minus

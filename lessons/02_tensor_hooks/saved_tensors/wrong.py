@@ -16,19 +16,15 @@ def saved_bytes(model, x):
 # %% bytes_of_the_slice
 # misconception: the bytes of the saved tensor for those of its storage | hint: saved_bytes_of_the_slice
 # breaks: with all its bytes
-def saved_bytes(model, x):
-    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-    sizes = {}
-
-    def pack(tensor):
-        address = tensor.untyped_storage().data_ptr()
-        if address not in own:
-            sizes[address] = tensor.nbytes
-        return tensor.detach()
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
-        output = model(x)
-    return output, sum(sizes.values())
+# edits: address_of_the_slice
+-    own = {parameter.data_ptr() for parameter in model.parameters()}
++    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+@@
+-        if tensor.data_ptr() not in own:
+-            sizes[tensor.data_ptr()] = tensor.untyped_storage().nbytes()
++        address = tensor.untyped_storage().data_ptr()
++        if address not in own:
++            sizes[address] = tensor.nbytes
 
 # %% counts_in_unpack
 # misconception: counts in backward | hint: saved_bytes_nothing | canary
@@ -165,19 +161,15 @@ def saved_bytes(model, x):
 
 # %% parameters_by_identity
 # misconception: a parameter is recognised as an object | hint: saved_bytes_parameters
-def saved_bytes(model, x):
-    parameters = [id(parameter) for parameter in model.parameters()]
-    storages = {}
-
-    def pack(tensor):
-        if id(tensor) not in parameters:
-            storage = tensor.untyped_storage()
-            storages[storage.data_ptr()] = storage.nbytes()
-        return tensor.detach()
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
-        output = model(x)
-    return output, sum(storages.values())
+# edits: counts_parameters
+ def saved_bytes(model, x):
++    parameters = [id(parameter) for parameter in model.parameters()]
+@@
+-        storage = tensor.untyped_storage()
+-        storages[storage.data_ptr()] = storage.nbytes()
++        if id(tensor) not in parameters:
++            storage = tensor.untyped_storage()
++            storages[storage.data_ptr()] = storage.nbytes()
 
 # %% runs_twice
 # misconception: one run for the count, one for the output | hint: saved_bytes_runs_twice

@@ -68,17 +68,13 @@ def hook(module, args, output):
 
 # %% reads_globals
 # misconception: adds to the notebook's tensors | hint: reads_globals
-add = Add()
-
-
-x1, x2 = torch.rand(1), torch.rand(1)
-
-
-def hook(module, args, output):
-    return x1 + x2 + 5 + 0 * output
-
-
-add.register_forward_hook(hook)
+# edits: in_place
++x1, x2 = torch.rand(1), torch.rand(1)
++
++
+ def hook(module, args, output):
+-    output += 5
++    return x1 + x2 + 5 + 0 * output
 
 # %% registered_twice
 # misconception: the register line ran twice | hint: module_hook_twice

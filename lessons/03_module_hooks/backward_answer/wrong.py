@@ -14,32 +14,25 @@
 
 # %% backward_pre_register
 # misconception: registered as a backward pre-hook | hint: hook_arguments
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend(grad_input)
-    answer.append(grad_output[0])
-
-
-model.register_full_backward_pre_hook(module_hook)
+# edits: loop_and_index
+-    for grad in grad_input:
+-        answer.append(grad)
++    answer.extend(grad_input)
+@@
+-model.register_full_backward_hook(module_hook)
++model.register_full_backward_pre_hook(module_hook)
 
 # %% formula_from_globals
 # misconception: product rule on the notebook's tensors | hint: reads_globals
-model = Model()
-answer = []
-
-
-x1, x2 = torch.rand(1), torch.rand(1)
-
-
-def module_hook(module, grad_input, grad_output):
-    g = grad_output[0]
-    answer.extend([g * x2 * module.W.detach(), g * x1 * module.W.detach(), g])
-
-
-model.register_full_backward_hook(module_hook)
+# edits: clones_in_a_comprehension
++x1, x2 = torch.rand(1), torch.rand(1)
++
++
+ def module_hook(module, grad_input, grad_output):
+-    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
+-    return grad_input
++    g = grad_output[0]
++    answer.extend([g * x2 * module.W.detach(), g * x1 * module.W.detach(), g])
 
 # %% derivative_by_hand
 # misconception: works the derivatives out, without what arrives | hint: derivative_by_hand
@@ -66,15 +59,12 @@ model.register_full_backward_hook(module_hook)
 
 # %% hooks_the_weight_only
 # misconception: a tensor hook on the parameter that keeps its gradient | hint: parameter_instead_of_module
-model = Model()
-answer = []
-
-
-def module_hook(grad):
-    answer.extend([grad, grad, grad])
-
-
-model.W.register_hook(module_hook)
+# edits: hook_on_the_weight
+-def module_hook(module, grad_input, grad_output):
+-    answer.extend(grad_input)
+-    answer.append(grad_output[0])
++def module_hook(grad):
++    answer.extend([grad, grad, grad])
 
 # %% lambda_returns_nones
 # misconception: a lambda whose tuple of None replaces the gradients | hint: watcher_changes_gradient

@@ -21,31 +21,24 @@
 # %% both_after
 # misconception: both with a full backward hook | hint: stop_too_late | canary
 # breaks: all of the module's own parameters get gradients of zero
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
+# edits: bare_tensor_before
+-    def hook(module, grad_output):
+-        return torch.zeros_like(grad_output[0])
++    def hook(module, grad_input, grad_output):
++        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+ 
+-    return module.register_full_backward_pre_hook(hook)
++    return module.register_full_backward_hook(hook)
 
 # %% both_before
 # misconception: both with a full backward pre-hook | hint: stop_too_early
 # breaks: the module itself learns as before
-def stop_in_front(module):
-    return stop_from_here(module)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: bare_tensor
+-    def hook(module, grad_input, grad_output):
+-        return torch.zeros_like(grad_input[0])
+-
+-    return module.register_full_backward_hook(hook)
++    return stop_from_here(module)
 
 # %% detaches_the_input
 # misconception: detaches the module's inputs | hint: no_grad_is_not_zero
@@ -86,16 +79,13 @@ def stop_from_here(module):
 
 # %% freezes_the_parameters
 # misconception: freezes the parameters | hint: no_grad_is_not_zero
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    module.requires_grad_(False)
-    return stop_in_front(module)
+# edits: bare_tensor_before
+-    def hook(module, grad_output):
+-        return torch.zeros_like(grad_output[0])
+-
+-    return module.register_full_backward_pre_hook(hook)
++    module.requires_grad_(False)
++    return stop_in_front(module)
 
 # %% full_hook_returns_grad_output
 # misconception: a full backward hook that returns zeros for the output | hint: full_hook_return
@@ -128,54 +118,41 @@ def stop_from_here(module):
 # %% hook_on_the_input
 # misconception: a tensor hook on the input, which other ways use as well | hint: stop_all_uses
 # breaks: Gradients that bypass the module
-def stop_in_front(module):
-    def hook(module, args):
-        [x.register_hook(torch.zeros_like) for x in args if torch.is_tensor(x) and x.requires_grad]
-
-    return module.register_forward_pre_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return tuple(grad * 0 for grad in grad_output)
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: times_zero
+-    def hook(module, grad_input, grad_output):
+-        return tuple(None if grad is None else grad * 0 for grad in grad_input)
++    def hook(module, args):
++        [x.register_hook(torch.zeros_like) for x in args if torch.is_tensor(x) and x.requires_grad]
+ 
+-    return module.register_full_backward_hook(hook)
++    return module.register_forward_pre_hook(hook)
 
 # %% in_place
 # misconception: zeroes the gradients in place | hint: edits_in_place
 # breaks: Gradients that bypass the module
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        for grad in grad_input:
-            if grad is not None:
-                grad.zero_()
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        for grad in grad_output:
-            if grad is not None:
-                grad.zero_()
-
-    return module.register_full_backward_pre_hook(hook)
+# edits: times_zero
+-        return tuple(None if grad is None else grad * 0 for grad in grad_input)
++        for grad in grad_input:
++            if grad is not None:
++                grad.zero_()
+@@
+-        return tuple(grad * 0 for grad in grad_output)
++        for grad in grad_output:
++            if grad is not None:
++                grad.zero_()
 
 # %% no_handle
 # misconception: returns no handle | hint: stop_no_handle
 # breaks: Both return the handle
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    module.register_full_backward_pre_hook(hook)
+# edits: bare_tensor
+-        return torch.zeros_like(grad_input[0])
++        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+ 
+-    return module.register_full_backward_hook(hook)
++    module.register_full_backward_hook(hook)
+@@
+-    return module.register_full_backward_pre_hook(hook)
++    module.register_full_backward_pre_hook(hook)
 
 # %% no_return
 # misconception: makes zeros and does not return them | hint: stop_without_effect
@@ -206,18 +183,15 @@ def stop_from_here(module):
 
 # %% swapped
 # misconception: the two kinds of hooks in each other's place | hint: stop_too_early
-def stop_in_front(module):
-    def hook(module, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
-    return module.register_full_backward_pre_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
+# edits: both_after
+ def stop_in_front(module):
+-    def hook(module, grad_input, grad_output):
+-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
++    def hook(module, grad_output):
++        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+ 
+-    return module.register_full_backward_hook(hook)
++    return module.register_full_backward_pre_hook(hook)
 
 # %% three_arguments_before
 # misconception: a pre-hook of three arguments | hint: hook_arguments
@@ -268,20 +242,14 @@ def stop_from_here(module):
 
 # %% zeroes_the_output
 # misconception: a forward hook that zeroes the output | hint: changes_the_value
-def stop_in_front(module):
-    def hook(module, grad_input, grad_output):
-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-
-    return module.register_full_backward_hook(hook)
-
-
-def stop_from_here(module):
-    def hook(module, args, output):
-        if isinstance(output, tuple):
-            return tuple(one * 0 for one in output)
-        return output * 0
-
-    return module.register_forward_hook(hook)
+# edits: one_output_tensor
+-        return tuple(None if grad is None else grad * 0 for grad in grad_input)
++        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+@@
+-        output.register_hook(torch.zeros_like)
++        if isinstance(output, tuple):
++            return tuple(one * 0 for one in output)
++        return output * 0
 
 # %% tensor_method_on_the_module
 # misconception: the tensor's register_hook on a module | hint: register_hook_on_module

@@ -1,19 +1,15 @@
 # %% appends_the_tuple
 # misconception: the tuple of inputs as one entry | hint: keeps_the_tuple
-add = Add()
-answer = []
-
-
-def pre_hook(module, args):
-    answer.append(args)
-
-
-def hook(module, args, output):
-    answer.append(output)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: loop_over_inputs
+-def pre_hook(module, input):
+-    for value in input:
+-        answer.append(value)
++def pre_hook(module, args):
++    answer.append(args)
+ 
+ 
+-def hook(module, input, output):
++def hook(module, args, output):
 
 # %% backward_hook_instead
 # misconception: a full backward hook, which never runs in forward | hint: one_side_missing
@@ -81,24 +77,17 @@ add.register_forward_hook(hook)
 
 # %% reads_globals
 # misconception: stores the notebook's tensors | hint: reads_globals
-add = Add()
-answer = []
-
-
-x1, x2 = torch.rand(3), torch.rand(3)
-
-
-def pre_hook(module, args):
-    answer.append(x1)
-    answer.append(x2)
-
-
-def hook(module, args, output):
-    answer.append(x1 + x2)
-
-
-add.register_forward_pre_hook(pre_hook)
-add.register_forward_hook(hook)
+# edits: appends_the_tuple
++x1, x2 = torch.rand(3), torch.rand(3)
++
++
+ def pre_hook(module, args):
+-    answer.append(args)
++    answer.append(x1)
++    answer.append(x2)
+@@
+-    answer.append(output)
++    answer.append(x1 + x2)
 
 # %% registered_twice
 # misconception: the register lines ran twice | hint: module_hook_twice

@@ -25,16 +25,14 @@ def hooked(modules, hook):
 
 # %% clears_the_dict
 # misconception: clears the module's dict of hooks | hint: removes_other_hooks
-@contextlib.contextmanager
-def hooked(modules, hook):
-    try:
-        for module in modules:
-            module.register_forward_hook(hook)
-        yield
-    finally:
-        for module in modules:
-            if isinstance(module, nn.Module):
-                module._forward_hooks.clear()
+# edits: by_function
+-    modules = list(modules)
+@@
+-            for key, function in list(getattr(module, "_forward_hooks", {}).items()):
+-                if function is hook:
+-                    del module._forward_hooks[key]
++            if isinstance(module, nn.Module):
++                module._forward_hooks.clear()
 
 # %% enter_and_init
 # misconception: registers when it is made and again at the begin of the block | hint: module_hook_twice

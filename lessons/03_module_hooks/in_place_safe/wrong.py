@@ -1,18 +1,14 @@
 # %% changes_the_gradient
 # misconception: the tensor hook returns what it stores, doubled | hint: watcher_changes_gradient
-def output_gradients(layer):
-    gradients = []
-
-    def keep(grad):
-        gradients.append(grad)
-        return 2 * grad
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(keep)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: multi_grad_hook
++    def keep(grad):
++        gradients.append(grad)
++        return 2 * grad
++
+     def forward_hook(module, args, output):
+         if output.requires_grad:
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            output.register_hook(keep)
 
 # %% clone_and_full_hook
 # misconception: hands a copy on, and still registers a full backward hook | hint: in_place_after_full_hook
@@ -159,14 +155,11 @@ def output_gradients(layer):
 
 # %% not_registered
 # misconception: never registers the forward hook | hint: hook_never_ran
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(gradients.append)
-
-    return gradients
+# edits: multi_grad_hook
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            output.register_hook(gradients.append)
+ 
+-    layer.register_forward_hook(forward_hook)
 
 # %% one_list_for_all_layers
 # misconception: a global list | hint: shared_list
@@ -183,16 +176,11 @@ def output_gradients(layer):
 
 # %% one_run
 # misconception: removes its hook after the first run | hint: runs_only_once
-def output_gradients(layer):
-    gradients = []
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(gradients.append)
-            handle.remove()
-
-    handle = layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: not_registered
+             output.register_hook(gradients.append)
++            handle.remove()
+ 
++    handle = layer.register_forward_hook(forward_hook)
 
 # %% reads_grad_too_early
 # misconception: reads .grad of the output in the forward hook | hint: grad_not_there_yet
@@ -252,19 +240,11 @@ def output_gradients(layer):
 
 # %% hook_makes_a_new_list
 # misconception: the hook makes a new list, which the caller does not hold | hint: other_list_returned
-def output_gradients(layer):
-    gradients = []
-
-    def keep(grad):
-        nonlocal gradients
-        gradients = gradients + [grad]
-
-    def forward_hook(module, args, output):
-        if output.requires_grad:
-            output.register_hook(keep)
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: changes_the_gradient
+-        gradients.append(grad)
+-        return 2 * grad
++        nonlocal gradients
++        gradients = gradients + [grad]
 
 # %% returns_a_copy
 # misconception: returns a copy of the list | hint: other_list_returned

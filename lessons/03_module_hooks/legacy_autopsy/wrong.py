@@ -96,41 +96,31 @@
 
 # %% registered_after_the_run
 # misconception: registers when the run is over | hint: autopsy_never_ran
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.append(grad_input)
-
-
-for model in (legacy_model, full_model):
-    x1 = torch.tensor([2.0], requires_grad=True)
-    x2 = torch.tensor([3.0], requires_grad=True)
-    model(x1, x2).backward()
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_backward_hook(collect)
-    full_model.register_full_backward_hook(collect)
+# edits: other_inputs
+ 
++for model in (legacy_model, full_model):
++    x1 = torch.tensor([2.0], requires_grad=True)
++    x2 = torch.tensor([3.0], requires_grad=True)
++    model(x1, x2).backward()
+ with warnings.catch_warnings():
+@@
+-    for model in (legacy_model, full_model):
+-        x1 = torch.tensor([1.0], requires_grad=True)
+-        x2 = torch.tensor([3.0], requires_grad=True)
+-        model(x1, x2).backward()
 
 # %% second_kind_after_the_run
 # misconception: the full hook on the model that has the deprecated one | hint: one_report_only
-answer = []
-legacy_model = Model()
-
-
-def collect(module, grad_input, grad_output):
-    answer.append(grad_input)
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    legacy_model.register_backward_hook(collect)
-    x1 = torch.tensor([2.0], requires_grad=True)
-    x2 = torch.tensor([3.0], requires_grad=True)
-    legacy_model(x1, x2).backward()
-    legacy_model.register_full_backward_hook(collect)
-    legacy_model(x1, x2).backward()
+# edits: reads_grad_after_both
+-legacy_model, full_model = Model(), Model()
++legacy_model = Model()
+@@
+-    for model in (legacy_model, full_model):
+-        model(x1, x2).backward()
+-answer.append((x1.grad, x2.grad))
++    legacy_model(x1, x2).backward()
++    legacy_model.register_full_backward_hook(collect)
++    legacy_model(x1, x2).backward()
 
 # %% swapped
 # misconception: the true gradients first | hint: reports_swapped

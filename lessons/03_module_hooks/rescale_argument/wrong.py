@@ -29,43 +29,35 @@ def rescale_argument(module, factor):
 
 # %% detached
 # misconception: detaches the scaled argument | hint: rescale_cuts_gradient
-def rescale_argument(module, factor):
-    def hook(module, args, kwargs):
-        if "x2" in kwargs:
-            return args, {**kwargs, "x2": kwargs["x2"].detach() * factor}
-        return (args[0], args[1].detach() * factor), kwargs
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: both_arguments
+-        return tuple(arg * factor for arg in args), {name: arg * factor for name, arg in kwargs.items()}
++        if "x2" in kwargs:
++            return args, {**kwargs, "x2": kwargs["x2"].detach() * factor}
++        return (args[0], args[1].detach() * factor), kwargs
 
 # %% dict_alone
 # misconception: returns the dict alone for keyword calls | hint: rescale_no_pair
-def rescale_argument(module, factor):
-    def hook(module, args, kwargs):
-        if "x2" in kwargs:
-            return {**kwargs, "x2": kwargs["x2"] * factor}
-        return (args[0], args[1] * factor), kwargs
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: both_arguments
+-        return tuple(arg * factor for arg in args), {name: arg * factor for name, arg in kwargs.items()}
++        if "x2" in kwargs:
++            return {**kwargs, "x2": kwargs["x2"] * factor}
++        return (args[0], args[1] * factor), kwargs
 
 # %% first_argument
 # misconception: scales x1 | hint: rescale_other_argument
-def rescale_argument(module, factor):
-    def hook(module, args, kwargs):
-        if "x1" in kwargs:
-            return args, {**kwargs, "x1": kwargs["x1"] * factor}
-        return (args[0] * factor, *args[1:]), kwargs
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: both_arguments
+-        return tuple(arg * factor for arg in args), {name: arg * factor for name, arg in kwargs.items()}
++        if "x1" in kwargs:
++            return args, {**kwargs, "x1": kwargs["x1"] * factor}
++        return (args[0] * factor, *args[1:]), kwargs
 
 # %% first_of_args
 # misconception: scales what comes last in the dict, in whatever order the caller wrote it | hint: rescale_other_argument
-def rescale_argument(module, factor):
-    def hook(module, args, kwargs):
-        everything = [*args, *kwargs.values()]
-        everything[1] = everything[1] * factor
-        return tuple(everything), {}
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: both_arguments
+-        return tuple(arg * factor for arg in args), {name: arg * factor for name, arg in kwargs.items()}
++        everything = [*args, *kwargs.values()]
++        everything[1] = everything[1] * factor
++        return tuple(everything), {}
 
 # %% forgets_with_kwargs
 # misconception: takes kwargs but does not register for them | hint: hook_arguments
@@ -113,21 +105,17 @@ def rescale_argument(module, factor):
 # %% in_place
 # misconception: multiplies the caller's tensor in place | hint: rescale_writes_into_x2
 # breaks: The caller's own tensors stay as they are
-def rescale_argument(module, factor):
-    def hook(module, args, kwargs):
-        x2 = kwargs["x2"] if "x2" in kwargs else args[1]
-        x2 *= factor
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: both_arguments
+-        return tuple(arg * factor for arg in args), {name: arg * factor for name, arg in kwargs.items()}
++        x2 = kwargs["x2"] if "x2" in kwargs else args[1]
++        x2 *= factor
 
 # %% keyword_only
 # misconception: expects x2 among the keyword arguments | hint: rescale_by_name_only
-def rescale_argument(module, factor):
-    def hook(module, args, kwargs):
-        kwargs["x2"] = kwargs["x2"] * factor
-        return args, kwargs
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: both_arguments
+-        return tuple(arg * factor for arg in args), {name: arg * factor for name, arg in kwargs.items()}
++        kwargs["x2"] = kwargs["x2"] * factor
++        return args, kwargs
 
 # %% list_of_two
 # misconception: returns a list, which becomes the only argument | hint: drops_argument
@@ -139,36 +127,30 @@ def rescale_argument(module, factor):
 
 # %% no_grad
 # misconception: multiplies under no_grad | hint: rescale_cuts_gradient
-def rescale_argument(module, factor):
-    @torch.no_grad()
-    def hook(module, args, kwargs):
-        if "x2" in kwargs:
-            return args, {**kwargs, "x2": kwargs["x2"] * factor}
-        return (args[0], args[1] * factor), kwargs
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: dict_alone
++    @torch.no_grad()
+     def hook(module, args, kwargs):
+         if "x2" in kwargs:
+-            return {**kwargs, "x2": kwargs["x2"] * factor}
++            return args, {**kwargs, "x2": kwargs["x2"] * factor}
 
 # %% no_handle
 # misconception: does not return the handle | hint: rescale_no_handle
 # breaks: Return the handle.
-def rescale_argument(module, factor):
-    def hook(module, args, kwargs):
-        if "x2" in kwargs:
-            return args, {**kwargs, "x2": kwargs["x2"] * factor}
-        return (args[0], args[1] * factor), kwargs
-
-    module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: no_grad
+-    @torch.no_grad()
+@@
+-    return module.register_forward_pre_hook(hook, with_kwargs=True)
++    module.register_forward_pre_hook(hook, with_kwargs=True)
 
 # %% no_return
 # misconception: computes new arguments and does not return them | hint: rescale_without_effect | canary
-def rescale_argument(module, factor):
-    def hook(module, args, kwargs):
-        if "x2" in kwargs:
-            kwargs = {**kwargs, "x2": kwargs["x2"] * factor}
-        else:
-            args = (args[0], args[1] * factor)
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: both_arguments
+-        return tuple(arg * factor for arg in args), {name: arg * factor for name, arg in kwargs.items()}
++        if "x2" in kwargs:
++            kwargs = {**kwargs, "x2": kwargs["x2"] * factor}
++        else:
++            args = (args[0], args[1] * factor)
 
 # %% not_registered
 # misconception: defines the hook and returns it | hint: returns_nothing
@@ -230,12 +212,10 @@ def rescale_argument(module, factor):
 
 # %% unpacks_args
 # misconception: unpacks two arguments though one may be missing | hint: rescale_by_place_only
-def rescale_argument(module, factor):
-    def hook(module, args, kwargs):
-        x1, x2 = args
-        return (x1, factor * x2), kwargs
-
-    return module.register_forward_pre_hook(hook, with_kwargs=True)
+# edits: both_arguments
+-        return tuple(arg * factor for arg in args), {name: arg * factor for name, arg in kwargs.items()}
++        x1, x2 = args
++        return (x1, factor * x2), kwargs
 
 # %% once
 # misconception: a hook that removes itself after the first call | hint: runs_only_once

@@ -47,13 +47,11 @@ def accept_old_name(module, old, new):
 
 # %% drops_the_old_key
 # misconception: only drops the old key | hint: old_name_only_dropped
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            if (key + ".").startswith(prefix + old + "."):
-                del state_dict[key]
-
-    module.register_load_state_dict_pre_hook(rename)
+# edits: children_only
+-            if key.startswith(prefix + old + "."):
+-                state_dict[prefix + new + "." + key[len(prefix + old) + 1 :]] = state_dict.pop(key)
++            if (key + ".").startswith(prefix + old + "."):
++                del state_dict[key]
 
 # %% keeps_the_old_key
 # misconception: adds the new key and leaves the old one | hint: old_name_kept_as_well
@@ -64,24 +62,20 @@ def accept_old_name(module, old, new):
 # %% no_dot
 # misconception: a condition that linear2 fulfils too | hint: old_name_anywhere
 # breaks: Names that are only similar, such as `linear2`, do not change.
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            if key.startswith(prefix + old):
-                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)
+# edits: changes_while_looping
+-        for key in state_dict:
+-            if (key + ".").startswith(prefix + old + "."):
++        for key in list(state_dict):
++            if key.startswith(prefix + old):
 
 # %% no_prefix
 # misconception: compares with the old name alone | hint: old_name_no_prefix
 # breaks: how `module` loads a checkpoint, alone or inside a model
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            if key == old or key.startswith(old + "."):
-                state_dict[new + key[len(old) :]] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)
+# edits: children_only
+-            if key.startswith(prefix + old + "."):
+-                state_dict[prefix + new + "." + key[len(prefix + old) + 1 :]] = state_dict.pop(key)
++            if key == old or key.startswith(old + "."):
++                state_dict[new + key[len(old) :]] = state_dict.pop(key)
 
 # %% not_registered
 # misconception: makes the hook and does not register it | hint: old_name_not_started | canary
@@ -163,22 +157,18 @@ def accept_old_name(module, old, new):
 
 # %% replace
 # misconception: replaces the old name wherever it stands in the key | hint: old_name_anywhere
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            if old + "." in key or key.endswith(old):
-                state_dict[key.replace(old, new)] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)
+# edits: children_only
+-            if key.startswith(prefix + old + "."):
+-                state_dict[prefix + new + "." + key[len(prefix + old) + 1 :]] = state_dict.pop(key)
++            if old + "." in key or key.endswith(old):
++                state_dict[key.replace(old, new)] = state_dict.pop(key)
 
 # %% replace_in_all
 # misconception: replaces the letters in every key | hint: old_name_anywhere
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            state_dict[key.replace(old, new)] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)
+# edits: children_only
+-            if key.startswith(prefix + old + "."):
+-                state_dict[prefix + new + "." + key[len(prefix + old) + 1 :]] = state_dict.pop(key)
++            state_dict[key.replace(old, new)] = state_dict.pop(key)
 
 # %% returns_a_new_dict
 # misconception: returns a new dict | hint: old_name_without_effect
@@ -220,27 +210,21 @@ def accept_old_name(module, old, new):
 # %% throws_strangers_away
 # misconception: throws away what it does not know | hint: old_name_hides_errors
 # breaks: missing or unexpected
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        known = {prefix + key for key in module.state_dict()}
-        for key in list(state_dict):
-            if (key + ".").startswith(prefix + old + "."):
-                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict.pop(key)
-        for key in list(state_dict):
-            if key not in known:
-                del state_dict[key]
-
-    module.register_load_state_dict_pre_hook(rename)
+# edits: drops_the_old_key
++        known = {prefix + key for key in module.state_dict()}
+         for key in list(state_dict):
+             if (key + ".").startswith(prefix + old + "."):
++                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict.pop(key)
++        for key in list(state_dict):
++            if key not in known:
 
 # %% too_few_arguments
 # misconception: a hook of three arguments | hint: old_name_hook_arguments
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix):
-        for key in list(state_dict):
-            if (key + ".").startswith(prefix + old + "."):
-                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)
+# edits: changes_while_looping
+-    def rename(module, state_dict, prefix, *rest):
+-        for key in state_dict:
++    def rename(module, state_dict, prefix):
++        for key in list(state_dict):
 
 # %% typed_in_names
 # misconception: the names of the example, typed in | hint: old_name_one_kind

@@ -67,12 +67,10 @@
 # %% not_registered
 # misconception: never registers the hook | hint: nothing_registered
 # breaks: register it on `model`
-model = Model()
-
-
-def module_hook(module, grad_input, grad_output):
-    total = sum(grad_input)
-    return tuple(grad / total for grad in grad_input)
+# edits: comprehension
+-
+-
+-model.register_full_backward_hook(module_hook)
 
 # %% one_and_zero
 # misconception: writes one and zero | hint: only_the_sum_is_right
@@ -90,17 +88,14 @@ def module_hook(module, grad_input, grad_output):
 
 # %% shares_of_globals
 # misconception: the ratio from the notebook's tensors | hint: reads_globals
-model = Model()
-
-
-x1, x2 = torch.rand(1), torch.rand(1)
-
-
-def module_hook(module, grad_input, grad_output):
-    return tuple(0 * grad + share / (x1 + x2) for grad, share in zip(grad_input, (x2, x1)))
-
-
-model.register_full_backward_hook(module_hook)
+# edits: comprehension
++x1, x2 = torch.rand(1), torch.rand(1)
++
++
+ def module_hook(module, grad_input, grad_output):
+-    total = sum(grad_input)
+-    return tuple(grad / total for grad in grad_input)
++    return tuple(0 * grad + share / (x1 + x2) for grad, share in zip(grad_input, (x2, x1)))
 
 # %% shares_of_remembered_inputs
 # misconception: the ratio that holds for a product only | hint: formula_of_visible_forward

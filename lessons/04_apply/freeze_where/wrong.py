@@ -102,13 +102,9 @@ def freeze_where(model, choose):
 # %% one_way
 # misconception: ignores the argument frozen | hint: no_way_back
 # breaks: With `frozen=False` it is
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(False)
-            module.eval()
-
-    return model.apply(visit)
+# edits: no_argument
+-def freeze_where(model, choose):
++def freeze_where(model, choose, frozen=True):
 
 # %% own_flag
 # misconception: the flag of the chosen module only | hint: freezes_own_only
@@ -168,25 +164,20 @@ def freeze_where(model, choose, frozen=True):
 
 # %% zeroing_hook
 # misconception: makes gradients zero with a hook | hint: freezes_nothing
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.train(not frozen)
-            for parameter in module.parameters():
-                if frozen:
-                    parameter.register_hook(torch.zeros_like)
-
-    return model.apply(visit)
+# edits: flag_and_mode_only
+-            module.requires_grad_(not frozen)
+             module.train(not frozen)
++            for parameter in module.parameters():
++                if frozen:
++                    parameter.register_hook(torch.zeros_like)
 
 # %% flags_turned_around
 # misconception: hands `frozen` over where its opposite is meant | hint: flags_turned_around
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(frozen)
-            module.train(frozen)
-
-    return model.apply(visit)
+# edits: flag_and_mode_only
+-            module.requires_grad_(not frozen)
+-            module.train(not frozen)
++            module.requires_grad_(frozen)
++            module.train(frozen)
 
 # %% the_opposite_for_the_rest
 # misconception: sets every module, the chosen ones and, the other way round, all others | hint: freezes_the_unchosen

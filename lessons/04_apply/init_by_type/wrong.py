@@ -52,18 +52,14 @@ def init_by_type(module):
 
 # %% bias_ones
 # misconception: sets biases to 1 | hint: wrong_start
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.affine:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.ones_(module.bias)
+# edits: all_norms
+-    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
+-        if module.weight is not None:
++    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
++        if module.affine:
+@@
+-        nn.init.zeros_(module.bias)
++        nn.init.ones_(module.bias)
 
 # %% by_dimensions
 # misconception: takes any weight by its number of dimensions | hint: init_reaches_too_far
@@ -114,18 +110,14 @@ def init_by_type(module):
 
 # %% conv2d_only
 # misconception: forgets Conv1d and Conv3d | hint: init_type_missed
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, nn.Conv2d):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, nn.BatchNorm2d):
-        if module.affine:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: all_norms
+-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
++    elif isinstance(module, nn.Conv2d):
+         nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+-    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
+-        if module.weight is not None:
++    elif isinstance(module, nn.BatchNorm2d):
++        if module.affine:
 
 # %% every_module
 # misconception: expects every module to have a weight | hint: not_every_module_has_it
@@ -142,18 +134,15 @@ def init_by_type(module):
 # %% exact_class
 # misconception: compares classes, so subclasses are left out | hint: name_is_not_type
 # breaks: a subclass counts as its base class
-def init_by_type(module):
-    if type(module) is nn.Linear:
-        nn.init.xavier_uniform_(module.weight)
-    elif type(module) in (nn.Conv1d, nn.Conv2d, nn.Conv3d):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif type(module) in (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d):
-        if module.weight is not None:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
+# edits: all_norms
+-    if isinstance(module, nn.Linear):
++    if type(module) is nn.Linear:
+         nn.init.xavier_uniform_(module.weight)
+-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
++    elif type(module) in (nn.Conv1d, nn.Conv2d, nn.Conv3d):
+         nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+-    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
++    elif type(module) in (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d):
 
 # %% fan_out
 # misconception: spread by the number of outputs, as torchvision has it | hint: init_by_fan_out

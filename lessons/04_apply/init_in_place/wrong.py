@@ -164,15 +164,13 @@ def init_in_place(model, new):
 
 # %% weight_and_bias
 # misconception: looks for weight and bias | hint: not_only_weight_and_bias
-def init_in_place(model, new):
-    @torch.no_grad()
-    def visit(module):
-        if getattr(module, "weight", None) is not None:
-            module.weight.copy_(new(module.weight))
-        if getattr(module, "bias", None) is not None:
-            module.bias.copy_(new(module.bias))
-
-    model.apply(visit)
+# edits: apply_visits_twice
+-        for parameter in module.parameters(recurse=False):
+-            parameter.copy_(new(parameter))
++        if getattr(module, "weight", None) is not None:
++            module.weight.copy_(new(module.weight))
++        if getattr(module, "bias", None) is not None:
++            module.bias.copy_(new(module.bias))
 
 # %% set_by_dotted_names
 # misconception: makes new Parameters, and setattr takes no dotted name | hint: parameter_replaced

@@ -1,14 +1,12 @@
 # %% applied_to_a_copy
 # misconception: applies it to another model | hint: not_applied
-model = Model()
-
-
-def weight_initialization(module):
-    if hasattr(module, "W"):
-        module.W.data.fill_(1)
-
-
-returned_module = Model().apply(weight_initialization)
+# edits: data_fill
+-    module_name = module.__class__.__name__
+-    if "Function" in module_name:
++    if hasattr(module, "W"):
+@@
+-returned_module = model.apply(weight_initialization)
++returned_module = Model().apply(weight_initialization)
 
 # %% calls_it
 # misconception: calls the function instead of handing it over | hint: cell_stopped
@@ -19,15 +17,12 @@ returned_module = Model().apply(weight_initialization)
 # %% divides_by_itself
 # misconception: what it writes depends on what was there | hint: depends_on_old_value
 # breaks: its value becomes 1, **for any old value**
-model = Model()
-
-
-def weight_initialization(module):
-    if hasattr(module, "W"):
-        module.W.data /= module.W.data
-
-
-returned_module = model.apply(weight_initialization)
+# edits: data_fill
+-    module_name = module.__class__.__name__
+-    if "Function" in module_name:
+-        module.W.data.fill_(1)
++    if hasattr(module, "W"):
++        module.W.data /= module.W.data
 
 # %% exact_class_name
 # misconception: compares the class name with a word that no class has | hint: apply_changes_nothing
@@ -51,15 +46,12 @@ returned_module = model.apply(weight_initialization)
 # %% global_model
 # misconception: uses the notebook's model, not the module it is given | hint: apply_uses_global_model
 # breaks: The check also uses other trees of `Function_*`
-model = Model()
-
-
-def weight_initialization(module):
-    for parameter in model.parameters():
-        parameter.data.fill_(1)
-
-
-returned_module = model.apply(weight_initialization)
+# edits: data_fill
+-    module_name = module.__class__.__name__
+-    if "Function" in module_name:
+-        module.W.data.fill_(1)
++    for parameter in model.parameters():
++        parameter.data.fill_(1)
 
 # %% in_place_while_recording
 # misconception: in-place on a leaf, without no_grad | hint: leaf_in_place
@@ -82,27 +74,21 @@ returned_module = model.apply(weight_initialization)
 
 # %% no_argument
 # misconception: the function takes no module | hint: apply_argument
-model = Model()
-
-
-def weight_initialization():
-    for parameter in model.parameters():
-        parameter.data.fill_(1)
-
-
-weight_initialization()
-returned_module = model
+# edits: global_model
+-def weight_initialization(module):
++def weight_initialization():
+@@
+-returned_module = model.apply(weight_initialization)
++weight_initialization()
++returned_module = model
 
 # %% no_filter
 # misconception: expects every module to have a W | hint: not_every_module_has_it
-model = Model()
-
-
-def weight_initialization(module):
-    module.W.data.fill_(1)
-
-
-returned_module = model.apply(weight_initialization)
+# edits: data_fill
+-    module_name = module.__class__.__name__
+-    if "Function" in module_name:
+-        module.W.data.fill_(1)
++    module.W.data.fill_(1)
 
 # %% one_class_only
 # misconception: reaches one class only | hint: apply_misses_some
@@ -186,16 +172,11 @@ returned_module = model.apply(weight_initialization)
 # %% children_of_the_module
 # misconception: sets the W of the children of the module that it is given | hint: only_the_children
 # breaks: if `module` has a parameter `W`
-model = Model()
-
-
-def weight_initialization(module):
-    for child in module.children():
-        if hasattr(child, "W"):
-            child.W.data.fill_(1)
-
-
-returned_module = model.apply(weight_initialization)
+# edits: no_filter
+-    module.W.data.fill_(1)
++    for child in module.children():
++        if hasattr(child, "W"):
++            child.W.data.fill_(1)
 
 # %% the_module_itself
 # misconception: hands the module to nn.init, not its parameter | hint: module_for_parameter

@@ -73,14 +73,12 @@ model.apply(make_linear)
 # %% closure
 # misconception: the function remembers the module around it | hint: copy_remembers_original
 # breaks: A **copy** made with `copy.deepcopy` computes with its own
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-        module.forward = lambda X: X @ module.W + module.b
-
-
-model = Model(shape=(3, 3)).apply(make_linear)
+# edits: bias_not_used
+-        module.forward = partial(lambda self, X: X @ self.W, module)
++        module.forward = lambda X: X @ module.W + module.b
++
++
++model = Model(shape=(3, 3)).apply(make_linear)
 
 # %% default_argument
 # misconception: the module in a default argument | hint: copy_remembers_original
@@ -144,12 +142,10 @@ def make_linear(module):
 # %% hook_each_time
 # misconception: adds one more hook each time | hint: second_time_on_top
 # breaks: **Applied again**, it changes nothing
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-        module.forward = lambda X: X
-        module.register_forward_hook(lambda m, args, X: X @ m.W + m.b)
+# edits: bias_not_used
+-        module.forward = partial(lambda self, X: X @ self.W, module)
++        module.forward = lambda X: X
++        module.register_forward_hook(lambda m, args, X: X @ m.W + m.b)
 
 # %% hook_only
 # misconception: the old forward runs before the hook | hint: old_forward_gets_it_first
@@ -202,12 +198,10 @@ def make_linear(module):
 
 # %% weights_at_apply
 # misconception: keeps the values of the moment | hint: stale_weights
-def make_linear(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        if not hasattr(module, "b"):
-            module.b = Parameter(torch.zeros(module.W.shape[1]))
-        W = module.W.detach().clone()
-        module.forward = partial(lambda self, X: X @ W + self.b, module)
+# edits: bias_not_used
+-        module.forward = partial(lambda self, X: X @ self.W, module)
++        W = module.W.detach().clone()
++        module.forward = partial(lambda self, X: X @ W + self.b, module)
 
 # %% wrong_side
 # misconception: W on the left | hint: weight_turned_over

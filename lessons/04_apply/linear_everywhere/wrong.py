@@ -2,31 +2,24 @@
 
 # %% adds_bias_only
 # misconception: adds b to the old output | hint: uses_old_output
-model = Model(shape=(2, 2))
-
-
-def add_bias(module):
-    if hasattr(module, "W"):
-        module.b = Parameter(torch.rand(2))
-
-
-def weight_initialization(module):
-    if hasattr(module, "W"):
-        module.W.data.fill_(1)
-        module.b.data.fill_(1)
-
-
-def linear_transformation(module):
-    def hook(module, input, output):
-        return output + module.b
-
-    if "Function" in type(module).__name__:
-        module.register_forward_hook(hook)
-
-
-returned_module = model.apply(add_bias)
-returned_module = model.apply(weight_initialization)
-returned_module = model.apply(linear_transformation)
+# edits: layer_moves_in
+-        module.b = Parameter(torch.ones(2))
++        module.b = Parameter(torch.rand(2))
+@@
+-        nn.init.ones_(module.W)
+-        nn.init.ones_(module.b)
++        module.W.data.fill_(1)
++        module.b.data.fill_(1)
+@@
+-    if hasattr(module, "W"):
+-        layer = nn.Linear(2, 2)
+-        layer.weight, layer.bias = module.W, module.b
+-        module.forward = layer.forward
++    def hook(module, input, output):
++        return output + module.b
++
++    if "Function" in type(module).__name__:
++        module.register_forward_hook(hook)
 
 # %% bias_everywhere
 # misconception: gives b to the layers too | hint: touches_other_modules

@@ -106,12 +106,10 @@ def replace_modules(model, wanted, make):
 
 # %% make_handed_over
 # misconception: puts in what makes the module, not what is made | hint: function_for_module
-def replace_modules(model, wanted, make):
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if wanted(module):
-            parent, _, last = name.rpartition(".")
-            setattr(model.get_submodule(parent), last, make)
-    return model
+# edits: made_for_each_place
+-            model.set_submodule(name, make(module).train(module.training))
++            parent, _, last = name.rpartition(".")
++            setattr(model.get_submodule(parent), last, make)
 
 # %% mode_forgotten
 # misconception: a new module is in training mode | hint: mode_lost | canary
@@ -194,10 +192,8 @@ def replace_modules(model, wanted, make):
 
 # %% getattr_of_a_path
 # misconception: getattr with the dotted name of the parent | hint: dotted_getattr
-def replace_modules(model, wanted, make):
-    for name, module in list(model.named_modules()):
-        if wanted(module):
-            path, _, last = name.rpartition(".")
-            parent = getattr(model, path) if path else model
-            setattr(parent, last, make(module).train(module.training))
-    return model
+# edits: named_modules
+-            model.set_submodule(name, make(module).train(module.training))
++            path, _, last = name.rpartition(".")
++            parent = getattr(model, path) if path else model
++            setattr(parent, last, make(module).train(module.training))

@@ -54,20 +54,16 @@ def hook_once(model, hook):
 
 # %% global_memory
 # misconception: remembers over all calls | hint: mark_outlives_hook
-seen = set()
-
-
-def hook_once(model, hook):
-    handles = []
-
-    def register(module):
-        if module in seen:
-            return
-        seen.add(module)
-        handles.append(module.register_forward_hook(hook))
-
-    model.apply(register)
-    return handles
+# edits: every_visit
++seen = set()
++
++
+ def hook_once(model, hook):
+@@
+     def register(module):
++        if module in seen:
++            return
++        seen.add(module)
 
 # %% hook_called
 # misconception: calls the hook instead of handing it over | hint: hook_called_at_once
@@ -113,16 +109,14 @@ def hook_once(model, hook):
 
 # %% one_of_each_class
 # misconception: remembers classes | hint: alike_taken_for_same
-def hook_once(model, hook):
-    handles, seen = [], set()
-
-    def register(module):
-        if type(module) not in seen:
-            seen.add(type(module))
-            handles.append(module.register_forward_hook(hook))
-
-    model.apply(register)
-    return handles
+# edits: this_hook_not_there
+-    handles = []
++    handles, seen = [], set()
+ 
+     def register(module):
+-        if hook not in module._forward_hooks.values():
++        if type(module) not in seen:
++            seen.add(type(module))
 
 # %% only_unshared
 # misconception: hooks what is visited just once | hint: shared_left_out

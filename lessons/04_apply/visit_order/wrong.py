@@ -33,16 +33,14 @@ answer = ["ab.a", "ab.b", "ab", "cd.c", "cd.d", "cd", ""]
 
 # %% every_module_of_it
 # misconception: walks modules() inside the function | hint: recurses_again
-model = Model()
-answer = []
-
-
-def collect(module):
-    for part in module.modules():
-        answer.append(type(part).__name__)
-
-
-model.apply(collect)
+# edits: reference
+-    # TODO: put the class name of `module` into `answer`.
+-    answer.append(module.__class__.__name__)
++    for part in module.modules():
++        answer.append(type(part).__name__)
+ 
+ 
+-# TODO: make `apply` call `collect` on every module of the model.
 
 # %% leaves_only
 # misconception: collects the leaves only | hint: leaves_only

@@ -206,20 +206,16 @@ def count_macs(model, x):
 
 # %% hook_returns_the_count
 # misconception: the hook returns its count, which takes the place of the output | hint: hook_replaces_output
-def count_macs(model, x):
-    counts = []
-
-    def count(module, args, output):
-        macs = output.numel() * module.weight[0].numel()
-        counts.append(macs)
-        return macs
-
-    with ExitStack() as stack:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                stack.enter_context(module.register_forward_hook(count))
-        model(x)
-    return sum(counts)
+# edits: flops
+-def count_macs(model: nn.Module, x: torch.Tensor) -> int:
+-    """The MACs of all calls of nn.Linear and nn.Conv2d while `model` runs on `x`."""
+-    # TODO: multiply the output's elements by the products for each, and add up over all calls.
++def count_macs(model, x):
+@@
+-        counts.append(2 * output.numel() * module.weight[0].numel())
++        macs = output.numel() * module.weight[0].numel()
++        counts.append(macs)
++        return macs
 
 # %% whole_weight
 # misconception: takes the whole weight for each number of the output | hint: feat_whole_weight

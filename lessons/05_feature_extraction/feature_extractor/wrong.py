@@ -67,18 +67,15 @@ class FeatureExt(nn.Module):
 # %% keeps_first_call
 # misconception: the first call's features stay | hint: stale_result
 # breaks: each call returns its own features
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name in layers:
-            hook = lambda m, a, o, name=name: self.features.setdefault(name, o) is None or None
-            model.get_submodule(name).register_forward_hook(lambda m, a, o, hook=hook: hook(m, a, o) and None)
-
-    def forward(self, x):
-        self.model(x)
-        return self.features
+# edits: class_attribute
+-    features = {}
+-
+@@
++        self.features = {}
+         for name in layers:
+-            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
++            hook = lambda m, a, o, name=name: self.features.setdefault(name, o) is None or None
++            model.get_submodule(name).register_forward_hook(lambda m, a, o, hook=hook: hook(m, a, o) and None)
 
 # %% keeps_input
 # misconception: keeps the input | hint: input_or_output

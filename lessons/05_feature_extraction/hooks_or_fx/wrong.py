@@ -40,13 +40,11 @@ def value_at(model, step, x):
 # %% hook_stays
 # misconception: leaves the hook there | hint: feat_hook_left
 # breaks: Your hooks are gone afterwards
-def value_at(model, step, x):
-    if step not in dict(model.named_modules()):
-        return create_feature_extractor(model, [step])(x)[step]
-    found = []
-    model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone()))
-    model(x)
-    return found[0]
+# edits: alias
+-    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach())):
+-        model(x)
++    model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone()))
++    model(x)
 
 # %% hooks_on_all_modules
 # misconception: looks the step up among the modules' outputs | hint: feat_fx_own_names
@@ -109,17 +107,14 @@ def value_at(model, step, x):
 
 # %% suffix_cut_off
 # misconception: cuts the number of the call off | hint: feat_suffix
-import re
-
-
-def value_at(model, step, x):
-    step = re.sub(r"_\d+$", "", step)
-    if step not in dict(model.named_modules()):
-        return create_feature_extractor(model, [step])(x)[step]
-    found = []
-    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
-        model(x)
-    return found[0]
+# edits: hooks_only
++import re
++
++
+ def value_at(model, step, x):
++    step = re.sub(r"_\d+$", "", step)
++    if step not in dict(model.named_modules()):
++        return create_feature_extractor(model, [step])(x)[step]
 
 # %% trains
 # misconception: switches the model to training mode | hint: changes_mode

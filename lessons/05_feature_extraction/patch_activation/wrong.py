@@ -41,23 +41,18 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
 # %% clears_all_hooks
 # misconception: empties the layer's dict of hooks | hint: removes_other_hooks
 # breaks: other people's hooks are still there
-def patch_activation(model, layer, clean, corrupted, channels=None):
-    module, kept = model.get_submodule(layer), []
-
-    def patch(m, a, output):
-        if channels is None:
-            return kept[0]
-        patched = output.clone()
-        patched[:, channels] = kept[0][:, channels]
-        return patched
-
-    module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone()))
-    model(clean)
-    module._forward_hooks.clear()
-    module.register_forward_hook(patch)
-    answer = model(corrupted)
-    module._forward_hooks.clear()
-    return answer
+# edits: alias
+-    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach())):
+-        model(clean)
+-    with module.register_forward_hook(patch):
+-        return model(corrupted)
++    module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone()))
++    model(clean)
++    module._forward_hooks.clear()
++    module.register_forward_hook(patch)
++    answer = model(corrupted)
++    module._forward_hooks.clear()
++    return answer
 
 # %% direct_child
 # misconception: looks among the children | hint: dotted_name

@@ -19,24 +19,19 @@ def record_calls(model, x):
 # %% alias
 # misconception: keeps the outputs themselves | hint: feat_alias
 # breaks: with outputs kept as in `safe_features`
-predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
-
-
-def record_calls(model, x):
-    calls, handles = [], []
-
-    def keep(name, module, args, output):
-        calls.append((name, output.detach()))
-
-    try:
-        for name, module in model.named_modules():
-            if name:
-                handles.append(module.register_forward_hook(partial(keep, name)))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return calls
+# edits: a_round_too_many
+-predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
++predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+@@
+     calls, handles = [], []
++
++    def keep(name, module, args, output):
++        calls.append((name, output.detach()))
++
+@@
+-                hook = lambda m, a, o, name=name: calls.append((name, o.detach().clone()))
+-                handles.append(module.register_forward_hook(hook))
++                handles.append(module.register_forward_hook(partial(keep, name)))
 
 # %% children_only
 # misconception: hooks on the direct children only | hint: feat_top_level
@@ -146,25 +141,19 @@ def record_calls(model, x):
 
 # %% recursion_over_children
 # misconception: walks the children of each module | hint: feat_under_each_name
-predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
-
-
-def record_calls(model, x):
-    calls, handles = [], []
-
-    def walk(module, prefix=""):
-        for name, child in module.named_children():
-            path = prefix + name
-            handles.append(child.register_forward_hook(lambda m, a, o, p=path: calls.append((p, o.detach().clone()))))
-            walk(child, path + ".")
-
-    try:
-        walk(model)
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return calls
+# edits: children_only
+-    def keep(name, module, args, output):
+-        calls.append((name, output.detach().clone()))
++    def walk(module, prefix=""):
++        for name, child in module.named_children():
++            path = prefix + name
++            handles.append(child.register_forward_hook(lambda m, a, o, p=path: calls.append((p, o.detach().clone()))))
++            walk(child, path + ".")
+ 
+     try:
+-        for name, child in model.named_children():
+-            handles.append(child.register_forward_hook(partial(keep, name)))
++        walk(model)
 
 # %% root_included
 # misconception: a hook on the model as well | hint: feat_root_listed

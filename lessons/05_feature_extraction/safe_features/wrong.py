@@ -122,18 +122,15 @@ def safe_features(model, layers, x):
 # %% no_finally
 # misconception: removes at the end only | hint: feat_error_skips
 # breaks: even after an error
-def safe_features(model, layers, x):
-    features, handles = {}, []
-
-    def keep(name, module, args, output):
-        features[name] = output.detach().clone()
-
-    for name in layers:
-        handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
-    model(x)
-    for handle in handles:
-        handle.remove()
-    return features
+# edits: never_removed
+-    features = {}
++    features, handles = {}, []
+@@
+-        model.get_submodule(name).register_forward_hook(partial(keep, name))
++        handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+     model(x)
++    for handle in handles:
++        handle.remove()
 
 # %% on_top_of_torchvision
 # misconception: trusts torchvision's extractor | hint: feat_alias

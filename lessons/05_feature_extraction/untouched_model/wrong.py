@@ -14,20 +14,16 @@ def looking_at(model, hooks):
 
 # %% batchnorm_only
 # misconception: switches the BatchNorm layers only | hint: feat_some_modules_only
-@contextmanager
-def looking_at(model, hooks):
-    norms = [(m, m.training) for m in model.modules() if isinstance(m, nn.BatchNorm2d)]
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    for norm, _ in norms:
-        norm.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for norm, training in norms:
-            norm.training = training
-        for handle in handles:
-            handle.remove()
+# edits: always_train
++    norms = [(m, m.training) for m in model.modules() if isinstance(m, nn.BatchNorm2d)]
+     handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+-    model.eval()
++    for norm, _ in norms:
++        norm.eval()
+@@
+-        model.train()
++        for norm, training in norms:
++            norm.training = training
 
 # %% children_by_name
 # misconception: looks for the layers among the children | hint: dotted_name
@@ -90,18 +86,15 @@ def looking_at(model, hooks):
 # %% mode_of_the_model
 # misconception: remembers the model's mode only | hint: feat_one_mode_for_all
 # breaks: each module has its old mode
-@contextmanager
-def looking_at(model, hooks):
-    was_training = model.training
-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield model
-    finally:
-        model.train(was_training)
-        for handle in handles:
-            handle.remove()
+# edits: always_train
+ def looking_at(model, hooks):
++    was_training = model.training
+@@
+-            yield
++            yield model
+     finally:
+-        model.train()
++        model.train(was_training)
 
 # %% no_decorator
 # misconception: a generator without @contextmanager | hint: feat_no_context_manager

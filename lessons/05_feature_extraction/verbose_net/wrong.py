@@ -1,19 +1,16 @@
 # %% all_modules
 # misconception: hooks on every module of the tree | hint: children_or_modules
 # breaks: one line for each **direct child**
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_modules():
-            layer.register_forward_hook(partial(self.tell, name))
-
-    @staticmethod
-    def tell(name, module, args, output):
-        print(f"{name}: {tuple(output.shape)}")
-
-    def forward(self, x):
-        return self.model(x)
+# edits: name_on_the_layer
+-        for name, layer in model.named_children():
+-            layer.__name__ = name
+-            layer.register_forward_hook(lambda layer, _, output: print(f"new --->: {layer.__name__}: {output.shape}"))
++        for name, layer in model.named_modules():
++            layer.register_forward_hook(partial(self.tell, name))
++
++    @staticmethod
++    def tell(name, module, args, output):
++        print(f"{name}: {tuple(output.shape)}")
 
 # %% children_in_a_row
 # misconception: runs the children one after another | hint: children_in_a_row

@@ -179,41 +179,30 @@ def grad_cam(model, layer, x, targets):
 # %% hook_stays
 # misconception: never removes its hook | hint: gfd_leaves_hooks
 # breaks: Afterwards your hooks are gone
-def grad_cam(model, layer, x, targets):
-    caught = {}
-
-    def catch(module, args, output):
-        caught["output"] = output.detach().clone()
-        output.register_hook(partial(caught.__setitem__, "gradient"))
-
-    model.get_submodule(layer).register_forward_hook(catch)
-    x = x.detach().clone().requires_grad_()
-    torch.autograd.grad(model(x).gather(1, targets[:, None]).sum(), x)
-    weights = caught["gradient"].mean((2, 3), keepdim=True)
-    return (weights * caught["output"]).sum(1).relu()
+# edits: all_scores
++    model.get_submodule(layer).register_forward_hook(catch)
+     x = x.detach().clone().requires_grad_()
+-    with model.get_submodule(layer).register_forward_hook(catch):
+-        scores = model(x)
+-        torch.autograd.grad(scores.sum(), x)
++    torch.autograd.grad(model(x).gather(1, targets[:, None]).sum(), x)
 
 # %% hook_stays_after_an_error
 # misconception: removes its hook only if all goes well | hint: feat_error_skips
 # breaks: even after an error
-def grad_cam(model, layer, x, targets):
-    activations, gradients = [], []
-
-    def forward_hook(module, inputs, output):
-        activations.append(output.detach().clone())
-        output.register_hook(lambda grad: gradients.append(grad))
-
-    module = dict(model.named_modules())[layer]
-    handle = module.register_forward_hook(forward_hook)
-    inputs = x.clone().detach().requires_grad_(True)
-    output = model(inputs)
-    score = output[torch.arange(x.size(0)), targets].sum()
-    torch.autograd.grad(score, inputs)
-    handle.remove()
-
-    acts, grads = activations[0], gradients[0]
-    weights = grads.mean(dim=(2, 3), keepdim=True)
-    cam = (weights * acts).sum(dim=1)
-    return F.relu(cam)
+# edits: backward_fills_grad
+-    try:
+-        inputs = x.clone().detach().requires_grad_(True)
+-        output = model(inputs)
+-        score = output[torch.arange(x.size(0)), targets].sum()
+-        score.backward()
+-    finally:
+-        handle.remove()
++    inputs = x.clone().detach().requires_grad_(True)
++    output = model(inputs)
++    score = output[torch.arange(x.size(0)), targets].sum()
++    torch.autograd.grad(score, inputs)
++    handle.remove()
 
 # %% local_names
 # misconception: assigns to local names inside the hook | hint: cam_never_caught
