@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Mark, Person
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook, people_in
@@ -280,11 +281,11 @@ def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
     return course_command(words, root)
 
 
-def known_of(root: Path) -> Known:
+def known_of(course: Course, root: Path) -> Known:
     """What a report of the class has to know beside what was graded: people, and what came and cannot be graded."""
     lessons = lessons_with_source(root, [])
     coming = frozenset(line.key for _, left in broken_off(root) for line in left)
-    handed_in = {*coming, *(one.key for one in take_in(root, lessons).submissions)}
+    handed_in = {*coming, *(one.key for one in take_in(course, root, lessons).submissions)}
     return Known(
         _on_roster(root),
         late_by_word(root),

@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nbproof.command import course_command, nbgrader_command
+from nbproof.course_file import Course
 from nbproof.errors import CourseError, UsageError, disk_trouble, refuse_unknown
 from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
@@ -52,14 +53,14 @@ from nbproof_lms.settling import but_settled, without_place
 __all__ = ["lines_of_due_dates", "read_due", "run_roster"]
 
 
-def _show(root: Path) -> int:
+def _show(course: Course, root: Path) -> int:
     """Print the class, and what each has handed in."""
     lessons = lessons_with_source(root, [])
-    intake = take_in(root, lessons)
+    intake = take_in(course, root, lessons)
     came = {one.key: one.problem for one in intake.submissions}
     # What a run could not grade either, such as a file that is no notebook.
     came |= {key: one.problem for key, one in problems_of(root).items() if key in came}
-    known = known_of(root)
+    known = known_of(course, root)
     came |= dict.fromkeys(known.coming, "")
     people = people_of(root)
     there = attend(root, people, came.keys(), lessons)
@@ -75,7 +76,7 @@ def _show(root: Path) -> int:
     console.print(_table(people.values(), _cells(came | useless, seen, late)))
     says_late = "; (l) late, as the LMS says" if late else ""
     say(console, f"- nothing, ! nothing that can be graded{says_late}")
-    ungraded = outdated(read_class(root, [], told=known)) if came else []
+    ungraded = outdated(read_class(course, root, [], told=known)) if came else []
     for line in (*lines_of(replace(found, missing={}), root), *ungraded, *lines_of_due_dates(root)):
         say(console, printable(line))
     if (root / ROSTER).exists():
@@ -303,7 +304,9 @@ def _gradebook(root: Path, lesson: str = "") -> Iterator[Writer]:
     with only_run(root), trouble_with_gradebook(course.db_url), Writer(course.db_url, course.course_id) as writer:
         if lesson:
             limits = GradingLimits(config=config)
-            states = {one: LessonState.of(root, one, config, limits) for one in lessons_with_source(root, [lesson])}
+            states = {
+                one: LessonState.of(course, root, one, config, limits) for one in lessons_with_source(root, [lesson])
+            }
             for note in register_lessons(states, RunState(root), writer):
                 print(f"note: {note}")
         yield writer
@@ -371,4 +374,4 @@ def run_roster(arguments: Namespace) -> int:
         return _import(root, arguments.file)
     if arguments.what == "remove":
         return _remove(root, arguments.learners, arguments.lesson, arguments.yes)
-    return _show(root)
+    return _show(arguments.works_for, root)

@@ -15,6 +15,7 @@ from itertools import product
 from pathlib import Path
 
 from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.errors import UsageError
 from nbproof.files import digest_of
 from nbproof.gradebook.marks import Mark, Person, by_assignment
@@ -27,6 +28,7 @@ from nbproof.run.hand_ins import LessonBook
 from nbproof.run.intake import by_id, is_called, lessons_with_source, take_in
 from nbproof.run.journal import is_noted, note_settled, only_run, settled_in
 from nbproof.text import printable
+from nbproof.values.words import words_of
 from nbproof_lms.attendance import Attendance, Useless, astray_lines, find_learners, known_of, people_of, useless
 from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, meant_in
 
@@ -82,11 +84,11 @@ def _digest_below(folder: Path, name: str) -> str:
     return digest_of(*parts) if os.path.lexists(folder) else ""
 
 
-def copies_in_time(root: Path, scores: Iterable[Mark]) -> Iterator[tuple[str, Key]]:
+def copies_in_time(course: Course, root: Path, scores: Iterable[Mark]) -> Iterator[tuple[str, Key]]:
     """Of work that loses marks because it is late: each earlier copy with an answer that may have come in time, and whose it is,
     until a person has settled that."""
     noted = settled_in(root)
-    for one in _in_time(root, scores):
+    for one in _in_time(course, root, scores):
         if not is_noted(noted, one.name, one.digest):
             yield str(root / one.place), one.key
 
@@ -113,23 +115,25 @@ class _Trouble:
         return self.name, self.key.learner
 
 
-def _of_class(root: Path) -> Iterator[_Trouble]:
+def _of_class(course: Course, root: Path) -> Iterator[_Trouble]:
     """The work of the class that cannot be graded, or not as a whole."""
     lessons = lessons_with_source(root, [])
-    handed_in = {one.key for one in take_in(root, lessons).submissions}
-    marks = read_class(root, [], told=known_of(root)).marks if handed_in else {}
+    handed_in = {one.key for one in take_in(course, root, lessons).submissions}
+    marks = read_class(course, root, [], told=known_of(course, root)).marks if handed_in else {}
     for key in sorted(handed_in & marks.keys()):
-        said = "; ".join(filter(None, dict.fromkeys((marks[key].problem, *marks[key].missing.values()))))
+        said = "; ".join(
+            filter(None, dict.fromkeys((marks[key].problem, *marks[key].missing(words_of(course)).values())))
+        )
         if said and not marks[key].behind:
             yield _Trouble(key.name, _digest(root, key), key, said + _given(marks[key]))
     for one in useless(root, handed_in):
         yield _Trouble(one.key.name, one.sha256, one.key, str(one) + _given(marks.get(one.key)))
-    yield from _in_time(root, by_assignment(marks).values())
+    yield from _in_time(course, root, by_assignment(marks).values())
 
 
-def _in_time(root: Path, scores: Iterable[Mark]) -> Iterator[_Trouble]:
+def _in_time(course: Course, root: Path, scores: Iterable[Mark]) -> Iterator[_Trouble]:
     late = {mark.key: mark.late.due or datetime.max for mark in scores if mark.penalty}
-    book = LessonBook(root)
+    book = LessonBook(course, root)
     for folder in sorted(root.glob("collected/*/replaced/*/*")):
         key = Key(folder.parent.name, folder.name.partition("~")[0])
         came = time_told(folder / TIME, places(root).zone) or datetime.min
@@ -199,7 +203,7 @@ def run_settle(arguments: Namespace) -> int:
     becomes = _BECOMES[arguments.how] if arguments.names else ""
     with only_run(root):
         noted, people = settled_in(root), people_of(root)
-        meant = _meant(root, [*_of_uploads(root), *_of_class(root)], arguments.names)
+        meant = _meant(root, [*_of_uploads(root), *_of_class(arguments.works_for, root)], arguments.names)
         for one in {one.name: one for one in meant}.values():
             before = "settled" if is_noted(noted, one.name, one.digest) else "waits for you"
             if one.over and not becomes and before != "settled":

@@ -39,6 +39,7 @@ from pathlib import Path
 
 from nbproof.checks.check_cells import left_out
 from nbproof.checks.visible import grade_id_of, import_lines, the_call
+from nbproof.course_file import Course
 from nbproof.errors import LessonError
 from nbproof.handed_out import CHECKS, HIDDEN, HINTS, NamedCell, key_of, read_named_cells
 
@@ -113,14 +114,14 @@ def refuse_no_python(source: str, place: str, name: str) -> None:
         ) from None
 
 
-def key_called(source: str, grade_id: str, place: str) -> str:
+def key_called(course: Course, source: str, grade_id: str, place: str) -> str:
     """The key of the checks that a test cell's two lines stand for; empty if it has its own tests.
 
     Raises LessonError if its two lines stand for none.
     """
-    if not set(import_lines()) & set(source.split("\n")):
+    if not set(import_lines(course)) & set(source.split("\n")):
         return ""
-    call = the_call(source.strip())
+    call = the_call(course, source.strip())
     if call is None:
         raise LessonError(
             f"{grade_id}: a check cell of another form",

@@ -56,6 +56,7 @@ from nbproof.cells import (
     stub_of,
 )
 from nbproof.checks.check_cells import CHECK_LINE
+from nbproof.course_file import Course
 from nbproof.errors import LessonError, UsageError, refuse_unknown
 from nbproof.handed_out import NamedCell
 from nbproof.marking.plain import is_plain
@@ -92,6 +93,7 @@ class Cell:
 class Exercise:
     """One TODO cell with its test cells, accepted answers and mutants."""
 
+    course: Course
     id: str
     lesson: str
     answer: Cell
@@ -108,7 +110,7 @@ class Exercise:
     def plain(self) -> frozenset[str]:
         """The grade_ids of test cells that are nbgrader's own kind, such as cells of asserts: they call no check."""
         own = (cell for cell in self.tests if not cell.call and "nbproof" not in cell.source)
-        return frozenset(cell.grade_id for cell in own if is_plain(cell.source))
+        return frozenset(cell.grade_id for cell in own if is_plain(self.course, cell.source))
 
     @property
     def canary(self) -> str:
@@ -125,8 +127,9 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A parsed lesson."""
+    """A parsed lesson of a course."""
 
+    course: Course
     slug: str
     path: Path
     cells: tuple[Cell, ...]
@@ -160,7 +163,7 @@ def find_lessons(root: Path, names: list[str] | None = None) -> list[Path]:
     return [known[name] for name in names or known]
 
 
-def read_lesson(folder: Path) -> Lesson:
+def read_lesson(course: Course, folder: Path) -> Lesson:
     """Parse ``folder``/lesson.py with what its exercises' folders hold. Raises LessonError with place and cure."""
     path = folder / "lesson.py"
     try:
@@ -179,11 +182,13 @@ def read_lesson(folder: Path) -> Lesson:
     refuse_unexpected(folder, ids)
     checks = read_checks(folder, ids)
     keys = {
-        cell.place: key_called(cell.source, cell.grade_id, cell.place) for cell in cells if cell.kind is CellKind.TEST
+        cell.place: key_called(course, cell.source, cell.grade_id, cell.place)
+        for cell in cells
+        if cell.kind is CellKind.TEST
     }
     refuse_unmatched({key: place for place, key in keys.items() if key}, checks, folder)
     cells = tuple(_tested(cell, checks.get(keys[cell.place])) if cell.kind is CellKind.TEST else cell for cell in cells)
-    return Lesson(folder.name, path, cells, _exercises(cells, folder))
+    return Lesson(course, folder.name, path, cells, _exercises(course, cells, folder))
 
 
 def _tested(cell: Cell, found: NamedCell | None) -> Cell:
@@ -255,7 +260,7 @@ def _refuse_twice(fact: str, places: Iterable[tuple[str, str]]) -> None:
         seen[name] = place
 
 
-def _exercises(cells: tuple[Cell, ...], folder: Path) -> tuple[Exercise, ...]:
+def _exercises(course: Course, cells: tuple[Cell, ...], folder: Path) -> tuple[Exercise, ...]:
     answers = [cell for cell in cells if cell.kind is CellKind.ANSWER]
     ids = {cell.grade_id for cell in answers}
     tests: dict[str, list[Cell]] = {name: [] for name in ids}
@@ -285,14 +290,14 @@ def _exercises(cells: tuple[Cell, ...], folder: Path) -> tuple[Exercise, ...]:
         reference = Candidate("reference", "reference", solution_of(answer.source))
         mutants = read_mutants(folder / answer.grade_id, (reference, *accepted))
         exercises.append(
-            Exercise(answer.grade_id, folder.name, answer, tuple(tests[answer.grade_id]), accepted, mutants)
+            Exercise(course, answer.grade_id, folder.name, answer, tuple(tests[answer.grade_id]), accepted, mutants)
         )
     return tuple(exercises)
 
 
-def read_lessons(root: Path) -> tuple[Lesson, ...]:
+def read_lessons(course: Course, root: Path) -> tuple[Lesson, ...]:
     """Every lesson below ``root``. Raises LessonError for one that cannot be read, and if two have an exercise of the same id."""
-    lessons = tuple(map(read_lesson, find_lessons(root)))
+    lessons = tuple(read_lesson(course, folder) for folder in find_lessons(root))
     exercises = chain.from_iterable(lesson.exercises for lesson in lessons)
     _refuse_twice("the exercise id {!r} is used in two lessons", ((one.id, one.answer.place) for one in exercises))
     return lessons

@@ -17,12 +17,13 @@ from nbproof.authoring.forgery import Guard, called_in, compiled, guards
 from nbproof.cells import visible_and_hidden
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, collecting, judge_here, seeds_of
+from nbproof.course_file import Course
 from nbproof.display.help import all_hints
 from nbproof.values.compare import plainly
 from nbproof.values.evidence import snapshot
-from nbproof.values.leaf import seeded
+from nbproof.values.leaf import leaves_of
 from nbproof.values.results import Finding, ProbeError, ProbeResult
-from nbproof.values.words import words
+from nbproof.values.words import words_of
 
 __all__ = ["Trial", "Tried", "prepare", "try_candidate"]
 
@@ -35,6 +36,7 @@ _SEEDS = 8
 class Trial:
     """What to run: read-only cells, then per seed the candidate's cell and the test cells."""
 
+    course: Course
     exercise: str
     candidate: str
     setup: tuple[str, ...]
@@ -94,7 +96,7 @@ def prepare(trial: Trial) -> tuple[str, ...]:
                 # Large models are kept, and libraries prepare what they do first.
                 for _, task in called_in(source, name, InteractiveShell.instance().user_ns):
                     for seed in seeds_of(task, trial.seeds[0]):
-                        task().truth(Case(seed))
+                        task().truth(Case(seed, trial.course))
     return tuple(filter(None, errors))
 
 
@@ -133,7 +135,7 @@ def try_candidate(trial: Trial) -> Tried:
             if is_right:
                 flaws += _without_hidden_tests(trial)
             if not flaws:  # what is broken guards nothing, and is told already
-                guarded = tuple(guards(trial.checks))
+                guarded = tuple(guards(trial.course, trial.checks))
     return Tried(tuple(findings), tuple(filter(None, errors)), tuple(flaws), guarded)
 
 
@@ -143,7 +145,7 @@ def _asked(trial: Trial, grade_id: str, source: str, seed: int) -> list[Finding]
         trouble = _cell(grade_id, source)
         raised = ProbeError("", trouble) if trouble else None
         return [Finding(grade_id, "", not trouble, seed, trouble=raised)]
-    with collecting(seed, InteractiveShell.instance().user_ns) as found:
+    with collecting(trial.course, seed, InteractiveShell.instance().user_ns) as found:
         trouble = _test_cell(grade_id, source)
     # What was wanted is for the panel; a Matches in it holds a function, which no pipe carries.
     verdicts = [replace(one, compared=None) for one in found]
@@ -161,7 +163,9 @@ def _without_hidden_tests(trial: Trial) -> Iterator[str]:
         if hidden:
             name = f"{grade_id} without its hidden tests"
             found = _asked(trial, grade_id, visible, trial.seeds[0])
-            yield from (f"{name}: {one.check}: {words().finding(one)}" for one in found if not one.passed)
+            yield from (
+                f"{name}: {one.check}: {words_of(trial.course).finding(one)}" for one in found if not one.passed
+            )
 
 
 def _canary_flaws(trial: Trial) -> Iterator[str]:
@@ -174,7 +178,7 @@ def _canary_flaws(trial: Trial) -> Iterator[str]:
             # By chance as well: what is right now and then tells some day that every right answer is rigged.
             last = first + (_SEEDS if trial.proves_checks else task.cases)
             for seed in range(first, last) if task.__name__ not in shown else ():
-                case = Case(seed)
+                case = Case(seed, trial.course)
                 brought = ProbeResult(bring(task(), space, case, trial.canary).canary)
                 if judge_here(task(), case, brought).passed:
                     yield f"{grade_id}/{task.__name__}: the canary passes beside a right answer"
@@ -187,19 +191,22 @@ def _flaws(trial: Trial) -> Iterator[str]:
             for exercise, task in called_in(source, grade_id):
                 if exercise != trial.exercise:
                     yield f"{grade_id} calls check({exercise!r}, ...): learners would read that name, not {trial.exercise!r}"
-                yield from _flaws_of(task, f"{grade_id}/{task.__name__}")
+                yield from _flaws_of(trial.course, task, f"{grade_id}/{task.__name__}")
         except Exception as error:
             yield f"{grade_id}, run without the notebook: {type(error).__name__}: {error}"
 
 
-def _flaws_of(task: type[Check], name: str) -> Iterator[str]:
-    hints = set(task.blame.values())
+def _flaws_of(course: Course, task: type[Check], name: str) -> Iterator[str]:
+    hints, leaves = set(task.blame.values()), leaves_of(course)
     for seed in seeds_of(task, 1):
-        with seeded(seed):
-            wanted = snapshot(plainly(task().truth(Case(seed))))
-            hints |= set(task().mistakes(Case(seed)))
-        with seeded(seed + 1):
-            again = snapshot(plainly(task().truth(Case(seed))))
+        case = Case(seed, course)
+        with leaves.seeded(seed):
+            wanted = snapshot(plainly(task().truth(case)))
+            hints |= set(task().mistakes(case))
+        with leaves.seeded(seed + 1):
+            again = snapshot(plainly(task().truth(case)))
         if wanted != again:
             yield f"{name}: its truth differs from run to run: draw from the case, build models with case.build"
-    yield from (f"{name} names the hint {hint!r}, which does not exist" for hint in sorted(hints - set(all_hints())))
+    yield from (
+        f"{name} names the hint {hint!r}, which does not exist" for hint in sorted(hints - set(all_hints(course)))
+    )

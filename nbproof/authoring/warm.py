@@ -10,10 +10,13 @@ import contextlib
 import gc
 import os
 import tempfile
+from pathlib import Path
 
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from nbproof.authoring.forks import WARM_FOR
+from nbproof.course_file import read_course
 from nbproof.values import leaf
 
 __all__ = ["SHELL"]
@@ -22,7 +25,7 @@ with contextlib.suppress(ImportError):
     import matplotlib
 
     matplotlib.use("agg")
-leaf.warm_up()
+leaf.warm_up(read_course(Path(os.environ[WARM_FOR])))
 
 _config = Config()
 # A history needs a thread and a file; threads do not survive a fork, and nobody wants the file.

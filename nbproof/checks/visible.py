@@ -16,7 +16,7 @@ from typing import Any
 
 from nbproof.cells import BEGIN_HIDDEN, visible_and_hidden
 from nbproof.command import course_command
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.handed_out import HIDDEN, checks_files, key_of, visible_texts
 
@@ -38,57 +38,55 @@ def grade_id_of(key: str) -> str:
     return "test_" + key.replace("/", "_")
 
 
-def import_lines() -> tuple[str, ...]:
+def import_lines(course: Course) -> tuple[str, ...]:
     """How a check cell of two lines may begin: it imports from nbproof, or from the course's own package."""
-    return tuple(
-        f"from {package} import check" for package in dict.fromkeys(("nbproof", the_course().package)) if package
-    )
+    return tuple(f"from {package} import check" for package in dict.fromkeys(("nbproof", course.package)) if package)
 
 
-def visible_text(exercise: str, part: str = "") -> str:
+def visible_text(course: Course, exercise: str, part: str = "") -> str:
     """The text of the checks that a check cell of two lines stands for. Raises CourseError if the course has none."""
     key = key_of(exercise, part)
-    texts = visible_texts(exercise)
+    texts = visible_texts(course.texts, exercise)
     if key not in texts:
         raise CourseError(
             f"there are no checks for {key!r} in the course that is installed here",
-            str(the_course().texts),
+            str(course.texts),
             "the notebook is of another version of the course: install the one that it came with; "
             f"if you work in a copy of the repository: {course_command('build')}",
         )
     return texts[key]
 
 
-def hidden_text(exercise: str, part: str = "") -> str:
+def hidden_text(course: Course, exercise: str, part: str = "") -> str:
     """The text of the hidden checks of an exercise, or of a part, if the instructor's notebooks lie beside the course; else ''.
 
     A sealed process does not see them, and what learners are handed holds none.
     """
-    file = checks_files(the_course().texts).get(exercise)
+    file = checks_files(course.texts).get(exercise)
     lesson = file.parent.parent.name if file is not None else ""
-    source = the_course().source_cell(lesson, grade_id_of(key_of(exercise, part)))
+    source = course.source_cell(lesson, grade_id_of(key_of(exercise, part)))
     return visible_and_hidden(source)[1]
 
 
-def _two_lines() -> re.Pattern[str]:
-    imports = "|".join(map(re.escape, import_lines()))
+def _two_lines(course: Course) -> re.Pattern[str]:
+    imports = "|".join(map(re.escape, import_lines(course)))
     return re.compile(rf"^(?:{imports})\n(?:[ \t]*\n)*{_CALL}$", re.MULTILINE)
 
 
-def whole(source: str) -> str:
+def whole(course: Course, source: str) -> str:
     """The text of a check cell with the visible checks themselves in the place of its two lines."""
-    found = _two_lines().search(source)
+    found = _two_lines(course).search(source)
     if found is None:
         return source
-    text = source[: found.start()] + visible_text(found["id"], found["part"] or "") + source[found.end() :]
+    text = source[: found.start()] + visible_text(course, found["id"], found["part"] or "") + source[found.end() :]
     before, begin, hidden = text.partition(f"{BEGIN_HIDDEN}\n")
     # What fetches the names of the visible text is not needed here: a second class of the same name is another class.
     return before + begin + (hidden.partition(f"{HIDDEN}\n")[2] or hidden)
 
 
-def the_call(source: str) -> re.Match[str] | None:
+def the_call(course: Course, source: str) -> re.Match[str] | None:
     """The call of a text that is just the two lines of a check cell: its id, and its part."""
-    return _two_lines().fullmatch(source)
+    return _two_lines(course).fullmatch(source)
 
 
 def run_apart(text: str, name: str) -> dict[str, Any]:

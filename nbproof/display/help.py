@@ -24,13 +24,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.display.outline import exercise_named
 from nbproof.display.session import SESSION
 from nbproof.errors import LessonError
 from nbproof.front_end import MONO, framed, prose, show
 from nbproof.handed_out import hint_files
-from nbproof.values.words import words
+from nbproof.values.words import Language, words_of
 
 __all__ = [
     "WAY_IN",
@@ -102,62 +102,63 @@ def _texts(path: Path, key: str, table: object, steps: tuple[str, ...]) -> list[
 _read = cache(read_hints)
 
 
-def all_hints() -> dict[str, Hint]:
-    """Every misconception of the course by its id. Raises LessonError."""
-    return _read(the_course().texts)[0]
+def all_hints(course: Course) -> dict[str, Hint]:
+    """Every misconception of a course by its id. Raises LessonError."""
+    return _read(course.texts)[0]
 
 
-def exercise_hints() -> dict[str, Hint]:
+def exercise_hints(course: Course) -> dict[str, Hint]:
     """The way into each exercise, by exercise id; ``name`` is the id."""
-    return _read(the_course().texts)[1]
+    return _read(course.texts)[1]
 
 
-def known_hint(key: str | None) -> str | None:
+def known_hint(course: Course, key: str | None) -> str | None:
     """This id if the course has such a hint, else None: what an error gives away anywhere, not every course has words for."""
-    return key if key is not None and key in all_hints() else None
+    return key if key is not None and key in all_hints(course) else None
 
 
-def hint_for(exercise: str, key: str | None) -> Hint | None:
+def hint_for(course: Course, exercise: str, key: str | None) -> Hint | None:
     """What there is to help with: the misconception of this id, else the way into the exercise; None if it has neither."""
-    return all_hints().get(key or "") or exercise_hints().get(exercise)
+    return all_hints(course).get(key or "") or exercise_hints(course).get(exercise)
 
 
-def steps(hint: Hint) -> tuple[tuple[str, str], ...]:
+def steps(hint: Hint, words: Language) -> tuple[tuple[str, str], ...]:
     """The three steps, each with what it is called."""
-    return tuple(zip(words().texts["steps"], (hint.question, hint.idea, hint.read), strict=True))
+    return tuple(zip(words.texts["steps"], (hint.question, hint.idea, hint.read), strict=True))
 
 
-def show_next_step(exercise: str | None = None) -> None:
+def show_next_step(course: Course, exercise: str | None = None) -> None:
     """Show one step more than the last time. Says what to do if there is nothing to help with."""
+    words = words_of(course)
     last = SESSION.last if exercise is None else None
-    if exercise is not None and exercise not in exercise_hints() and exercise_named(exercise) is None:
-        return say(*words().pair("unknown", exercise=exercise))
+    if exercise is not None and exercise not in exercise_hints(course) and exercise_named(course, exercise) is None:
+        return say(*words.pair("unknown", exercise=exercise))
     if exercise is None and last is None:
-        return say(*words().pair("no check"))
+        return say(*words.pair("no check"))
     if last is not None and last.passed:
-        return say(*_praise(SESSION.exercise))
+        return say(*_praise(SESSION.exercise, words))
     exercise = exercise or SESSION.exercise
     key = last.hint if last is not None else None
-    hint = hint_for(exercise, key)
+    hint = hint_for(course, exercise, key)
     if hint is None:
-        return say(*words().pair("no hints", exercise=exercise))
+        return say(*words.pair("no hints", exercise=exercise))
     shown = (exercise, hint.id)
     SESSION.steps[shown] = count = min(SESSION.steps.get(shown, 0) + 1, 3)
-    title = f"{words().text('looks like')} {hint.name}." if known_hint(key) else words().text("a way in")
-    return _show(exercise, title, steps(hint)[:count], count < 3)
+    title = f"{words.text('looks like')} {hint.name}." if known_hint(course, key) else words.text("a way in")
+    return _show(exercise, title, steps(hint, words)[:count], count < 3, words)
 
 
-def _praise(exercise: str) -> tuple[str, ...]:
+def _praise(exercise: str, words: Language) -> tuple[str, ...]:
     """What there is to say after a check that passed."""
     if not SESSION.solved:
-        return words().pair("one has passed", exercise=exercise)
-    more = words().counted("more run", SESSION.withheld)
-    return words().pair("shown have passed" if SESSION.withheld else "all have passed", exercise=exercise, more=more)
+        return words.pair("one has passed", exercise=exercise)
+    more = words.counted("more run", SESSION.withheld)
+    return words.pair("shown have passed" if SESSION.withheld else "all have passed", exercise=exercise, more=more)
 
 
-def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bool) -> None:
-    after = words().text("next step" if more else "last step")
-    told = [(words().text("step", number=n, name=name), text) for n, (name, text) in enumerate(seen, 1)]
+def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bool, words: Language) -> None:
+    after = words.text("next step" if more else "last step")
+    told = [(words.text("step", number=n, name=name), text) for n, (name, text) in enumerate(seen, 1)]
     rows = "".join(
         f'<div style="margin:.15em 0"><span style="opacity:.75">{name}:</span> {prose(text)}</div>'
         for name, text in told

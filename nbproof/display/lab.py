@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from nbproof.command import course_command, nbgrader_command, this_python
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.errors import UsageError, disk_trouble, refuse_unknown
 
 __all__ = [
@@ -35,9 +35,9 @@ OF_TEACHERS = ("create-assignment", "formgrader", "course-list", "assignment-lis
 """Panels and menus of nbgrader that a learner alone has no use for. Its Validate button stays."""
 
 
-def released_lessons(root: Path) -> list[str]:
+def released_lessons(course: Course, root: Path) -> list[str]:
     """The lessons in release/, in order, or those of the installed package. Raises UsageError if there are none."""
-    place = the_course().released_in(root)
+    place = course.released_in(root)
     found = sorted(path.stem for path in place.glob("*/*.ipynb") if path.stem == path.parent.name)
     if not found:
         cure = course_command("build")
@@ -50,9 +50,9 @@ def released_lessons(root: Path) -> list[str]:
     return found
 
 
-def prepare_workspace(root: Path) -> Path:
+def prepare_workspace(course: Course, root: Path) -> Path:
     """Copy released lessons into learn/ if they are not there yet; what a learner has is never overwritten."""
-    for name in released_lessons(root):
+    for name in released_lessons(course, root):
         copy = root / "learn" / name / f"{name}.ipynb"
         with disk_trouble(
             UsageError,
@@ -62,21 +62,21 @@ def prepare_workspace(root: Path) -> Path:
         ):
             if not copy.exists():
                 copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(the_course().released_in(root) / name / f"{name}.ipynb", copy)
+                shutil.copyfile(course.released_in(root) / name / f"{name}.ipynb", copy)
     return root / "learn"
 
 
-def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
+def open_lab(course: Course, root: Path, lesson: str | None, extra: list[str]) -> int:
     """Start JupyterLab on a lesson, by default the first; returns when it ends."""
-    lessons = released_lessons(root)
+    lessons = released_lessons(course, root)
     name = lesson or lessons[0]
     refuse_unknown([name], "lesson", lessons, root / "release")
     print(f"JupyterLab: opening {name}", flush=True)
     if not (root / "release").is_dir():  # an installed course: a folder of the learner's own, wherever that is
-        root = root / the_course().name
+        root = root / course.name
         print(f"your copies of the lessons lie in {(root / 'learn').resolve()}")
-    prepare_workspace(root)
-    return start_server(root, f"/lab/tree/learn/{name}/{name}.ipynb", extra, _for_learners(root))
+    prepare_workspace(course, root)
+    return start_server(course, root, f"/lab/tree/learn/{name}/{name}.ipynb", extra, _for_learners(root))
 
 
 def _for_learners(root: Path) -> Path:
@@ -91,7 +91,7 @@ def _for_learners(root: Path) -> Path:
     return folder
 
 
-def start_server(root: Path, page: str, extra: list[str], settings: Path | None = None) -> int:
+def start_server(course: Course, root: Path, page: str, extra: list[str], settings: Path | None = None) -> int:
     """Start JupyterLab in ``root`` and open ``page`` of it in the browser; returns when it ends.
 
     ``settings``: a folder of Jupyter's configuration that counts for this start, before all others.
@@ -114,7 +114,7 @@ def start_server(root: Path, page: str, extra: list[str], settings: Path | None 
         paths = filter(None, (str(settings), environment.get("JUPYTER_CONFIG_PATH", "")))
         environment["JUPYTER_CONFIG_PATH"] = os.pathsep.join(paths)
     # Notebooks find the course even if its folder was moved since it was installed.
-    packages = dict.fromkeys((str(the_course().root), str(Path(__file__).resolve().parents[2])))
+    packages = dict.fromkeys((str(course.root), str(Path(__file__).resolve().parents[2])))
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (*packages, environment.get("PYTHONPATH", ""))))
     environment["PATH"] = os.path.dirname(sys.executable) + os.pathsep + environment.get("PATH", "")
     if os.name == "posix":

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, stub_of, text_of, visible_and_hidden
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.grouping import grouped
 from nbproof.handed_out import OUTLINE, checks_files, key_of, visible_in
 
@@ -61,9 +61,8 @@ class OutlinedLesson:
     exercises: tuple[OutlinedExercise, ...]
 
 
-def outline() -> tuple[OutlinedLesson, ...]:
+def outline(course: Course) -> tuple[OutlinedLesson, ...]:
     """All lessons in order; empty if nothing tells them here, or if the file was made by another version of the course."""
-    course = the_course()
     if course.handed_out.is_dir():
         return _read(course.handed_out / OUTLINE)
     return _derived(course.beside("source"), course.texts)
@@ -157,14 +156,14 @@ def checks_in(source: str) -> list[str]:
     return [one.id for one in given if isinstance(one, ast.Name)]
 
 
-def exercise_named(name: str) -> OutlinedExercise | None:
+def exercise_named(course: Course, name: str) -> OutlinedExercise | None:
     """The exercise with this id; None if there is none."""
-    return next((one for lesson in outline() for one in lesson.exercises if one.id == name), None)
+    return next((one for lesson in outline(course) for one in lesson.exercises if one.id == name), None)
 
 
-def title_of(lesson: str) -> str:
+def title_of(course: Course, lesson: str) -> str:
     """The lesson's title; its name in words if the course does not know it."""
-    return next((one.title for one in outline() if one.slug == lesson), "") or lesson.replace("_", " ")
+    return next((one.title for one in outline(course) if one.slug == lesson), "") or lesson.replace("_", " ")
 
 
 def fingerprint(source: str) -> str:

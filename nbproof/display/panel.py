@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 from nbproof.cells import solution_of
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.display.help import Hint, all_hints, exercise_hints, hint_for, say
 from nbproof.display.outline import outline
 from nbproof.display.progress import DiaryError, entries
@@ -21,7 +21,7 @@ from nbproof.handed_out import read_named_cells
 from nbproof.values.compare import Difference, place_of, plainly
 from nbproof.values.evidence import Parts, snapshot
 from nbproof.values.results import Finding, first_wrong
-from nbproof.values.words import words
+from nbproof.values.words import Language, words_of
 
 __all__ = ["html_of", "right_answers", "say_untouched", "show_findings", "show_solution", "tables_html", "text_of"]
 
@@ -32,24 +32,26 @@ _SHORT = 90
 """Characters of a sentence that stands on one line."""
 
 
-def _hint(finding: Finding) -> Hint | None:
+def _hint(course: Course, finding: Finding) -> Hint | None:
     # An id that is not there is an author's slip, which the contract finds; a learner still gets the rest.
-    return all_hints().get(finding.hint or "")
+    return all_hints(course).get(finding.hint or "")
 
 
-def text_of(finding: Finding, instead: str = "") -> str:
+def text_of(course: Course, finding: Finding, instead: str = "") -> str:
     """One wrong finding as a few lines of plain text: the fact, or what stands ``instead``, the place, the misconception."""
-    lines = [instead or words().finding(finding)]
+    words = words_of(course)
+    lines = [instead or words.finding(finding)]
     if finding.line and not instead:
-        lines.append(f"  {words().line(finding)}")
-    lines.append(f"  {words().text('asked')}: {finding.asked}")
-    hint = _hint(finding)
+        lines.append(f"  {words.line(finding)}")
+    lines.append(f"  {words.text('asked')}: {finding.asked}")
+    hint = _hint(course, finding)
     if hint is not None:
-        lines.append(f"  {words().text('looks like').lower()}: {hint.name}. {hint.question}")
+        lines.append(f"  {words.text('looks like').lower()}: {hint.name}. {hint.question}")
     return "\n".join(lines)
 
 
 def html_of(
+    course: Course,
     exercise: str,
     findings: Sequence[Finding],
     ask: bool = False,
@@ -63,8 +65,8 @@ def html_of(
     that step stands in the panel. ``picture``: a piece of HTML to go below what is wrong. ``instead``: what is said if the
     first wrong one was not asked, or if that is not what matters.
     """
-    wrong = first_wrong(findings)
-    title, count = words().share(findings, withheld)
+    wrong, words = first_wrong(findings), words_of(course)
+    title, count = words.share(findings, withheld)
     rows = [
         f'<div style="font-weight:600"><span style="{MONO}">{escape(exercise)}</span>: {title}'
         f' <span style="font-weight:400;opacity:.75">{count}</span></div>'
@@ -73,9 +75,9 @@ def html_of(
         mark, colour = ("✓", _GOOD) if finding.passed else ("✗", _BAD)
         rows.append(f"<div>{sign(mark, colour)} {prose(finding.asked)}</div>")
         if finding is wrong:
-            facts = [_line(instead)] if instead else _facts(finding, picture)
-            ask = ask and hint_for(exercise, finding.hint) is not None
-            rows += [*facts, _step(_hint(finding), ask), _printed(finding)]
+            facts = [_line(instead)] if instead else _facts(finding, picture, words)
+            ask = ask and hint_for(course, exercise, finding.hint) is not None
+            rows += [*facts, _step(_hint(course, finding), ask, words), _printed(finding, words)]
     return framed("".join(rows), _STATUS, _GOOD if wrong is None else _BAD)
 
 
@@ -83,16 +85,15 @@ def _line(fact: str, style: str = "margin:.25em 0 .25em 1.3em") -> str:
     return f'<div style="{MONO};{style}">{escape(fact)}</div>' if fact else ""
 
 
-def _facts(finding: Finding, picture: str) -> list[str]:
+def _facts(finding: Finding, picture: str, say: Language) -> list[str]:
     """What is wrong, where in the learner's code, and the values that do not fit one line."""
-    say = words()
     fact, difference = say.finding(finding), finding.difference
     # A short sentence says it all; longer values are easier to compare below each other, or in a picture.
     if difference is not None and difference.got and len(fact) > _SHORT:
         if difference.wanted is not None:
             summary = say.summary(difference)
             fact = f"{say.place(difference)}: {summary}" if summary else ""
-        picture = picture or _table(difference)
+        picture = picture or _table(difference, say)
     return [
         _line(fact),
         _line(say.line(finding), "margin-left:1.3em;opacity:.85"),
@@ -100,8 +101,8 @@ def _facts(finding: Finding, picture: str) -> list[str]:
     ]
 
 
-def _table(difference: Difference) -> str:
-    say, wanted = words(), difference.wanted or ""
+def _table(difference: Difference, say: Language) -> str:
+    wanted = difference.wanted or ""
     cells = [("where", say.place(difference)), ("got", say.brought(difference)), ("wanted", wanted)]
     rows = "".join(
         f'<tr style="background:none"><td style="text-align:right;opacity:.75;padding:0 .8em 0 0">{say.text(name)}</td>'
@@ -112,50 +113,51 @@ def _table(difference: Difference) -> str:
     return f'<table style="border:0;font-size:1em">{rows}</table>'
 
 
-def _step(hint: Hint | None, ask: bool) -> str:
-    named = f"<b>{words().text('looks like')} {prose(hint.name)}.</b> " if hint is not None else ""
+def _step(hint: Hint | None, ask: bool, words: Language) -> str:
+    named = f"<b>{words.text('looks like')} {prose(hint.name)}.</b> " if hint is not None else ""
     question = hint.question if hint is not None else ""
-    step = prose(words().text("ask for help") if ask else question)
+    step = prose(words.text("ask for help") if ask else question)
     return f'<div style="margin:.3em 0 0 1.3em">{named}{step}</div>' if named or step else ""
 
 
-def _printed(finding: Finding) -> str:
+def _printed(finding: Finding, words: Language) -> str:
     shown = "\n".join(finding.printed.strip().splitlines()[:20])[:2000]
     if not shown:
         return ""
     return (
-        f'<details style="margin-left:1.3em"><summary>{words().text("printed")}</summary>'
+        f'<details style="margin-left:1.3em"><summary>{words.text("printed")}</summary>'
         f'<pre style="{MONO};background:none;color:inherit">{escape(shown)}</pre></details>'
     )
 
 
-def say_untouched(exercise: str) -> None:
+def say_untouched(course: Course, exercise: str) -> None:
     """What a check says of a TODO cell that is as it was handed out."""
-    said = words().text("untouched")
+    said = words_of(course).text("untouched")
     page = f'<span style="{MONO};font-weight:600">{escape(exercise)}</span> {said}'
     show(framed(page, _STATUS, _NEUTRAL), f"{exercise} {said}")
 
 
-def show_findings(exercise: str, findings: Sequence[Finding], withheld: int = 0) -> None:
+def show_findings(course: Course, exercise: str, findings: Sequence[Finding], withheld: int = 0) -> None:
     """Show the panel; where no front end can draw it, say what passed: what did not is in an error.
 
     ``withheld``: how many more checks run when it is graded.
     """
     wrong = first_wrong(findings)
-    plain = f"{exercise}: {' '.join(words().share(findings, withheld)).strip()}"
+    plain = f"{exercise}: {' '.join(words_of(course).share(findings, withheld)).strip()}"
     if wrong is not None:
-        plain += "\n" + text_of(wrong)
+        plain += "\n" + text_of(course, wrong)
     if wrong is None or shell() is not None:
-        show(html_of(exercise, findings, ask=True, picture=_picture(wrong), withheld=withheld), plain)
+        picture = _picture(course, wrong)
+        show(html_of(course, exercise, findings, ask=True, picture=picture, withheld=withheld), plain)
 
 
-def _picture(wrong: Finding | None) -> str:
+def _picture(course: Course, wrong: Finding | None) -> str:
     """The learner's result beside the wanted one, if somebody is looking: not while nbgrader runs the notebook."""
     if wrong is None or wrong.compared is None or "NBGRADER_EXECUTION" in os.environ:
         return ""
-    pictures = the_course().pictures()
+    pictures = course.pictures()
     drawn = str(pictures.difference_html(*wrong.compared)) if pictures else ""
-    return drawn or tables_html(*wrong.compared)
+    return drawn or tables_html(*wrong.compared, words_of(course))
 
 
 # What was brought beside what was wanted, as two tables, where both are tables: rows that differ first, a few around.
@@ -164,7 +166,7 @@ _ROWS, _COLUMNS = 8, 8
 _CELL = f"padding:.1em .6em;text-align:right;border:0;{MONO}"
 
 
-def tables_html(got: object, wanted: object) -> str:
+def tables_html(got: object, wanted: object, words: Language) -> str:
     """Both tables side by side; empty if the first difference is not between two tables."""
     place = place_of(got, wanted)
     if place is None:
@@ -173,8 +175,10 @@ def tables_html(got: object, wanted: object) -> str:
     if not all(isinstance(side, Parts) for side in sides):
         return ""
     one, other = (_rows(side, sides[1]) for side in sides)
-    names = (f"{place.where}: {words().text('got')}", words().text("wanted"))
-    tables = (_side(name, mine, beside) for name, mine, beside in zip(names, (one, other), (other, one), strict=True))
+    names = (f"{place.where}: {words.text('got')}", words.text("wanted"))
+    tables = (
+        _side(name, mine, beside, words) for name, mine, beside in zip(names, (one, other), (other, one), strict=True)
+    )
     return f'<div style="display:flex;flex-wrap:wrap;gap:1.5em;overflow-x:auto">{"".join(tables)}</div>'
 
 
@@ -185,13 +189,13 @@ def _rows(parts: Any, wanted: Any) -> list[list[Any]]:
     return [["", *heads], *map(list, zip(parts.get(".index", ()), *columns, strict=False))]
 
 
-def _side(name: str, rows: list[list[Any]], others: list[list[Any]]) -> str:
+def _side(name: str, rows: list[list[Any]], others: list[list[Any]], words: Language) -> str:
     differing = [number for number, (row, other) in enumerate(zip_longest(rows, others)) if row != other and number]
     first = max(1, min(differing, default=1) - _ROWS // 2)
     shown = [0, *range(first, min(len(rows), first + _ROWS))]
     lines = "".join(_cells(rows[number], others[number] if number < len(others) else [], number) for number in shown)
     more = len(rows) - len(shown)
-    rest = f'<div style="opacity:.75">{words().counted("more rows", more)}</div>' if more else ""
+    rest = f'<div style="opacity:.75">{words.counted("more rows", more)}</div>' if more else ""
     return (
         f'<div><b>{escape(name)}</b><table style="border-collapse:collapse;font-size:1em">{lines}</table>{rest}</div>'
     )
@@ -211,33 +215,35 @@ _OTHERS = 2
 """Other right answers that are shown beside the reference."""
 
 
-def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
+def right_answers(course: Course, slug: str, exercise: str) -> list[tuple[str, str]]:
     """Names and texts: the reference answer first, then two others; nothing if the instructor's files are not here."""
-    answer = solution_of(the_course().source_cell(slug, exercise))
+    answer = solution_of(course.source_cell(slug, exercise))
     reference = "\n".join(line for line in answer.split("\n") if not line.strip().startswith("# TODO"))
     if not reference:
         return []
-    accepted = read_named_cells(the_course().beside("lessons", slug, exercise, "right.py"))
+    accepted = read_named_cells(course.beside("lessons", slug, exercise, "right.py"))
     others = sorted(accepted, key=lambda one: len(one.source))[:_OTHERS]
-    told = [(words().text("also right", name=one.name.replace("_", " ")), one.source.strip("\n")) for one in others]
-    return [(words().text("reference"), reference), *told]
+    words = words_of(course)
+    told = [(words.text("also right", name=one.name.replace("_", " ")), one.source.strip("\n")) for one in others]
+    return [(words.text("reference"), reference), *told]
 
 
-def show_solution(exercise: str) -> None:
+def show_solution(course: Course, exercise: str) -> None:
     """Show the right answers to an exercise that is solved; says what to do if it is not, or if they are not here."""
-    known = {one.id: lesson.slug for lesson in outline() for one in lesson.exercises}
+    words = words_of(course)
+    known = {one.id: lesson.slug for lesson in outline(course) for one in lesson.exercises}
     if exercise not in known:
-        return say(*words().pair("unknown", exercise=exercise))
+        return say(*words.pair("unknown", exercise=exercise))
     try:
-        tried = entries().get(exercise)
+        tried = entries(course).get(exercise)
     except DiaryError as error:
-        return say(*words().pair("no diary", error=error))
+        return say(*words.pair("no diary", error=error))
     if tried is None or tried.solved is None:
-        fact, then = words().pair("not solved", exercise=exercise)
-        more = f" {words().text('hint helps', exercise=exercise)}" if exercise in exercise_hints() else ""
+        fact, then = words.pair("not solved", exercise=exercise)
+        more = f" {words.text('hint helps', exercise=exercise)}" if exercise in exercise_hints(course) else ""
         return say(fact, then + more)
-    answers = right_answers(known[exercise], exercise)
+    answers = right_answers(course, known[exercise], exercise)
     if not answers:
-        return say(*words().pair("not handed out"))
+        return say(*words.pair("not handed out"))
     text = "\n\n".join(f"**{name}**\n\n```python\n{source}\n```" for name, source in answers)
     show(text, text, "text/markdown")

@@ -18,10 +18,10 @@ from html import escape
 from itertools import chain
 from pathlib import Path
 
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson, outline
 from nbproof.front_end import MONO, framed, prose, show, sign
-from nbproof.values.words import words
+from nbproof.values.words import words_of
 
 __all__ = [
     "DiaryError",
@@ -52,14 +52,14 @@ class StoredTry:
     solved: float | None
 
 
-def diary_path() -> Path:
+def diary_path(course: Course) -> Path:
     """Where the file lies."""
     chosen = os.environ.get("COURSE_PROGRESS")
     if chosen:
         return Path(chosen).expanduser()
     import platformdirs
 
-    return platformdirs.user_data_path(the_course().name, appauthor=False) / "progress.db"
+    return platformdirs.user_data_path(course.name, appauthor=False) / "progress.db"
 
 
 _TABLES = """
@@ -69,25 +69,25 @@ CREATE TABLE IF NOT EXISTS cell (exercise TEXT, checks TEXT, passed INTEGER NOT 
 
 
 @contextlib.contextmanager
-def _opened() -> Iterator[sqlite3.Connection]:
-    path = diary_path()
+def _opened(course: Course) -> Iterator[sqlite3.Connection]:
+    path = diary_path(course)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.closing(sqlite3.connect(path, timeout=2)) as connection, connection:
             connection.executescript(_TABLES)
             yield connection
     except (OSError, sqlite3.Error) as error:
-        raise DiaryError(words().text("cannot be used", path=path, error=error)) from None
+        raise DiaryError(words_of(course).text("cannot be used", path=path, error=error)) from None
 
 
-def note(exercise: str, passed: Mapping[str, bool], cells: Sequence[Sequence[str]]) -> bool:
+def note(course: Course, exercise: str, passed: Mapping[str, bool], cells: Sequence[Sequence[str]]) -> bool:
     """Write down one run of a test cell: which of its checks passed. ``cells``: the checks of each test cell.
 
     An exercise is solved once every cell's checks have passed together, and stays so; returns whether it is. Raises
     DiaryError.
     """
     key, now = ",".join(passed), time.time()
-    with _opened() as connection:
+    with _opened(course) as connection:
         connection.execute(
             "INSERT INTO exercise VALUES (?, 1, ?, ?, NULL) ON CONFLICT (id) DO UPDATE SET tries = tries + 1, last = ?",
             (exercise, now, now, now),
@@ -105,19 +105,19 @@ def note(exercise: str, passed: Mapping[str, bool], cells: Sequence[Sequence[str
         return solved is not None
 
 
-def entries() -> dict[str, StoredTry]:
+def entries(course: Course) -> dict[str, StoredTry]:
     """Every exercise that was tried, by id. Raises DiaryError."""
     with contextlib.suppress(OSError):
-        if not diary_path().exists():
+        if not diary_path(course).exists():
             return {}
-    with _opened() as connection:
+    with _opened(course) as connection:
         rows = connection.execute("SELECT id, tries, last, solved FROM exercise").fetchall()
     return {row[0]: StoredTry(*row) for row in rows}
 
 
-def forget() -> bool:
+def forget(course: Course) -> bool:
     """Start afresh: delete the file. False if there was none. Raises DiaryError."""
-    path = diary_path()
+    path = diary_path(course)
     try:
         path.unlink()
     except FileNotFoundError:
@@ -134,6 +134,7 @@ _MARKS = {"solved": ("✓", "#2f9e63"), "tried": ("…", "#c8851a"), "untried": 
 class Overview:
     """Every exercise with its state, and the first that is not solved after the one that was worked on last."""
 
+    course: Course
     lessons: tuple[OutlinedLesson, ...]
     states: Mapping[str, str]
     """Exercise id -> 'untried', 'tried' or 'solved'."""
@@ -147,35 +148,36 @@ class Overview:
         if self.next is None:
             return ""
         lesson, one = self.next
-        where = words().text("lesson", number=_number(lesson))
-        return words().text("go on", title=one.title, lesson=where, minutes=one.minutes)
+        words = words_of(self.course)
+        where = words.text("lesson", number=_number(lesson))
+        return words.text("go on", title=one.title, lesson=where, minutes=one.minutes)
 
     @property
     def total(self) -> str:
         """Exercises and points so far, and the minutes that are left, in one sentence."""
         every = list(chain.from_iterable(lesson.exercises for lesson in self.lessons))
         solved = [one for one in every if self.states[one.id] == "solved"]
-        at_hand = any(the_course().source_of(lesson.slug).exists() for lesson in self.lessons)
+        at_hand = any(self.course.source_of(lesson.slug).exists() for lesson in self.lessons)
         withheld = 0 if at_hand else sum(sum(one.hidden) for one in solved)
         points, most = (sum(one.points for one in some) for some in (solved, every))
         left = sum(one.minutes for one in every) - sum(one.minutes for one in solved)
-        return words().total(len(solved), len(every), withheld, points, most, left)
+        return words_of(self.course).total(len(solved), len(every), withheld, points, most, left)
 
 
-def overview() -> Overview:
+def overview(course: Course) -> Overview:
     """What the diary says about the lessons that there are."""
     trouble = ""
     try:
-        known = entries()
+        known = entries(course)
     except DiaryError as error:
-        known, trouble = {}, words().text("not kept", error=error)
-    lessons = outline()
+        known, trouble = {}, words_of(course).text("not kept", error=error)
+    lessons = outline(course)
     states = {
         one.id: "untried" if one.id not in known else "solved" if known[one.id].solved is not None else "tried"
         for lesson in lessons
         for one in lesson.exercises
     }
-    return Overview(lessons, states, _next(lessons, states, known), trouble)
+    return Overview(course, lessons, states, _next(lessons, states, known), trouble)
 
 
 def _next(
@@ -190,7 +192,7 @@ def _next(
 
 def text_of(seen: Overview) -> str:
     """The overview in words."""
-    say, lines = words(), []
+    say, lines = words_of(seen.course), []
     for lesson in seen.lessons:
         lines.append(f"{_number(lesson)} {lesson.title}".replace("`", ""))
         for one in lesson.exercises:
@@ -206,7 +208,7 @@ def _number(lesson: OutlinedLesson) -> str:
 
 def html_of(seen: Overview) -> str:
     """The overview as a panel: a row a lesson, a chip an exercise."""
-    say, rows = words(), "".join(_row(seen, lesson) for lesson in seen.lessons)
+    say, rows = words_of(seen.course), "".join(_row(seen, lesson) for lesson in seen.lessons)
     legend = " &nbsp; ".join(
         f"{sign(mark, colour)}&nbsp;{say.text(f'state {state}')}" for state, (mark, colour) in _MARKS.items()
     )
@@ -242,7 +244,7 @@ def _chip(one: OutlinedExercise, seen: Overview) -> str:
     )
 
 
-def show_progress() -> None:
+def show_progress(course: Course) -> None:
     """Show the overview."""
-    seen = overview()
+    seen = overview(course)
     show(html_of(seen), text_of(seen))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from nbproof.course_file import Course
 from nbproof.values.results import Finding
 
 __all__ = ["SESSION", "Session"]
@@ -14,6 +15,8 @@ __all__ = ["SESSION", "Session"]
 class Session:
     """The state of check cells, and of the help that follows them."""
 
+    course: Course | None = None
+    """The course that checks are run for by somebody who knows it; None in a notebook, which finds its own."""
     listed: list[tuple[str, Any]] | None = None
     """Where ``check`` notes what it was called with, instead of running it; None if it runs."""
     collected: list[Finding] | None = None

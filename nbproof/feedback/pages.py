@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.errors import UsageError
 from nbproof.feedback.page import digest_in, made_of
 from nbproof.feedback.page_writer import Task, page_path, written
@@ -103,6 +104,7 @@ def _refuse_unknown(root: Path, what: str, names: Sequence[str], known: set[str]
 
 
 def write_feedback(
+    course: Course,
     root: Path,
     graded: Iterable[Key],
     step: _Step = lambda done, of, name: None,
@@ -119,13 +121,13 @@ def write_feedback(
     """
     keys = sorted({*graded, *(problems or {})}, key=lambda key: (key[1], key[0]))
     root = root.resolve()
-    problems = _gone(root, keys) | dict(problems or {})
+    problems = _gone(course, root, keys) | dict(problems or {})
     marks = read_marks(root, {lesson for _, lesson in keys}, {learner for learner, _ in keys})
-    tasks = [task_of(root, key, marks.get(key), problems.get(key, "")) for key in keys]
+    tasks = [task_of(course, root, key, marks.get(key), problems.get(key, "")) for key in keys]
     if not force:
         tasks = [task for task in tasks if digest_in(page_path(root, *task.key)) != task.digest]
     reasons: dict[Key, str] = {}
-    with contextlib.closing(written(root, tasks, writers)) as pages:
+    with contextlib.closing(written(course, root, tasks, writers)) as pages:
         for task, reason in pages:
             reasons[task.key] = reason
             step(len(reasons), len(tasks), "/".join(task.key))
@@ -148,18 +150,18 @@ def write_feedback(
     )
 
 
-def _gone(root: Path, keys: Iterable[Key]) -> dict[Key, str]:
+def _gone(course: Course, root: Path, keys: Iterable[Key]) -> dict[Key, str]:
     """Of these notebooks, of assignments of several: which are not there any more. A page would show what came before."""
     several = sorted({lesson for _, lesson in keys if "/" in lesson})
-    return dict.fromkeys({*keys}.intersection(take_in(root, several).absent), GONE) if several else {}
+    return dict.fromkeys({*keys}.intersection(take_in(course, root, several).absent), GONE) if several else {}
 
 
-def task_of(root: Path, key: Key, marks: Mark | None, problem: str = "") -> Task:
+def task_of(course: Course, root: Path, key: Key, marks: Mark | None, problem: str = "") -> Task:
     """What is to be written for a submission, with the digest of all that it is made from."""
     if marks is not None and not (places(root).folder("submitted", *key) / "timestamp.txt").is_file():
         # An LMS may call it late and not say when, and the gradebook needs a time.
         marks = replace(marks, late=replace(marks.late, handed_in=None))
-    seen = hashlib.sha256(f"{made_of()}\0{problem}\0{marks!r}\0".encode("utf-8", "backslashreplace"))
+    seen = hashlib.sha256(f"{made_of(course)}\0{problem}\0{marks!r}\0".encode("utf-8", "backslashreplace"))
     if not problem:
         with contextlib.suppress(OSError):
             seen.update(journal_of(root, *key).read_bytes())

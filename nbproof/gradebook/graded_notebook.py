@@ -28,6 +28,7 @@ import nbformat
 from traitlets.config import Config
 
 from nbproof.cells import name_of
+from nbproof.course_file import Course
 from nbproof.display.panel import html_of, text_of
 from nbproof.files import digest_of, replace_file
 from nbproof.gradebook.receipts import SECRET, TIME, secret_in, time_in
@@ -41,7 +42,7 @@ from nbproof.places import config_of, places
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged, files_below, read_file
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
-from nbproof.values.words import words
+from nbproof.values.words import words_of
 
 __all__ = ["earlier_folder", "graded_notebook", "hand_on", "is_coloured", "keep_earlier", "without_blank_lines"]
 
@@ -65,7 +66,7 @@ def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.Notebook
         elif name in blueprint.stubs or name in tests:
             outputs: Sequence[dict[str, Any]] = verdict.runs.get(name, CellRun()).outputs
             if name in tests:
-                outputs = _outputs(tests[name], name, outputs if name in blueprint.plain else None)
+                outputs = _outputs(blueprint.course, tests[name], name, outputs if name in blueprint.plain else None)
             if name in blueprint.stubs:
                 shown.code(cell)
             cell["outputs"] = [nbformat.from_dict(output) for output in outputs]
@@ -99,24 +100,27 @@ _NOT_RUN = CellRun(
 )
 
 
-def _outputs(exercise: Outcome, part: str, plain: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:
+def _outputs(
+    course: Course, exercise: Outcome, part: str, plain: Sequence[dict[str, Any]] | None
+) -> list[dict[str, Any]]:
     """The panel of one test cell, and the error that ends it if it is not whole. ``plain``: what its plain tests have shown."""
     whole, points = exercise.is_whole_in(part), exercise.points[part]
     shown = plain_outputs(points, exercise.most[part], plain) if plain is not None else []
     findings = list(exercise.findings_of(part)) or [Finding("", "", True, part=part)]
     if whole:
-        return [_shown(html_of(exercise.id, findings), f"{exercise.id}: passed"), *shown]
-    wrong, instead = first_wrong(findings), words().outcome(exercise)
+        return [_shown(html_of(course, exercise.id, findings), f"{exercise.id}: passed"), *shown]
+    words, wrong = words_of(course), first_wrong(findings)
+    instead = words.outcome(exercise)
     # Where the worker was lost, or nothing was marked, the status has to say it.
     lost = exercise.status in (*FAULTS, Status.NOT_ANSWERED, Status.UNCERTAIN)
     if wrong is None:  # a person is to give the marks
         wrong = findings[0] = replace(findings[0], passed=False)
-    if not lost and words().finding(wrong):
+    if not lost and words.finding(wrong):
         instead = ""
     if lost:
         findings[findings.index(wrong)] = wrong = replace(wrong, hint=None)
-    panel = _shown(html_of(exercise.id, findings, instead=instead), f"{exercise.id}: {exercise.status}")
-    lines = text_of(wrong, instead=instead).splitlines()
+    panel = _shown(html_of(course, exercise.id, findings, instead=instead), f"{exercise.id}: {exercise.status}")
+    lines = text_of(course, wrong, instead=instead).splitlines()
     traceback = ["CheckFailed: " + "\n".join(lines)]
     error = {"output_type": "error", "ename": "CheckFailed", "evalue": lines[0], "traceback": traceback}
     # An error of ours, if there is one, stands last: it is what tells why.

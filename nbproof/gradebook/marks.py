@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.results import Verdict
 from nbproof.text import printable
 from nbproof.values.results import Outcome, Status
-from nbproof.values.words import words
+from nbproof.values.words import Language
 
 __all__ = [
     "CellMark",
@@ -198,10 +199,9 @@ class Mark:
         given = {name for name, cell in self.cells.items() if cell.given is not None}
         return frozenset(one.id for one in self.verdict.exercises if one.most.keys() <= given)
 
-    @property
-    def missing(self) -> dict[str, str]:
+    def missing(self, words: Language) -> dict[str, str]:
         """What has no marks, and nobody has looked at: exercise -> why there is no answer, or none that can be marked."""
-        waits = {one.id: words().outcome(one) for one in self.verdict.exercises if one.status is Status.UNCERTAIN}
+        waits = {one.id: words.outcome(one) for one in self.verdict.exercises if one.status is Status.UNCERTAIN}
         return {name: why for name, why in {**waits, **self.verdict.lost}.items() if name not in self.settled}
 
 
@@ -276,7 +276,7 @@ def _as_found(verdict: Verdict) -> Mark:
     return Mark(verdict, sum(cell.max_score for cell in cells), {cell.name: cell for cell in cells})
 
 
-def submission_row(mark: Mark) -> dict[str, Any]:
+def submission_row(mark: Mark, words: Language) -> dict[str, Any]:
     """One submission, without its exercises, for JSON and CSV: ``docs/grade_json.md`` tells the fields."""
     return {
         "learner": mark.learner,
@@ -292,20 +292,20 @@ def submission_row(mark: Mark) -> dict[str, Any]:
         "extended": mark.late.extended,
         "waiting_for_marks": mark.waiting,
         "recovered": mark.verdict.recovered,
-        "lost": mark.missing,
+        "lost": mark.missing(words),
         "damage": mark.verdict.damage or None,
         "seed": mark.verdict.seed,
     }
 
 
-def exercise_row(one: Outcome) -> dict[str, Any]:
+def exercise_row(one: Outcome, words: Language) -> dict[str, Any]:
     """One exercise of a submission, in the same way."""
     return {
         "id": one.id,
         "status": one.status,
         "score": one.score,
         "max_score": one.max_score,
-        "sentence": words().outcome(one),
+        "sentence": words.outcome(one),
         "hint": one.hint,
         "seconds": one.seconds,
     }
@@ -364,6 +364,7 @@ class Person:
 class ClassResults:
     """A class: what each handed in, ordered by learner and lesson; learners by id; lessons in order."""
 
+    course: Course
     marks: Mapping[Key, Mark]
     people: tuple[Person, ...] = ()
     lessons: tuple[ClassLesson, ...] = ()

@@ -39,6 +39,7 @@ from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy import Column, create_engine, inspect
 from traitlets.config import Config
 
+from nbproof.course_file import Course
 from nbproof.csv_text import csv_of, unquoted
 from nbproof.errors import CourseError
 from nbproof.files import replace_file
@@ -98,7 +99,7 @@ def _notebooks_in(folder: Path) -> list[Path]:
     return sorted(folder.glob("[!.]*.ipynb"))
 
 
-def follow(book: Any, config: Config, assignment: str, folder: Path) -> str:
+def follow(book: Any, course: Course, config: Config, assignment: str, folder: Path) -> str:
     """Have a gradebook know an assignment's cells and points as the notebooks in ``folder`` have them.
 
     Returns what a teacher should know of it: empty if nobody has handed in, or no cell has come or gone.
@@ -106,7 +107,7 @@ def follow(book: Any, config: Config, assignment: str, folder: Path) -> str:
     paths = _notebooks_in(folder)
     with (
         tempfile.TemporaryDirectory() as scratch,
-        Gradebook(_registered_alone(config, assignment, folder, paths, Path(scratch))) as made,
+        Gradebook(_registered_alone(course, config, assignment, folder, paths, Path(scratch))) as made,
     ):
         known = book.db.query(Assignment).filter(Assignment.name == assignment).one_or_none()
         known = known or Assignment(name=assignment, course_id=book.course_id)
@@ -124,7 +125,9 @@ def follow(book: Any, config: Config, assignment: str, folder: Path) -> str:
     return note
 
 
-def _registered_alone(config: Config, assignment: str, folder: Path, paths: Sequence[Path], scratch: Path) -> str:
+def _registered_alone(
+    course: Course, config: Config, assignment: str, folder: Path, paths: Sequence[Path], scratch: Path
+) -> str:
     """Have nbgrader register copies of these notebooks, called by their numbers; returns the gradebook that holds them."""
     source, url = scratch / "source" / _NAME, f"sqlite:///{scratch}/gradebook.db"
     source.mkdir(parents=True)
@@ -133,7 +136,7 @@ def _registered_alone(config: Config, assignment: str, folder: Path, paths: Sequ
     own.CourseDirectory = Config(root=str(scratch), db_url=url)
     try:
         for number, path in enumerate(paths):
-            nbformat.write(with_tests(path, config), source / f"{number}.ipynb")
+            nbformat.write(with_tests(course, path, config), source / f"{number}.ipynb")
         outcome = NbGraderAPI(config=own).generate_assignment(_NAME, force=True, create=True)
         said = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}" if not outcome["success"] else ""
     except CourseError:

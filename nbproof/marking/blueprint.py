@@ -25,6 +25,7 @@ from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, t
 from nbproof.checks.check_cells import ProbePart, canary_in, probe_part
 from nbproof.checks.visible import whole
 from nbproof.command import nbgrader_command
+from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.marking.autotests import with_tests
 from nbproof.marking.plain import PlainTest, is_plain
@@ -96,6 +97,7 @@ class TestCell:
 class Blueprint:
     """What the instructor's notebook of one lesson says."""
 
+    course: Course
     lesson: str
     notebook: nbformat.NotebookNode
     """The learner's version: stubs, no hidden tests."""
@@ -180,9 +182,9 @@ class Blueprint:
         return tested + sum(question.points for question in self.written.values())
 
 
-def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
+def read_blueprint(course: Course, source: Path, config: Config, lesson: str = "") -> Blueprint:
     """Read the instructor's notebook. ``lesson``: what it is called, if that is not the file's name."""
-    instructor = _instructors(source, config)
+    instructor = _instructors(course, source, config)
     learner = _released(instructor, source, config)
     shown = {name_of(cell): cell.source for cell in learner.cells}
     cells = [(kind_of(cell), name_of(cell), cell) for cell in instructor.cells]
@@ -195,12 +197,13 @@ def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
             above = name
         elif kind is CellKind.TEST:
             exercise = exercise_of(name, answers) or above or name
-            tests[name] = _test_cell(name, _points(cell), cell.source, shown[name], exercise, config)
+            tests[name] = _test_cell(course, name, _points(cell), cell.source, shown[name], exercise, config)
         elif kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
             # Of a task nothing was handed out that could be its answer.
             stub = "" if kind is CellKind.TASK else shown[name]
             written[name] = Question(name, _points(cell), stub, kind)
     return Blueprint(
+        course,
         lesson or source.stem,
         learner,
         order,
@@ -226,10 +229,10 @@ def _points(cell: nbformat.NotebookNode) -> float:
     return float(grading_of(cell).get("points") or 0)
 
 
-def _instructors(source: Path, config: Config) -> nbformat.NotebookNode:
+def _instructors(course: Course, source: Path, config: Config) -> nbformat.NotebookNode:
     """The instructor's notebook with all that nbgrader puts into it. Raises CourseError if it cannot be read."""
     try:
-        notebook = with_tests(source, config)
+        notebook = with_tests(course, source, config)
         refuse_what_is_not_ours(notebook, source)
         return IncludeHeaderFooter(config=config).preprocess(notebook, {})[0]
     except CourseError:
@@ -322,9 +325,11 @@ def refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> No
         )
 
 
-def _test_cell(name: str, points: float, text: str, shown: str, exercise: str, config: Config) -> TestCell:
-    source, shown = whole(text), whole(shown)
-    if is_plain(text):
+def _test_cell(
+    course: Course, name: str, points: float, text: str, shown: str, exercise: str, config: Config
+) -> TestCell:
+    source, shown = whole(course, text), whole(course, shown)
+    if is_plain(course, text):
         nothing = ProbePart("", ())
         return TestCell(
             name, points, source, nothing, nothing, shown, exercise, plain=PlainTest.of(name, source, config)

@@ -37,7 +37,8 @@ from nbproof.recover.matching import (
     without_released,
 )
 from nbproof.recover.notebook_bytes import Damaged, ExportedCell, cells_in
-from nbproof.recover.search_texts import search_text
+from nbproof.recover.search_texts import SEARCH_TEXTS
+from nbproof.values.words import Language
 
 __all__ = ["find_answers", "found_in"]
 
@@ -51,16 +52,18 @@ _MOST_WAITING = 8_000
 """Characters of what waits for a person, for one exercise."""
 
 
-def found_in(handout: Handout, data: bytes, files: Mapping[str, str] | None = None) -> Answers:
+def found_in(handout: Handout, data: bytes, words: Language, files: Mapping[str, str] | None = None) -> Answers:
     """What is found in the bytes of one submission, and in the scripts beside it. Raises Damaged."""
     cells, damage = cells_in(data)
-    found = find_answers(handout, cells, files)
+    found = find_answers(handout, cells, words, files)
     return replace(found, damage=damage, pictures=found.shown_of(cells))
 
 
-def find_answers(handout: Handout, cells: Sequence[ExportedCell], files: Mapping[str, str] | None = None) -> Answers:
-    """What is found in these cells. Raises Damaged if they are none of this lesson's."""
-    return _Search(handout, modernised(handout, cells), files or {}).go()
+def find_answers(
+    handout: Handout, cells: Sequence[ExportedCell], words: Language, files: Mapping[str, str] | None = None
+) -> Answers:
+    """What is found in these cells. Raises Damaged if they are none of this lesson's. ``words``: how it is said."""
+    return _Search(handout, modernised(handout, cells), words, files or {}).go()
 
 
 class _Piece(NamedTuple):
@@ -74,8 +77,10 @@ class _Piece(NamedTuple):
 
 
 class _Search:
-    def __init__(self, handout: Handout, cells: Sequence[ExportedCell], files: Mapping[str, str]) -> None:
-        self.handout, self.cells = handout, cells
+    def __init__(
+        self, handout: Handout, cells: Sequence[ExportedCell], words: Language, files: Mapping[str, str]
+    ) -> None:
+        self.handout, self.cells, self.words = handout, cells, words
         self.asked, self.parts = asked_in(handout), parts_of(handout)
         self.places = placed(handout, cells)
         self.former = {bare(one.source) for one in handout.former}
@@ -93,7 +98,7 @@ class _Search:
         used = set(re.findall(r"\w+", "\n".join(_IMPORTS.findall(code))))
         unused = [one for one in files if PurePosixPath(one).stem not in used]
         self.strays += [
-            _Piece(len(cells), files[one], False, True, search_text("search file", name=one)) for one in unused
+            _Piece(len(cells), files[one], False, True, self._say("search file", name=one)) for one in unused
         ]
         self.above.append(-1)
         self.used: dict[int, int] = {}
@@ -104,6 +109,9 @@ class _Search:
         """Cells that are shown below a written answer."""
         self.found = Answers(dict(handout.stubs))
 
+    def _say(self, key: str, **about: object) -> str:
+        return self.words.text_in(SEARCH_TEXTS, key, **about)
+
     def _take(self, at: int) -> None:
         cell, place = self.cells[at], self.places[at]
         self.above.append(place if place is not None else self.above[-1] if at else -1)
@@ -111,7 +119,7 @@ class _Search:
         same = bare(cell.source) in (self.former if released is None else {bare(released.source)})
         rest = cell.source if same else without_released(self.handout, cell.source)
         piece = _Piece(
-            at, rest, cell.kind == "code", cell.whole, search_text("search cell", number=at + 1, count=len(self.cells))
+            at, rest, cell.kind == "code", cell.whole, self._say("search cell", number=at + 1, count=len(self.cells))
         )
         kind = released.kind if released else CellKind.OWN
         if released and kind is CellKind.ANSWER:
@@ -142,7 +150,7 @@ class _Search:
             if cell.name == released.name != "" or len(bare(released.source)) >= _DISTINCT:
                 return
         if not self._has_every_test():
-            raise Damaged(search_text("search another", count=len(self.cells), lesson=self.handout.lesson))
+            raise Damaged(self._say("search another", count=len(self.cells), lesson=self.handout.lesson))
 
     def _has_every_test(self) -> bool:
         tests = {bare(cell.source) for cell in self.handout.cells if cell.kind is CellKind.TEST}
@@ -161,14 +169,14 @@ class _Search:
         if not worked:
             self._untouched(name, own)
         elif all(is_commented_out(self.asked[name], stub, piece.text) for piece in worked):
-            self._wait(name, worked, search_text("search comments"))
+            self._wait(name, worked, self._say("search comments"))
         elif not all(piece.code or alone(piece.text) for piece in worked):
-            self._wait(name, worked, search_text("search text cell"))
+            self._wait(name, worked, self._say("search text cell"))
         elif len(worked) > 1:
             self._of_several(name, worked)
         else:
-            told = "" if len(own) == 1 else search_text("search twice")
-            self._accept(name, worked, told if worked[0].code else search_text("search text cell"))
+            told = "" if len(own) == 1 else self._say("search twice")
+            self._accept(name, worked, told if worked[0].code else self._say("search text cell"))
 
     def _untouched(self, name: str, own: list[_Piece]) -> None:
         """Nobody has worked in the TODO cell. Code cells between it and its check run where they stand."""
@@ -176,21 +184,21 @@ class _Search:
         if not any(piece.text.strip() for piece in own):
             self.found.answers[name] = ""
         if not all(piece.whole for piece in own):
-            self.found.lost[name] = search_text("search broken off")
+            self.found.lost[name] = self._say("search broken off")
         elif any(self.asked[name].blank & binds(piece.text) for piece in below):
-            self.found.recovered[name] = search_text("search below")
+            self.found.recovered[name] = self._say("search below")
 
     def _of_several(self, name: str, worked: list[_Piece]) -> None:
         """Halves of a split cell go together; of several versions the one counts that the check sees in Run All."""
         below = [at for at in self._checks_of(name) if at > worked[0].at]
         above = [piece for piece in worked if not below or piece.at < below[0]]
         if len(above) > 1 and _are_halves(above):
-            self._accept(name, above, search_text("search split", count=len(above)))
+            self._accept(name, above, self._say("search split", count=len(above)))
         elif below:
             self.earlier |= {piece.at for piece in above[:-1] if piece.code}
-            self._accept(name, above[-1:], search_text("search several"))
+            self._accept(name, above[-1:], self._say("search several"))
         else:
-            self._wait(name, worked, search_text("search undecided"))
+            self._wait(name, worked, self._say("search undecided"))
 
     def _is_below_its_check(self, name: str) -> bool:
         """Whether the TODO cell says nothing but comments, and code that may be the answer stands below its check only."""
@@ -212,7 +220,7 @@ class _Search:
         wanted = self.asked[name].wanted
         fits = [piece for piece in self._near(name) if wanted and wanted <= names_in(piece.text)]
         if len({bare(piece.text) for piece in fits}) == 1:
-            self._accept(name, fits[:1], search_text("search by place"))
+            self._accept(name, fits[:1], self._say("search by place"))
 
     def _elsewhere(self, name: str) -> None:
         """Where something of the learner's own may be the answer, a person looks. Nobody gets 0 for it without a word."""
@@ -222,21 +230,21 @@ class _Search:
         others = sorted([*self.strays, *todos])
         signs = [piece for piece in others if piece in near or self._may_answer(name, piece)]
         if signs:
-            self._wait(name, signs, search_text("search missing" if gone else "search no code"))
+            self._wait(name, signs, self._say("search missing" if gone else "search no code"))
         elif gone:
-            self.found.lost[name] = self._why_gone(name, search_text("search lost"))
+            self.found.lost[name] = self._why_gone(name, self._say("search lost"))
         for other in self.asked:
             own, at = self.named[other], self.index[other]
             theirs = [piece for piece in signs if other != name and (piece in own or self.used.get(piece.at) == at)]
             # Where both ask for one name, what stands below takes the place of what stands above.
             if theirs and self.asked[name].bound & self.asked[other].bound:
-                self._wait(other, theirs, search_text("search another's", name=name))
+                self._wait(other, theirs, self._say("search another's", name=name))
 
     def _why_gone(self, name: str, told: str) -> str:
         """Why nothing is found where a cell is gone: ``told``, if the file is whole and the lesson had it."""
         if not all(cell.whole for cell in self.cells):
-            return search_text("search before")
-        return search_text("search absent") if self._is_absent(name) else told
+            return self._say("search before")
+        return self._say("search absent") if self._is_absent(name) else told
 
     def _is_absent(self, name: str) -> bool:
         """Whether its text and its checks are gone as well, as in a version of the lesson that does not ask for it yet."""
@@ -274,7 +282,7 @@ class _Search:
 
     def _accept(self, name: str, parts: Sequence[_Piece], told: str) -> None:
         if len(parts) == 1 and len(halves := self._with_halves(parts[0])) > 1:
-            parts, told = halves, search_text("search split", count=len(halves))
+            parts, told = halves, self._say("search split", count=len(halves))
         self.used |= dict.fromkeys((piece.at for piece in parts), self.index[name])
         self.found.answers[name] = _joined(parts)
         if told:
@@ -295,11 +303,11 @@ class _Search:
     def _wait(self, name: str, pieces: Sequence[_Piece], why: str) -> None:
         """Leave it to a person: what was found stands in the TODO cell as comments, and has no marks."""
         where = ", ".join(dict.fromkeys(piece.where for piece in pieces[:5]))
-        text = "\n\n".join([search_text("search head"), *(f"[{piece.where}]\n{piece.text}" for piece in pieces)])[
+        text = "\n\n".join([self._say("search head"), *(f"[{piece.where}]\n{piece.text}" for piece in pieces)])[
             :_MOST_WAITING
         ]
         self.found.recovered.pop(name, None)
-        self.found.lost[name] = search_text("search waits", why=why, where=where)
+        self.found.lost[name] = self._say("search waits", why=why, where=where)
         self.found.answers[name] = "\n".join(f"# {line}".rstrip() for line in text.splitlines())
 
     def _written(self) -> None:
@@ -318,7 +326,7 @@ class _Search:
             touched = [text for text in texts if bare(text) not in ("", bare(stub))]
             self.found.answers[name] = next(iter(touched or texts), stub)
             if not texts:
-                self.found.lost[name] = self._why_gone(name, search_text("search words lost"))
+                self.found.lost[name] = self._why_gone(name, self._say("search words lost"))
             # What another question was called before may be this one: its cell is missing then.
             here = {at: text for at, text in elsewhere.items() if not texts or at not in withdrawn}
             self._bring(name, stub, here)
@@ -336,8 +344,8 @@ class _Search:
         if kept:
             self.brought |= {at for at in kept if self._is_below(at, CellKind.WRITTEN)}
             numbers = ", ".join(str(at + 1) for at in list(kept)[:5])
-            where = search_text("search cell", number=numbers, count=len(self.cells))
-            told = search_text("search other text" if blank else "search more text", where=where)
+            where = self._say("search cell", number=numbers, count=len(self.cells))
+            told = self._say("search other text" if blank else "search more text", where=where)
             self.found.answers[name] = _listed(_UNDECIDED if blank else answer, kept)
             self.found.recovered[name] = told
             self.found.lost.pop(name, None)

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, lacks, marks
@@ -61,6 +62,7 @@ class Known:
 
 
 def read_class(
+    course: Course,
     root: Path,
     names: list[str],
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
@@ -69,12 +71,12 @@ def read_class(
     """Everything that grading has left behind for these lessons (none named: all). Raises UsageError if there is nothing."""
     told = told or Known()
     lessons = lessons_with_source(root, names)
-    intake = take_in(root, lessons)
+    intake = take_in(course, root, lessons)
     handed_in = {one.key: one for one in intake.submissions}
     digests = _digests(root, handed_in)
     refused = _refused(root, handed_in, told, lessons, digests)
     journalled, damaged = _journalled(root, lessons, step)
-    book = _read_gradebook(root, lessons, {*journalled})
+    book = _read_gradebook(course, root, lessons, {*journalled})
     coming = {key for key in told.coming if key.lesson in lessons}
     verdicts = {key: Verdict(*key, problem="not graded yet") for key in (*handed_in, *coming)}
     verdicts |= _held(book, handed_in) | journalled
@@ -96,9 +98,10 @@ def read_class(
         )
     silent = [learner for learner, lesson in told.problems if not lesson]
     return ClassResults(
+        course,
         found,
         everybody(told.people, book.people, {*silent, *(learner for learner, _ in found)}),
-        _lessons(found, book.lessons),
+        _lessons(course, found, book.lessons),
         (
             *intake.notes,
             *unread_times(root, intake),
@@ -108,7 +111,7 @@ def read_class(
         tuple(one for key, one in damaged.items() if key not in refused),
         book.more_time,
         book.without_gradebook,
-        tuple(_of_before(root, journalled)),
+        tuple(_of_before(course, root, journalled)),
     )
 
 
@@ -163,16 +166,16 @@ _STAYS = {
 }
 
 
-def _lessons(found: Mapping[Key, Mark], known: Iterable[ClassLesson]) -> tuple[ClassLesson, ...]:
+def _lessons(course: Course, found: Mapping[Key, Mark], known: Iterable[ClassLesson]) -> tuple[ClassLesson, ...]:
     # Of a lesson's marks the last one in this order counts, which has the most points.
     most = {mark.lesson: mark.max_score for mark in sorted(found.values(), key=lambda one: one.max_score)}
-    described = {slug: ClassLesson(slug, _title(slug), points) for slug, points in most.items()}
+    described = {slug: ClassLesson(slug, _title(course, slug), points) for slug, points in most.items()}
     described |= {one.slug: one for one in known if one.slug in most}
     return tuple(described[slug] for slug in sorted(described))
 
 
-def _title(slug: str) -> str:
-    return title_of(slug).replace("`", "")
+def _title(course: Course, slug: str) -> str:
+    return title_of(course, slug).replace("`", "")
 
 
 def _refused(
@@ -233,13 +236,13 @@ def up_to_date(results: ClassResults, keys: Iterable[Key]) -> list[Key]:
     return [key for key in keys if key not in results.marks or not results.marks[key].behind]
 
 
-def _of_before(root: Path, journalled: Mapping[Key, Verdict]) -> Iterator[str]:
+def _of_before(course: Course, root: Path, journalled: Mapping[Key, Verdict]) -> Iterator[str]:
     """A line for each lesson that is another now than the one that marks were given by, and for a run that broke off."""
     config = course_config(root)
     limits = GradingLimits.read(config, places(root).lessons())
     graded_by = grouped((key.lesson, (one.source, one.shown)) for key, one in journalled.items() if one.source)
     for lesson, several in graded_by.items():
-        state = LessonState.of(root, lesson, config, limits)
+        state = LessonState.of(course, root, lesson, config, limits)
         with contextlib.suppress(CourseError, OSError):  # a lesson that cannot be read is the next run's trouble
             if count := len(several) - several.count((state.source, state.registered)):
                 told = (
@@ -250,40 +253,40 @@ def _of_before(root: Path, journalled: Mapping[Key, Verdict]) -> Iterator[str]:
         yield "the last run broke off: what it did not reach has the marks of before"
 
 
-def _read_gradebook(root: Path, lessons: Collection[str], graded: Collection[Key]) -> ClassResults:
+def _read_gradebook(course: Course, root: Path, lessons: Collection[str], graded: Collection[Key]) -> ClassResults:
     missing = "marks that people gave and late penalties are not known without it"
     try:
         with opened_gradebook(root) as book:
             if book is None:
-                return _without_gradebook(root, f"there is no gradebook: {missing}")
+                return _without_gradebook(course, root, f"there is no gradebook: {missing}")
             known, dates = lessons_in(book), due_dates_in(book)
             names = [name for name in lessons if name in known]
             held = {Key(who, name): mark for name in names for who, mark in marks_in(book, name).items()}
             if graded and not held:
-                return _without_gradebook(root, f"the gradebook holds nothing of what was graded: {missing}")
+                return _without_gradebook(course, root, f"the gradebook holds nothing of what was graded: {missing}")
             if is_another(book, RunState(root).gradebook):
-                return _without_gradebook(root, f"{_ANOTHER}: what people gave since is not in it")
+                return _without_gradebook(course, root, f"{_ANOTHER}: what people gave since is not in it")
             dues = {name: dates.lessons.get(assignment_of(name)) for name in names}
             described = [
-                ClassLesson(name, _title(name), known[name], in_utc(when), when > datetime.now(UTC))
+                ClassLesson(name, _title(course, name), known[name], in_utc(when), when > datetime.now(UTC))
                 if (when := dues[name])
-                else ClassLesson(name, _title(name), known[name])
+                else ClassLesson(name, _title(course, name), known[name])
                 for name in names
             ]
             people = tuple(people_in(book))
             gone = tuple(left_behind(book, {*map(assignment_of, places(root).lessons())}))
-            return ClassResults(held, people, tuple(described), gone, more_time=_more_time(dates, names))
+            return ClassResults(course, held, people, tuple(described), gone, more_time=_more_time(dates, names))
     except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
         fact = f"the gradebook cannot be read ({type(error).__name__}): {missing}"
-        return _without_gradebook(root, fact)
+        return _without_gradebook(course, root, fact)
 
 
-def _without_gradebook(root: Path, fact: str) -> ClassResults:
+def _without_gradebook(course: Course, root: Path, fact: str) -> ClassResults:
     step = (
         f"put a copy of it back, if you have one; or: {course_command('grade', root)}, which makes one of what was graded, "
         "or says what to do; then the same command again"
     )
-    return ClassResults({}, notes=(f"{fact}; {step}",), without_gradebook=(CourseError(fact, str(root), step),))
+    return ClassResults(course, {}, notes=(f"{fact}; {step}",), without_gradebook=(CourseError(fact, str(root), step),))
 
 
 def _more_time(dates: DueDates, lessons: Collection[str]) -> frozenset[Key]:

@@ -24,6 +24,7 @@ import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from nbproof.cells import is_made_up
-from nbproof.command import module_name
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.csv_text import csv_of
 from nbproof.doors import FORMATS
 from nbproof.errors import CourseError, UsageError, disk_trouble
@@ -53,6 +53,7 @@ from nbproof.report.statistics import (
     titles_of,
 )
 from nbproof.values.results import Status
+from nbproof.values.words import Language, words_of
 
 __all__ = ["SCHEMA", "Format", "find_formats", "html_of", "make_report", "tables", "write_files"]
 
@@ -95,7 +96,7 @@ def make_report(
     ``names``: the lessons that it is about, if not about all; its title names them.
     """
     made = tables(results)
-    course = _called(root)
+    course = _called(results.course, root)
     now = datetime.datetime.now(datetime.UTC).astimezone()
     with disk_trouble(CourseError, "the report cannot be written", folder, "choose a place: --out DIR"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -116,10 +117,11 @@ def make_report(
     return made
 
 
-def _called(root: Path) -> str:
+def _called(course: Course, root: Path) -> str:
     """What the course is called: as its course.toml says it, else as nbgrader knows it, else as its folder."""
-    told = the_course()
-    return told.says if told.says != told.name else course_config(root).CourseDirectory.get("course_id") or told.name
+    if course.says != course.name:
+        return course.says
+    return course_config(root).CourseDirectory.get("course_id") or course.name
 
 
 def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generated: str) -> str:
@@ -127,7 +129,7 @@ def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generat
     surroundings = Environment(
         loader=FileSystemLoader(_PAGES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    surroundings.filters |= {"harmless": harmless, "prose": lambda text: _markup(prose(text))}
+    surroundings.filters |= {"harmless": partial(harmless, results.course), "prose": lambda text: _markup(prose(text))}
     surroundings.globals["how_late"] = how_late
     surroundings.tests["made_up"] = is_made_up
     titles = {lesson.slug: titles_of(results, lesson.slug) for lesson in results.lessons}
@@ -140,7 +142,7 @@ def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generat
         title_of={name: title for one in titles.values() for name, title in one.items()},
         course=course,
         generated=generated,
-        module=module_name(),
+        module=results.course.commands,
         called={person.id: person.called for person in results.people},
         css=_markup((_PAGES / "report.css").read_text(encoding="utf-8")),
         script=_markup(script),
@@ -165,7 +167,7 @@ def tables(results: ClassResults) -> dict[str, list[dict[str, Any]]]:
     return {
         "learners": [_learner(results, person) for person in results.people],
         "hand_ins": [_hand_in(results, learner, lesson) for learner, lesson in keys],
-        "scores": [row for mark in results.marks.values() for row in _scores(mark)],
+        "scores": [row for mark in results.marks.values() for row in _scores(mark, words_of(results.course))],
         "lessons": [lesson_row(results, lesson) for lesson in results.lessons],
         "exercises": [row for lesson in results.lessons for row in exercise_rows(results, lesson)],
         "misconceptions": misconception_rows(results),
@@ -194,15 +196,15 @@ def _score(mark: Mark | None) -> float | str | None:
 
 
 def _hand_in(results: ClassResults, learner: str, lesson: str) -> dict[str, Any]:
-    mark = results.marks.get(Key(learner, lesson))
+    mark, words = results.marks.get(Key(learner, lesson)), words_of(results.course)
     if mark is not None:
-        return submission_row(mark)
-    return {**submission_row(Mark(Verdict(learner, lesson))), "how": "nothing", "score": None}
+        return submission_row(mark, words)
+    return {**submission_row(Mark(Verdict(learner, lesson)), words), "how": "nothing", "score": None}
 
 
-def _scores(mark: Mark) -> list[dict[str, Any]]:
+def _scores(mark: Mark, words: Language) -> list[dict[str, Any]]:
     key = {"learner": mark.learner, "lesson": mark.lesson}
-    rows = [exercise_row(one) for one in mark.verdict.exercises]
+    rows = [exercise_row(one, words) for one in mark.verdict.exercises]
     return [{**key, **{name: value for name, value in row.items() if name != "sentence"}} for row in rows]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.command import course_command, formgrader_on_a_hub
+from nbproof.course_file import Course
 from nbproof.display.help import Hint, all_hints
 from nbproof.display.outline import exercise_named
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Lateness, Mark
@@ -17,7 +18,7 @@ from nbproof.grouping import grouped
 from nbproof.key import assignment_of
 from nbproof.text import counted, duration, printable, some_of
 from nbproof.values.results import FAULTS, Outcome, Status
-from nbproof.values.words import words
+from nbproof.values.words import Language, words_of
 
 __all__ = [
     "exercise_rows",
@@ -86,7 +87,7 @@ def titles_of(results: ClassResults, lesson: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for mark in results.of_lesson(lesson):
         for one in mark.verdict.exercises:
-            outlined = exercise_named(one.id)
+            outlined = exercise_named(results.course, one.id)
             found[one.id] = mark.verdict.titles.get(one.id) or (outlined.title if outlined else one.id)
     return found
 
@@ -95,19 +96,22 @@ def misconception_rows(results: ClassResults) -> list[Row]:
     """Every misconception that a learner has, those of most learners first. A wrong answer that no check recognises has a
     row by the words that are said of it."""
     outcomes = ((mark, outcome) for mark in results.marks.values() for outcome in mark.verdict.exercises)
-    fell = grouped((hint, (mark, outcome.id)) for mark, outcome in outcomes for hint in _hints_of(outcome))
+    fell = grouped(
+        (hint, (mark, outcome.id)) for mark, outcome in outcomes for hint in _hints_of(results.course, outcome)
+    )
     found = [_misconception_row(results, hint, cases) for hint, cases in fell.items()]
     return sorted(found, key=lambda one: (-len(one["learners"]), one["id"]))
 
 
-def _hints_of(outcome: Outcome) -> Iterator[Hint]:
+def _hints_of(course: Course, outcome: Outcome) -> Iterator[Hint]:
     """What a wrong answer to an exercise shows."""
     if outcome.is_whole:
         return
     for name in outcome.hints:
-        yield all_hints().get(name) or Hint(name, name.replace("_", " "), "", "", "")
+        yield all_hints(course).get(name) or Hint(name, name.replace("_", " "), "", "", "")
     if outcome.status in (Status.FAILED, Status.ERROR) and not outcome.hints:
-        said = next(filter(None, map(words().finding, outcome.costly)), "") or words().outcome(outcome)
+        words = words_of(course)
+        said = next(filter(None, map(words.finding, outcome.costly)), "") or words.outcome(outcome)
         told = said.partition("\n")[0][:300]
         yield Hint(f"{outcome.id}: {told}", f"not recognised: {told or 'another answer'}", "", "", "")
 
@@ -130,11 +134,14 @@ def fault_rows(results: ClassResults) -> list[Row]:
     found: list[Row] = []
     for mark in results.marks.values():
         key = {"learner": mark.learner, "lesson": mark.lesson}
-        found += [{**key, "exercise": name, "kind": kind, "sentence": told} for name, kind, told in _faults_of(mark)]
+        found += [
+            {**key, "exercise": name, "kind": kind, "sentence": told}
+            for name, kind, told in _faults_of(mark, words_of(results.course))
+        ]
     return found
 
 
-def _faults_of(mark: Mark) -> Iterator[tuple[str, str, str]]:
+def _faults_of(mark: Mark, words: Language) -> Iterator[tuple[str, str, str]]:
     """Exercise, kind and reason."""
     if mark.problem:
         yield "", "the grader's own problem" if mark.verdict.grader_failed else "not graded", mark.problem
@@ -143,7 +150,7 @@ def _faults_of(mark: Mark) -> Iterator[tuple[str, str, str]]:
     for outcome in mark.verdict.exercises:
         uncertain = outcome.status is Status.UNCERTAIN and outcome.id not in mark.settled
         if outcome.status in FAULTS or uncertain:
-            yield outcome.id, outcome.status, words().outcome(outcome)
+            yield outcome.id, outcome.status, words.outcome(outcome)
     for name, how in mark.verdict.recovered.items():
         yield name, "recovered", how
 
@@ -170,7 +177,12 @@ def needs_help(results: ClassResults) -> list[Row]:
         if share < _FEW:
             reasons = [f"{share:.0%} of the points", *_reasons(mine, due)]
             found.append(
-                {"learner": person.id, "share": share, "reasons": reasons, "talk_about": _misconceptions(mine)}
+                {
+                    "learner": person.id,
+                    "share": share,
+                    "reasons": reasons,
+                    "talk_about": _misconceptions(results.course, mine),
+                }
             )
     found.sort(key=lambda row: (row["share"], row["learner"]))
     most = min(12, max(5, len(results.people) // 10))
@@ -199,11 +211,11 @@ def _reasons(mine: Sequence[Mark], due: Sequence[ClassLesson]) -> list[str]:
     return [reason.format(what) for reason, what in told.items() if what]
 
 
-def _misconceptions(mine: Sequence[Mark]) -> list[str]:
+def _misconceptions(course: Course, mine: Sequence[Mark]) -> list[str]:
     """Their commonest."""
     wrong = (outcome for mark in mine for outcome in mark.verdict.exercises if not outcome.is_whole)
     counts = Counter(hint for outcome in wrong for hint in set(outcome.hints))
-    hints = all_hints()
+    hints = all_hints(course)
     return [hints[key].name if key in hints else key for key, _ in counts.most_common(3)]
 
 

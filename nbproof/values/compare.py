@@ -10,11 +10,14 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nbproof.values.describe import in_words, sort_and_value, sort_of
+from nbproof.values.describe import in_words, shown, sort_and_value, sort_of
 from nbproof.values.evidence import Evidence, Parts, TensorRecord, Unreadable, key_text, snapshot
 from nbproof.values.leaf import Unlike
+
+if TYPE_CHECKING:
+    from nbproof.values.words import Language
 
 __all__ = [
     "AnyOf",
@@ -167,21 +170,23 @@ class Parting:
     around: Place | None = None
     """What is best seen as a whole, though one part of it differs."""
 
-    def told(self) -> Difference:
+    def told(self, words: Language) -> Difference:
         """The same in short words."""
         place = self.place
         if self.said is not None:
             got, wanted = self.said
         elif self.kind is Differs.TYPE:
-            got, wanted = sort_and_value(place.got), sort_of(snapshot(place.wanted))
+            got, wanted = sort_and_value(place.got, words), sort_of(snapshot(place.wanted), words)
+        elif isinstance(place.wanted, Matches):
+            got, wanted = sort_and_value(place.got, words), place.wanted.says
         else:
-            got, wanted = in_words(place.got), in_words(snapshot(place.wanted))
-        return Difference(place.where, self.kind, got, wanted, self._detail())
+            got, wanted = shown(place.got, words), shown(snapshot(place.wanted), words)
+        return Difference(place.where, self.kind, got, wanted, self._detail(words))
 
-    def _detail(self) -> Detail | None:
+    def _detail(self, words: Language) -> Detail | None:
         got, unlike = self.place.got, self.unlike
         if self.kind is Differs.COUNT and got:
-            return Detail(got=in_words(got))
+            return Detail(got=shown(got, words))
         if self.key:
             return Detail(got=self.key)
         if unlike is None or not isinstance(got, TensorRecord):
@@ -194,8 +199,8 @@ class Parting:
         return Detail(_digits(unlike.got), _digits(unlike.wanted), unlike.index, unlike.count, elements)
 
 
-def first_difference(got: Evidence, wanted: object, where: str = _TOP) -> Difference | None:
-    """The first difference between ``got`` (a snapshot) and ``wanted``, or None if there is none.
+def first_difference(got: Evidence, wanted: object, words: Language, where: str = _TOP) -> Difference | None:
+    """The first difference between ``got`` (a snapshot) and ``wanted``, told in a language; None if there is none.
 
     ``wanted`` is what a truth returns: arrays, numbers, text, None, nested in lists, tuples and
     dicts, with :class:`AnyOf`, :class:`Close` and :class:`Matches` if one value is too narrow.
@@ -203,7 +208,7 @@ def first_difference(got: Evidence, wanted: object, where: str = _TOP) -> Differ
     if they hold integers or bools. Raises TypeError for a wanted value that no answer can equal.
     """
     found = parting(Place(where, got, wanted))
-    return None if found is None else found.told()
+    return None if found is None else found.told(words)
 
 
 def is_same(got: Evidence, wanted: object, where: str = _TOP) -> bool:
@@ -243,7 +248,7 @@ def _asked(place: Place, wanted: Matches) -> Parting | None:
     except Exception as error:  # a test that expects a list may be handed None: that is a wrong answer, no accident
         if isinstance(error, MemoryError) or "allocate memory" in str(error):
             raise MemoryError(place.where) from None  # the judge has to tell it: nothing is known of the answer
-        wrong = sort_and_value(place.got)
+        return Parting(place, Differs.ASKED)
     return None if wrong is None else Parting(place, Differs.ASKED, (wrong, wanted.says))
 
 
@@ -322,7 +327,7 @@ def _in_parts(place: Place, wanted: Parts) -> Parting | None:
 def _leaf(place: Place, wanted: Evidence) -> Parting | None:
     got, tolerance = place.got, place.tolerance
     if isinstance(wanted, Unreadable):
-        said = f"{place.where} should be {sort_of(wanted)}, which no answer can equal: use plain data, or Matches"
+        said = f"{place.where} should be {in_words(wanted)}, which no answer can equal: use plain data, or Matches"
         raise TypeError(said)
     if isinstance(wanted, Parts):
         return _in_parts(place, wanted)

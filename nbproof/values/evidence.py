@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias, cast
 
-from nbproof.values.leaf import Leaf, leaf_types
+from nbproof.values.leaf import Leaf, known_leaves
 
 __all__ = [
     "MAX_BYTES",
@@ -105,7 +105,7 @@ class Snapshot:
     def __init__(self) -> None:
         self.items = 0
         self.bytes = 0
-        self.leaves = leaf_types()
+        self.leaves = known_leaves()
 
     def take(self, value: Any, depth: int = 0) -> Evidence:
         self.items += 1
@@ -171,7 +171,7 @@ class Snapshot:
 
 def _of_another_sort(value: object) -> Unreadable:
     name = str(type(value).__name__)[:80]
-    models = (model for leaf in leaf_types() for model in leaf.models)
+    models = (model for leaf in known_leaves() for model in leaf.models)
     if callable(value) and not isinstance(value, (type, *models)):
         return Unreadable("function", str(getattr(value, "__name__", name))[:80])
     return Unreadable("object", name)
@@ -180,8 +180,8 @@ def _of_another_sort(value: object) -> Unreadable:
 def snapshot(value: object) -> Evidence:
     """Copy ``value`` into plain data now; later changes of it do not show.
 
-    Tuples become lists, mappings become dicts with text keys (:func:`key_text`), arrays (of the course's leaf
-    types) become bytes. Anything else, and anything beyond the budgets above, becomes :class:`Unreadable`,
+    Tuples become lists, mappings become dicts with text keys (:func:`key_text`), arrays (of the leaf types
+    that are known) become bytes. Anything else, and anything beyond the budgets above, becomes :class:`Unreadable`,
     which equals nothing that a check could want.
     """
     return Snapshot().take(value)

@@ -13,7 +13,7 @@ from nbproof.checks import visible
 from nbproof.checks.check import check, collecting
 from nbproof.checks.check_cells import probe_part
 from nbproof.checks.visible import whole
-from nbproof.course_file import CourseFile
+from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.handed_out import HIDDEN, digest_of_visible
 from tests import SLUGS, some_by_day, the_lesson
@@ -49,7 +49,7 @@ def knots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.write_text(text)
     (tmp_path / "knots").mkdir()
     for module in (visible, handed_out):
-        monkeypatch.setattr(module, "the_course", lambda: CourseFile("knots", tmp_path / "knots", ""))
+        monkeypatch.setattr(module, "the_course", lambda: Course("knots", tmp_path / "knots", ""))
     return tmp_path / "lessons" / "01" / "doubled" / "checks.py"
 
 

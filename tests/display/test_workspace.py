@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from nbproof.cli.main import main
-from nbproof.course_file import CourseFile
+from nbproof.course_file import Course
 from nbproof.display import lab
 from nbproof.display.lab import open_lab, prepare_workspace, released_lessons, start_server
 from nbproof.display.outline import OutlinedLesson, fingerprint, outline
@@ -104,10 +104,10 @@ def test_it_says_what_the_released_notebook_holds(lesson: OutlinedLesson) -> Non
 
 def test_without_the_file_there_is_no_outline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("nbproof.display.outline.the_course", lambda: CourseFile("course", tmp_path / "course", ""))
+    monkeypatch.setattr("nbproof.display.outline.the_course", lambda: Course("course", tmp_path / "course", ""))
     assert outline() == ()
     (tmp_path / "later" / "handed_out").mkdir(parents=True)
-    monkeypatch.setattr("nbproof.display.outline.the_course", lambda: CourseFile("course", tmp_path / "later", ""))
+    monkeypatch.setattr("nbproof.display.outline.the_course", lambda: Course("course", tmp_path / "later", ""))
     written = '{"01": {"title": "t", "exercises": [{"of": "another version"}]}}'
     (tmp_path / "later" / "handed_out" / "outline.json").write_text(written)
     assert outline() == ()

@@ -16,7 +16,7 @@ from unittest.mock import Mock
 import pytest
 
 from nbproof.cli.main import main
-from nbproof.course_file import CourseFile, the_course
+from nbproof.course_file import Course, the_course
 from nbproof.gradebook.writer import Penalties
 from nbproof.run import digests
 from nbproof.run.hand_ins import LessonBook
@@ -163,7 +163,7 @@ def test_what_regrades_a_class_follows_from_what_was_edited(
     for folder in (tool, the_course().folder, the_course().texts):
         shutil.copytree(folder, tmp_path / folder.name, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(digests, "__file__", str(tmp_path / "nbproof" / "run" / "environment.py"))
-    monkeypatch.setattr(digests, "the_course", lambda: CourseFile("course", tmp_path / "course", ""))
+    monkeypatch.setattr(digests, "the_course", lambda: Course("course", tmp_path / "course", ""))
 
     before = digests.grader_digest_of.__wrapped__("")
     with (tmp_path / edited).open("r+") as file:  # it is there

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.cli.main import main
-from nbproof.course_file import CourseFile
+from nbproof.course_file import Course
 from nbproof.sandbox import landlock, shown, syscalls
 from nbproof.sandbox.exceptions import NoIsolation
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered
@@ -248,7 +248,7 @@ def test_what_was_handed_out_of_a_course_is_not_shown(tmp_path: Path, monkeypatc
     """In a clone it lies in lessons/, which nothing shows; an installed package has it among its modules."""
     (tmp_path / "knots" / "handed_out").mkdir(parents=True)
     (tmp_path / "knots" / "data.py").touch()
-    monkeypatch.setattr(shown, "the_course", lambda: CourseFile("knots", tmp_path / "knots", ""))
+    monkeypatch.setattr(shown, "the_course", lambda: Course("knots", tmp_path / "knots", ""))
     monkeypatch.setattr(shown, "visible_folders", lambda: [str(tmp_path / "knots")])
     assert shown.shown().whole == (str(tmp_path / "knots" / "data.py"),)
 
