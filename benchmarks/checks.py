@@ -22,10 +22,12 @@ from course.pictures.difference import difference_html
 from nbproof.authoring.lesson import Exercise, Lesson, find_lessons, read_lesson
 from nbproof.cells import CellKind, visible_and_hidden
 from nbproof.checks import check as checking
+from nbproof.course_file import read_course
 from nbproof.display.panel import html_of
 from nbproof.values.results import Finding
 
 ROOT = Path(__file__).parent.parent
+COURSE = read_course(ROOT / "course")
 LIMIT = 0.1
 """Seconds."""
 
@@ -82,7 +84,7 @@ def _quickest(test: str, space: dict[str, object]) -> float:
 def _show(findings: list[Finding]) -> None:
     wrong = next((one for one in findings if not one.passed), None)
     picture = difference_html(*wrong.compared) if wrong is not None and wrong.compared is not None else ""
-    html_of("exercise", findings, ask=True, picture=picture)
+    html_of(COURSE, "exercise", findings, ask=True, picture=picture)
 
 
 def main() -> int:
@@ -93,7 +95,7 @@ def main() -> int:
     say = Console(highlight=False).print
     found: list[tuple[float, str]] = []
     for folder in find_lessons(ROOT):
-        lesson = read_lesson(folder)
+        lesson = read_lesson(COURSE, folder)
         for exercise in lesson.exercises:
             found += [(seconds, f"{exercise.id}/{name}") for name, seconds in overheads(lesson, exercise, mutants)]
     found.sort(reverse=True)

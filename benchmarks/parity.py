@@ -25,8 +25,10 @@ from rich.console import Console
 from benchmarks.bench import STOCK, forget, run
 from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
+from nbproof.course_file import read_course
 
 ROOT = Path(__file__).parent.parent
+COURSE = read_course(ROOT / "course")
 
 _READ = """
 import json
@@ -71,7 +73,7 @@ def cell_scores(folder: Path) -> dict[str, float]:
 
 def compare(slug: str, honest: bool = False) -> tuple[int, int, dict[str, tuple[float, float]]]:
     """Submissions, test cells, and those where stock and engine differ."""
-    lesson = read_lesson(ROOT / "lessons" / slug)
+    lesson = read_lesson(COURSE, ROOT / "lessons" / slug)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         count = make_course(folder, lesson, honest)

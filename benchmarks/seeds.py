@@ -32,6 +32,7 @@ from nbproof.authoring.lesson import Candidate, Exercise, Lesson, find_lessons, 
 from nbproof.cells import CellKind
 from nbproof.checks import check as checking
 from nbproof.checks.check import Check
+from nbproof.course_file import read_course
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark
@@ -43,6 +44,7 @@ from nbproof.values.words import ENGLISH
 
 Asked = tuple[str, type[Check]]
 ROOT = Path(__file__).parent.parent
+COURSE = read_course(ROOT / "course")
 
 
 def failures(lesson: Lesson, exercise: Exercise, answer: str, seeds: Iterable[int]) -> list[tuple[int, str]]:
@@ -68,10 +70,10 @@ def failures(lesson: Lesson, exercise: Exercise, answer: str, seeds: Iterable[in
 
 def failures_in_engine(lesson: Lesson, number: int, seeds: Iterable[int]) -> Iterator[tuple[str, int, str]]:
     """(exercise/answer, seed, what was wrong), for the ``number``-th right answer of every exercise in one submission."""
-    blueprint = read_blueprint(ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
+    blueprint = read_blueprint(COURSE, ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
     held = {one.id: right for one in lesson.exercises for right in _right(one)[number : number + 1]}
     answers = {**blueprint.stubs, **{name: one.source for name, one in held.items()}}
-    with Engine() as engine:
+    with Engine(COURSE) as engine:
         for seed in seeds:
             verdict = mark(engine, blueprint, Judge(blueprint, seed, engine.judge), Answers(answers), "somebody", {})
             for found in verdict.exercises:
@@ -156,7 +158,7 @@ def main() -> int:
         bad[name] += 1
         say(f"{name} fails on seed {seed}: {wrong[:300]}", markup=False)
 
-    lessons = [read_lesson(folder) for folder in find_lessons(ROOT, asked.lessons)]
+    lessons = [read_lesson(COURSE, folder) for folder in find_lessons(ROOT, asked.lessons)]
     if asked.wrong:
         return _try_wrong(lessons, seeds)
     rights = [

@@ -22,14 +22,13 @@ import pytest
 from nbproof.authoring.hinting import check_hints, refuse_bad_hints
 from nbproof.authoring.lesson import read_lesson
 from nbproof.authoring.statements import amiss, over_budget, unbroken
-from nbproof.cli.main import main
 from nbproof.command import this_python
 from nbproof.display.help import read_hints
 from nbproof.errors import CourseError
 from nbproof.run.journal import only_run
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import RIGHT
-from tests import some_by_day, typed
+from tests import COURSE, main, some_by_day, typed
 from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 
 ROOT = Path(__file__).parent.parent
@@ -167,9 +166,9 @@ def _replace(path: Path, before: str, after: str) -> None:
 def _looked_at(lesson: Path) -> Iterator[CourseError]:
     """What stops a build of it, and what a check finds that runs nothing."""
     try:
-        read = read_lesson(lesson)
+        read = read_lesson(COURSE, lesson)
         yield from amiss(read)
-        refuse_bad_hints(lesson.parent)
+        refuse_bad_hints(COURSE, lesson.parent)
         yield from check_hints(read)
         for exercise in read.exercises:
             yield from unbroken(read, exercise)

@@ -22,7 +22,7 @@ import pytest
 
 from nbproof.authoring.bundle import bundle, write_wheels
 from nbproof.command import with_extra
-from tests import ROOT
+from tests import COURSE, ROOT
 
 pytestmark = pytest.mark.slow
 DOUBLE = "def func(grad):\n    return grad * 2"
@@ -33,7 +33,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The two wheels, and the zip for graders, by the first word of their names."""
     return {
         re.split(r"[-_]", path.name)[0] + path.suffix: path
-        for path in write_wheels(ROOT, tmp_path_factory.mktemp("dist"))
+        for path in write_wheels(COURSE, ROOT, tmp_path_factory.mktemp("dist"))
     }
 
 
@@ -117,7 +117,7 @@ def test_nbgraders_own_first_course_is_graded_by_two_commands(made: dict[str, Pa
 
 
 def test_a_class_s_one_wheel_runs_a_check_and_holds_nothing_that_learners_must_not_see(tmp_path: Path) -> None:
-    with zipfile.ZipFile(bundle(ROOT, ["02_tensor_hooks"], tmp_path / "class.zip").path) as archive:
+    with zipfile.ZipFile(bundle(COURSE, ROOT, ["02_tensor_hooks"], tmp_path / "class.zip").path) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".whl"))
         path = tmp_path / Path(name).name
         path.write_bytes(archive.read(name))

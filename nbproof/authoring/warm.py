@@ -25,7 +25,8 @@ with contextlib.suppress(ImportError):
     import matplotlib
 
     matplotlib.use("agg")
-leaf.warm_up(read_course(Path(os.environ[WARM_FOR])))
+if _folder := os.environ.get(WARM_FOR):
+    leaf.warm_up(read_course(Path(_folder)))
 
 _config = Config()
 # A history needs a thread and a file; threads do not survive a fork, and nobody wants the file.

@@ -14,6 +14,7 @@ from nbproof.authoring.checkup import check_up
 from nbproof.authoring.lesson import read_lesson
 from nbproof.course_file import find_course, use_course
 from nbproof.errors import LessonError, UsageError
+from tests import COURSE
 
 SQUARES = """\
 def squares(n):
@@ -82,7 +83,7 @@ def test_a_notebook_becomes_a_lesson_with_its_asserts(course: Path) -> None:
     told = "\n".join(made.remarks)
     for said in ("more has no points", "cell-0ab1 has no tests of its own", "picture: lessons have no", "pasted"):
         assert said in told
-    lesson = read_lesson(course / "lessons" / made.slug)
+    lesson = read_lesson(COURSE, course / "lessons" / made.slug)
     first, second = lesson.exercises
     assert [cell.grade_id for cell in first.tests] == ["test_squares", "test_squares_part_2"] and first.points == 2
     assert first.plain == {"test_squares", "test_squares_part_2"} and not first.mutants and not first.accepted
@@ -129,10 +130,10 @@ def test_the_contract_holds_it_and_names_a_mutant_that_its_asserts_let_through(c
     find_course(course)
     folder = course / "lessons" / made.slug
     (folder / "squares" / "wrong.py").write_text(MUTANTS)
-    build(course, say=lambda line: None)
+    build(COURSE, course, say=lambda line: None)
     assert (course / "release" / made.slug / "beside.py").exists()
-    assert build(course, say=lambda line: None) == []
-    found = check_up(course, [], lambda *step: None)
+    assert build(COURSE, course, say=lambda line: None) == []
+    found = check_up(COURSE, course, [], lambda *step: None)
     assert [one.fact for one in found.violations] == [
         "squares: the mutant no_error survives: forgets the error",
         "part_a_2_points: 0 mutants, at least 2 are needed",
@@ -141,7 +142,7 @@ def test_the_contract_holds_it_and_names_a_mutant_that_its_asserts_let_through(c
     (folder / "squares" / "checks.py").write_text(CHECKS)
     lesson = folder / "lesson.py"
     lesson.write_text(lesson.read_text().replace(ASSERTS, 'from nbproof import check\ncheck("squares")'))
-    again = check_up(course, [], lambda *step: None).violations
+    again = check_up(COURSE, course, [], lambda *step: None).violations
     assert [one.place for one in again if "NameError: name 'prod'" in one.fact]
 
 

@@ -12,6 +12,7 @@ from nbproof.authoring.lesson import Candidate, Cell, Exercise, Lesson
 from nbproof.cells import CellKind
 from nbproof.display.help import Hint, read_hints
 from nbproof.errors import LessonError
+from tests import COURSE
 from tests.authoring.tiny import Sketch, write_lesson
 
 STEPS = 'question = "q?"\nidea = "i."\nread = "r"\n'
@@ -51,7 +52,7 @@ def test_an_incomplete_or_repeated_hint_is_refused_with_its_file(text: str, fact
     path = root / "lessons" / "00_tiny" / "hints.toml"
     path.write_text(text)
     with pytest.raises(LessonError) as caught:
-        build(root, say=lambda line: None)
+        build(COURSE, root, say=lambda line: None)
     assert caught.value.fact.startswith(fact)
     assert caught.value.place.startswith(str(path))
     assert caught.value.next_command
@@ -63,11 +64,11 @@ def test_a_hint_that_nothing_names_is_named_until_it_is_deleted(root: Path, monk
     (root / ".venv").mkdir()
     (root / ".venv" / "library.py").write_text("mine")
     monkeypatch.setattr("nbproof.course_file.used", [str(root)])
-    unused = [*unused_hints(root / "lessons")]
+    unused = [*unused_hints(COURSE, root / "lessons")]
     assert [one.fact for one in unused] == ["nothing names the hint 'mine', so nobody sees it"]
     assert unused[0].place == f"{path}:6" and unused[0].next_command.startswith("delete it")
     path.write_text(path.read_text().replace(hint("mine"), ""))
-    assert not [*unused_hints(root / "lessons")]
+    assert not [*unused_hints(COURSE, root / "lessons")]
 
 
 ANSWER = """def clip(grad):
@@ -85,7 +86,7 @@ def lesson_with() -> Lesson:
     answer = Cell(CellKind.ANSWER, ANSWER, "place", "clip")
     accepted = Candidate("other", "accepted", ACCEPTED)
     exercise = Exercise("clip", "07_seven", answer, (), (accepted,), ())
-    return Lesson("07_seven", Path("lesson.py"), (prose, answer), (exercise,))
+    return Lesson(COURSE, "07_seven", Path("lesson.py"), (prose, answer), (exercise,))
 
 
 def hint_with(idea: str, read: str = "The statement") -> Hint:

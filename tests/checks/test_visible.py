@@ -7,16 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from nbproof import handed_out
+from nbproof import course_file, course_here
 from nbproof.authoring.build import in_the_notebook
-from nbproof.checks import visible
 from nbproof.checks.check import check, collecting
 from nbproof.checks.check_cells import probe_part
 from nbproof.checks.visible import whole
-from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.handed_out import HIDDEN, digest_of_visible
-from tests import SLUGS, some_by_day, the_lesson
+from tests import COURSE, SLUGS, some_by_day, the_lesson
 
 DOUBLED = """\
 from nbproof.checks.check import Check, check
@@ -48,15 +46,15 @@ def knots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(parents=True)
         path.write_text(text)
     (tmp_path / "knots").mkdir()
-    for module in (visible, handed_out):
-        monkeypatch.setattr(module, "the_course", lambda: Course("knots", tmp_path / "knots", ""))
+    (tmp_path / "knots" / "__init__.py").touch()
+    monkeypatch.setattr(course_file, "used", [str(tmp_path / "knots")])
     return tmp_path / "lessons" / "01" / "doubled" / "checks.py"
 
 
 def test_it_finds_them_and_leaves_the_learner_s_names_alone() -> None:
     for answer, passed in ((4, True), (3, False)):
         variables = {"answer": answer, "helper": "mine"}
-        with collecting(namespace=variables) as found:
+        with collecting(course_here(), namespace=variables) as found:
             check("doubled")
         assert [(one.check, one.passed) for one in found] == [("Doubled", passed)]
         assert variables == {"answer": answer, "helper": "mine"}
@@ -64,9 +62,9 @@ def test_it_finds_them_and_leaves_the_learner_s_names_alone() -> None:
 
 def test_a_grader_has_the_whole_text_in_their_place() -> None:
     hidden = '\n\n### BEGIN HIDDEN TESTS\ncheck("doubled", Other)\n### END HIDDEN TESTS'
-    assert whole(CELL + hidden) == "# Run this cell to check your answer.\n" + DOUBLED.strip() + hidden
-    assert whole(CELL.replace("from knots", "from course")) == CELL.replace("from knots", "from course")
-    assert whole(DOUBLED) == DOUBLED, "notebooks that were handed out earlier hold their checks"
+    assert whole(course_here(), CELL + hidden) == "# Run this cell to check your answer.\n" + DOUBLED.strip() + hidden
+    assert whole(course_here(), CELL.replace("from knots", "from course")) == CELL.replace("from knots", "from course")
+    assert whole(course_here(), DOUBLED) == DOUBLED, "notebooks that were handed out earlier hold their checks"
 
 
 @pytest.mark.parametrize("name", ["other", "split", "split/second"])
@@ -77,18 +75,23 @@ def test_a_notebook_of_another_version_is_told_so(name: str, knots: Path) -> Non
     other = knots.parent.parent / exercise / "checks.py"
     other.parent.mkdir(exist_ok=True)
     other.write_text(f"# %% {part}\n{DOUBLED}" if part else DOUBLED)
-    with collecting(namespace={"answer": 4}) as found:
+    with collecting(course_here(), namespace={"answer": 4}) as found:
         check(exercise, part=part)
     assert [one.passed for one in found] == [True]
 
 
 def test_what_regrades_is_the_lesson_whose_checks_changed(knots: Path) -> None:
-    before = {name: digest_of_visible(name) for name in ("01", "02")}
+    before = {name: digest_of_visible(course_here().texts, name) for name in ("01", "02")}
     shown, _, hidden = knots.read_text().partition(HIDDEN)
     knots.write_text(f"{shown}{HIDDEN}\npass")
-    assert digest_of_visible("01") == before["01"], "what is hidden stands in the notebook, whose bytes count"
+    assert digest_of_visible(course_here().texts, "01") == before["01"], (
+        "what is hidden stands in the notebook, whose bytes count"
+    )
     knots.write_text(f"# A remark.\n{shown}{HIDDEN}{hidden}")
-    assert digest_of_visible("01") != before["01"] and digest_of_visible("02") == before["02"]
+    assert (
+        digest_of_visible(course_here().texts, "01") != before["01"]
+        and digest_of_visible(course_here().texts, "02") == before["02"]
+    )
 
 
 @pytest.mark.parametrize("slug", some_by_day(SLUGS, 3))
@@ -97,7 +100,7 @@ def test_a_grader_s_text_is_what_the_author_wrote(slug: str, monkeypatch: pytest
     monkeypatch.undo()
     for cell in the_lesson(slug).cells:
         if cell.kind == "test":
-            found = whole(in_the_notebook(cell))
+            found = whole(COURSE, in_the_notebook(cell))
             assert ast.dump(ast.parse(found)) == ast.dump(ast.parse(cell.source)), cell.grade_id
             part = probe_part(found)
             exec(compile(part.source, cell.grade_id, "exec"), {"__name__": "probe"})

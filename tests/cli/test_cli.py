@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from nbproof import command
-from nbproof.cli.main import main
 from nbproof.command import course_command, course_in
-from tests import ROOT, some_by_day
+from tests import ROOT, main, some_by_day
 
 
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,7 +70,6 @@ class Refused:
             import os
             os._exit(77)
 sys.meta_path.insert(0, Refused())
-from nbproof.cli.main import main
 main(["grade", "--course", {str(ROOT)!r}])
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)

@@ -22,6 +22,8 @@ from nbproof.report.records import read_class
 from nbproof.report.statistics import fault_rows
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
+from nbproof.values.words import ENGLISH
+from tests import COURSE
 from tests.report.made import class_of
 
 _PROSE = "## {name}: a long text about this exercise, longer than anything that two lessons share by chance, and more"
@@ -280,7 +282,7 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(room: Rehear
 
 
 def _uncertain(course: Path) -> list[str]:
-    return [one["exercise"] for one in fault_rows(read_class(course, [LESSON])) if one["kind"] == "uncertain"]
+    return [one["exercise"] for one in fault_rows(read_class(COURSE, course, [LESSON])) if one["kind"] == "uncertain"]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -292,8 +294,8 @@ def test_nothing_but_answers_is_taken(small_lesson: Path, hand_in: Callable[...,
             cell["source"] = "assert True"
             cell["metadata"]["nbgrader"]["points"] = 1000
     source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"
-    blueprint = read_blueprint(source, course_config(small_lesson))
-    rebuilt = found_in(blueprint.handout, json.dumps(notebook).encode())
+    blueprint = read_blueprint(COURSE, source, course_config(small_lesson))
+    rebuilt = found_in(blueprint.handout, json.dumps(notebook).encode(), ENGLISH)
     text = json.dumps(fill_in(blueprint, rebuilt))
     assert rebuilt.answers == RIGHT
     assert not [word for word in ("skip-execution", "assert True", "1000", "HIDDEN") if word in text]

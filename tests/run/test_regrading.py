@@ -15,8 +15,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from nbproof.cli.main import main
-from nbproof.course_file import Course, the_course
+from nbproof.course_file import Course
 from nbproof.gradebook.writer import Penalties
 from nbproof.run import digests
 from nbproof.run.hand_ins import LessonBook
@@ -24,6 +23,7 @@ from nbproof.run.pool import PoolMaker
 from nbproof.sandbox.worker_handle import Worker
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, POINTS, RIGHT
+from tests import COURSE, main
 from tests.run.test_any_course import Cells, hand_in, written
 from tests.warm import note_references
 
@@ -126,8 +126,8 @@ def test_the_stubs_of_an_older_version_are_nobodys_answers(room: Rehearsal) -> N
 
 def test_without_a_release_it_is_known_what_learners_get(room: Rehearsal) -> None:
     assert not (room.root / "release").exists()
-    assert LessonBook(room.root).guess(room.hand_in("ada", {})).untouched
-    assert not LessonBook(room.root).guess(room.hand_in("ada", RIGHT)).untouched
+    assert LessonBook(COURSE, room.root).guess(room.hand_in("ada", {})).untouched
+    assert not LessonBook(COURSE, room.root).guess(room.hand_in("ada", RIGHT)).untouched
 
 
 def test_changed_checking_code_and_limits_concern_everything(room: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +160,7 @@ def test_what_regrades_a_class_follows_from_what_was_edited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str, graded: bool
 ) -> None:
     tool = Path(digests.__file__).resolve().parent.parent
-    for folder in (tool, the_course().folder, the_course().texts):
+    for folder in (tool, COURSE.folder, COURSE.texts):
         shutil.copytree(folder, tmp_path / folder.name, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(digests, "__file__", str(tmp_path / "nbproof" / "run" / "environment.py"))
     monkeypatch.setattr(digests, "the_course", lambda: Course("course", tmp_path / "course", ""))

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.cli.main import main
 from nbproof.course_file import Course
 from nbproof.sandbox import landlock, shown, syscalls
 from nbproof.sandbox.exceptions import NoIsolation
@@ -25,7 +24,7 @@ from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered
 from nbproof.sandbox.launch import refuse_if_exposed
 from nbproof.sandbox.namespaces import probe_isolation
 from nbproof.sandbox.shown import visible_folders
-from tests import some_by_day
+from tests import COURSE, main, some_by_day
 from tests.attacks.assault import listeners
 from tests.sandbox import isolation_rows
 
@@ -264,7 +263,7 @@ def test_a_course_that_would_be_shown_is_refused(tmp_path: Path, monkeypatch: py
     )
     monkeypatch.setattr(shown.tempfile, "gettempdir", lambda: "/nowhere")
     monkeypatch.setattr(sys, "path", [str(course / "library"), *sys.path])
-    refuse_if_exposed(course)
+    refuse_if_exposed(COURSE, course)
     monkeypatch.setattr(sys, "path", [str(course / part), *sys.path])
     with pytest.raises(NoIsolation):
-        refuse_if_exposed(course)
+        refuse_if_exposed(COURSE, course)
