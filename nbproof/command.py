@@ -125,7 +125,7 @@ def course_command(words: str = "", course: Path | None = None) -> str:
 
 
 def this_program(module: str = "") -> str:
-    """As the user has called it: ``nbproof``, or ``python -m course``. ``module``: of ``-m``, if not that of :func:`called_for`."""
+    """As the user has called it: ``nbproof``, or ``python -m course``. ``module``: of ``-m``, if not that of the course."""
     run = getattr(sys.modules["__main__"], "run", None)
     # The scripts that pip writes import it from a package; with -m it is of the main module itself.
     if not getattr(run, "__module__", "__main__").endswith(".__main__"):

@@ -33,7 +33,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
-from unittest import mock
 
 from nbproof import check, names_of
 from nbproof.checks.case import Case
@@ -182,7 +181,7 @@ def collecting(course: Course, seed: int = 0, namespace: dict[str, Any] | None =
     ``namespace`` holds the learner's variables, if the test cell runs in another one.
     """
     findings: list[Finding] = []
-    with mock.patch.multiple(SESSION, course=course, collected=findings, seed=seed, variables=namespace):
+    with SESSION.changed(course=course, collected=findings, seed=seed, variables=namespace):
         yield findings
 
 
@@ -190,7 +189,7 @@ def collecting(course: Course, seed: int = 0, namespace: dict[str, Any] | None =
 def listing() -> Iterator[list[tuple[str, type[Check]]]]:
     """Within this block ``check`` runs nothing: it lists the (exercise, class) pairs it was called with."""
     tasks: list[tuple[str, type[Check]]] = []
-    with mock.patch.object(SESSION, "listed", tasks):
+    with SESSION.changed(calls=tasks):
         yield tasks
 
 
@@ -201,9 +200,9 @@ def seeds_of(task: type[Check], base: int) -> list[int]:
 
 def is_listed(exercise: str, tasks: Sequence[type[Check]]) -> bool:
     """Whether somebody lists what ``check`` is called with: then these checks are noted, and nothing has to run."""
-    if SESSION.listed is None or not tasks:
+    if SESSION.calls is None or not tasks:
         return False
-    SESSION.listed.extend((exercise, task) for task in tasks)
+    SESSION.calls.extend((exercise, task) for task in tasks)
     return True
 
 
@@ -231,7 +230,7 @@ def check_in(course: Course, variables: dict[str, Any], exercise: str, *tasks: t
 
 def run_test_cell(source: str) -> None:
     """Run a test cell of the notebook that is open in a namespace of its own: none of its names is the learner's."""
-    with mock.patch.object(SESSION, "variables", sys.modules["IPython"].get_ipython().user_ns):
+    with SESSION.changed(variables=sys.modules["IPython"].get_ipython().user_ns):
         run_apart(source, "the check")
 
 
@@ -264,9 +263,9 @@ def _tell(course: Course, exercise: str, handed: tuple[str, ...], findings: Sequ
 
 def _tell_a_person(course: Course, exercise: str, handed: tuple[str, ...], findings: Sequence[Finding]) -> None:
     """Show a panel in a notebook, and note what `hint()` and `progress()` go by."""
+    from nbproof.display.diary import DiaryError, note
     from nbproof.display.outline import exercise_named, fingerprint
     from nbproof.display.panel import say_untouched, show_findings
-    from nbproof.display.progress import DiaryError, note
     from nbproof.front_end import ran_before
 
     known = exercise_named(course, exercise)

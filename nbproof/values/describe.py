@@ -1,11 +1,12 @@
-"""What a difference shows of a value, short and readable: as Python or its library prints it, or what sort of thing it is.
+"""Makes short, readable texts of values: as Python or their library prints them, or what sort of thing they are.
 
-That has to be made where the value is at hand, and it is told in the language of a course.
+That has to be done where the value is at hand. The words are those of a language.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nbproof.values.evidence import Evidence, Parts, TensorRecord, Unreadable
@@ -15,19 +16,26 @@ if TYPE_CHECKING:
 
 __all__ = ["in_words", "shown", "sort_and_value", "sort_of"]
 
-_SHOWN_WHOLE, _SHOWN_FIRST = 64, 6
-"""Elements: up to how many an array is shown as its library prints it, and how many are shown of a larger one."""
+_SHOWN_WHOLE = 64
+"""Elements of the largest array that is shown as its library prints it."""
+_SHOWN_FIRST = 6
+"""Elements that are shown of a larger one, and items of a list or dict."""
+_LONGEST_ITEM = 60
+"""Characters of one of them."""
 
 
 def in_words(value: Evidence, limit: int = 160) -> str:
-    """A short, readable form of plain data, for a sentence that an author writes: ``tensor([5., 6.])``."""
+    """A short, readable text of plain data, such as ``tensor([5., 6.])``, for a sentence that an author writes.
+
+    ``limit``: its characters at most.
+    """
     from nbproof.values.words import ENGLISH
 
     return shown(value, ENGLISH, limit)
 
 
 def shown(value: Evidence, words: Language, limit: int = 160) -> str:
-    """The same in the language of a course."""
+    """The same text in a language."""
     text = _whole(value, words)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
@@ -45,16 +53,23 @@ def _whole(value: Evidence, words: Language) -> str:
     if isinstance(value, (Unreadable, Parts)):
         return sort_of(value, words)
     if isinstance(value, list):
-        items = ", ".join(shown(item, words, 60) for item in value[:6])
-        return f"[{items}{', ...' if len(value) > 6 else ''}]"
+        items = [shown(item, words, _LONGEST_ITEM) for item in value[:_SHOWN_FIRST]]
+        return f"[{_joined(items, len(value))}]"
     if isinstance(value, dict):
-        items = ", ".join(f"{key!r}: {shown(item, words, 60)}" for key, item in list(value.items())[:6])
-        return f"{{{items}{', ...' if len(value) > 6 else ''}}}"
+        pairs = list(value.items())[:_SHOWN_FIRST]
+        items = [f"{key!r}: {shown(item, words, _LONGEST_ITEM)}" for key, item in pairs]
+        return f"{{{_joined(items, len(value))}}}"
     return repr(value)
 
 
+def _joined(shown: Sequence[str], count: int) -> str:
+    """The items that are shown, of ``count`` items."""
+    rest = ", ..." if count > len(shown) else ""
+    return ", ".join(shown) + rest
+
+
 def sort_of(value: Evidence, words: Language) -> str:
-    """What sort of thing a value is."""
+    """The sort of thing that a value is, such as ``a list of 3 items``."""
     if isinstance(value, Parts):
         return value.noun
     if isinstance(value, (list, dict)):
@@ -69,5 +84,6 @@ def sort_of(value: Evidence, words: Language) -> str:
 
 def sort_and_value(value: Evidence, words: Language) -> str:
     """The sort of a value, with the value if that is short."""
-    sort = sort_of(value, words)
-    return f"{sort}, {shown(value, words, 60)}" if isinstance(value, (str, bool, int, float)) else sort
+    if isinstance(value, (str, bool, int, float)):
+        return f"{sort_of(value, words)}, {shown(value, words, _LONGEST_ITEM)}"
+    return sort_of(value, words)

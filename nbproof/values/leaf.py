@@ -1,7 +1,7 @@
 """Leaf types: libraries that bring values of their own, besides Python's. ``course.toml`` names those of a course.
 
-This is all that the tool knows of such a library. One module in :mod:`nbproof.values.leaves`, or a package next door
-(:data:`nbproof.doors.LEAVES`), says it of each; nothing else here imports the library, and that module is imported only in a
+A :class:`Leaf` holds all that the tool knows of such a library. One module in :mod:`nbproof.values.leaves`, or a package next
+door (:data:`nbproof.doors.LEAVES`), makes it; nothing else here imports the library, and that module is imported only in a
 course that names it. A process that will run a learner's code imports it before that code begins: :func:`warm_up`.
 """
 
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _TAKEN = "dlpu"
-"""Marks of what is no leaf type's on the wire (nbproof/sandbox/evidence_wire.py)."""
+"""Marks on the wire that no leaf type may have (nbproof/sandbox/evidence_wire.py)."""
 
 ITEM_SIZES: Mapping[str, int] = {
     "float16": 2,
@@ -66,9 +66,9 @@ class Unlike:
     index: tuple[int, ...]
     got: Any
     wanted: Any
-    """Both as numbers of Python's own."""
+    """Both elements, as numbers of Python's own."""
     count: int
-    """Of elements that differ; 0 if this one is nan or infinite, and should not be."""
+    """The number of elements that differ; 0 if this one is nan or infinite, and should not be."""
     near: bool
     """Whether the two are so near that a library prints them alike."""
 
@@ -79,27 +79,27 @@ class Leaf:
     __slots__ = ()
 
     name: ClassVar[str]
-    """In ``course.toml``; what the library is installed as, and the name of the module or entry point that holds this."""
+    """Its name in ``course.toml``. The library is installed by that name, and the module or entry point has it, too."""
     mark: ClassVar[str]
     """One character for records of it on the wire: no other leaf type of a course has it."""
     noun: ClassVar[str]
-    """What one of its values is called: ``a tensor``; another language (nbproof/values/words.py) has its own noun."""
+    """The noun for one of its values: ``a tensor``; another language (nbproof/values/words.py) has its own noun."""
     folder: ClassVar[str]
-    """Where the library's code lies: errors that come from there are not a learner's line."""
+    """The folder of the library's code: errors that come from there are not a learner's line."""
     kinds: ClassVar[tuple[type, ...]]
     """Classes of its values. A value of a subclass comes to :meth:`taken`, too."""
     models: ClassVar[tuple[type, ...]] = ()
-    """Classes of what learners build with it, such as ``torch.nn.Module``."""
+    """Classes of the objects that learners build with it, such as ``torch.nn.Module``."""
     item_sizes: ClassVar[Mapping[str, int]] = ITEM_SIZES
     """The dtypes that it can compare and print."""
     warm: ClassVar[tuple[str, ...]] = ()
     """Modules of it that import themselves when they are first needed: rather before a fork than in each."""
 
     def prepare(self) -> None:
-        """Called once, before a process forks: sets one thread, and looks up what the library keeps. Must not compute."""
+        """Prepare the library once, before a process forks: set one thread, and look up what it keeps. It must not compute."""
 
     def taken(self, value: Any, room: int) -> Evidence:
-        """A value as plain data: a record, a plain value, or Unreadable. What has more than ``room`` bytes is not copied."""
+        """A value as plain data: a record, a plain value, or Unreadable. A value of more than ``room`` bytes is not copied."""
         raise NotImplementedError
 
     def rebuilt(self, record: TensorRecord) -> Any:
@@ -109,15 +109,18 @@ class Leaf:
     def first_unlike(
         self, got: TensorRecord, wanted: TensorRecord, tolerance: tuple[float, float] | None
     ) -> Unlike | None:
-        """Where two records of one shape and dtype differ, by (rtol, atol), or exactly; None if nowhere. nan equals nothing."""
+        """Find where two records of one shape and dtype differ first; None if they do not. nan equals nothing.
+
+        ``tolerance``: (rtol, atol), or None to compare exactly.
+        """
         raise NotImplementedError
 
     def drawn(self, seed: int, shape: tuple[int, ...], positive: bool, dtype: Any = None) -> Any:
-        """Magnitudes from 0.5 to 2 (integers: 2 to 8), with either sign, unless ``positive``. Equal seeds draw equal values."""
+        """Draw magnitudes from 0.5 to 2 (integers: 2 to 8), with either sign, unless ``positive``: the same for one seed."""
         raise NotImplementedError
 
     def not_a_number(self) -> Any:
-        """What a poisoned variable holds."""
+        """The value that a poisoned variable holds."""
         raise NotImplementedError
 
     def seeded(self, seed: int) -> AbstractContextManager[None]:
@@ -154,7 +157,7 @@ class Leaves:
         raise UsageError(f"this course has no leaf type {name}", self.place, f'add it to leaves: ["{name}"]')
 
     def not_a_number(self) -> Any:
-        """What a poisoned variable holds: a NaN of the first of them."""
+        """The value that a poisoned variable holds: a NaN of the first of them, or else Python's own."""
         return next((leaf.not_a_number() for leaf in self.types), math.nan)
 
     @contextmanager
@@ -170,12 +173,14 @@ class Leaves:
 def leaves_of(course: Course) -> Leaves:
     """Its leaf types: the tool's own, or those of packages next door. Imports their libraries. Raises UsageError."""
     refuse_missing_leaves(course)
-    found = tuple(_leaf(library, _place(course)) for library in course.leaves)
+    found = tuple(_leaf(library, _toml_place(course)) for library in course.leaves)
     for leaf in found:
         rivals = [other.name for other in found if other.mark == leaf.mark]
         if len(rivals) > 1:
             fact = f"the leaf types {' and '.join(rivals)} have the same mark, {leaf.mark!r}"
-            raise UsageError(fact, _place(course), "use one of them in a course, or ask its author for another mark")
+            raise UsageError(
+                fact, _toml_place(course), "use one of them in a course, or ask its author for another mark"
+            )
     return Leaves(found, str(course.file))
 
 
@@ -213,19 +218,19 @@ def refuse_unknown_leaves(course: Course) -> None:
     found = LEAVES.installed() if others else {}
     for library in others:
         if library not in found:
-            raise LEAVES.unknown(library, _place(course), found)
+            raise LEAVES.unknown(library, _toml_place(course), found)
 
 
 def refuse_missing_leaves(course: Course) -> None:
-    """The same, and if a library of its leaf types is not installed."""
+    """Raise UsageError if nobody has a leaf type of this course, or if its library is not installed. Imports none of them."""
     refuse_unknown_leaves(course)
     for library in course.leaves:
         if importlib.util.find_spec(library) is None:
             fact = f"the leaf type {library} needs {library}, which is not installed"
-            raise UsageError(fact, _place(course), f"{this_python()} -m pip install {library}")
+            raise UsageError(fact, _toml_place(course), f"{this_python()} -m pip install {library}")
 
 
-def _place(course: Course) -> str:
+def _toml_place(course: Course) -> str:
     return f"{course.file}: leaves"
 
 

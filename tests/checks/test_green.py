@@ -18,7 +18,7 @@ from nbproof import course_file, course_here
 from nbproof.authoring.bundle import contents_of
 from nbproof.cells import name_of
 from nbproof.checks.check import check_in
-from nbproof.display.progress import entries, note
+from nbproof.display.diary import entries, note
 from nbproof.display.session import SESSION
 from nbproof.values.results import CheckFailed, Finding
 from tests import COURSE
