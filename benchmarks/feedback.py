@@ -67,7 +67,7 @@ def main() -> int:
             for name in ("source", "release", "lessons"):
                 shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
             shutil.copy(ROOT / "nbgrader_config.py", root)
-            course(["grade", "--course", str(root), "--no-feedback"])
+            course(["grade", "--course", str(root), "--no-feedback"], COURSE)
         pairs = chosen_submissions(root)
         sample = pairs[:: max(1, len(pairs) // arguments.sample)]
         theirs = _timed(lambda: _with_nbgrader(root, sample))

@@ -33,8 +33,8 @@ from nbproof.sandbox import evidence_wire, wire
 from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS
 from nbproof.sandbox.packed_place import pack
 from nbproof.terminal import progress
-from nbproof.values import leaf
 from nbproof.values.evidence import snapshot
+from nbproof.values.leaf import leaves_of, warm_up
 from nbproof.values.results import ProbeResult
 
 __all__ = ["Cost", "Target", "main", "targets", "tried"]
@@ -107,7 +107,7 @@ def _while_grading(target: Target, value: object) -> Callable[[], None]:
 
     def judged() -> None:
         try:
-            evidence = evidence_wire.opened(data)
+            evidence = evidence_wire.opened(data, leaves_of(COURSE))
         except wire.WireError:
             return
         pack(judge(target.task, target.case, ProbeResult(evidence)).compared)
@@ -158,7 +158,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     # One thread, as the judge has: several spin while they wait for each other, and their time would count as the answer's.
-    leaf.warm_up()
+    warm_up(COURSE)
     chosen = list(targets(frozenset(given.exercise)))
     if not chosen:
         print(f"error: no exercise is called {', '.join(given.exercise)}", file=sys.stderr)

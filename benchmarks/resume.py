@@ -113,7 +113,7 @@ def main() -> int:
         say.print(f"handing in: {number} submissions of {lesson}")
         make_class(disturbed, lesson, number, arguments.seed)
         shutil.copytree(disturbed, calm)
-        from nbproof.run.digests import grader_digest, grader_digest_of
+        from nbproof.run.digests import grader_digest
 
         code = grader_digest(COURSE)
         start = time.perf_counter()
@@ -128,7 +128,7 @@ def main() -> int:
         say.print(f"undisturbed: {time.perf_counter() - start:.0f} s")
         ours, theirs = scores(disturbed, lesson), scores(calm, lesson)
         told = [json.loads((folder / "grade.json").read_text()) for folder in (disturbed, calm)]
-        grader_digest_of.cache_clear()
+        grader_digest.cache_clear()
         if grader_digest(COURSE) != code:
             say.print("the course's checking code was changed meanwhile: the figures below mean little")
     different = [key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)]

@@ -59,7 +59,7 @@ def failures(lesson: Lesson, exercise: Exercise, answer: str, seeds: Iterable[in
             exec(source, space)
         for seed in seeds:
             # Test cells see the learner's names and keep their own.
-            with checking.collecting(seed, space) as findings:
+            with checking.collecting(COURSE, seed, space) as findings:
                 for test in tests:
                     exec(test, dict(space))
             wrong = next((one for one in findings if not one.passed), None)
@@ -105,8 +105,8 @@ def _passes(answer: str, space: dict[str, object], tasks: list[Asked], seed: int
     try:
         exec(answer, space)
         for number, (exercise, task) in enumerate(tasks):
-            with checking.collecting(seed, space) as found:
-                checking.check_in(space, exercise, task)
+            with checking.collecting(COURSE, seed, space) as found:
+                checking.check_in(COURSE, space, exercise, task)
             if not found[0].passed:
                 tasks.insert(0, tasks.pop(number))
                 return False

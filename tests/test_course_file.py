@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nbproof import course_file
-from nbproof.course_file import find_course, use_course
+from nbproof.course_file import find_course, read_course, the_course, use_course
 from nbproof.errors import UsageError
 from nbproof.values.words import words_of
 from tests import COURSE, ROOT, typed
@@ -33,21 +33,21 @@ def _course(root: Path, package: str, told: str) -> Path:
 
 def test_a_package_says_which_course_it_is(nowhere: None, tmp_path: Path) -> None:
     use_course(str(_course(tmp_path, "knots", 'says = "Knots"')))
-    one = COURSE
+    one = the_course()
     assert (one.package, one.folder, one.says, one.leaves) == ("knots", tmp_path / "knots", "Knots", ())
     assert one.pictures() is None
     use_course(str(_course(tmp_path / "other", "knots", 'says = "Others"\npicture = "json"')))
-    assert COURSE.says == "Others"
-    assert COURSE.pictures() is json
+    assert the_course().says == "Others"
+    assert the_course().pictures() is json
 
 
 def test_what_becomes_of_the_environment_does_not_change_the_course(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sealed process empties its environment, and a learner's code may write anything into it."""
-    before = COURSE
+    before = the_course()
     monkeypatch.delenv("NBPROOF_COURSE")
-    assert before == COURSE
+    assert before == the_course()
     monkeypatch.setenv("NBPROOF_COURSE", "/nowhere")
-    assert before == COURSE
+    assert before == the_course()
 
 
 def test_a_folder_tells_its_course(nowhere: None, tmp_path: Path) -> None:
@@ -55,16 +55,16 @@ def test_a_folder_tells_its_course(nowhere: None, tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     with pytest.raises(UsageError, match="no course here"):
         find_course(tmp_path / "inner")  # no package of a folder above is imported
-    find_course(tmp_path)
-    assert COURSE.package == "knots"
+    found = find_course(tmp_path)
+    found.enter()
+    assert found.package == "knots"
     assert str(tmp_path) in sys.path, "sealed processes are shown it from there"
 
 
 def test_a_course_needs_no_package_of_its_own(nowhere: None, tmp_path: Path) -> None:
     (tmp_path / "course.toml").write_text('says = "Knots"\nname = "tied"')
     (tmp_path / "demo").mkdir()
-    find_course(tmp_path / "demo")
-    one = COURSE
+    one = find_course(tmp_path / "demo")
     assert (one.package, one.folder, one.root, one.name) == ("", tmp_path, tmp_path, "tied")
     assert one.own_code == (), "submissions are shown no folder in which solutions lie"
     assert one.lies_in(tmp_path) and not one.lies_in(tmp_path / "demo")
@@ -85,7 +85,7 @@ def test_what_is_no_course_is_refused(
         _course(tmp_path, package, text)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=said):
-        COURSE
+        the_course()
 
 
 @pytest.mark.parametrize(
@@ -117,9 +117,9 @@ def test_what_is_no_course_is_refused(
 def test_an_entry_that_is_none_is_said_with_what_may_be_there(
     nowhere: None, tmp_path: Path, told: str, said: str
 ) -> None:
-    use_course(str(_course(tmp_path, "knots", told)))
+    folder = _course(tmp_path, "knots", told).parent
     with pytest.raises(UsageError, match=said):
-        COURSE
+        read_course(folder)
 
 
 @pytest.mark.parametrize("there", ["nbgrader_config.py", "source/ps1/problem1.ipynb"])
@@ -128,8 +128,7 @@ def test_a_folder_in_which_nbgrader_works_is_a_course(nowhere: None, tmp_path: P
     folder = tmp_path / "physics"
     (folder / there).parent.mkdir(parents=True)
     (folder / there).write_text("")
-    find_course(folder)
-    one = COURSE
+    one = find_course(folder)
     assert (one.says, one.name, one.package, one.root) == ("physics", "physics", "", folder)
     assert one.own_code == () and one.warm == ()
 
@@ -161,6 +160,6 @@ def test_all_that_lessons_import_of_the_course_is_there_before_learners_code() -
 
 def test_a_language_that_is_none_is_said(nowhere: None, tmp_path: Path) -> None:
     module = "json"
-    use_course(str(_course(tmp_path, "knots", f'says = "Knots"\nlanguage = "{module}"')))
+    course = read_course(_course(tmp_path, "knots", f'says = "Knots"\nlanguage = "{module}"').parent)
     with pytest.raises(UsageError, match=f"the language {module} cannot be read"):
-        words_of(COURSE)
+        words_of(course)

@@ -187,8 +187,8 @@ def test_a_lesson_that_is_mended_as_it_is_told_can_be_read(
     """
     row = _table()["lessons"][key]
     lesson = write_lesson(tmp_path, "00_tiny", [Sketch()])
-    monkeypatch.setattr("nbproof.authoring.hinting.all_hints", lambda: read_hints(lesson.parent)[0])
-    monkeypatch.setattr("nbproof.authoring.hinting.exercise_hints", lambda: read_hints(lesson.parent)[1])
+    monkeypatch.setattr("nbproof.authoring.hinting.all_hints", lambda course: read_hints(lesson.parent)[0])
+    monkeypatch.setattr("nbproof.authoring.hinting.exercise_hints", lambda course: read_hints(lesson.parent)[1])
     (lesson / "lesson.py").write_text((lesson / "lesson.py").read_text() + WRITTEN)
     assert list(_looked_at(lesson)) == []
     path = lesson / row["file"]

@@ -45,7 +45,7 @@ def test_a_chapter_has_each_exercise_and_no_answer(tmp_path: Path) -> None:
 def test_what_would_give_an_answer_away_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, hidden = private_lines(the_lesson(SLUG).exercise("grad_clipper").answer.source)
     line = max(hidden, key=len)
-    monkeypatch.setattr(site, "opening_of", lambda shown: f"```\n{line}\n```")
+    monkeypatch.setattr(site, "opening_of", lambda course, shown: f"```\n{line}\n```")
     with pytest.raises(CourseError, match="the site would show a line of") as error:
         make_site(COURSE, ROOT, [SLUG], tmp_path / "site", run=False)
     assert error.value.place == f"lessons/{SLUG}.html"
@@ -81,7 +81,7 @@ def test_only_shown_cells_show_what_they_put_out() -> None:
     told = [nbformat.v4.new_output("stream", text="1\n")]
     outputs = {cell.id: told for cell in (show, answer, test)}
     released = nbformat.v4.new_notebook(cells=[prose, show, answer, test])
-    made = site.chapter_of(released, Shown("01_a", outputs, 1.0))
+    made = site.chapter_of(COURSE, released, Shown("01_a", outputs, 1.0))
     assert [cell.outputs for cell in made.cells if cell.cell_type == "code"] == [told, []]
 
 

@@ -11,6 +11,7 @@ from nbproof.checks.diagnosis import ERRORS
 from nbproof.display.help import Hint, all_hints, steps
 from nbproof.display.session import SESSION
 from nbproof.values.results import Finding
+from nbproof.values.words import ENGLISH
 from tests import COURSE
 
 WAY_IN = Hint("adding", "adding", "How are two things added?", "There is a sign for it.", "Lesson 01, 'Signs'")
@@ -36,7 +37,7 @@ def asked(capsys: pytest.CaptureFixture[str]):
 
 def test_each_call_shows_one_step_more(asked) -> None:
     fail()
-    told = [text for _, text in steps(all_hints(COURSE)[NAMED])]
+    told = [text for _, text in steps(all_hints(COURSE)[NAMED], ENGLISH)]
     for count in (1, 2, 3, 3):
         said = asked()
         assert "adding: Looks like the right values in the wrong order." in said

@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from course import progress
-from nbproof.course_file import CourseFile
+from nbproof.course_file import Course
 from nbproof.display.diary import DiaryError, entries, forget, html_of, note, overview, text_of
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson
 from tests import COURSE
@@ -44,12 +44,11 @@ def test_states_and_what_is_left() -> None:
     )
 
 
-def test_where_hidden_checks_are_at_hand_none_remains(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_where_hidden_checks_are_at_hand_none_remains(tmp_path: Path) -> None:
     (tmp_path / "source" / "01_first").mkdir(parents=True)
     (tmp_path / "source" / "01_first" / "01_first.ipynb").touch()
-    monkeypatch.setattr("nbproof.display.diary.the_course", lambda: CourseFile("x", tmp_path / "x", ""))
     solve("a")
-    assert overview(COURSE).total.startswith("1 of 3 exercises solved, 2 of 6 points")
+    assert overview(Course("x", tmp_path / "x", "")).total.startswith("1 of 3 exercises solved, 2 of 6 points")
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from nbgrader.apps import NbGraderAPI
 from nbproof.authoring.secret_lines import Secrets, read_secrets, text_of_page
 from nbproof.authoring.simulate import as_handed_in
 from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.errors import UsageError
 from nbproof.feedback import page as feedback_page_module
 from nbproof.feedback.own_code import harmless
@@ -138,7 +139,7 @@ def test_a_next_step_is_made_where_the_user_stands_not_where_a_page_is_written(c
 
     writer = Thread(target=elsewhere)
     writer.start()
-    (page,) = written(copied, [Task(Key("ben", LESSON), "")], [near])
+    (page,) = written(COURSE, copied, [Task(Key("ben", LESSON), "")], [near])
     writer.join()
     assert page[1].endswith(f"next: {course_command(f'grade {LESSON}', copied)}")
 
@@ -148,10 +149,10 @@ def test_one_page_that_cannot_be_written_stops_no_other(copied: Path, monkeypatc
     (copied / "feedback" / "ada" / LESSON).write_text("a file where a folder should be")
     made = feedback_page_module.page_of
 
-    def page_of(root: Path, task: Task) -> str:
+    def page_of(course: Course, root: Path, task: Task) -> str:
         if task.key.learner == "ben":
             raise RuntimeError("a flaw")
-        return made(root, task)
+        return made(course, root, task)
 
     monkeypatch.setattr(feedback_page_module, "page_of", page_of)
     told = _write(copied)
@@ -265,9 +266,9 @@ TASKS = [Task(Key(name, LESSON), "digest", problem="it cannot be read") for name
 
 def test_a_writer_writes_until_its_line_is_cut(tmp_path: Path) -> None:
     ours, theirs = Pipe()
-    writer = threading.Thread(target=serve, args=(theirs,))
+    writer = threading.Thread(target=serve, args=(theirs, COURSE))
     writer.start()
-    told = [(task.key.learner, reason) for task, reason in written(tmp_path, TASKS, [ours])]
+    told = [(task.key.learner, reason) for task, reason in written(COURSE, tmp_path, TASKS, [ours])]
     assert told == [("ada", ""), ("ben", ""), ("eve", "")]
     assert all("it cannot be read" in page_path(tmp_path, name, LESSON).read_text() for name, _ in told)
     ours.close()
@@ -278,7 +279,7 @@ def test_a_writer_writes_until_its_line_is_cut(tmp_path: Path) -> None:
 def test_a_page_that_ends_its_writer_is_told_apart_from_those_that_wait(tmp_path: Path) -> None:
     ours, theirs = Pipe()
     threading.Thread(target=lambda: (theirs.recv(), theirs.close())).start()
-    told = {task.key.learner: reason for task, reason in written(tmp_path, TASKS, [ours])}
+    told = {task.key.learner: reason for task, reason in written(COURSE, tmp_path, TASKS, [ours])}
     assert "ended from outside" in told.pop("ada")
     assert told == {"ben": "", "eve": ""}, "written by this process"
 

@@ -20,6 +20,7 @@ from nbproof.marking.results import CellRun, Verdict, WrittenAnswer
 from nbproof.sandbox.packed_place import pack
 from nbproof.values.compare import Difference, Differs
 from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
+from nbproof.values.words import ENGLISH
 from tests import COURSE
 
 LESSON = "02_tensor_hooks"
@@ -94,7 +95,7 @@ def test_a_wrong_answer_is_told_in_the_words_of_the_notebook(looked_at: Look) ->
     assert "Asked: Each pass adds one ." in told
     assert "seen 1" in told
     titles = [words(title) for title in tree.select(".steps dt")]
-    assert [title.lower() for title in titles] == [name for name, _ in steps(hint)]
+    assert [title.lower() for title in titles] == [name for name, _ in steps(hint, ENGLISH)]
     for text in (hint.name, hint.question, hint.idea, hint.read):
         assert " ".join(text.replace("`", " ").split()) in told.replace(" .", " .")
     assert [words(one) for one in tree.select(".checks li")] == [

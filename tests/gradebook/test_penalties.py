@@ -325,7 +325,7 @@ def test_first_penalties_are_no_news_after_a_run_that_was_cut_off(
     late_class: Rehearsal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cut_off(late_class, monkeypatch)
-    forget(COURSE, late_class.root, ["early"])
+    forget(late_class.root, ["early"])
     assert {name.partition("/")[0] for name in RunState(late_class.root).stood} == {"late", "later", "excused"}
     assert late_class.grade().remarks == () and _penalties(late_class)["late"] == 1
     assert RunState(late_class.root).stood == {}, "and what is not needed any more names nobody"

@@ -19,7 +19,6 @@ from nbproof.errors import UsageError
 from nbproof_lms import Collected
 from nbproof_lms.archives import Budget, NotUnpacked, entries
 from nbproof_lms.arrivals import take_in
-from tests import COURSE
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, notebook, zipped
 
@@ -156,12 +155,12 @@ def test_of_an_archive_no_more_is_read_than_its_budget(tmp_path: Path) -> None:
     path = tmp_path / "many.zip"
     path.write_bytes(zipped({f"{number}.ipynb": b"\0" * 1000 for number in range(300)}))
     with pytest.raises(NotUnpacked, match="too many files"):
-        list(entries(COURSE, path, Budget(files=100)))
+        list(entries(path, Budget(files=100)))
     with pytest.raises(NotUnpacked, match="table of contents"):
-        list(entries(COURSE, path, Budget(table=1000)))
+        list(entries(path, Budget(table=1000)))
     read = 0
     with contextlib.suppress(NotUnpacked):
-        for entry in entries(COURSE, path, Budget(total=4500)):
+        for entry in entries(path, Budget(total=4500)):
             read += sum(len(piece) for piece in entry.pieces)
     assert read <= 4500
 
@@ -179,7 +178,7 @@ def test_wherever_a_table_of_contents_stands_no_more_of_it_is_read(where: str, t
     path = tmp_path / "many.zip"
     path.write_bytes(data)
     with pytest.raises(NotUnpacked, match="table of contents"):
-        list(entries(COURSE, path, Budget(table=1000)))
+        list(entries(path, Budget(table=1000)))
 
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -187,7 +186,7 @@ def test_packings_that_unpack_without_a_limit_are_refused(packing: int, tmp_path
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", packing) as archive:
         archive.writestr("x.ipynb", b"")
-    (entry,) = entries(COURSE, path, Budget())
+    (entry,) = entries(path, Budget())
     with pytest.raises(NotUnpacked, match="unusual way"):
         list(entry.pieces)
 

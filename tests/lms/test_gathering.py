@@ -312,7 +312,7 @@ def test_grade_reads_an_upload_as_collect_does() -> None:
     words = [word for name, value in said.items() for word in (f"--{name}", str(value))]
     words += ["--fetch", "clones:here"]
     for call in (["collect", "up.zip"], ["grade", "--from", "up.zip"]):
-        assert reading_of(course_parser().parse_args([*call, *words])) == {**said, "fetch": ["clones:here"]}
+        assert reading_of(course_parser(COURSE).parse_args([*call, *words])) == {**said, "fetch": ["clones:here"]}
 
 
 def _calls(count: int, place: Path, form: str) -> Counter[CodeType]:

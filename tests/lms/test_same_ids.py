@@ -86,7 +86,7 @@ def test_so_it_is_in_a_folder_of_submitted(
 def test_a_notebook_of_ones_own_is_checked_as_what_it_is_called_where_nothing_else_tells(
     name: str, weeks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(_: Path, __: object, lesson: str) -> None:
+    def stop(_: object, __: Path, ___: object, lesson: str) -> None:
         raise UsageError(lesson, "", "")
 
     monkeypatch.setattr("nbproof.cli.self_study.read_blueprint", stop)

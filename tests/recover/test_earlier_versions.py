@@ -174,7 +174,7 @@ def test_an_answer_to_a_withdrawn_question_is_no_other_questions(missing: str) -
     former = tuple(former_cells(ReleasedNotebook("x", (test, asked[0])), handed_in))
     texts = {"why": "A", "how": "B"}
     cells = [cell._replace(source=texts.get(str(cell.name), cell.source)) for cell in handed_in if cell.name != missing]
-    found = find_answers(ReleasedNotebook("x", (test, asked[0]), former), cells)
+    found = find_answers(ReleasedNotebook("x", (test, asked[0]), former), cells, ENGLISH)
     assert (found.own, [*found.recovered]) == ((), ["why"] * bool(missing))
     assert found.answers["why"].endswith("B" if missing else "A")
 

@@ -29,7 +29,7 @@ ANSWERS = {"first": RIGHT["first"], "second": ONE_SHAPE}
 @pytest.fixture
 def warm(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The session's engine is taken: the command starts one of its own in one test, which takes seconds."""
-    monkeypatch.setattr("nbproof.sandbox.engine.Engine", lambda limits, level=None: nullcontext(engine))
+    monkeypatch.setattr("nbproof.sandbox.engine.Engine", lambda course, limits, level=None: nullcontext(engine))
 
 
 def test_nothing_is_written(room: Rehearsal, warm: None, diary: Path) -> None:

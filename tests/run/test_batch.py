@@ -180,7 +180,7 @@ def test_a_run_that_is_interrupted_tells_what_it_had_graded(room: Rehearsal) -> 
     watch = _InterruptedAfter(2)
     with pytest.raises(KeyboardInterrupt):
         room.grade(watch=watch)
-    data = error_as_json(None, watch.marks, seconds=1)
+    data = error_as_json(COURSE, None, watch.marks, seconds=1)
     told = {one["learner"]: (one["how"], one["score"], len(one["exercises"])) for one in data["submissions"]}
     assert told == {"ada": ("graded", 0, len(POINTS)), "ben": ("graded", FULL, len(POINTS))}
     assert "run the same command again" in data["error"]["next"]

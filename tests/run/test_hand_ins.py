@@ -161,7 +161,7 @@ def test_only_so_much_of_a_learners_folder_is_looked_at(course: Path, sizes: lis
     _put(folder, A, DONE[A])
     for number, size in enumerate(sizes):
         _put(folder, f"b{number}", " " * size + DONE[A])
-    book = _Counting(course)
+    book = _Counting(COURSE, course)
     (found,) = Folder(folder, "ada", [A], book).hand_ins()
     assert found.path.name == f"{A}.ipynb"
     seen = book.__dict__["seen"]

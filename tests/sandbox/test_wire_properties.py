@@ -67,4 +67,4 @@ def test_bent_evidence_is_refused_or_read_as_plain_data(value: object, at: int, 
 @given(JSON, st.binary(max_size=8))
 def test_json_that_nobody_packed_is_refused_or_read_as_plain_data(form: object, payload: bytes) -> None:
     with contextlib.suppress(WireError):
-        assert _is_settled(decode(form, payload))
+        assert _is_settled(decode(form, payload, LEAVES))
