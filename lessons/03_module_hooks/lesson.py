@@ -395,14 +395,16 @@ draw_hook_timeline(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), t
 # %% [markdown]
 # ## What a forward hook may return
 #
-# A forward hook can also act. If it returns a value other than `None`, that value becomes the output. `output = ...` only rebinds
-# a local name: the caller does not notice. And a lambda always returns something: the last one below was only meant to watch.
+# A forward hook can also act. If it returns a value other than `None`, that value becomes the output, and the next hook gets it.
+# `output = ...` only rebinds a local name: the caller does not notice. And a lambda always returns something: the last one below
+# was only meant to watch.
 
 
 # %%
-def output_with(hook):
+def output_with(*hooks):
     layer = nn.Identity()
-    layer.register_forward_hook(hook)
+    for hook in hooks:
+        layer.register_forward_hook(hook)
     return layer(torch.tensor([1.0, 2.0]))
 
 
@@ -413,6 +415,7 @@ def only_rebinds_the_name(module, args, output):
 log = []
 watch = lambda module, args, output: (log.append(output), log.append(output.shape))
 print("returned:         ", output_with(lambda module, args, output: output * 2))
+print("+ 1, then * 10:   ", output_with(lambda module, args, output: output + 1, lambda module, args, output: output * 10))
 print("name rebound:     ", output_with(only_rebinds_the_name))
 print("zeros are a value:", output_with(lambda module, args, output: torch.zeros(2)))
 print("meant to watch:   ", output_with(watch))
@@ -421,15 +424,6 @@ print("meant to watch:   ", output_with(watch))
 # Writing *into* the output, as in `output *= 2`, needs no `return`. But it changes the tensor for everybody who holds it, and
 # backward may still need the old values (lesson 02). Return a new tensor.
 #
-# Several hooks of a kind run in the order in which they were registered. Each gets what the hook before it returned:
-
-# %%
-layer = nn.Identity()
-layer.register_forward_hook(lambda module, args, output: output + 1)
-layer.register_forward_hook(lambda module, args, output: output * 10)
-print("first + 1, then * 10:", layer(torch.tensor([1.0, 2.0])))
-
-# %% [markdown]
 # ### Exercise: Five more
 # easy · 6 min
 #
@@ -735,10 +729,9 @@ print("another net, with a ReLU in place")
 layer_report(nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.ReLU(inplace=True)), pictures)
 
 # %% [markdown]
-# Look for numbers that are 0, huge or `nan`. The dead net's layer 3 returns huge numbers: most of that came after the death, by
-# momentum. The report leaves `.grad` and the random generator alone, and removes its hooks. But it runs the model as it is: in
-# training mode, BatchNorm's statistics change, so pass a copy. A layer that the model uses without calling it, such as the last
-# Linear layer of attention, has no row.
+# Look for numbers that are 0, huge or `nan`. Layer 3 returns huge numbers: most of that came after the death, by momentum. The
+# report changes no `.grad`, and leaves no hook behind. But in training mode a run changes BatchNorm's statistics: pass a copy of the
+# model. A layer that the model uses without calling it, such as the last Linear layer of attention, has no row.
 #
 # ## Further: change what goes in and what goes back
 #
@@ -900,16 +893,12 @@ with warnings.catch_warnings(record=True, action="always") as caught:
     layer.register_backward_hook(lambda module, grad_input, grad_output: print([grad.shape for grad in grad_input]))
     layer(torch.ones(1, 2, 4, 4, requires_grad=True)).sum().backward()
 print(caught[-1].category.__name__ + ":", str(caught[-1].message).split(". ")[0], "...")
-try:
-    layer.register_full_backward_hook(lambda module, grad_input, grad_output: None)
-except RuntimeError as error:
-    print("RuntimeError:", error)
 
 # %% [markdown]
 # The layer has **one** input. What is wrong with this hook?
 #
 # ### Exercise: An autopsy
-# medium · 10 min · further
+# easy · 6 min · further
 #
 # Two models get the same inputs, `x1 = [2.]` and `x2 = [3.]`. Register `collect` as a deprecated hook on one and as a full
 # backward hook on the other. It appends its `grad_input` to `answer`. At the end, `answer` has two entries (each a tuple or list
@@ -939,7 +928,7 @@ with warnings.catch_warnings():
         x2 = torch.tensor([3.0], requires_grad=True)
         model(x1, x2).backward()
 
-# %% nbgrader={"grade": true, "grade_id": "test_legacy_autopsy", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "test_legacy_autopsy", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("legacy_autopsy")
 
@@ -952,15 +941,14 @@ from course.pictures.legacy import draw_legacy_comparison
 draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 
 # %% [markdown]
-# The deprecated hook is attached to the **last operation** of the module, and shows the gradients of that operation's inputs. In
-# `Model` these are the product and `W`, not `x1` and `x2`. So the gradients are true, but belong to other tensors. In the
-# convolution it showed the gradients of input, weight and bias: tutorials that list these three describe the deprecated hook.
+# The deprecated hook shows the gradients of what the **last operation** of the module gets. In `Model` that is the product and `W`,
+# not `x1` and `x2`. In the convolution it was input, weight and bias: tutorials that list these three describe the deprecated hook.
 #
 # ### Full backward hooks and in-place operations
 #
 # Full backward hooks and pre-hooks wrap the module's inputs and outputs, and a wrapped tensor must not be changed in place. So
-# they fail on `nn.ReLU(inplace=True)`. They also fail on an earlier layer if the ReLU gets this layer's output itself, or a view
-# of it: usually on the layer directly before. ResNet-18 (lesson 05) is built like that:
+# they fail on `nn.ReLU(inplace=True)`, and on each layer with an output that this ReLU gets, itself or as a view. ResNet-18
+# (lesson 05) is built like that:
 
 # %%
 net, x = nn.Sequential(nn.Linear(3, 4), nn.Identity(), nn.ReLU(inplace=True), nn.Linear(4, 1)), torch.ones(5, 3)
