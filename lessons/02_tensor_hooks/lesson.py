@@ -11,7 +11,7 @@
 #
 # A tensor hook is a function of yours that backward calls with a gradient. It looks at the gradient, or replaces it.
 #
-# - **You will do:** double, clip and stop gradients, find out why two nets die, and see them cured.
+# - **You will do:** double, clip and stop gradients, and find out why two nets die.
 # - **You will learn:** when a hook runs, what it may return, and how far the returned value reaches.
 # - **You need:** `requires_grad`, `backward()`, `.grad`, and lesson 01, which says how an exercise works.
 # - **Time:** <!-- time and points -->. The core path has four parts, *Further* has three. Pause after each.
@@ -128,7 +128,7 @@ draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 # ### What a tensor hook may return
 #
 # A hook that returns None only watches. If it **returns a tensor, backward continues with that tensor**. It must have the same
-# shape and dtype. Anything else raises an error, in the middle of backward. Below, `h.backward(start)` starts at `h`, as if
+# shape and dtype. Anything else raises an error. Below, `h.backward(start)` starts at `h`, as if
 # later operations had sent it the gradient `start`:
 
 # %%
@@ -200,7 +200,7 @@ check("double_grad")
 #
 # PyTorch calls your hook with the gradient alone. Often a hook needs more: a list, a name, a limit. A **closure** is a function
 # inside a function. It can still use the variables of the outer function after that has returned. A default value, or
-# `partial(function, first)`, which waits for the remaining arguments, can hold what the hook needs, too.
+# `partial(function, first)`, which waits for the remaining arguments, does it, too.
 
 # %%
 left, right = (torch.ones(1, requires_grad=True) for _ in range(2))
