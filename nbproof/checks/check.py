@@ -33,7 +33,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
-from unittest import mock
 
 from nbproof.checks.case import Case
 from nbproof.checks.check_cells import CHECK_LINE
@@ -177,7 +176,7 @@ def collecting(seed: int = 0, namespace: dict[str, Any] | None = None) -> Iterat
     ``namespace`` holds the learner's variables, if the test cell runs in another one.
     """
     findings: list[Finding] = []
-    with mock.patch.multiple(SESSION, collected=findings, seed=seed, variables=namespace):
+    with SESSION.changed(collected=findings, seed=seed, variables=namespace):
         yield findings
 
 
@@ -185,7 +184,7 @@ def collecting(seed: int = 0, namespace: dict[str, Any] | None = None) -> Iterat
 def listing() -> Iterator[list[tuple[str, type[Check]]]]:
     """Within this block ``check`` runs nothing: it lists the (exercise, class) pairs it was called with."""
     tasks: list[tuple[str, type[Check]]] = []
-    with mock.patch.object(SESSION, "listed", tasks):
+    with SESSION.changed(calls=tasks):
         yield tasks
 
 
@@ -206,8 +205,8 @@ def check(exercise: str, *tasks: type[Check], part: str = "") -> None:
 def check_in(variables: dict[str, Any], exercise: str, *tasks: type[Check], part: str = "") -> None:
     """:func:`check` for a notebook with these variables."""
     handed = tasks or _made_from(visible_text(exercise, part), f"the check of {key_of(exercise, part)}")
-    if SESSION.listed is not None:
-        SESSION.listed.extend((exercise, task) for task in handed)
+    if SESSION.calls is not None:
+        SESSION.calls.extend((exercise, task) for task in handed)
         return
     namespace = variables if SESSION.variables is None else SESSION.variables
     base = SESSION.seed or 1
@@ -224,7 +223,7 @@ def check_in(variables: dict[str, Any], exercise: str, *tasks: type[Check], part
 
 def run_test_cell(source: str) -> None:
     """Run a test cell of the notebook that is open in a namespace of its own: none of its names is the learner's."""
-    with mock.patch.object(SESSION, "variables", sys.modules["IPython"].get_ipython().user_ns):
+    with SESSION.changed(variables=sys.modules["IPython"].get_ipython().user_ns):
         run_apart(source, "the check")
 
 
@@ -257,9 +256,9 @@ def _tell(exercise: str, handed: tuple[str, ...], findings: Sequence[Finding]) -
 
 def _tell_a_person(exercise: str, handed: tuple[str, ...], findings: Sequence[Finding]) -> None:
     """Show a panel in a notebook, and note what `hint()` and `progress()` go by."""
+    from nbproof.display.diary import DiaryError, note
     from nbproof.display.outline import exercise_named, fingerprint
     from nbproof.display.panel import say_untouched, show_findings
-    from nbproof.display.progress import DiaryError, note
     from nbproof.front_end import ran_before
 
     known = exercise_named(exercise)

@@ -25,9 +25,9 @@ from nbproof.checks.check import Check, bring
 from nbproof.checks.namespace import missing_name, trouble_of
 from nbproof.course_file import the_course
 from nbproof.front_end import seal
-from nbproof.recover.matching import Handout
+from nbproof.recover.matching import ReleasedNotebook
 from nbproof.recover.notebook_bytes import Damaged
-from nbproof.recover.search import found_in
+from nbproof.recover.search import find_answers_in_bytes
 from nbproof.sandbox import wire
 from nbproof.sandbox.evidence_wire import packed
 from nbproof.sandbox.launch import CPU_KIND
@@ -122,7 +122,7 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
 def _notebook(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """Find the answers in a notebook where it can hurt nobody. No learner's code has run in this fork."""
     try:
-        found = found_in(Handout.from_dict(header["handout"]), data, header["scripts"])
+        found = find_answers_in_bytes(ReleasedNotebook.from_dict(header["handout"]), data, header["scripts"])
         return {"found": asdict(found), "damaged": ""}, b""
     except Damaged as damage:
         told = str(damage)
