@@ -107,7 +107,7 @@ def _while_grading(target: Target, value: object) -> Callable[[], None]:
 
     def judged() -> None:
         try:
-            evidence = evidence_wire.unpack(data)
+            evidence = evidence_wire.unpack(data, leaves_of(COURSE))
         except wire.WireError:
             return
         pack(judge(target.task, target.case, ProbeResult(evidence)).compared)

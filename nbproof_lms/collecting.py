@@ -59,7 +59,7 @@ def collect(
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
     finished = finish_broken_off(root)
-    book = LessonBook(root)
+    book = LessonBook(course, root)
     asked = _uploads(root, [Path(path) for path in paths])
     brought = [fetched_by(one) for one in fetch]
     among = [] if lesson is None else lessons_with_source(root, [lesson])

@@ -58,7 +58,7 @@ class Case:
 
     def array(self, name: str, *shape: int, positive: bool = False, dtype: Any = None) -> Any:
         """A new ``numpy.ndarray``, drawn as :meth:`tensor` draws, float64 if no dtype is named."""
-        return leaf_named("numpy").drawn(self.seed_of(name), shape, positive, dtype)
+        return self.leaves.named("numpy").drawn(self.seed_of(name), shape, positive, dtype)
 
     def frame(self, name: str, rows: int, /, **columns: Any) -> Any:
         """A new ``pandas.DataFrame``, a column for each name: of ``float``, of ``int`` (2 to 99), or of some of these items."""
@@ -66,7 +66,7 @@ class Case:
 
     def of(self, library: str, name: str, *shape: int, positive: bool = False, dtype: Any = None) -> Any:
         """A new value of another leaf type of the course, drawn by that leaf type."""
-        return leaf_named(library).drawn(self.seed_of(name), shape, positive, dtype)
+        return self.leaves.named(library).drawn(self.seed_of(name), shape, positive, dtype)
 
     def integer(self, name: str, low: int, high: int) -> int:
         """An integer from ``low`` to ``high``, both included."""
@@ -86,7 +86,7 @@ class Case:
 
     def seeded(self, name: str) -> AbstractContextManager[None]:
         """Within this block the generators of the leaf types start from the case's seed; afterwards they go on as before."""
-        return seeded(self.seed_of(name))
+        return self.leaves.seeded(self.seed_of(name))
 
     def build(self, name: str, factory: Callable[..., M], *args: object, **kwargs: object) -> M:
         """``factory(*args, **kwargs)`` with seeded initial weights: two calls give two equal, separate models."""

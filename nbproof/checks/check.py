@@ -214,14 +214,8 @@ def check_in(course: Course, variables: dict[str, Any], exercise: str, *tasks: t
     Without ``tasks`` it runs the checks that learners have, of the exercise or of one ``part``, and also the hidden ones if
     they are at hand. Raises CourseError if there are none.
     """
-    check_in(sys._getframe(1).f_globals, exercise, *tasks, part=part)
-
-
-def check_in(variables: dict[str, Any], exercise: str, *tasks: type[Check], part: str = "") -> None:
-    """Check an exercise as :func:`check` does, in a notebook with these variables."""
-    handed = tasks or _made_from(visible_text(exercise, part), f"the check of {key_of(exercise, part)}")
-    if SESSION.calls is not None:
-        SESSION.calls.extend((exercise, task) for task in handed)
+    handed = tasks or _made_from(visible_text(course, exercise, part), f"the check of {key_of(exercise, part)}")
+    if is_listed(exercise, handed):
         return
     namespace = variables if SESSION.variables is None else SESSION.variables
     base = SESSION.seed or 1
@@ -242,7 +236,7 @@ def run_test_cell(source: str) -> None:
         run_apart(source, "the check")
 
 
-def names_of(exercise: str, part: str = "") -> dict[str, Any]:
+def names_in(course: Course, exercise: str, part: str = "") -> dict[str, Any]:
     """The names that the visible checks define. In the instructor's notebook the hidden ones, which use them, begin with this."""
     with listing():
         return run_apart(visible_text(course, exercise, part), f"the check of {key_of(exercise, part)}")
@@ -269,7 +263,7 @@ def _tell(course: Course, exercise: str, handed: tuple[str, ...], findings: Sequ
         raise CheckFailed(wrong, text_of(course, wrong), words_of(course).text("see above")) from None
 
 
-def _tell_a_person(exercise: str, handed: tuple[str, ...], findings: Sequence[Finding]) -> None:
+def _tell_a_person(course: Course, exercise: str, handed: tuple[str, ...], findings: Sequence[Finding]) -> None:
     """Show a panel in a notebook, and note the result for `hint()` and `progress()`."""
     from nbproof.display.diary import DiaryError, note
     from nbproof.display.outline import exercise_named, fingerprint
@@ -286,11 +280,11 @@ def _tell_a_person(exercise: str, handed: tuple[str, ...], findings: Sequence[Fi
     solved = True
     with contextlib.suppress(DiaryError):
         cells = known.cells if known is not None else ()
-        solved = note(exercise, dict.fromkeys(handed, wrong is None), cells)
+        solved = note(course, exercise, dict.fromkeys(handed, wrong is None), cells)
     SESSION.remember(exercise, wrong or findings[-1], withheld, solved)
 
 
-def _run(task: Check, namespace: dict[str, Any], base: int) -> Finding:
+def _run(course: Course, task: Check, namespace: dict[str, Any], base: int) -> Finding:
     """The finding on the first test case that fails, or else on the last one."""
     for seed in seeds_of(type(task), base):
         case = Case(seed, course)

@@ -92,7 +92,7 @@ def undisturbed(namespace: dict[str, Any], poison: tuple[str, ...], case: Case) 
         aside.enter_context(contextlib.redirect_stdout(printed))
         aside.enter_context(_no_stderr())
         aside.enter_context(_no_log_records())
-        for leaf in leaf_types():
+        for leaf in case.leaves:
             aside.enter_context(leaf.seeded(case.seed_of("probe")))
             aside.enter_context(leaf.undisturbed())
         try:
@@ -131,7 +131,7 @@ def _no_stderr() -> Iterator[None]:
         yield
 
 
-def trouble_of(error: BaseException, probe_file: str) -> ProbeError:
+def trouble_of(error: BaseException, probe_file: str, course: Course) -> ProbeError:
     """An exception as data: its class, its message with Python's suggestion, the learner's line.
 
     ``probe_file``: the name of the file that holds the probe; its lines are not the learner's.
@@ -141,8 +141,8 @@ def trouble_of(error: BaseException, probe_file: str) -> ProbeError:
     line = 0
     code = ""
     inside = ""
-    folders = tuple(leaf.folder for leaf in leaf_types())
-    libraries = (*folders, *_LIBRARIES, *(place + os.sep for place in the_course().own_code))
+    folders = tuple(leaf.folder for leaf in leaves_of(course))
+    libraries = (*folders, *_LIBRARIES, *(place + os.sep for place in course.own_code))
     for frame, number in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         inside = frame.f_code.co_name if file.startswith(folders) else ""

@@ -38,11 +38,9 @@ def grade_id_of(key: str) -> str:
     return "test_" + key.replace("/", "_")
 
 
-def import_lines() -> tuple[str, ...]:
+def import_lines(course: Course) -> tuple[str, ...]:
     """The lines that may begin a check cell of two lines: it imports from nbproof, or from the course's own package."""
-    return tuple(
-        f"from {package} import check" for package in dict.fromkeys(("nbproof", the_course().package)) if package
-    )
+    return tuple(f"from {package} import check" for package in dict.fromkeys(("nbproof", course.package)) if package)
 
 
 def visible_text(course: Course, exercise: str, part: str = "") -> str:
@@ -59,7 +57,7 @@ def visible_text(course: Course, exercise: str, part: str = "") -> str:
     return texts[key]
 
 
-def hidden_text(exercise: str, part: str = "") -> str:
+def hidden_text(course: Course, exercise: str, part: str = "") -> str:
     """The text of the hidden checks of an exercise, or of a part; empty if no instructor's notebooks lie beside the course.
 
     A sealed process does not see them, and what learners are handed holds none.
@@ -75,9 +73,9 @@ def _two_lines(course: Course) -> re.Pattern[str]:
     return re.compile(rf"^(?:{imports})\n(?:[ \t]*\n)*{_CALL}$", re.MULTILINE)
 
 
-def whole(source: str) -> str:
+def whole(course: Course, source: str) -> str:
     """The text of a check cell with the visible checks themselves in place of its two lines."""
-    found = _two_lines().search(source)
+    found = _two_lines(course).search(source)
     if found is None:
         return source
     text = source[: found.start()] + visible_text(course, found["id"], found["part"] or "") + source[found.end() :]
@@ -86,9 +84,9 @@ def whole(source: str) -> str:
     return before + begin + (hidden.partition(f"{HIDDEN}\n")[2] or hidden)
 
 
-def the_call(source: str) -> re.Match[str] | None:
+def the_call(course: Course, source: str) -> re.Match[str] | None:
     """The match of ``id`` and ``part`` in a text that is just the two lines of a check cell; None for any other text."""
-    return _two_lines().fullmatch(source)
+    return _two_lines(course).fullmatch(source)
 
 
 def run_apart(text: str, name: str) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def report(request: Namespace) -> int:
     formats = find_formats(request.formats)
     chosen = columns_of(request.column)
     with progress("reading") as step:
-        known = background_of(request.course)
+        known = background_of(request.works_for, request.course)
         hindered, moved = follow_marks(request.course, known.late)
         results = read_class(request.works_for, request.course, request.names, step, known)
     handed_in = results.marks.keys() - known.problems.keys()

@@ -487,7 +487,6 @@ def _versions(own: Sequence[_Piece], stub: str) -> list[_Piece]:
     return [piece for text, piece in copies.items() if text not in ("", bare(stub))][::-1]
 
 
-
 def _are_halves(pieces: Sequence[_Piece]) -> bool:
     """Whether they are Python only together, or bind no name twice."""
     count = sum(is_python(piece.text) for piece in pieces)

@@ -84,7 +84,7 @@ class Engine:
             except (OSError, ValueError):
                 answer = {}
             if not answer.get("ready"):
-                refuse_missing_leaves()
+                refuse_missing_leaves(self.course)
                 reason = answer.get("failed") or f"it ended with status {self._launched.process.poll()}"
                 raise EngineFailed(
                     f"the grading engine cannot start: {reason.strip().splitlines()[-1]}",
@@ -104,7 +104,7 @@ class Engine:
                 raise EngineFailed(self._failure, "", "grade again: the run goes on where it stopped")
             self._restarts += 1
             self._launched.end()
-            self._launched = launch(self.isolation)
+            self._launched = launch(self.course, self.isolation)
             self._control = self._launched.control
             self._ready = False
             self._failure = ""

@@ -71,8 +71,8 @@ def pack(evidence: Evidence) -> bytes:
     return _FORM.pack(len(text)) + text + blobs
 
 
-def unpack(data: bytes) -> Evidence:
-    """The evidence that :func:`pack` packed. Raises WireError for anything else, before it costs much."""
+def unpack(data: bytes, leaves: Leaves) -> Evidence:
+    """The evidence that :func:`pack` packed, of these leaf types. Raises WireError for anything else, before it costs much."""
     if len(data) < _FORM.size:
         raise WireError("evidence of no known form")
     (size,) = _FORM.unpack(data[: _FORM.size])
@@ -89,16 +89,16 @@ def unpack(data: bytes) -> Evidence:
 
 def decode(data: Any, payload: bytes, leaves: Leaves) -> Evidence:
     """The evidence that :func:`encode` made. Raises WireError for anything that encode never makes."""
-    return _Decoder(payload).decode(data)
+    return _Decoder(payload, leaves).decode(data)
 
 
 class _Decoder:
-    def __init__(self, payload: bytes) -> None:
+    def __init__(self, payload: bytes, leaves: Leaves) -> None:
         self.payload = payload
         self.position = 0
         self.items = 0
         self.characters = 0
-        self.leaves = {leaf.mark: leaf for leaf in leaf_types()}
+        self.leaves = {leaf.mark: leaf for leaf in leaves}
 
     def decode(self, data: Any) -> Evidence:
         """The evidence in all of the payload."""

@@ -1,8 +1,8 @@
 """The warm interpreter that workers are forked from. It runs no learner's code and computes nothing.
 
 The engine starts it with the arguments FD ROOT LEVEL PATH COURSE WRITER LINES. PATH: folders to import from, beside the
-interpreter's own. COURSE: the folder of course.toml. WRITER: a module that writes feedback pages, by ``serve(line)``. LINES: a
-descriptor for each fork that writes them. It imports what lessons import, forks these,
+interpreter's own. COURSE: the folder of course.toml. WRITER: a module that writes feedback pages, by
+``serve(line, course)``. LINES: a descriptor for each fork that writes them. It imports what lessons import, forks these,
 confines itself (:mod:`nbproof.sandbox.namespaces`), then forks a worker, or a judge, for each request that comes over the
 control socket, and reports how each ended. OpenMP's thread pools do not survive a fork, so nothing is ever computed here.
 """
@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Any
 from nbproof.course_file import Course, read_course, use_course
 from nbproof.errors import CourseError, UsageError
 from nbproof.sandbox.isolation import Isolation
-from nbproof.sandbox.shown import VisibleTree, shown
 from nbproof.sandbox.syscalls import call
+from nbproof.sandbox.visible_tree import VisibleTree, shown
 
 if TYPE_CHECKING:
     from nbproof.sandbox.overseer import Overseer
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["ROLES", "ForkServer", "main"]
 
 ROLES = {"worker": "nbproof.sandbox.worker", "judge": "nbproof.sandbox.judge_server"}
-"""The roles of forks: modules with ``serve(channel)``."""
+"""The roles of forks: modules with ``serve(channel, course)``."""
 
 _NEWPID = 0x20000000
 _TICK_MS = 5
@@ -54,7 +54,7 @@ def main() -> int:
     root = sys.argv[2]
     isolation = Isolation(sys.argv[3])
     given = json.loads(sys.argv[4])
-    course = sys.argv[5]
+    folder = Path(sys.argv[5])
     sys.path[:] = [*given, *(place for place in sys.path if place not in given)]
     try:
         use_course(str(folder / "course.toml"))  # for a learner's own `check`
@@ -175,6 +175,8 @@ class ForkServer:
 
         self.control = control
         self.isolation = isolation
+        self.course = course
+        self.tree = tree
         self.own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if isolation is Isolation.FULL else -1
         self.children: dict[int, _Child] = {}
         self.overseers: dict[int, Overseer] = {}

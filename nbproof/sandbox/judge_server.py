@@ -84,7 +84,7 @@ class _Court:
         key = (header["lesson"], header["test"], header["check"], header["seed"])
         if key not in self.known:
             task = self.tasks[key[:3]]()
-            case = Case(header["seed"])
+            case = Case(header["seed"], self.course)
             self.known[key] = (task.truth(case), dict(task.mistakes(case)))
         return {}
 
@@ -97,7 +97,7 @@ class _Court:
         trouble = None if header["trouble"] is None else ProbeError(**header["trouble"])
         with _within(header["room"]):
             try:
-                evidence = None if trouble is not None else unpack(payload)
+                evidence = None if trouble is not None else unpack(payload, leaves_of(self.course))
             except wire.WireError as error:
                 return {"protocol": str(error)[:200]}
             finding = judge(task, Case(header["seed"], self.course), ProbeResult(evidence, trouble, header["printed"]))

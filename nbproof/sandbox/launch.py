@@ -91,11 +91,11 @@ _WARM = frozenset({"bs4", "matplotlib", "networkx", "numpy", "pandas", "PIL", "s
 """Libraries that start no thread and compute nothing when they are imported."""
 
 
-def _imported_by_lessons() -> list[str]:
+def _imported_by_lessons(course: Course) -> list[str]:
     """The libraries that the notebooks import and that are known to do no harm, if the course itself names none to warm up."""
-    if the_course().warm or the_course().package:
+    if course.warm or course.package:
         return []
-    here = places(the_course().root)
+    here = places(course.root)
     names: set[str] = set()
     for lesson in here.lessons():
         names.update(_IMPORTS.findall(here.source(lesson).read_text(encoding="utf-8", errors="replace")))
@@ -109,7 +109,7 @@ _START = (
 """The tool that grades is the one that judges: by PYTHONPATH it may be another one than the interpreter would find."""
 
 
-def launch(isolation: Isolation, writer: str = "", writers: int = 0) -> Launched:
+def launch(course: Course, isolation: Isolation, writer: str = "", writers: int = 0) -> Launched:
     """Start :mod:`nbproof.sandbox.fork_server`, and return at once.
 
     ``writer``: a module that writes feedback pages. ``writers``: the number of forks that run it.

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from nbproof.sandbox.syscalls import NAMES, call, filter_calls
 from nbproof.sandbox.usage import MAX_FILES
-from nbproof.sandbox.visible_tree import shown, visible_folders
+from nbproof.sandbox.visible_tree import VisibleTree, shown
 
 __all__ = [
     "SCRATCH",

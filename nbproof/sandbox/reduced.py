@@ -23,7 +23,7 @@ from nbproof.sandbox import landlock
 from nbproof.sandbox.namespaces import give_up_rights, limit, refused_in_child
 from nbproof.sandbox.overseer import tasks_here
 from nbproof.sandbox.syscalls import ask, call, filter_calls
-from nbproof.sandbox.visible_tree import shown
+from nbproof.sandbox.visible_tree import VisibleTree, shown
 
 __all__ = ["become_subreaper", "end_children", "probe_reduced", "seal_reduced"]
 

@@ -31,19 +31,25 @@ class VisibleTree:
     """Folders that are shown with all that is in them, and files, such as zipped packages."""
     listed: tuple[str, ...]
     """Folders that hold something withheld: a sandbox lists their names. :attr:`whole` has the parts of them that it shows."""
+    folders: tuple[str, ...]
+    """The outermost of both."""
 
 
-def visible_folders() -> list[str]:
-    """The paths of the outermost folders, and files, that a sandbox shows, as a whole or in part."""
-    return list(_visible(tuple(import_path())))
+def visible_folders(own_code: Sequence[str]) -> list[str]:
+    """The paths of the outermost folders, and files, that a sandbox shows, as a whole or in part.
+
+    ``own_code``: folders of the course's.
+    """
+    return list(_visible(tuple(import_path()), tuple(own_code)))
 
 
-def shown() -> VisibleTree:
-    """The tree that a sandbox shows: those folders, without the course's files that know what is wanted."""
+def shown(own_code: Sequence[str], withheld: Iterable[Path]) -> VisibleTree:
+    """The tree that a sandbox shows: those folders, without the course's files that know what is wanted, ``withheld``."""
     whole: list[str] = []
     listed: list[str] = []
-    withheld = {os.path.realpath(path) for path in the_course().withheld}
-    waiting = visible_folders()
+    withheld_paths = {os.path.realpath(path) for path in withheld}
+    folders = visible_folders(own_code)
+    waiting = [*folders]
     while waiting:
         path = waiting.pop()
         real = os.path.realpath(path)

@@ -188,11 +188,13 @@ def _probe(header: dict[str, Any], _: bytes) -> tuple[dict[str, Any], bytes]:
         _pristine.restore()
         if "source" in header:
             _learn(header)
-        brought = bring(_tasks[name][header["check"]](), _shell.user_ns, Case(header["seed"]), header["canary"])
+        brought = bring(
+            _tasks[name][header["check"]](), _shell.user_ns, Case(header["seed"], _course), header["canary"]
+        )
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a learner who broke what the test cell needs hears of it
-        brought = ProbeResult(trouble=trouble_of(error, probe_file=f"<{name}>"))
+        brought = ProbeResult(trouble=trouble_of(error, f"<{name}>", _course))
     evidence = pack(brought.evidence)
     trouble = None if brought.trouble is None else list(astuple(brought.trouble))
     return {

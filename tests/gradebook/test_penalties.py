@@ -26,7 +26,7 @@ from nbproof.testing.small import LESSON, RIGHT
 from nbproof.values.words import ENGLISH
 from nbproof_lms import collect
 from nbproof_lms.attendance import late_by_lms
-from tests import ROOT
+from tests import COURSE, ROOT, main
 from tests.lms.uploads import zipped
 from tests.run.test_regrading import cut_off
 

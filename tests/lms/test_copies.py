@@ -102,7 +102,7 @@ def test_a_later_copy_that_cannot_be_read_is_asked_about(collecting: Collecting,
     assert _taken(course) == A
     (line,) = collected.needs_person
     assert (line.name, line.status) == ("jane_1_6_x-1.ipynb", "waits")
-    collect(course, [course / line.path_in_course], lesson="01_first", learner="jane")
+    collect(COURSE, course, [course / line.path_in_course], lesson="01_first", learner="jane")
     assert _taken(course) == b"{broken", "a person has named it"
 
 
@@ -295,7 +295,7 @@ def test_what_canvas_calls_late_stays_late_when_a_person_chooses_it(last: str, c
     for name in sorted(files, reverse=last == "canvas.zip"):
         collect(COURSE, course, [_as_downloaded(tmp_path / name, files[name], [9, 12])])
     kept = next(path for path in (course / "collected").rglob("jane_LATE*"))
-    assert not collect(course, [kept], learner="jane", lesson="01_first").needs_person
+    assert not collect(COURSE, course, [kept], learner="jane", lesson="01_first").needs_person
     assert late_by_lms(course) == {("jane", "01_first")} and _taken(course) == A
 
 
@@ -325,7 +325,7 @@ def test_what_an_lms_says_stays_where_a_person_says_whose_it_is(
     enrol(course, [Member("eve", also=("7",)), Member("jane", also=("1",) if "_9_" in name else ())])
     (line,) = collecting({name: A, "bob_2_6_x.ipynb": B, "eve_7_4_x.ipynb": B}).needs_person
     assert not line.learner
-    collect(course, [course / line.path_in_course], learner="jane", lesson="01_first")
+    collect(COURSE, course, [course / line.path_in_course], learner="jane", lesson="01_first")
     assert late_by_lms(course) == {("jane", "01_first")}
 
 
@@ -374,7 +374,7 @@ def test_what_was_taken_out_comes_back_with_a_word_and_what_was_removed_stays_ou
     assert {ends[name] for name in ("jane_1_80_x.ipynb", "jane_1_79_x.ipynb", "eve_3_9_x.ipynb")} == {"removed"}
     assert not collected.needs_person and not (course / "submitted/eve/01_first").exists()
     (kept,) = {line.path_in_course for line in collected.records if line.name == "jane_1_80_x.ipynb"}
-    assert collect(course, [course / kept], learner="jane").records[0].status == "taken"
+    assert collect(COURSE, course, [course / kept], learner="jane").records[0].status == "taken"
     assert _endings(collecting({**files, "kim_4_3_x.ipynb": C}, "4.zip"))["jane_1_80_x.ipynb"] == "already there"
     new = collecting({"jane_1_90_x.ipynb": BLANK + b" ", "eve_3_10_x.ipynb": C, **OTHERS}, "5.zip")
     assert _endings(new)["eve_3_10_x.ipynb"] == "taken", "other work counts"

@@ -15,6 +15,7 @@ from nbproof_lms.csv_table import Sheet
 from nbproof_lms.owners import Upload, find_owners
 from nbproof_lms.roster import Member, enrol
 from nbproof_lms.system import systems
+from tests import COURSE
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import LESSONS, everything, notebook, zipped
 

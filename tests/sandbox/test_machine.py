@@ -20,7 +20,7 @@ from nbproof.sandbox.fork_server import ForkServer
 from nbproof.sandbox.isolation import Isolation, offered
 from nbproof.sandbox.launch import Launched
 from nbproof.sandbox.machine import Fit, Room, room_here
-from nbproof.sandbox.shown import VisibleTree
+from nbproof.sandbox.visible_tree import VisibleTree
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import RIGHT
 from tests import COURSE, needs_isolation, some_by_day

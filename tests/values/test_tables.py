@@ -55,8 +55,8 @@ TWICE = pd.concat([SALES["price"], SALES["price"] * 2], axis=1)
     ],
 )  # fmt: skip
 def test_tables_are_compared_part_by_part(got: Any, wanted: Any, said: str | None) -> None:
-    evidence = unpack(pack(snapshot({"answer": got})))
-    difference = first_difference(evidence, {"answer": wanted})
+    evidence = unpack(pack(snapshot({"answer": got})), LEAVES)
+    difference = first_difference(evidence, {"answer": wanted}, ENGLISH)
     assert (difference is None) == (said is None)
     assert difference is None or ENGLISH.difference(difference).startswith(said or "")
 
@@ -67,9 +67,9 @@ def test_a_function_decides_about_the_parts_of_a_table_as_the_guide_says() -> No
 
     wanted = {"answer": Matches(any_order, "these prices")}
     for answer, right in ((SALES.iloc[::-1], True), (SALES.head(2), False), (GAP, False), (SALES["price"], False)):
-        evidence = unpack(pack(snapshot({"answer": answer})))
-        assert (first_difference(evidence, wanted) is None) is right
-    assert set(unpack(pack(snapshot(SALES)))) >= {".columns", ".index", ".dtypes", "['price'].iloc"}
+        evidence = unpack(pack(snapshot({"answer": answer})), LEAVES)
+        assert (first_difference(evidence, wanted, ENGLISH) is None) is right
+    assert set(unpack(pack(snapshot(SALES)), LEAVES)) >= {".columns", ".index", ".dtypes", "['price'].iloc"}
 
 
 class Told(pd.DataFrame):  # type: ignore[misc]
@@ -85,12 +85,12 @@ def test_what_is_no_plain_table_is_named_and_a_cell_of_anything_is_no_value() ->
 
 def test_parts_come_over_the_wire_as_they_are_and_nothing_else_does() -> None:
     taken = snapshot([SALES, GAP])
-    back = unpack(pack(taken))
+    back = unpack(pack(taken), LEAVES)
     assert back == taken and isinstance(back, list) and isinstance(back[0], Parts)
     assert back[0].noun == "a DataFrame of shape (3, 3)" == pickle.loads(pickle.dumps(back[0])).noun
     for form in (b'{"p": []}', b'{"p": [1]}', b'{"p": ["a", 2]}', b'{"-": ["float64", [1], 8]}'):
         with pytest.raises(WireError):
-            unpack(len(form).to_bytes(4, "big") + form + bytes(8))
+            unpack(len(form).to_bytes(4, "big") + form + bytes(8), LEAVES)
 
 
 def test_a_table_that_is_drawn_from_the_case_is_at_hand_and_one_that_is_made_of_it_is_not() -> None:
