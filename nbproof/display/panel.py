@@ -18,6 +18,7 @@ from nbproof.display.outline import outline
 from nbproof.display.progress import DiaryError, entries
 from nbproof.front_end import MONO, framed, prose, shell, show, sign
 from nbproof.handed_out import read_named_cells
+from nbproof.lesson.from_notebook import cell_called
 from nbproof.values.compare import Difference, place_of, plainly
 from nbproof.values.evidence import Parts, snapshot
 from nbproof.values.results import Finding, first_wrong
@@ -213,7 +214,7 @@ _OTHERS = 2
 
 def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
     """Names and texts: the reference answer first, then two others; nothing if the instructor's files are not here."""
-    answer = solution_of(the_course().source_cell(slug, exercise))
+    answer = solution_of(cell_called(the_course().source_of(slug), exercise).source)
     reference = "\n".join(line for line in answer.split("\n") if not line.strip().startswith("# TODO"))
     if not reference:
         return []
