@@ -211,7 +211,8 @@ def is_plain(source: str) -> bool:
     except (SyntaxError, ValueError, RecursionError):
         return True
     package = the_course().package
-    ours = ("nbproof", "nbproof.checks.check", package, f"{package}.checking")
+    ours = ["nbproof", package]
+    ours += [f"{name}.{module}" for name, module in (("nbproof", "checks.check"), (package, "checking"))]
     imports = [node for node in body if isinstance(node, ast.ImportFrom) and node.module in ours]
     imported = any(name.name == "check" for node in imports for name in node.names)
     return not (imported and any(map(_calls_check, body)))
