@@ -20,17 +20,17 @@ _CALL = re.compile(r"^check\(", re.MULTILINE)
 
 
 def run_apart(text: str, name: str) -> dict[str, Any]:
-    """Run the text of checks in a namespace of its own, and return that: none of its names is the notebook's."""
-    place = f"<{name}>"
+    """Run the text of checks in a namespace of its own, and return that namespace. ``name`` stands in messages of errors."""
+    file = f"<{name}>"
     # For an error in a check itself, which shows its line.
-    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names: dict[str, Any] = {"__name__": "__main__"}
-    exec(compile(text, place, "exec"), names)  # noqa: S102 (a text of the course's own)
+    exec(compile(text, file, "exec"), names)  # noqa: S102 (a text of the course's own)
     return names
 
 
 def watch_test_cells() -> None:
-    """From now on a test cell runs apart, so that it takes no name of a learner's; does nothing if no IPython runs."""
+    """Let each test cell from now on run apart, so that it takes no name of a learner's. Does nothing if no IPython runs."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     if shell is not None:

@@ -1,4 +1,4 @@
-"""The checks that learners have: a check cell is two lines, which stand for them.
+"""Finds the checks that learners have. A check cell is two lines, which stand for them::
 
     from nbproof import check
 
@@ -41,7 +41,7 @@ def visible_text(exercise: str, part: str = "") -> str:
 
 
 def hidden_text(exercise: str, part: str = "") -> str:
-    """The text of the hidden checks of an exercise, or of a part, if the instructor's notebooks lie beside the course; else ''.
+    """The text of the hidden checks of an exercise, or of a part; empty if no instructor's notebooks lie beside the course.
 
     A sealed process does not see them, and what learners are handed holds none.
     """
@@ -52,7 +52,7 @@ def hidden_text(exercise: str, part: str = "") -> str:
 
 
 def whole(source: str) -> str:
-    """The text of a check cell with the visible checks themselves in the place of its two lines."""
+    """The text of a check cell with the visible checks themselves in place of its two lines."""
     found = two_lines().search(source)
     if found is None:
         return source

@@ -1,15 +1,17 @@
-"""Which lessons and exercises there are, for help and progress.
+"""The outline of the course, its lessons and exercises, for help and progress.
 
-In a clone that is read off the instructor's notebooks; learners, who do not get these, have it in a file.
+In a clone it is read from the instructor's notebooks; learners, who do not get these, have it in a file.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from nbproof.course_file import the_course
 from nbproof.handed_out import OUTLINE, checks_files, visible_in
@@ -21,6 +23,7 @@ __all__ = [
     "OutlinedExercise",
     "OutlinedLesson",
     "exercise_named",
+    "exercises_of",
     "fingerprint",
     "outline",
     "outline_of",
@@ -39,12 +42,12 @@ class OutlinedExercise:
     cells: tuple[tuple[str, ...], ...]
     """For each test cell the names of the checks that learners have."""
     hidden: tuple[int, ...]
-    """For each test cell, how many checks learners do not have."""
+    """For each test cell the number of checks that learners do not have."""
     stub: str
     """:func:`fingerprint` of the TODO cell as it is handed out."""
 
     def withheld(self, checks: tuple[str, ...]) -> int:
-        """How many more a grader asks, of the test cell that has these visible checks."""
+        """The number of hidden checks of the test cell that has these visible ``checks``; 0 if no test cell has them."""
         return self.hidden[self.cells.index(checks)] if checks in self.cells else 0
 
 
@@ -58,7 +61,7 @@ class OutlinedLesson:
 
 
 def outline() -> tuple[OutlinedLesson, ...]:
-    """All lessons in order; empty if nothing tells them here, or if the file was made by another version of the course."""
+    """All lessons in order; empty if there is no outline here, or if another version of the course has made the file."""
     course = the_course()
     if course.handed_out.is_dir():
         return _read(course.handed_out / OUTLINE)
@@ -69,25 +72,22 @@ def outline() -> tuple[OutlinedLesson, ...]:
 def _read(path: Path) -> tuple[OutlinedLesson, ...]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        return tuple(
-            OutlinedLesson(
-                slug,
-                lesson["title"],
-                tuple(
-                    OutlinedExercise(
-                        **{**one, "cells": tuple(map(tuple, one["cells"])), "hidden": tuple(one["hidden"])}
-                    )
-                    for one in lesson["exercises"]
-                ),
-            )
-            for slug, lesson in sorted(data.items())
-        )
+        return tuple(_lesson_from(slug, lesson) for slug, lesson in sorted(data.items()))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return ()
 
 
+def _lesson_from(slug: str, data: dict[str, Any]) -> OutlinedLesson:
+    return OutlinedLesson(slug, data["title"], tuple(map(_exercise_from, data["exercises"])))
+
+
+def _exercise_from(data: dict[str, Any]) -> OutlinedExercise:
+    tuples = {"cells": tuple(map(tuple, data["cells"])), "hidden": tuple(data["hidden"])}
+    return OutlinedExercise(**{**data, **tuples})
+
+
 def outline_of(source: Path, texts: Path) -> tuple[OutlinedLesson, ...]:
-    """The outline of the instructor's notebooks in ``source/``, with the checks in ``lessons/`` that their check cells call."""
+    """The outline of the instructor's notebooks in ``source``, with the checks in ``texts`` that their check cells call."""
     checks: dict[str, str] = {}
     for exercise, path in checks_files(texts).items():
         checks |= visible_in(exercise, path)
@@ -114,17 +114,24 @@ def _outlined(exercise: Exercise) -> OutlinedExercise:
     )
 
 
+def exercises_of(lessons: Iterable[OutlinedLesson]) -> Iterator[tuple[OutlinedLesson, OutlinedExercise]]:
+    """Yield the exercises of these lessons in order, each with its lesson."""
+    for lesson in lessons:
+        for exercise in lesson.exercises:
+            yield lesson, exercise
+
+
 def exercise_named(name: str) -> OutlinedExercise | None:
     """The exercise with this id; None if there is none."""
-    return next((one for lesson in outline() for one in lesson.exercises if one.id == name), None)
+    return next((exercise for _, exercise in exercises_of(outline()) if exercise.id == name), None)
 
 
 def title_of(lesson: str) -> str:
-    """The lesson's title; its name in words if the course does not know it."""
+    """The lesson's title; its name with spaces if the course does not know it."""
     return next((one.title for one in outline() if one.slug == lesson), "") or lesson.replace("_", " ")
 
 
 def fingerprint(source: str) -> str:
-    """Tells whether a cell's text is the one that was handed out, spaces at line ends aside."""
+    """A digest of a cell's text without spaces at line ends, to compare it with the text that was handed out."""
     lines = [line.rstrip() for line in source.strip().splitlines()]
     return hashlib.sha256("\n".join(lines).encode(errors="replace")).hexdigest()[:16]

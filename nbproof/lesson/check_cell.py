@@ -32,9 +32,9 @@ __all__ = [
 
 
 _ALWAYS = {"probe", "cases", "poison"}
-"""Members of a check that its worker's half has in any case."""
+"""Members of a check that its worker's half always has."""
 _AT_HOME = {"truth", "mistakes"}
-"""Those that it never has."""
+"""Members that it never has."""
 
 
 @dataclass(frozen=True)
@@ -47,23 +47,26 @@ class ProbePart:
     @cached_property
     def asks(self) -> frozenset[str]:
         """The learner's names that a probe may look at: each string in its text that could be a name, and each ``nb.name``."""
-        found = set()
+        names = set()
         for node in ast.walk(ast.parse(self.source)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
-                found.add(node.value)
+                names.add(node.value)
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "nb":
-                found.add(node.attr)
-        return frozenset(found)
+                names.add(node.attr)
+        return frozenset(names)
 
 
 def probe_part(source: str) -> ProbePart:
-    """Strip a test cell of everything that knows, or helps to compute, what is wanted."""
+    """The part of a test cell without anything that knows, or helps to compute, what is wanted."""
     tree = ast.parse(source)
-    checks = [name for node in tree.body for name in _checked_in(node)]
+    checks = list(chain.from_iterable(map(_checked_in, tree.body)))
     family = _family(tree)
     whole = [node for node in _reached(checks, tree.body) if isinstance(node, ast.ClassDef) and node.name in family]
     members = _members(whole)
-    halves = [_only(node, members) if node in whole else node for node in tree.body]
+    halves: list[ast.stmt] = []
+    for node in tree.body:
+        half = _only(node, members) if isinstance(node, ast.ClassDef) and node in whole else node
+        halves.append(half)
     # Halves may use fewer helpers, and those fewer imports, than the whole cell did.
     reached = _reached(checks, halves)
     used = set[str]().union(*map(_names_in, reached))
@@ -72,18 +75,19 @@ def probe_part(source: str) -> ProbePart:
 
 
 def left_out(source: str) -> list[ast.stmt]:
-    """The statements of a test cell, and in its checks, without which the worker's half would run: they bind no new name."""
+    """The statements of a test cell, and of its checks, that bind no new name: the worker's half leaves them out."""
     tree = ast.parse(source)
     family = _family(tree)
-    found, bound = list[ast.stmt](), set[str]()
+    statements: list[ast.stmt] = []
+    bound: set[str] = set()
     for node in tree.body:
         names = _defined_in(node)
         if names & bound or not (names or _imported_by(node) - {"*"} or _checked_in(node) or _does_nothing(node)):
-            found.append(node)
+            statements.append(node)
         bound |= names | _imported_by(node)
         if isinstance(node, ast.ClassDef) and node.name in family:
-            found += [part for part in node.body if not (_defined_in(part) or _does_nothing(part))]
-    return found
+            statements += [part for part in node.body if not (_defined_in(part) or _does_nothing(part))]
+    return statements
 
 
 def _does_nothing(node: ast.stmt) -> bool:
@@ -91,7 +95,7 @@ def _does_nothing(node: ast.stmt) -> bool:
 
 
 def _checked_in(node: ast.stmt) -> list[str]:
-    """The classes that a top-level ``check("id", A, B)`` names."""
+    """The names of the classes in a top-level ``check("id", A, B)``; none for any other statement."""
     call = node.value if isinstance(node, ast.Expr) else None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "check":
         return []
@@ -187,7 +191,7 @@ def grade_id_of(key: str) -> str:
 
 
 def import_lines() -> tuple[str, ...]:
-    """How a check cell of two lines may begin: it imports from nbproof, or from the course's own package."""
+    """The lines that may begin a check cell of two lines: it imports from nbproof, or from the course's own package."""
     return tuple(
         f"from {package} import check" for package in dict.fromkeys(("nbproof", the_course().package)) if package
     )
@@ -200,7 +204,7 @@ def two_lines() -> re.Pattern[str]:
 
 
 def the_call(source: str) -> re.Match[str] | None:
-    """The call of a text that is just the two lines of a check cell: its id, and its part."""
+    """The match of ``id`` and ``part`` in a text that is just the two lines of a check cell; None for any other text."""
     return two_lines().fullmatch(source)
 
 
@@ -236,7 +240,10 @@ _CALL = re.compile(r"^check\([^()]*\)", re.MULTILINE)
 
 
 def checks_in(source: str) -> list[str]:
-    """The classes that the text of a test cell hands to ``check``."""
-    calls = [ast.parse(call, mode="eval").body for call in _CALL.findall(source)]
-    given = [argument for call in calls if isinstance(call, ast.Call) for argument in call.args[1:]]
-    return [one.id for one in given if isinstance(one, ast.Name)]
+    """The names of the classes that the text of a test cell hands to ``check``."""
+    names = []
+    for text in _CALL.findall(source):
+        call = ast.parse(text, mode="eval").body
+        if isinstance(call, ast.Call):
+            names += [argument.id for argument in call.args[1:] if isinstance(argument, ast.Name)]
+    return names
