@@ -62,7 +62,7 @@ def hint(exercise: str | None = None) -> None:
 def progress() -> None:
     """Show which exercises are solved, which were tried, and where to go on. It is kept on this disk only."""
     if not _graded_later("progress()"):
-        from nbproof.display.progress import show_progress
+        from nbproof.display.diary import show_progress
 
         show_progress()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import pydoc
 import re
 import shlex
 import subprocess
@@ -174,6 +175,12 @@ def test_every_option_of_a_command_is_told_on_a_page() -> None:
     options = set(options_of(course_parser()))
     assert "--brightspace" in options
     assert {option for option in options if not re.search(rf"{option}\b", told)} == set()
+
+
+def test_what_the_reference_shows_is_there_and_says_what_it_is() -> None:
+    named = re.findall(r"^\.\. auto\w+:: (\S+)", PAGES["docs/reference.md"].read_text(encoding="utf-8"), re.MULTILINE)
+    assert "nbproof.check" in named
+    assert [name for name in named if not pydoc.getdoc(pydoc.locate(name))] == []
 
 
 @EVERY_PAGE

@@ -287,7 +287,7 @@ def _make(pages: Path, made: Path) -> list[CourseError]:
 
 
 _SETTINGS: dict[str, object] = {
-    "extensions": ["myst_nb"],
+    "extensions": ["myst_nb", "sphinx.ext.autodoc"],
     "html_theme": "furo",
     "html_theme_options": {"top_of_page_buttons": []},
     "html_static_path": ["_static"],

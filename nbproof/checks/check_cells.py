@@ -1,4 +1,4 @@
-"""Take a test cell apart: what goes to the learner's process, and what stays at home.
+"""Takes a test cell apart: one part goes to the learner's process, the rest stays at home.
 
 The worker gets the checks without their truths, mistakes and messages, and of the cell's own
 helpers only those that a probe uses.
@@ -29,9 +29,9 @@ __all__ = [
 
 
 _ALWAYS = {"probe", "cases", "poison"}
-"""Members of a check that its worker's half has in any case."""
+"""Members of a check that its worker's half always has."""
 _AT_HOME = {"truth", "mistakes"}
-"""Those that it never has."""
+"""Members that it never has."""
 
 
 @dataclass(frozen=True)
@@ -44,23 +44,26 @@ class ProbePart:
     @cached_property
     def asks(self) -> frozenset[str]:
         """The learner's names that a probe may look at: each string in its text that could be a name, and each ``nb.name``."""
-        found = set()
+        names = set()
         for node in ast.walk(ast.parse(self.source)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
-                found.add(node.value)
+                names.add(node.value)
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "nb":
-                found.add(node.attr)
-        return frozenset(found)
+                names.add(node.attr)
+        return frozenset(names)
 
 
 def probe_part(source: str) -> ProbePart:
-    """Strip a test cell of everything that knows, or helps to compute, what is wanted."""
+    """The part of a test cell without anything that knows, or helps to compute, what is wanted."""
     tree = ast.parse(source)
-    checks = [name for node in tree.body for name in _checked_in(node)]
+    checks = list(chain.from_iterable(map(_checked_in, tree.body)))
     family = _family(tree)
     whole = [node for node in _reached(checks, tree.body) if isinstance(node, ast.ClassDef) and node.name in family]
     members = _members(whole)
-    halves = [_only(node, members) if node in whole else node for node in tree.body]
+    halves: list[ast.stmt] = []
+    for node in tree.body:
+        half = _only(node, members) if isinstance(node, ast.ClassDef) and node in whole else node
+        halves.append(half)
     # Halves may use fewer helpers, and those fewer imports, than the whole cell did.
     reached = _reached(checks, halves)
     used = set[str]().union(*map(_names_in, reached))
@@ -69,18 +72,19 @@ def probe_part(source: str) -> ProbePart:
 
 
 def left_out(source: str) -> list[ast.stmt]:
-    """The statements of a test cell, and in its checks, without which the worker's half would run: they bind no new name."""
+    """The statements of a test cell, and of its checks, that bind no new name: the worker's half leaves them out."""
     tree = ast.parse(source)
     family = _family(tree)
-    found, bound = list[ast.stmt](), set[str]()
+    statements: list[ast.stmt] = []
+    bound: set[str] = set()
     for node in tree.body:
         names = _defined_in(node)
         if names & bound or not (names or _imported_by(node) - {"*"} or _checked_in(node) or _does_nothing(node)):
-            found.append(node)
+            statements.append(node)
         bound |= names | _imported_by(node)
         if isinstance(node, ast.ClassDef) and node.name in family:
-            found += [part for part in node.body if not (_defined_in(part) or _does_nothing(part))]
-    return found
+            statements += [part for part in node.body if not (_defined_in(part) or _does_nothing(part))]
+    return statements
 
 
 def _does_nothing(node: ast.stmt) -> bool:
@@ -88,7 +92,7 @@ def _does_nothing(node: ast.stmt) -> bool:
 
 
 def _checked_in(node: ast.stmt) -> list[str]:
-    """The classes that a top-level ``check("id", A, B)`` names."""
+    """The names of the classes in a top-level ``check("id", A, B)``; none for any other statement."""
     call = node.value if isinstance(node, ast.Expr) else None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "check":
         return []
@@ -177,7 +181,7 @@ def canary_in(source: str) -> str:
 
 
 def watch_test_cells() -> None:
-    """From now on a test cell runs apart, so that it takes no name of a learner's; does nothing if no IPython runs."""
+    """Let each test cell from now on run apart, so that it takes no name of a learner's. Does nothing if no IPython runs."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     if shell is not None:

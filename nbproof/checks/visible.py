@@ -1,4 +1,4 @@
-"""The checks that learners have: a check cell is two lines, which stand for them.
+"""Finds the checks that learners have. A check cell is two lines, which stand for them::
 
     from nbproof import check
 
@@ -39,7 +39,7 @@ def grade_id_of(key: str) -> str:
 
 
 def import_lines() -> tuple[str, ...]:
-    """How a check cell of two lines may begin: it imports from nbproof, or from the course's own package."""
+    """The lines that may begin a check cell of two lines: it imports from nbproof, or from the course's own package."""
     return tuple(
         f"from {package} import check" for package in dict.fromkeys(("nbproof", the_course().package)) if package
     )
@@ -60,7 +60,7 @@ def visible_text(exercise: str, part: str = "") -> str:
 
 
 def hidden_text(exercise: str, part: str = "") -> str:
-    """The text of the hidden checks of an exercise, or of a part, if the instructor's notebooks lie beside the course; else ''.
+    """The text of the hidden checks of an exercise, or of a part; empty if no instructor's notebooks lie beside the course.
 
     A sealed process does not see them, and what learners are handed holds none.
     """
@@ -76,7 +76,7 @@ def _two_lines() -> re.Pattern[str]:
 
 
 def whole(source: str) -> str:
-    """The text of a check cell with the visible checks themselves in the place of its two lines."""
+    """The text of a check cell with the visible checks themselves in place of its two lines."""
     found = _two_lines().search(source)
     if found is None:
         return source
@@ -87,15 +87,15 @@ def whole(source: str) -> str:
 
 
 def the_call(source: str) -> re.Match[str] | None:
-    """The call of a text that is just the two lines of a check cell: its id, and its part."""
+    """The match of ``id`` and ``part`` in a text that is just the two lines of a check cell; None for any other text."""
     return _two_lines().fullmatch(source)
 
 
 def run_apart(text: str, name: str) -> dict[str, Any]:
-    """Run the text of checks in a namespace of its own, and return that: none of its names is the notebook's."""
-    place = f"<{name}>"
+    """Run the text of checks in a namespace of its own, and return that namespace. ``name`` stands in messages of errors."""
+    file = f"<{name}>"
     # For an error in a check itself, which shows its line.
-    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names: dict[str, Any] = {"__name__": "__main__"}
-    exec(compile(text, place, "exec"), names)  # noqa: S102 (a text of the course's own)
+    exec(compile(text, file, "exec"), names)  # noqa: S102 (a text of the course's own)
     return names

@@ -182,7 +182,7 @@ _PROGRESS = Options(
 
 
 def _progress(arguments: argparse.Namespace) -> int:
-    from nbproof.display.progress import DiaryError, diary_path, forget, overview, text_of
+    from nbproof.display.diary import DiaryError, diary_path, forget, overview, text_of
     from nbproof.terminal import console_for_output, say
 
     if arguments.forget:

@@ -1,4 +1,4 @@
-"""Help in three steps, for a learner who asks: a question, the idea, a place to read. Never the answer.
+"""Gives help in three steps to a learner who asks: a question, the idea, a place to read. It never gives the answer.
 
 What the help is about is the check that failed last in this notebook: the misconception that it named,
 or else the way into its exercise. Each call shows one step more; another mistake starts anew.
@@ -50,7 +50,7 @@ WAY_IN = "way_in"
 
 @dataclass(frozen=True)
 class Hint:
-    """One misconception: what it is called, and three steps from a question to a place to read."""
+    """One misconception: its name, and three steps from a question to a place to read."""
 
     id: str
     name: str
@@ -60,7 +60,10 @@ class Hint:
 
 
 def read_hints(texts: Path) -> tuple[dict[str, Hint], dict[str, Hint]]:
-    """Misconceptions, and ways into exercises, by their ids. Raises LessonError if an id stands twice, or a step is missing."""
+    """Read the misconceptions, and the ways into exercises, by their ids.
+
+    Raises LessonError if an id stands twice, or if a step is missing.
+    """
     misconceptions: dict[str, Hint] = {}
     ways_in: dict[str, Hint] = {}
     places: dict[str, Path] = {}
@@ -75,7 +78,8 @@ def read_hints(texts: Path) -> tuple[dict[str, Hint], dict[str, Hint]]:
                     f"{path} and {places[key]}",
                     "rename one of the two, ids are unique; or, if they mean the same, move one up to where both see it",
                 )
-            misconceptions[key], places[key] = Hint(key, *_texts(path, key, table, ("name", *_STEPS))), path
+            misconceptions[key] = Hint(key, *_texts(path, key, table, ("name", *_STEPS)))
+            places[key] = path
     return misconceptions, ways_in
 
 
@@ -103,7 +107,7 @@ _read = cache(read_hints)
 
 
 def all_hints() -> dict[str, Hint]:
-    """Every misconception of the course by its id. Raises LessonError."""
+    """Every misconception of the course by its id. Raises LessonError as :func:`read_hints` does."""
     return _read(the_course().texts)[0]
 
 
@@ -113,60 +117,68 @@ def exercise_hints() -> dict[str, Hint]:
 
 
 def known_hint(key: str | None) -> str | None:
-    """This id if the course has such a hint, else None: what an error gives away anywhere, not every course has words for."""
+    """This id if the course has such a hint, else None. Some errors give away a misconception that a course has no hint for."""
     return key if key is not None and key in all_hints() else None
 
 
 def hint_for(exercise: str, key: str | None) -> Hint | None:
-    """What there is to help with: the misconception of this id, else the way into the exercise; None if it has neither."""
+    """The hint for the misconception of this id, else the way into the exercise; None if there is neither."""
     return all_hints().get(key or "") or exercise_hints().get(exercise)
 
 
 def steps(hint: Hint) -> tuple[tuple[str, str], ...]:
-    """The three steps, each with what it is called."""
+    """The three steps of a hint, each as (its name, its text)."""
     return tuple(zip(words().texts["steps"], (hint.question, hint.idea, hint.read), strict=True))
 
 
 def show_next_step(exercise: str | None = None) -> None:
-    """Show one step more than the last time. Says what to do if there is nothing to help with."""
-    last = SESSION.last if exercise is None else None
-    if exercise is not None and exercise not in exercise_hints() and exercise_named(exercise) is None:
+    """Show one step more than the last time, or say what to do if there is nothing to help with.
+
+    ``exercise``: its id; None for the exercise of the check that ran last.
+    """
+    key = None
+    if exercise is None:
+        last = SESSION.last
+        if last is None:
+            return say(*words().pair("no check"))
+        if last.passed:
+            return say(*_praise(SESSION.exercise))
+        exercise = SESSION.exercise
+        key = last.hint
+    elif exercise not in exercise_hints() and exercise_named(exercise) is None:
         return say(*words().pair("unknown", exercise=exercise))
-    if exercise is None and last is None:
-        return say(*words().pair("no check"))
-    if last is not None and last.passed:
-        return say(*_praise(SESSION.exercise))
-    exercise = exercise or SESSION.exercise
-    key = last.hint if last is not None else None
     hint = hint_for(exercise, key)
     if hint is None:
         return say(*words().pair("no hints", exercise=exercise))
     shown = (exercise, hint.id)
-    SESSION.steps[shown] = count = min(SESSION.steps.get(shown, 0) + 1, 3)
+    count = min(SESSION.steps.get(shown, 0) + 1, 3)
+    SESSION.steps[shown] = count
     title = f"{words().text('looks like')} {hint.name}." if known_hint(key) else words().text("a way in")
     return _show(exercise, title, steps(hint)[:count], count < 3)
 
 
 def _praise(exercise: str) -> tuple[str, ...]:
-    """What there is to say after a check that passed."""
+    """The two sentences after a check that passed."""
     if not SESSION.solved:
         return words().pair("one has passed", exercise=exercise)
     more = words().counted("more run", SESSION.withheld)
-    return words().pair("shown have passed" if SESSION.withheld else "all have passed", exercise=exercise, more=more)
+    key = "shown have passed" if SESSION.withheld else "all have passed"
+    return words().pair(key, exercise=exercise, more=more)
 
 
 def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bool) -> None:
-    after = words().text("next step" if more else "last step")
-    told = [(words().text("step", number=n, name=name), text) for n, (name, text) in enumerate(seen, 1)]
+    key = "next step" if more else "last step"
+    after = words().text(key)
+    numbered = [(words().text("step", number=n, name=name), text) for n, (name, text) in enumerate(seen, 1)]
     rows = "".join(
         f'<div style="margin:.15em 0"><span style="opacity:.75">{name}:</span> {prose(text)}</div>'
-        for name, text in told
+        for name, text in numbered
     )
     page = framed(
         f'<div style="font-weight:600"><span style="{MONO}">{escape(exercise)}</span>: {prose(title)}</div>'
         f'{rows}<div style="opacity:.75">{after}</div>'
     )
-    plain = [f"{exercise}: {title}", *(f"  {name}: {text}" for name, text in told), after]
+    plain = [f"{exercise}: {title}", *(f"  {name}: {text}" for name, text in numbered), after]
     show(page, "\n".join(plain))
 
 

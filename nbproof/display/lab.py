@@ -1,4 +1,4 @@
-"""Open a lesson in JupyterLab, in a folder of the learner's own."""
+"""Opens a lesson in JupyterLab, in a folder of the learner's own."""
 
 from __future__ import annotations
 
@@ -32,26 +32,31 @@ SETTINGS = {
 }
 
 OF_TEACHERS = ("create-assignment", "formgrader", "course-list", "assignment-list", "menu")
-"""Panels and menus of nbgrader that a learner alone has no use for. Its Validate button stays."""
+"""Panels and menus of nbgrader that learners do not need. Its Validate button stays."""
 
 
 def released_lessons(root: Path) -> list[str]:
-    """The lessons in release/, in order, or those of the installed package. Raises UsageError if there are none."""
-    place = the_course().released_in(root)
-    found = sorted(path.stem for path in place.glob("*/*.ipynb") if path.stem == path.parent.name)
-    if not found:
-        cure = course_command("build")
-        if not (root / "lessons").is_dir():
-            names = [path.name for path in sorted(root.glob("source/*/"))]
-            sources = [nbgrader_command(shlex.join(["generate_assignment", name])) for name in names]
-            elsewhere = "cd into the course's folder, or add --course FOLDER"
-            cure = f"{sources[0]}, in the course's folder" if sources else elsewhere
-        raise UsageError("no released lessons here", str((root / "release").resolve()), cure)
-    return found
+    """The names of the lessons in ``root``/release, or in the installed package. Raises UsageError if there are none."""
+    folder = the_course().released_in(root)
+    lessons = sorted(path.stem for path in folder.glob("*/*.ipynb") if path.stem == path.parent.name)
+    if not lessons:
+        raise UsageError("no released lessons here", str((root / "release").resolve()), _how_to_release(root))
+    return lessons
+
+
+def _how_to_release(root: Path) -> str:
+    """The next step for somebody who has no released lessons."""
+    if (root / "lessons").is_dir():
+        return course_command("build")
+    names = [path.name for path in sorted(root.glob("source/*/"))]
+    if not names:
+        return "cd into the course's folder, or add --course FOLDER"
+    command = nbgrader_command(shlex.join(["generate_assignment", names[0]]))
+    return f"{command}, in the course's folder"
 
 
 def prepare_workspace(root: Path) -> Path:
-    """Copy released lessons into learn/ if they are not there yet; what a learner has is never overwritten."""
+    """Copy the released lessons into ``root``/learn, without those that are there already. Returns that folder."""
     for name in released_lessons(root):
         copy = root / "learn" / name / f"{name}.ipynb"
         with disk_trouble(
@@ -67,7 +72,10 @@ def prepare_workspace(root: Path) -> Path:
 
 
 def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
-    """Start JupyterLab on a lesson, by default the first; returns when it ends."""
+    """Start JupyterLab on a lesson, by default the first one. Returns its exit code when it ends.
+
+    ``extra``: more arguments for JupyterLab. Raises UsageError if there is no such lesson.
+    """
     lessons = released_lessons(root)
     name = lesson or lessons[0]
     refuse_unknown([name], "lesson", lessons, root / "release")
@@ -80,7 +88,7 @@ def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
 
 
 def _for_learners(root: Path) -> Path:
-    """A folder with settings for this start of JupyterLab alone: teachers who use this environment keep the panels."""
+    """Write a folder with settings for this start of JupyterLab alone: teachers who use this environment keep the panels."""
     folder = root.resolve() / ".course" / "learner"
     hidden = {f"@jupyter/nbgrader:{name}": True for name in OF_TEACHERS}
     settings = {"page_config": {"disabledExtensions": hidden}, "default_setting_overrides": SETTINGS}
@@ -92,9 +100,10 @@ def _for_learners(root: Path) -> Path:
 
 
 def start_server(root: Path, page: str, extra: list[str], settings: Path | None = None) -> int:
-    """Start JupyterLab in ``root`` and open ``page`` of it in the browser; returns when it ends.
+    """Start JupyterLab in ``root`` and open its ``page`` in the browser. Returns its exit code when it ends.
 
-    ``settings``: a folder of Jupyter's configuration that counts for this start, before all others.
+    ``extra``: more arguments for JupyterLab. ``settings``: a folder of Jupyter's configuration for this start, before all
+    others.
     """
     if importlib.util.find_spec("jupyterlab") is None:
         raise UsageError("JupyterLab is not installed", sys.executable, f"{this_python()} -m pip install jupyterlab")

@@ -13,9 +13,9 @@ from typing import Any
 
 from nbproof.cells import solution_of
 from nbproof.course_file import the_course
+from nbproof.display.diary import DiaryError, entries
 from nbproof.display.help import Hint, all_hints, exercise_hints, hint_for, say
-from nbproof.display.outline import outline
-from nbproof.display.progress import DiaryError, entries
+from nbproof.display.outline import exercises_of, outline
 from nbproof.front_end import MONO, framed, prose, shell, show, sign
 from nbproof.handed_out import read_named_cells
 from nbproof.values.compare import Difference, place_of, plainly
@@ -26,7 +26,9 @@ from nbproof.values.words import words
 __all__ = ["html_of", "right_answers", "say_untouched", "show_findings", "show_solution", "tables_html", "text_of"]
 
 
-_GOOD, _BAD, _NEUTRAL = "#2f9e63", "#e2604c", "#8a8f98"
+_GOOD = "#2f9e63"
+_BAD = "#e2604c"
+_NEUTRAL = "#8a8f98"
 _STATUS = 'role="status"'
 _SHORT = 90
 """Characters of a sentence that stands on one line."""
@@ -38,7 +40,7 @@ def _hint(finding: Finding) -> Hint | None:
 
 
 def text_of(finding: Finding, instead: str = "") -> str:
-    """One wrong finding as a few lines of plain text: the fact, or what stands ``instead``, the place, the misconception."""
+    """One wrong finding as a few lines of plain text: the fact and the line, or ``instead`` in their place; the misconception."""
     lines = [instead or words().finding(finding)]
     if finding.line and not instead:
         lines.append(f"  {words().line(finding)}")
@@ -57,11 +59,12 @@ def html_of(
     withheld: int = 0,
     instead: str = "",
 ) -> str:
-    """The panel: one line a check, and for the first wrong one what was got, wanted, where, and its misconception.
+    """The panel as HTML: one line for each check, and below the first wrong one the difference and its misconception.
 
-    ``ask``: whether the learner has a notebook to ask for the first step of help, if there is a hint. Without a notebook
-    that step stands in the panel. ``picture``: a piece of HTML to go below what is wrong. ``instead``: what is said if the
-    first wrong one was not asked, or if that is not what matters.
+    ``ask``: whether the learner has a notebook, and can ask for the first step of help if there is a hint. Without a notebook
+    that step stands in the panel. ``picture``: HTML that goes below the difference. ``withheld``: the number of checks that
+    run only when it is graded. ``instead``: a sentence in place of the difference, if the first wrong check was not asked, or
+    if something else matters.
     """
     wrong = first_wrong(findings)
     title, count = words().share(findings, withheld)
@@ -76,7 +79,8 @@ def html_of(
             facts = [_line(instead)] if instead else _facts(finding, picture)
             ask = ask and hint_for(exercise, finding.hint) is not None
             rows += [*facts, _step(_hint(finding), ask), _printed(finding)]
-    return framed("".join(rows), _STATUS, _GOOD if wrong is None else _BAD)
+    colour = _GOOD if wrong is None else _BAD
+    return framed("".join(rows), _STATUS, colour)
 
 
 def _line(fact: str, style: str = "margin:.25em 0 .25em 1.3em") -> str:
@@ -84,25 +88,25 @@ def _line(fact: str, style: str = "margin:.25em 0 .25em 1.3em") -> str:
 
 
 def _facts(finding: Finding, picture: str) -> list[str]:
-    """What is wrong, where in the learner's code, and the values that do not fit one line."""
+    """HTML of the fact, the line of the learner's code, and the values that do not fit one line."""
     say = words()
-    fact, difference = say.finding(finding), finding.difference
+    fact = say.finding(finding)
+    difference = finding.difference
     # A short sentence says it all; longer values are easier to compare below each other, or in a picture.
     if difference is not None and difference.got and len(fact) > _SHORT:
         if difference.wanted is not None:
             summary = say.summary(difference)
             fact = f"{say.place(difference)}: {summary}" if summary else ""
         picture = picture or _table(difference)
-    return [
-        _line(fact),
-        _line(say.line(finding), "margin-left:1.3em;opacity:.85"),
-        f'<div style="margin:.3em 0 .3em 1.3em">{picture}</div>' if picture else "",
-    ]
+    facts = [_line(fact), _line(say.line(finding), "margin-left:1.3em;opacity:.85")]
+    if picture:
+        facts.append(f'<div style="margin:.3em 0 .3em 1.3em">{picture}</div>')
+    return facts
 
 
 def _table(difference: Difference) -> str:
-    say, wanted = words(), difference.wanted or ""
-    cells = [("where", say.place(difference)), ("got", say.brought(difference)), ("wanted", wanted)]
+    say = words()
+    cells = [("where", say.place(difference)), ("got", say.brought(difference)), ("wanted", difference.wanted or "")]
     rows = "".join(
         f'<tr style="background:none"><td style="text-align:right;opacity:.75;padding:0 .8em 0 0">{say.text(name)}</td>'
         f'<td style="text-align:left;padding:0;{MONO}">{escape(value)}</td></tr>'
@@ -113,9 +117,13 @@ def _table(difference: Difference) -> str:
 
 
 def _step(hint: Hint | None, ask: bool) -> str:
-    named = f"<b>{words().text('looks like')} {prose(hint.name)}.</b> " if hint is not None else ""
-    question = hint.question if hint is not None else ""
-    step = prose(words().text("ask for help") if ask else question)
+    named = ""
+    step = ""
+    if hint is not None:
+        named = f"<b>{words().text('looks like')} {prose(hint.name)}.</b> "
+        step = prose(hint.question)
+    if ask:
+        step = prose(words().text("ask for help"))
     return f'<div style="margin:.3em 0 0 1.3em">{named}{step}</div>' if named or step else ""
 
 
@@ -130,16 +138,16 @@ def _printed(finding: Finding) -> str:
 
 
 def say_untouched(exercise: str) -> None:
-    """What a check says of a TODO cell that is as it was handed out."""
-    said = words().text("untouched")
-    page = f'<span style="{MONO};font-weight:600">{escape(exercise)}</span> {said}'
-    show(framed(page, _STATUS, _NEUTRAL), f"{exercise} {said}")
+    """Show that a TODO cell is as it was handed out."""
+    sentence = words().text("untouched")
+    page = f'<span style="{MONO};font-weight:600">{escape(exercise)}</span> {sentence}'
+    show(framed(page, _STATUS, _NEUTRAL), f"{exercise} {sentence}")
 
 
 def show_findings(exercise: str, findings: Sequence[Finding], withheld: int = 0) -> None:
-    """Show the panel; where no front end can draw it, say what passed: what did not is in an error.
+    """Show the panel. If no front end can draw it, show text if all passed: what did not pass is in an error.
 
-    ``withheld``: how many more checks run when it is graded.
+    ``withheld``: the number of checks that run only when it is graded.
     """
     wrong = first_wrong(findings)
     plain = f"{exercise}: {' '.join(words().share(findings, withheld)).strip()}"
@@ -158,30 +166,32 @@ def _picture(wrong: Finding | None) -> str:
     return drawn or tables_html(*wrong.compared)
 
 
-# What was brought beside what was wanted, as two tables, where both are tables: rows that differ first, a few around.
+# If both values are tables, they are shown beside each other: the first row that differs, and a few around it.
 
-_ROWS, _COLUMNS = 8, 8
+_ROWS = 8
+_COLUMNS = 8
 _CELL = f"padding:.1em .6em;text-align:right;border:0;{MONO}"
 
 
 def tables_html(got: object, wanted: object) -> str:
-    """Both tables side by side; empty if the first difference is not between two tables."""
+    """HTML of both tables side by side; empty if the first difference is not between two tables."""
     place = place_of(got, wanted)
     if place is None:
         return ""
     sides = [snapshot(place.got), snapshot(plainly(place.wanted))]
     if not all(isinstance(side, Parts) for side in sides):
         return ""
-    one, other = (_rows(side, sides[1]) for side in sides)
-    names = (f"{place.where}: {words().text('got')}", words().text("wanted"))
-    tables = (_side(name, mine, beside) for name, mine, beside in zip(names, (one, other), (other, one), strict=True))
-    return f'<div style="display:flex;flex-wrap:wrap;gap:1.5em;overflow-x:auto">{"".join(tables)}</div>'
+    rows, wanted_rows = (_rows(side, sides[1]) for side in sides)
+    left = _side(f"{place.where}: {words().text('got')}", rows, wanted_rows)
+    right = _side(words().text("wanted"), wanted_rows, rows)
+    return f'<div style="display:flex;flex-wrap:wrap;gap:1.5em;overflow-x:auto">{left}{right}</div>'
 
 
 def _rows(parts: Any, wanted: Any) -> list[list[Any]]:
     """The labels of its columns, or the name of a Series if one is wanted, then each row with its label in front."""
     columns = [part for step, part in parts.items() if ".iloc" in step]
-    heads = parts.get(".columns", [parts.get(".name") if ".name" in wanted else ""])
+    name = parts.get(".name") if ".name" in wanted else ""
+    heads = parts.get(".columns", [name])
     return [["", *heads], *map(list, zip(parts.get(".index", ()), *columns, strict=False))]
 
 
@@ -189,7 +199,7 @@ def _side(name: str, rows: list[list[Any]], others: list[list[Any]]) -> str:
     differing = [number for number, (row, other) in enumerate(zip_longest(rows, others)) if row != other and number]
     first = max(1, min(differing, default=1) - _ROWS // 2)
     shown = [0, *range(first, min(len(rows), first + _ROWS))]
-    lines = "".join(_cells(rows[number], others[number] if number < len(others) else [], number) for number in shown)
+    lines = "".join(_cells(rows[number], others[number : number + 1], number) for number in shown)
     more = len(rows) - len(shown)
     rest = f'<div style="opacity:.75">{words().counted("more rows", more)}</div>' if more else ""
     return (
@@ -197,14 +207,23 @@ def _side(name: str, rows: list[list[Any]], others: list[list[Any]]) -> str:
     )
 
 
-def _cells(row: list[Any], other: list[Any], number: int) -> str:
+def _cells(row: list[Any], others: list[list[Any]], number: int) -> str:
+    """One row as HTML; ``others``: the row of the other table, if there is one. What differs is red and bold."""
+    other = others[0] if others else []
     cells = []
     for at, value in enumerate(row[:_COLUMNS]):
         differs = at >= len(other) or other[at] != value
-        style = f"{_CELL};font-weight:{700 if differs or number == 0 else 400}" + (";color:#e2604c" if differs else "")
-        text = value if isinstance(value, str) else f"{value:.6g}" if isinstance(value, float) else repr(value)
-        cells.append(f'<td style="{style}">{escape(text[:40])}</td>')
+        weight = 700 if differs or number == 0 else 400
+        colour = f";color:{_BAD}" if differs else ""
+        text = escape(_cell_text(value)[:40])
+        cells.append(f'<td style="{_CELL};font-weight:{weight}{colour}">{text}</td>')
     return f'<tr style="background:none">{"".join(cells)}</tr>'
+
+
+def _cell_text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)
 
 
 _OTHERS = 2
@@ -212,20 +231,20 @@ _OTHERS = 2
 
 
 def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
-    """Names and texts: the reference answer first, then two others; nothing if the instructor's files are not here."""
+    """The right answers as (name, code): the reference answer, then two others; empty if the instructor's files are not here."""
     answer = solution_of(the_course().source_cell(slug, exercise))
     reference = "\n".join(line for line in answer.split("\n") if not line.strip().startswith("# TODO"))
     if not reference:
         return []
     accepted = read_named_cells(the_course().beside("lessons", slug, exercise, "right.py"))
     others = sorted(accepted, key=lambda one: len(one.source))[:_OTHERS]
-    told = [(words().text("also right", name=one.name.replace("_", " ")), one.source.strip("\n")) for one in others]
-    return [(words().text("reference"), reference), *told]
+    also = [(words().text("also right", name=one.name.replace("_", " ")), one.source.strip("\n")) for one in others]
+    return [(words().text("reference"), reference), *also]
 
 
 def show_solution(exercise: str) -> None:
-    """Show the right answers to an exercise that is solved; says what to do if it is not, or if they are not here."""
-    known = {one.id: lesson.slug for lesson in outline() for one in lesson.exercises}
+    """Show the right answers to an exercise that is solved; say what to do if it is not, or if they are not here."""
+    known = {one.id: lesson.slug for lesson, one in exercises_of(outline())}
     if exercise not in known:
         return say(*words().pair("unknown", exercise=exercise))
     try:

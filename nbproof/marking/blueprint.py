@@ -30,7 +30,7 @@ from nbproof.marking.autotests import with_tests
 from nbproof.marking.plain import PlainTest, is_plain
 from nbproof.marking.results import WrittenAnswer
 from nbproof.recover.answers import Answers, OwnCell
-from nbproof.recover.matching import Former, Handout, questions_above
+from nbproof.recover.matching import Former, ReleasedNotebook, questions_above
 from nbproof.recover.notebook_bytes import Attachments, read_attachments
 from nbproof.text import in_one_line
 
@@ -144,10 +144,10 @@ class Blueprint:
         return {name: test.plain for name, test in self.tests.items() if test.plain is not None}
 
     @cached_property
-    def handout(self) -> Handout:
+    def handout(self) -> ReleasedNotebook:
         """What learners were handed: safe to show to a process that has read a submission."""
         tests = {name: test.exercise for name, test in self.tests.items()}
-        return replace(Handout.of(self.lesson, self.notebook, tests), former=self.former)
+        return replace(ReleasedNotebook.of(self.lesson, self.notebook, tests), former=self.former)
 
     def with_questions(self, own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
         """These cells of a learner's, each with what a person marks there.

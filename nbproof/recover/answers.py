@@ -9,20 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, chain
 from urllib.parse import unquote
 
 from nbproof.cells import CellKind
-from nbproof.recover.matching import Handout, bare, names_in, new_lines, placed, without_released
+from nbproof.recover.matching import ReleasedNotebook, bare, match_cells, names_in, new_lines, without_released
 from nbproof.recover.notebook_bytes import ExportedCell
 
-__all__ = ["Answers", "OwnCell", "own_cells"]
+__all__ = ["Answers", "OwnCell", "find_own_cells"]
 
 
-_MOST_CELLS, _MOST_TEXT = 300, 600_000
-"""How many own cells of one submission are looked at, and how many characters of all of them together."""
+_MOST_CELLS = 300
+"""Own cells of one submission that are looked at."""
+_MOST_TEXT = 600_000
+"""Characters of all of them together."""
 _MOST_PICTURES = 3_000_000
 """Characters of all attached pictures that people see, in base64."""
+_NO_OWN_CELLS = "own cells of no known form"
 _ATTACHED = re.compile(r"""attachment:([^"'<>()\s]{1,300})""")
 
 
@@ -32,96 +35,118 @@ class OwnCell:
 
     source: str
     after: int
-    """The place, among the released cells, of the one above it; -1 above all of them."""
+    """The index of the released cell above it; -1 above all of them."""
     place: int | None = None
-    """If it is a released cell with a changed text: the place of that cell, which shows something or is a setup cell. None for
+    """If it is a released cell with a changed text: the index of that cell, which shows something or is a setup cell. None for
     a new cell."""
     code: bool = True
     """Whether it is code, and runs."""
     questions: tuple[str, ...] = ()
-    """What a person marks there: tasks that it may answer, or the answer that it stands by."""
+    """The ids of the questions that a person marks there: tasks that it may answer, or the answer that it stands by."""
 
 
-def own_cells(
-    handout: Handout,
+def find_own_cells(
+    handout: ReleasedNotebook,
     cells: Sequence[ExportedCell],
     answers: Mapping[int, int] | None = None,
     earlier: Collection[int] = (),
-    brought: Collection[int] = (),
+    shown: Collection[int] = (),
 ) -> tuple[OwnCell, ...]:
-    """``answers``: cells that are answers, or parts of them, although nothing says so -> the place of the TODO cell.
+    """Find the learner's own cells among these, in their order, as many as are looked at.
 
-    ``earlier``: TODO cells above the one that counts. ``brought``: cells that are shown below a written answer.
+    The other arguments name cells by their numbers. ``answers``: cells that are answers, or parts of them, although no id says
+    so -> the index of the TODO cell. ``earlier``: TODO cells above the one that counts. ``shown``: cells that are shown below a
+    written answer.
     """
-    code = {cell.name for cell in handout.cells if cell.name and cell.is_code}
-    named = code.union(cell.name for cell in handout.cells if cell.name)
-    found: list[OwnCell] = []
+    answers = answers or {}
+    own: list[OwnCell] = []
     used: set[int] = set()
     above = -1
-    for at, (cell, place) in enumerate(zip(cells, placed(handout, cells), strict=True)):
-        added = _added_to_a_test(handout, cell, place)
-        if answers and at in answers:
+    for at, (cell, index) in enumerate(zip(cells, match_cells(handout, cells), strict=True)):
+        if at in answers:
             above = answers[at]
         elif at in earlier:
-            found.append(OwnCell(cell.source, above))
-        elif place is not None and place not in used and handout.cells[place].is_code == (cell.kind == "code"):
-            used.add(place)
-            found += [OwnCell(added, above)] if added else []
-            above = place
-            found += _changed(handout, cell, place)
-        elif cell.name not in (code if cell.kind == "code" else named) and at not in brought:
-            found += _added(handout, cell, place, above)
-    return _bounded(found)
+            own.append(OwnCell(cell.source, above))
+        elif index is not None and index not in used and handout.cells[index].is_code == (cell.kind == "code"):
+            used.add(index)
+            own += _added_to_a_test(handout, cell, index, above)
+            above = index
+            own += _changed(handout, cell, index)
+        elif at not in shown and not _has_released_name(handout, cell):
+            own += _added(handout, cell, index, above)
+    return _bounded(own)
 
 
-def _added_to_a_test(handout: Handout, cell: ExportedCell, place: int | None) -> str:
-    """What a learner wrote into a test cell, beside its text or in its place: it runs before the check.
+def _has_released_name(handout: ReleasedNotebook, cell: ExportedCell) -> bool:
+    """Whether a cell has the grade_id of a released cell; if it is code, that of released code."""
+    names = handout.code_names if cell.kind == "code" else handout.names
+    return cell.name in names
+
+
+def _added_to_a_test(handout: ReleasedNotebook, cell: ExportedCell, index: int, above: int) -> list[OwnCell]:
+    """The text that a learner wrote into a test cell, beside its text or in its place: it runs before the check.
 
     A text that binds nothing, or begins as the test does, is another test.
     """
-    if place is None or handout.cells[place].kind is not CellKind.TEST or cell.kind != "code" or not cell.whole:
-        return ""
-    rest, head = without_released(handout, cell.source), handout.cells[place].source.strip().split("\n")[0]
+    released = handout.cells[index]
+    if released.kind is not CellKind.TEST or cell.kind != "code" or not cell.whole:
+        return []
+    rest = without_released(handout, cell.source)
+    head = released.source.strip().split("\n")[0]
     is_another = not names_in(rest) or rest.strip().startswith(head)
-    return "" if bare(rest) == bare(cell.source) and is_another else rest
+    if not rest or (is_another and bare(rest) == bare(cell.source)):
+        return []
+    return [OwnCell(rest, above)]
 
 
-def _changed(handout: Handout, cell: ExportedCell, place: int) -> list[OwnCell]:
-    """What a learner has made of a released cell, or has typed into a task, if they have."""
-    released = handout.cells[place]
+def _changed(handout: ReleasedNotebook, cell: ExportedCell, index: int) -> list[OwnCell]:
+    """A released cell as a learner has changed it, or the text that a learner has typed into a task; empty if there is none."""
+    released = handout.cells[index]
     changeable = released.kind in (CellKind.SHOW, CellKind.SETUP)
     if changeable and cell.source.strip() and bare(cell.source) != bare(released.source):
-        return [OwnCell(cell.source, place, place)]
-    typed = new_lines(handout, cell.source) if released.kind is CellKind.TASK else ""
-    return [OwnCell(typed, place, code=False)] if typed.strip() else []
+        return [OwnCell(cell.source, index, index)]
+    if released.kind is CellKind.TASK:
+        return _typed(handout, cell, index)
+    return []
 
 
-def _added(handout: Handout, cell: ExportedCell, place: int | None, above: int) -> list[OwnCell]:
+def _typed(handout: ReleasedNotebook, cell: ExportedCell, above: int) -> list[OwnCell]:
+    """The text in a cell that was not handed out, as a text cell; empty if there is none."""
+    text = new_lines(handout, cell.source)
+    return [OwnCell(text, above, code=False)] if text.strip() else []
+
+
+def _added(handout: ReleasedNotebook, cell: ExportedCell, index: int | None, above: int) -> list[OwnCell]:
     """A new cell, if anything in it is new."""
     if cell.kind != "code":
-        typed = new_lines(handout, cell.source)
-        return [OwnCell(typed, above, code=False)] if typed.strip() else []
-    again = place is not None and bare(cell.source) == bare(handout.cells[place].source)
-    return [OwnCell(cell.source, above)] if cell.whole and cell.source.strip() and not again else []
+        return _typed(handout, cell, above)
+    released = handout.cell_at(index)
+    is_copy = released is not None and bare(cell.source) == bare(released.source)
+    if is_copy or not cell.whole or not cell.source.strip():
+        return []
+    return [OwnCell(cell.source, above)]
 
 
-def _bounded(found: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
+def _bounded(own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
     """As many of them as are looked at."""
-    sizes = accumulate(len(one.source) for one in found[:_MOST_CELLS])
-    return tuple(one for one, size in zip(found, sizes, strict=False) if size <= _MOST_TEXT)
+    sizes = accumulate(len(one.source) for one in own[:_MOST_CELLS])
+    return tuple(one for one, size in zip(own, sizes, strict=False) if size <= _MOST_TEXT)
 
 
-def _read_back(handout: Handout, data: object) -> tuple[OwnCell, ...]:
+def _own_cells_from(handout: ReleasedNotebook, data: object) -> tuple[OwnCell, ...]:
     """Own cells as they were written down, from a process that may have been told to lie. Raises ValueError."""
-    places = [None, *range(len(handout.cells))]
-    found = []
-    for one in data if isinstance(data, list) else [None]:
-        told = one if isinstance(one, dict) else {}
-        own = OwnCell(told.get("source", 0), told.get("after", -2), told.get("place"), told.get("code") is True)
-        if type(own.source) is not str or own.after not in [-1, *places[1:]] or own.place not in places:
-            raise ValueError("own cells of no known form")
-        found.append(own)
-    return _bounded(found)
+    if not isinstance(data, list):
+        raise ValueError(_NO_OWN_CELLS)
+    indices = [None, *range(len(handout.cells))]
+    own = []
+    for said in data:
+        if not isinstance(said, dict):
+            raise ValueError(_NO_OWN_CELLS)
+        one = OwnCell(said.get("source", 0), said.get("after", -2), said.get("place"), said.get("code") is True)
+        if type(one.source) is not str or one.after not in [-1, *indices[1:]] or one.place not in indices:
+            raise ValueError(_NO_OWN_CELLS)
+        own.append(one)
+    return _bounded(own)
 
 
 @dataclass(frozen=True)
@@ -150,27 +175,32 @@ class Answers:
         """Whether something was found that may be the answer: it stands there as comments, and a person has to look."""
         return exercise in self.lost and not self.is_untouched(stubs, exercise)
 
-    def shown_of(self, cells: Sequence[ExportedCell]) -> dict[str, str]:
-        """The pictures that were attached to these cells, and that a text in words shows, as many as there is room for."""
+    def pictures_shown(self, cells: Sequence[ExportedCell]) -> dict[str, str]:
+        """The pictures attached to these cells that a text shows, as many as there is room for: name -> PNG in base64."""
         texts = [*self.answers.values(), *(one.source for one in self.own if not one.code)]
-        wanted = {unquote(name) for text in texts for name in _ATTACHED.findall(text)}
-        found: dict[str, str] = {}
-        for name, data in (picture for cell in cells for picture in cell.pictures.items()):
-            if name in wanted and sum(map(len, found.values())) + len(data) <= _MOST_PICTURES:
-                found.setdefault(name, data)
-        return found
+        wanted = {unquote(name) for name in _ATTACHED.findall("\n".join(texts))}
+        pictures: dict[str, str] = {}
+        for name, data in chain.from_iterable(cell.pictures.items() for cell in cells):
+            if name in wanted and sum(map(len, pictures.values())) + len(data) <= _MOST_PICTURES:
+                pictures.setdefault(name, data)
+        return pictures
 
     @classmethod
-    def from_worker(cls, handout: Handout, data: object) -> Answers:
-        """What ``asdict`` wrote down, from a process that may have been told to lie. Raises ValueError."""
-        told = data if isinstance(data, dict) else {}
-        answers, recovered, lost = (_words(told.get(name)) for name in ("answers", "recovered", "lost"))
-        if answers.keys() != {*handout.stubs, *handout.written} or not isinstance(told.get("damage"), str):
+    def from_worker(cls, handout: ReleasedNotebook, data: object) -> Answers:
+        """Make them from the dictionary that ``asdict`` has made, in a process that may have been told to lie.
+
+        Raises ValueError if it has another form.
+        """
+        said = data if isinstance(data, dict) else {}
+        answers, recovered, lost, pictures = (
+            _texts_from(said.get(name)) for name in ("answers", "recovered", "lost", "pictures")
+        )
+        if answers.keys() != {*handout.stubs, *handout.written} or not isinstance(said.get("damage"), str):
             raise ValueError("what was not asked for")
-        pictures, own = _words(told.get("pictures")), _read_back(handout, told.get("own"))
-        return cls(answers, recovered, lost, told["damage"], own, pictures)
+        return cls(answers, recovered, lost, said["damage"], _own_cells_from(handout, said.get("own")), pictures)
 
 
-def _words(given: object) -> dict[str, str]:
-    found = given if isinstance(given, dict) else {}
-    return {str(name): text for name, text in found.items() if isinstance(text, str)}
+def _texts_from(data: object) -> dict[str, str]:
+    """The texts among what is said to be a dictionary of texts."""
+    items = data.items() if isinstance(data, dict) else ()
+    return {str(name): text for name, text in items if isinstance(text, str)}

@@ -1,6 +1,6 @@
 """What was handed out, which released cell of it each cell of a submission is, what a text binds, and what an exercise asks for.
 
-A :class:`Handout` holds nothing that a learner does not have, so it may go to a sealed worker as JSON.
+A :class:`ReleasedNotebook` holds nothing that a learner does not have, so it may go to a sealed worker as JSON.
 The rest decides which exercise a text may answer. A stub leaves functions, classes and empty values to be filled in, and binds
 other names. Where it binds nothing, its tests say what is asked for. A text that only calls something, or binds other names,
 answers nothing.
@@ -14,7 +14,7 @@ import keyword
 import re
 import textwrap
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -25,34 +25,34 @@ from nbproof.grouping import grouped
 from nbproof.recover.notebook_bytes import ExportedCell
 
 __all__ = [
-    "COLAB_BADGE",
     "Asked",
     "Former",
-    "HandedOut",
-    "Handout",
-    "alone",
+    "ReleasedCell",
+    "ReleasedNotebook",
     "asked_in",
     "bare",
     "binds",
     "former_cells",
     "given_lines",
-    "handed_out",
     "is_commented_out",
+    "is_python",
+    "match_cells",
     "may_bind",
-    "modernised",
+    "modernise",
     "names_in",
     "new_lines",
     "parts_of",
-    "placed",
     "questions_above",
+    "released_texts",
     "renamed",
+    "unreleased_lines",
     "view",
     "without_released",
 ]
 
 
 @dataclass(frozen=True)
-class HandedOut:
+class ReleasedCell:
     """One cell of the released notebook."""
 
     kind: CellKind
@@ -72,22 +72,23 @@ class HandedOut:
 
 @dataclass(frozen=True)
 class Former:
-    """One cell that was handed out with an earlier version of the notebook, and the place of the released cell that it is now, if
-    there is one."""
+    """One cell that was handed out with an earlier version of the notebook."""
 
     name: str
+    """Its grade_id; empty if it had none."""
     source: str
-    place: int | None
+    index: int | None
+    """The index of the released cell that it is now; None if it has gone."""
 
 
 @dataclass(frozen=True)
-class Handout:
+class ReleasedNotebook:
     """The released notebook of one lesson."""
 
     lesson: str
-    cells: tuple[HandedOut, ...]
+    cells: tuple[ReleasedCell, ...]
     former: tuple[Former, ...] = ()
-    """Of versions that learners may hold all the same."""
+    """The cells of earlier versions, which learners may still have."""
 
     @cached_property
     def stubs(self) -> dict[str, str]:
@@ -101,29 +102,45 @@ class Handout:
 
     @cached_property
     def withdrawn(self) -> set[str]:
-        """The grade_ids of what was asked once, and is not asked any more."""
-        return {one.name for one in self.former if one.place is None}
+        """The grade_ids of questions that were asked once, and are not asked any more."""
+        return {one.name for one in self.former if one.index is None}
+
+    @cached_property
+    def names(self) -> set[str]:
+        """The grade_ids of all cells that have one."""
+        return {cell.name for cell in self.cells if cell.name}
+
+    @cached_property
+    def code_names(self) -> set[str]:
+        """The grade_ids of the cells that hold code."""
+        return {cell.name for cell in self.cells if cell.name and cell.is_code}
+
+    def cell_at(self, index: int | None) -> ReleasedCell | None:
+        """The cell at this index; None if there is no index, because no released cell is meant."""
+        return None if index is None else self.cells[index]
 
     @classmethod
-    def of(cls, lesson: str, notebook: Any, tests: Mapping[str, str]) -> Handout:
-        """From the learner's version of a notebook. ``tests``: id of a test cell -> the exercise that it tests."""
-        found = []
+    def of(cls, lesson: str, notebook: Any, tests: Mapping[str, str]) -> ReleasedNotebook:
+        """Make it from the learner's version of a notebook. ``tests``: id of a test cell -> the exercise that it tests."""
+        cells = []
         for cell in notebook.cells:
-            kind, name = kind_of(cell), name_of(cell)
+            kind = kind_of(cell)
+            name = name_of(cell)
             # To learners it is the same who marks a TODO cell.
-            kind = CellKind.ANSWER if kind is CellKind.MANUAL else kind
-            found.append(HandedOut(kind, name, str(cell.get("id", "")), cell.source, tests.get(name, "")))
-        return cls(lesson, tuple(found))
+            if kind is CellKind.MANUAL:
+                kind = CellKind.ANSWER
+            cells.append(ReleasedCell(kind, name, str(cell.get("id", "")), cell.source, tests.get(name, "")))
+        return cls(lesson, tuple(cells))
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Handout:
-        """What ``asdict`` wrote down."""
-        cells = tuple(HandedOut(**{**cell, "kind": CellKind(cell["kind"])}) for cell in data["cells"])
+    def from_dict(cls, data: dict[str, Any]) -> ReleasedNotebook:
+        """Make it from the dictionary that ``asdict`` has made of it."""
+        cells = tuple(ReleasedCell(**{**cell, "kind": CellKind(cell["kind"])}) for cell in data["cells"])
         return cls(data["lesson"], cells, tuple(Former(**one) for one in data.get("former", ())))
 
 
 _UNSURE = re.compile(r"[^!-~\w]+|[\"'`?]+")
-_PROMPT = re.compile(r"(?:>>> ?|\.\.\. ?|In ?\[\d*\]: ?|\s*\.\.\.: ?)")
+_PROMPT = re.compile(r"^(?:>>> ?|\.\.\. ?|In ?\[\d*\]: ?|\s*\.\.\.: ?)")
 _DEFINES = re.compile(r"^(?:async +def|def|class) +(\w+)", re.MULTILINE)
 _ASSIGNS = re.compile(r"^(\w+(?: *, *\w+)*) *(?::[^=\n]{1,80})?=(?!=)", re.MULTILINE)
 _MAGIC = re.compile(r"^([ \t]*)[%!?].*", re.MULTILINE)
@@ -136,7 +153,8 @@ _BODY = re.compile(r"^(?:async +def|def|class|@).*\n(?:(?:[ \t].*)?\n)*", re.MUL
 _CODE = (CellKind.SETUP, CellKind.SHOW, CellKind.TEST)
 _LONGEST = 500_000
 """Characters of one text that are looked into."""
-COLAB_BADGE = "/colab-badge.svg"
+_COLAB_BADGE = "/colab-badge.svg"
+"""It stands in the text cell that Colab puts above a notebook."""
 _LEAST = 20
 """Characters of a released text that is looked for inside of other cells."""
 
@@ -144,7 +162,7 @@ _LEAST = 20
 def bare(text: str) -> str:
     """The text without white space, quotation marks and signs that are not ASCII: what survives most ways of copying it.
 
-    Of a text of such signs alone, all but the white space.
+    Of a text that holds nothing but such signs, only the white space goes.
     """
     return _UNSURE.sub("", text) or "".join(text.split())
 
@@ -154,7 +172,7 @@ def view(text: str) -> str:
     lines = text[:_LONGEST].expandtabs(4).splitlines()
     first = next((line for line in lines if line.strip()), "")
     if _PROMPT.match(first) and not first.startswith("..."):
-        lines = [line[match.end() :] if (match := _PROMPT.match(line)) else line for line in lines]
+        lines = [_PROMPT.sub("", line) for line in lines]
     return textwrap.dedent("\n".join(lines)).strip("\n")
 
 
@@ -166,16 +184,19 @@ def _defined_in(text: str) -> frozenset[str]:
 @lru_cache(maxsize=2000)
 def names_in(text: str) -> frozenset[str]:
     """The names that lines at the margin bind. Nothing is parsed, so it may be asked of any text."""
-    assigned = (name.strip() for names in _ASSIGNS.findall(view(text)) for name in names.split(","))
-    return _defined_in(text).union(assigned)
+    names = set(_defined_in(text))
+    for targets in _ASSIGNS.findall(view(text)):
+        names.update(map(str.strip, targets.split(",")))
+    return frozenset(names)
 
 
 def binds(text: str) -> frozenset[str]:
     """The names that a text binds or fills if it runs: also by an import from a file, or by putting something into a list."""
     seen = view(text)
-    imported = (name.split() for names in _IMPORTS.findall(seen) for name in names.split(","))
-    filled = _FILLS.findall(_BODY.sub("\n", f"{seen}\n"))
-    return names_in(seen).union(filled, (words[-1] for words in imported if words))
+    names = set(_FILLS.findall(_BODY.sub("\n", f"{seen}\n")))
+    for imported in _IMPORTS.findall(seen):
+        names.update(part.split()[-1] for part in imported.split(",") if part.strip())
+    return names_in(seen) | names
 
 
 @lru_cache(maxsize=2000)
@@ -184,7 +205,7 @@ def may_bind(text: str) -> frozenset[str]:
     return binds(text) | binds(_HASH.sub("", text))
 
 
-def alone(text: str) -> bool:
+def is_python(text: str) -> bool:
     """Whether a text is Python by itself, magics aside: it does not begin within a block, and nothing of it is open."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     try:
@@ -197,148 +218,172 @@ def alone(text: str) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _places(handout: Handout) -> tuple[dict[str, int], dict[str, list[int]]]:
-    """The released cells by their ids, nbgrader's and the notebook format's; and by their texts."""
+def _indices(handout: ReleasedNotebook) -> tuple[dict[str, int], dict[str, list[int]]]:
+    """The indices of the released cells by their ids, nbgrader's and the notebook format's; and by their texts."""
     ids: dict[str, int] = {}
-    for place, cell in enumerate(handout.cells):
-        ids |= dict.fromkeys({cell.name, cell.id} - {""}, place)
-    return ids, grouped((bare(cell.source), place) for place, cell in enumerate(handout.cells))
+    for index, cell in enumerate(handout.cells):
+        ids |= dict.fromkeys({cell.name, cell.id} - {""}, index)
+    return ids, grouped((bare(cell.source), index) for index, cell in enumerate(handout.cells))
 
 
-def placed(handout: Handout, cells: Sequence[ExportedCell]) -> list[int | None]:
-    """For each cell the place of the released cell that it is, by an id or by its text; None if it is a new one."""
-    ids, texts = _places(handout)
-    used: set[int] = set()
-    found: list[int | None] = []
+def match_cells(handout: ReleasedNotebook, cells: Sequence[ExportedCell]) -> list[int | None]:
+    """For each cell the index of the released cell that it is, by an id or by its text; None if it is a new one."""
+    ids, texts = _indices(handout)
+    used: set[int | None] = set()
+    matches: list[int | None] = []
     for cell in cells:
-        place = ids.get(cell.name or "", ids.get(cell.id))
-        if place is None:
+        index = ids.get(cell.name or "", ids.get(cell.id))
+        if index is None:
             alike = texts.get(bare(cell.source) or " ", [])
-            # What has a name of its own is no second copy of another cell.
-            again = alike[0] if alike and not cell.name else None
-            place = next((at for at in alike if at not in used), again)
-        if place is not None:
-            used.add(place)
-        found.append(place)
-    return found
+            unused = [at for at in alike if at not in used]
+            # A cell with a name of its own is no second copy of another cell.
+            copied = [] if cell.name else alike[:1]
+            index = next(iter(unused + copied), None)
+        used.add(index)
+        matches.append(index)
+    return matches
 
 
-def former_cells(handout: Handout, version: Sequence[ExportedCell]) -> Iterator[Former]:
-    """The cells of an earlier version that are not the same today. One that nothing names stands where it stood: between its
-    neighbours.
+def former_cells(handout: ReleasedNotebook, version: Sequence[ExportedCell]) -> Iterator[Former]:
+    """Yield the cells of an earlier version that are not the same today.
+
+    A cell that nothing names is the released cell that stands between the same neighbours.
     """
-    places = placed(handout, version)
-    fill = {(None, at, one.is_code) for at, one in enumerate(handout.cells) if not one.name and at not in places}
+    indices = match_cells(handout, version)
+    unmatched = {(None, at, one.is_code) for at, one in enumerate(handout.cells) if not one.name and at not in indices}
     texts = [*(bare(one.source) for one in handout.cells), ""]
     before = -1
-    for cell, place in zip(version, places, strict=True):
-        if place is None and (cell.name, before + 1, cell.kind == "code") in fill:
-            place = before + 1
-        before = len(handout.cells) if place is None else place
+    for cell, index in zip(version, indices, strict=True):
+        if index is None and (cell.name, before + 1, cell.kind == "code") in unmatched:
+            index = before + 1
+        before = len(handout.cells) if index is None else index
         if bare(cell.source) not in ("", texts[before]):
-            yield Former(cell.name or "", cell.source, place)
+            yield Former(cell.name or "", cell.source, index)
 
 
-def renamed(handout: Handout, version: Sequence[ExportedCell]) -> dict[str, str]:
-    """Of questions that have another id than in an earlier version: that id, if another question has it today -> today's."""
-    then, now = _questions(version), _questions(handout.cells)
+def renamed(handout: ReleasedNotebook, version: Sequence[ExportedCell]) -> dict[str, str]:
+    """The ids that other questions have today than in an earlier version: id there -> id of the same question today."""
+    then = _questions(version)
+    now = _questions(handout.cells)
     asked = {one.name for one in handout.cells if one.kind in (CellKind.ANSWER, CellKind.WRITTEN, CellKind.TASK)}
     same = {old: now[text] for text, old in then.items() if text in now}
     return {old: new for old, new in same.items() if old != new and {old, new} <= asked}
 
 
-def _questions(cells: Sequence[ExportedCell | HandedOut]) -> dict[tuple[str, str], str]:
+def _questions(cells: Sequence[ExportedCell | ReleasedCell]) -> dict[tuple[str, str], str]:
     """The text above and the text of each cell with an id -> the id."""
     return {(bare(above.source), bare(one.source)): one.name for above, one in pairwise(cells) if one.name}
 
 
-def handed_out(handout: Handout, *kinds: CellKind) -> list[str]:
-    """The texts of its cells, of every version; ``kinds``: of these alone."""
-    former = [(None if one.place is None else handout.cells[one.place].kind, one.source) for one in handout.former]
-    texts = [*((cell.kind, cell.source) for cell in handout.cells), *former]
-    return [source for kind, source in texts if not kinds or kind in kinds]
+def released_texts(handout: ReleasedNotebook, *kinds: CellKind) -> list[str]:
+    """The texts of the cells of today and of earlier versions; of cells of these ``kinds`` only, if any are given."""
+    texts = [cell.source for cell in handout.cells if not kinds or cell.kind in kinds]
+    for one in handout.former:
+        today = handout.cell_at(one.index)
+        if not kinds or (today is not None and today.kind in kinds):
+            texts.append(one.source)
+    return texts
 
 
-def modernised(handout: Handout, cells: Sequence[ExportedCell]) -> list[ExportedCell]:
-    """The cells of a submission, with those as they are today that are as they were handed out once. One that has gone is empty.
+def modernise(handout: ReleasedNotebook, cells: Sequence[ExportedCell]) -> list[ExportedCell]:
+    """The cells of a submission, with today's cells in place of those that are as an earlier version had them.
 
-    Code that has gone, and binds what nothing binds today, stays: what learners wrote may rest on it.
+    A cell that has gone is empty. Code that has gone, and binds what nothing binds today, stays: what learners wrote may rest
+    on it.
     """
-    ids, texts = _places(handout)
-    known = {("", bare(one.source)): one.place for one in handout.former if bare(one.source) not in texts}
-    known |= {(one.name, bare(one.source)): one.place for one in handout.former}
-    keys = [(cell.name or "", bare(cell.source)) for cell in cells]
-    return [
-        _of_today(handout, cell, known.get(key, ids.get(key[0])))
-        if cell.whole and (key in known or cell.untouched)
-        else cell
-        for cell, key in zip(cells, keys, strict=True)
-    ]
+    ids, texts = _indices(handout)
+    known = {("", bare(one.source)): one.index for one in handout.former if bare(one.source) not in texts}
+    known |= {(one.name, bare(one.source)): one.index for one in handout.former}
+    modern = []
+    for cell in cells:
+        name = cell.name or ""
+        key = (name, bare(cell.source))
+        if cell.whole and (key in known or cell.untouched):
+            cell = _of_today(handout, cell, known.get(key, ids.get(name)))
+        modern.append(cell)
+    return modern
 
 
-def _of_today(handout: Handout, cell: ExportedCell, place: int | None) -> ExportedCell:
-    if place is not None:
-        now = handout.cells[place]
-        return ExportedCell(now.name or None, now.source, "code" if now.is_code else "markdown", now.id)
-    bound = frozenset[str]().union(*(names_in(one.source) for one in handout.cells))
-    return cell if names_in(cell.source) - bound else cell._replace(name=None, source="")
+def _of_today(handout: ReleasedNotebook, cell: ExportedCell, index: int | None) -> ExportedCell:
+    """The released cell at this index, as a cell of a submission; for a cell that has gone, what stays of it."""
+    if index is not None:
+        today = handout.cells[index]
+        kind = "code" if today.is_code else "markdown"
+        return ExportedCell(today.name or None, today.source, kind, today.id)
+    if names_in(cell.source) - _names_of(handout.cells):
+        return cell
+    return cell._replace(name=None, source="")
 
 
-def without_released(handout: Handout, text: str) -> str:
-    """What a text holds besides the released text that stands in it word for word: a locked cell that was merged with it."""
-    for source in handed_out(handout, CellKind.TEST, CellKind.SETUP, CellKind.PROSE, CellKind.TASK):
+def _names_of(cells: Iterable[ReleasedCell]) -> frozenset[str]:
+    """The names that these cells bind."""
+    return frozenset[str]().union(*(names_in(cell.source) for cell in cells))
+
+
+def without_released(handout: ReleasedNotebook, text: str) -> str:
+    """The text without released text that stands in it word for word, because a locked cell was merged with it."""
+    for source in released_texts(handout, CellKind.TEST, CellKind.SETUP, CellKind.PROSE, CellKind.TASK):
         if len(source) >= _LEAST and source.strip() in text:
             text = text.replace(source.strip(), "", 1)
     return text.strip("\n")
 
 
 @lru_cache(maxsize=32)
-def given_lines(handout: Handout) -> frozenset[str]:
-    """All that was handed out, whole and line by line, bare."""
-    texts = (text for source in handed_out(handout) for text in (source, *source.splitlines()))
-    return frozenset({bare(text) for text in texts} | {""})
+def given_lines(handout: ReleasedNotebook) -> frozenset[str]:
+    """All texts that were handed out, whole and line by line, bare."""
+    given = {""}
+    for text in released_texts(handout):
+        given.update(map(bare, [text, *text.splitlines()]))
+    return frozenset(given)
 
 
-def new_lines(handout: Handout, text: str) -> str:
-    """What a text holds beside lines that were handed out: all of it, if that is most of it."""
-    given, lines = given_lines(handout), text.splitlines()
-    new = [line for line in lines if bare(line) not in given and COLAB_BADGE not in line]
+def unreleased_lines(handout: ReleasedNotebook, text: str) -> list[str]:
+    """The lines of a text that were not handed out; none, if the whole text was."""
+    given = given_lines(handout)
     if bare(text) in given:
-        return ""
-    return text if 2 * len(new) > sum(map(bool, map(str.strip, lines))) else "\n".join(new)
+        return []
+    return [line for line in text.splitlines() if bare(line) not in given and _COLAB_BADGE not in line]
+
+
+def new_lines(handout: ReleasedNotebook, text: str) -> str:
+    """The lines of a text that were not handed out; if they are most of the text, all of it."""
+    lines = unreleased_lines(handout, text)
+    filled = [line for line in text.splitlines() if line.strip()]
+    return text if 2 * len(lines) > len(filled) else "\n".join(lines)
 
 
 @lru_cache(maxsize=32)
-def parts_of(handout: Handout) -> tuple[str, ...]:
+def parts_of(handout: ReleasedNotebook) -> tuple[str, ...]:
     """For each released cell the exercise that it belongs to; empty for cells above the first exercise.
 
     An exercise's part of the notebook goes from the text above its TODO cell to the text above the next TODO cell.
     """
-    found = [""] * len(handout.cells)
-    end = len(found)
-    for place in reversed(range(len(found))):
-        if handout.cells[place].kind is not CellKind.ANSWER:
+    parts = [""] * len(handout.cells)
+    end = len(parts)
+    for index in reversed(range(len(parts))):
+        if handout.cells[index].kind is not CellKind.ANSWER:
             continue
-        start = place
+        start = index
         while start and not handout.cells[start - 1].name and handout.cells[start].kind is not CellKind.PROSE:
             start -= 1
-        found[start:end] = [handout.cells[place].name] * (end - start)
+        parts[start:end] = [handout.cells[index].name] * (end - start)
         end = start
-    return tuple(found)
+    return tuple(parts)
 
 
 _GRADED = (CellKind.ANSWER, CellKind.TEST, CellKind.WRITTEN, CellKind.TASK)
 
 
 @lru_cache(maxsize=32)
-def questions_above(handout: Handout) -> tuple[tuple[CellKind | None, str], ...]:
-    """For each released cell, kind and name of the cell that is graded there, or nearest above it."""
-    found: list[tuple[CellKind | None, str]] = []
+def questions_above(handout: ReleasedNotebook) -> tuple[tuple[CellKind | None, str], ...]:
+    """For each released cell, kind and name of the cell that is graded there, or nearest above it; (None, "") if none is."""
+    questions: list[tuple[CellKind | None, str]] = []
     above: tuple[CellKind | None, str] = (None, "")
     for cell in handout.cells:
-        above = (cell.kind, cell.name) if cell.kind in _GRADED else above
-        found.append(above)
-    return tuple(found)
+        if cell.kind in _GRADED:
+            above = (cell.kind, cell.name)
+        questions.append(above)
+    return tuple(questions)
 
 
 @dataclass(frozen=True)
@@ -356,24 +401,27 @@ class Asked:
 
     def may_be(self, names: frozenset[str], *, here: bool) -> bool:
         """Whether a text that binds these names may be the answer; ``here``: it stands in the exercise's own part."""
-        return bool((self.blank if here else self.own) & names) or (bool(self.bound) and self.bound <= names)
+        telling = self.blank if here else self.own
+        return bool(telling & names) or (bool(self.bound) and self.bound <= names)
 
 
 @lru_cache(maxsize=32)
-def asked_in(handout: Handout) -> Mapping[str, Asked]:
-    """exercise -> what it asks for."""
-    found = {}
+def asked_in(handout: ReleasedNotebook) -> Mapping[str, Asked]:
+    """What each exercise asks for: its name -> the names that an answer binds."""
+    asked = {}
     for name, stub in handout.stubs.items():
         functions = _defined_in(stub)
         bound = names_in(stub) or _needed_by_tests(handout, name)
-        found[name] = Asked(functions or bound, bound, functions.union(_EMPTY.findall(stub)) or bound)
-    given = frozenset[str]().union(*(names_in(cell.source) for cell in handout.cells if cell.kind in _CODE))
-    others = {name: [one.bound for other, one in found.items() if other != name] for name in found}
-    return {name: replace(one, own=one.blank.difference(given, *others[name])) for name, one in found.items()}
+        asked[name] = Asked(functions or bound, bound, functions.union(_EMPTY.findall(stub)) or bound)
+    given = _names_of(cell for cell in handout.cells if cell.kind in _CODE)
+    for name, one in asked.items():
+        others = [other.bound for other in asked.values() if other is not one]
+        asked[name] = replace(one, own=one.blank.difference(given, *others))
+    return asked
 
 
-def _needed_by_tests(handout: Handout, name: str) -> frozenset[str]:
-    """The words that the tests of an exercise use, and no other released code."""
+def _needed_by_tests(handout: ReleasedNotebook, name: str) -> frozenset[str]:
+    """The words that the tests of an exercise use, and that no other released code uses."""
     tests = [cell for cell in handout.cells if cell.kind is CellKind.TEST and cell.exercise == name]
     others = [cell for cell in handout.cells if cell.kind in _CODE and cell not in tests]
     known = set(dir(builtins)).union(keyword.kwlist, *(_WORD.findall(cell.source) for cell in others))

@@ -1,4 +1,4 @@
-"""What was handed in, read once, and from its bytes to the notebook's cells.
+"""Reads what was handed in, once, and makes cells of a notebook's bytes.
 
 Other encodings, broken JSON and jupytext's scripts are read as well, slowly. All of this happens in a sealed worker
 (:mod:`nbproof.marking.marker`). For any other file this says what it is, and a person asks for the notebook again. Nothing of
@@ -72,9 +72,9 @@ _TOO_LARGE = re.compile(rb'("image/[a-z+]{1,9}": ?")[^"]{%d,}' % (_LARGEST_PICTU
 
 
 def cells_in(data: bytes) -> tuple[list[ExportedCell], str]:
-    """The cells of a file, also of a damaged one, and in words what was wrong with it.
+    """The cells of a file, also of a damaged one, and a text that says what was wrong with it; empty if nothing was.
 
-    Raises Damaged if there are none; the text says what to do.
+    Raises Damaged if there are no cells; its text says what to do.
     """
     data = _TOO_LARGE.sub(rb"\1", data)
     seen = data.replace(b"\0", b"").decode("ascii", "replace")
@@ -88,8 +88,9 @@ def cells_in(data: bytes) -> tuple[list[ExportedCell], str]:
 
 
 _WIDE = ["utf_16", "utf_16_le", "utf_16_be", "utf_32", "utf_32_le", "utf_32_be"]
+_ASCII = bytes(range(128))
 _NARROW = ["gb18030", "big5", "cp949", "cp932", "cp1251"]
-"""What text editors save by themselves. In the west that is cp1252, which can be told by nothing: it is what is left."""
+"""The encodings that text editors choose by themselves. In the west that is cp1252: no sign shows it, so it is what is left."""
 
 
 def _text_of(data: bytes) -> tuple[str, str]:
@@ -98,15 +99,16 @@ def _text_of(data: bytes) -> tuple[str, str]:
     text = data.decode("utf-8", "replace")
     # Of UTF-8 some bytes may be spoiled; of another encoding most bytes are no UTF-8.
     spoiled = text.count("\ufffd")
-    letters = len(data.translate(None, bytes(range(128))))
+    letters = len(data.translate(None, _ASCII))
     if not wide and 10 * spoiled <= letters:
-        return text, "some of the file's letters could not be read" if spoiled else ""
+        note = "some of the file's letters could not be read" if spoiled else ""
+        return text, note
     encoding = _encoding(data, wide)
     return data.decode(encoding, "replace"), f"the file was saved as {encoding.upper()}, and not as UTF-8"
 
 
 def _encoding(data: bytes, wide: bool) -> str:
-    """Which encoding other than UTF-8 a text has."""
+    """The encoding, other than UTF-8, of a text. ``wide``: its letters have two bytes or four."""
     from charset_normalizer import from_bytes
 
     if wide:
@@ -114,9 +116,12 @@ def _encoding(data: bytes, wide: bool) -> str:
         return "utf_16_le" if best is None else best.encoding
     # A sign here and there, as in "easy · 5 min", stands in every lesson and tells nothing: text in another script is dense.
     lines = dict.fromkeys(re.split(rb'\n|\\n|"', data))
-    dense = [line for line in lines if 4 * sum(byte > 0x7F for byte in line) > len(line)]
-    best = from_bytes(b"\n".join(dense), cp_isolation=[*_NARROW, "cp1252"]).best() if dense else None
-    return "cp1252" if best is None else best.encoding
+    dense = [line for line in lines if 4 * len(line.translate(None, _ASCII)) > len(line)]
+    if dense:
+        best = from_bytes(b"\n".join(dense), cp_isolation=[*_NARROW, "cp1252"]).best()
+        if best is not None:
+            return best.encoding
+    return "cp1252"
 
 
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
@@ -124,7 +129,7 @@ _ONCE = re.compile(r"""["'](nbformat|cells)["']\s*:""")
 
 
 def _cells_of(text: str) -> tuple[list[ExportedCell], str]:
-    """The cells of a notebook or a script, and what was mended. Raises Damaged."""
+    """The cells of a notebook or a script, and a text that says what was mended. Raises Damaged if there are none."""
     with contextlib.suppress(ValueError, RecursionError):
         return _cells(_listed(json.loads(text), text)), ""
     if _CONFLICT.search(text):
@@ -160,32 +165,34 @@ def _mended(text: str) -> tuple[list[ExportedCell], str]:
 
 
 def _cells_of_script(text: str) -> list[ExportedCell]:
+    """The cells of a script of jupytext, in Python or Markdown. Raises Damaged if it cannot be read."""
     import jupytext
 
+    form = "md" if re.search(r"extension: \.md\b", text[:3000]) else "py"
     try:
-        notebook = jupytext.reads(text, fmt="md" if re.search(r"extension: \.md\b", text[:3000]) else "py")
+        notebook = jupytext.reads(text, fmt=form)
     except Exception as error:  # jupytext and the YAML in the header raise many kinds
         raise Damaged(f"it is a script that jupytext cannot read ({type(error).__name__})") from None
     return _cells(notebook.cells)
 
 
 def _listed(value: Any, text: str) -> list[Any]:
+    """The list of cells in the value of a notebook's JSON. Raises Damaged if there is none."""
     if isinstance(value, dict) and "worksheets" in value:
         value = _upgraded(value)
-    cells = value.get("cells") if isinstance(value, dict) else None
-    if not isinstance(cells, list) or not cells:
-        raise Damaged(_what(text))
-    return cells
+    if isinstance(value, dict):
+        cells = value.get("cells")
+        if isinstance(cells, list) and cells:
+            return cells
+    raise Damaged(_what(text))
 
 
 def _upgraded(value: dict[str, Any]) -> Any:
-    """A notebook in the format of before 2015, which has cells in worksheets, as nbgrader reads it; itself if it is none."""
+    """A notebook in the format of before 2015, which has cells in worksheets, as nbgrader reads it; unchanged if it is none."""
     import nbformat
 
-    with (
-        contextlib.suppress(Exception),
-        warnings.catch_warnings(),
-    ):  # a text that is no notebook makes it raise many kinds
+    # A text that is no notebook makes nbformat raise many kinds.
+    with contextlib.suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         text = json.dumps({"nbformat_minor": 0, **value, "nbformat": 3})
         return nbformat.convert(nbformat.reads(text, as_version=nbformat.NO_CONVERT), 4)
@@ -193,32 +200,40 @@ def _upgraded(value: dict[str, Any]) -> Any:
 
 
 def _cells(cells: list[Any]) -> list[ExportedCell]:
-    found: list[ExportedCell] = []
-    held: dict[str, str] = {}
-    for one in filter(None, map(_cell, cells)):
-        for name, data in one.pictures.items():
+    """Those of the values that are cells. Pictures that have one name in two cells get different names."""
+    exported: list[ExportedCell] = []
+    pictures: dict[str, str] = {}
+    for cell in filter(None, map(_cell, cells)):
+        for name, data in cell.pictures.items():
             # Front ends call each pasted picture image.png.
-            if held.setdefault(name, data) != data:
-                again = f"{len(found)}-{name}"
-                one = one._replace(
-                    source=one.source.replace(f"attachment:{name}", f"attachment:{again}"),
-                    pictures={**one.pictures, again: data},
-                )
-        found.append(one)
-    return found
+            if pictures.setdefault(name, data) != data:
+                cell = _with_renamed_picture(cell, name, f"{len(exported)}-{name}")
+        exported.append(cell)
+    return exported
+
+
+def _with_renamed_picture(cell: ExportedCell, name: str, new: str) -> ExportedCell:
+    source = cell.source.replace(f"attachment:{name}", f"attachment:{new}")
+    return cell._replace(source=source, pictures={**cell.pictures, new: cell.pictures[name]})
 
 
 def _cell(cell: Any) -> ExportedCell | None:
+    """The cell that a value of the JSON stands for; None if it is no cell."""
     if not isinstance(cell, dict) or "source" not in cell:
         return None
-    kind, number = cell.get("cell_type"), cell.get("id")
+    kind = cell.get("cell_type")
+    if kind not in ("code", "raw"):
+        kind = "markdown"
+    number = cell.get("id")
+    if not isinstance(number, str):
+        number = ""
     # Half a surrogate pair goes into no file, a null byte through no compiler.
     text = text_of(cell).replace("\0", "\ufffd").encode(errors="replace").decode()
     return ExportedCell(
         name_of(cell) or None,
         text.replace("\r\n", "\n"),
-        kind if kind in ("code", "raw") else "markdown",
-        number if isinstance(number, str) else "",
+        kind,
+        number,
         untouched=_is_untouched(cell, text),
         pictures=_pictures_of(cell.get("attachments")),
     )
@@ -231,52 +246,62 @@ def _is_untouched(cell: dict[str, Any], text: str) -> bool:
     of answers: tools have computed it of cells with answers in them. A learner who forges one says that the text is not theirs.
     """
     grading = grading_of(cell)
-    graded, points = bool(grading.get("grade")), grading.get("points")
+    graded = bool(grading.get("grade"))
+    is_read_only = not grading.get("solution") and bool(graded or grading.get("locked"))
+    points = grading.get("points")
     parts = [text, cell.get("cell_type"), graded, False, True, grading.get("grade_id")]
-    parts += [float(points)] if graded and isinstance(points, (int, float)) else []
-    made = hashlib.md5("".join(map(str, parts)).encode(), usedforsecurity=False)
-    is_read = not grading.get("solution") and bool(graded or grading.get("locked"))
-    return is_read and made.hexdigest() == grading.get("checksum")
+    if graded and isinstance(points, (int, float)):
+        parts.append(float(points))
+    checksum = hashlib.md5("".join(map(str, parts)).encode(), usedforsecurity=False).hexdigest()
+    return is_read_only and checksum == grading.get("checksum")
 
 
 def _pictures_of(attached: Any) -> dict[str, str]:
-    found = {}
-    for name, kinds in attached.items() if isinstance(attached, dict) else ():
+    """The PNGs among a cell's attachments, without those that are too large: name -> base64."""
+    pictures = {}
+    items = attached.items() if isinstance(attached, dict) else ()
+    for name, kinds in items:
         data = kinds.get("image/png") if isinstance(kinds, dict) else None
-        data = "".join(map(str, data)) if isinstance(data, list) else data
+        if isinstance(data, list):
+            data = "".join(map(str, data))
         if isinstance(data, str) and len(data) <= _LARGEST_PICTURE:
-            found[name] = data
-    return found
+            pictures[name] = data
+    return pictures
 
 
 def _what(text: str) -> str:
-    """What a text is that is no notebook, and what to do."""
+    """What a text is that is no notebook."""
     begins = " ".join(text[:60].split())
-    told = f", and begins {begins!r}" if begins.isprintable() else ""
-    return f"it is no notebook, and holds no cells{told}"
+    beginning = f", and begins {begins!r}" if begins.isprintable() else ""
+    return f"it is no notebook, and holds no cells{beginning}"
 
 
-# What is read before: by the process that grades, and without a look into it.
+# The process that grades reads this, and does not look into it.
 
 
 def read_file(path: Path, limit: int) -> bytes:
-    """The bytes of a regular file; follows no link, waits for no pipe. Raises Damaged if there is none, or too many."""
+    """Read a regular file; follow no link, and wait for no pipe.
+
+    Raises Damaged if there is no such file, or if it has more than ``limit`` bytes.
+    """
     flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         file = open(path, "rb", opener=lambda name, usual: os.open(name, usual | flags))  # noqa: SIM115
     except OSError as error:  # also of a folder
         raise Damaged(f"{path.name} cannot be opened: {error.strerror}") from None
     with file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
             raise Damaged(f"{path.name} is not a regular file")
-        if found.st_size > limit:
-            raise Damaged(f"{path.name} has {found.st_size / 2**20:.0f} MB, more than {limit / 2**20:.0f} MB")
+        if status.st_size > limit:
+            raise Damaged(f"{path.name} has {status.st_size / 2**20:.0f} MB, more than {limit / 2**20:.0f} MB")
         return file.read(limit + 1)
 
 
-_MOST_FILES, _DEEPEST = 1_000, 20
-"""Files and folders, and folders one in another, that a submission may bring."""
+_MOST_FILES = 1_000
+"""Files and folders that a submission may bring."""
+_DEEPEST = 20
+"""Folders one in another that a submission may bring."""
 
 Attachments = dict[str, bytes]
 
@@ -284,20 +309,18 @@ Attachments = dict[str, bytes]
 def files_below(
     folder: Path, refused: list[OSError] | None = None, left_out: list[Path] | None = None
 ) -> Iterator[Path]:
-    """Regular files in a folder, in order, as many as a submission may bring; no links, nothing hidden, no time stamp.
+    """Yield the regular files in a folder, in order, as many as a submission may bring; no links, hidden files or time stamps.
 
     ``refused`` gets the errors of folders that cannot be read, ``left_out`` the first file that is one too many.
     """
     seen = 0
-    onerror = refused.append if refused is not None else None
-    for place, folders, names in os.walk(folder, followlinks=False, onerror=onerror):
-        deep = len(Path(place).relative_to(folder).parts) >= _DEEPEST
-        folders[:] = [] if deep else sorted(name for name in folders if not name.startswith("."))
+    onerror = None if refused is None else refused.append
+    for parent, folders, names in os.walk(folder, followlinks=False, onerror=onerror):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if len(Path(parent).relative_to(folder).parts) >= _DEEPEST:
+            folders.clear()
         seen += 1
-        for name in sorted(names):
-            file = Path(place, name)
-            if name.startswith(".") or name == "timestamp.txt" or os.path.islink(file) or not os.path.isfile(file):
-                continue
+        for file in filter(_is_brought, (Path(parent, name) for name in sorted(names))):
             seen += 1
             if seen > _MOST_FILES:
                 if left_out is not None:
@@ -306,8 +329,18 @@ def files_below(
             yield file
 
 
+def _is_brought(path: Path) -> bool:
+    """Whether a learner has brought this file: it is a regular one, not hidden, and no time stamp of nbgrader."""
+    if path.name.startswith(".") or path.name == "timestamp.txt":
+        return False
+    return not os.path.islink(path) and os.path.isfile(path)
+
+
 def read_attachments(folder: Path, notebook: Path, limit: int, refused: list[Damaged] | None = None) -> Attachments:
-    """The submission's own data files by relative path, ``limit`` bytes at most; ``refused`` gets why others are left out."""
+    """Read the submission's own data files: path in ``folder`` -> bytes, ``limit`` bytes at most of all together.
+
+    ``notebook`` and other notebooks are left out. ``refused`` gets why other files are left out.
+    """
     found: Attachments = {}
     left_out: list[Path] = []
     for path in files_below(folder, left_out=left_out):
@@ -337,29 +370,34 @@ class HandIn:
     digest: str = ""
     """If it has to be marked: the digest of its bytes as they were when that was decided."""
     reason: str = ""
-    """Why it is marked again, for people; nothing of what was handed in anew."""
+    """Why it is marked again, for people; empty if it was handed in anew."""
     remark: str = ""
-    """What its learner should know of the choice of this file."""
+    """What its learner should know about the choice of this file; empty if nothing."""
     notebook: bytes = b""
     """The bytes, once they are read."""
     files: dict[str, bytes] = field(default_factory=dict)
     """The submission's own data files by relative path."""
 
     def read(self, limits: GradingLimits) -> HandIn:
-        """With its notebook, and what lies beside that. Raises Damaged or OSError."""
+        """The same hand-in with its notebook and the files beside it. Raises Damaged, or OSError if files cannot be read."""
         data = read_file(self.path, limits.notebook_mb << 20)
         refused: list[Damaged] = []
         beside = read_attachments(self.path.parent, self.path, limits.attachment_mb << 20, refused)
         for why in refused:
-            if isinstance(
-                why.__context__, PermissionError
-            ):  # the grader's own trouble: an answer that is right would fail
+            # This is the grader's own trouble: a right answer would fail.
+            if isinstance(why.__context__, PermissionError):
                 raise why
-        told = f"left out of what lies beside it: {'; '.join(map(str, refused))}" if refused else ""
-        return replace(self, notebook=data, files=beside, remark="; ".join(filter(None, (self.remark, told))))
+        left_out = f"left out of what lies beside it: {'; '.join(map(str, refused))}" if refused else ""
+        return replace(self, notebook=data, files=beside, remark="; ".join(filter(None, (self.remark, left_out))))
 
     def digest_with(self, secret: str) -> str:
-        """Changes with any byte that was read. ``secret``: of the course's journals, so that nobody else can make it."""
-        files = (part for name, data in self.files.items() for part in (os.fsencode(name), data))
-        said = [self.remark.encode(errors="replace")] if self.remark else []
-        return digest_of(secret.encode(), self.notebook, *files, *said)
+        """A digest that changes with any byte that was read.
+
+        ``secret``: that of the course's journals, so that nobody else can make the digest.
+        """
+        parts = [secret.encode(), self.notebook]
+        for name, data in self.files.items():
+            parts += [os.fsencode(name), data]
+        if self.remark:
+            parts.append(self.remark.encode(errors="replace"))
+        return digest_of(*parts)

@@ -12,34 +12,34 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from nbproof.cells import CellKind
-from nbproof.recover.answers import Answers, own_cells
+from nbproof.recover.answers import Answers, find_own_cells
 from nbproof.recover.matching import (
-    COLAB_BADGE,
-    Handout,
-    alone,
+    ReleasedCell,
+    ReleasedNotebook,
     asked_in,
     bare,
     binds,
-    given_lines,
     is_commented_out,
+    is_python,
+    match_cells,
     may_bind,
-    modernised,
+    modernise,
     names_in,
     parts_of,
-    placed,
     questions_above,
+    unreleased_lines,
     without_released,
 )
 from nbproof.recover.notebook_bytes import Damaged, ExportedCell, cells_in
 from nbproof.recover.search_texts import search_text
 
-__all__ = ["find_answers", "found_in"]
+__all__ = ["find_answers", "find_answers_in_bytes"]
 
 _DISTINCT = 80
 """Characters of a released text that no other lesson has by chance."""
@@ -48,96 +48,119 @@ _COMMENT = re.compile(r"#.*")
 _MOST_JOINED = 3
 """Cells above or below a half of a split cell that may be the rest of it."""
 _MOST_WAITING = 8_000
-"""Characters of what waits for a person, for one exercise."""
+"""Characters of the text that waits for a person, for one exercise."""
+_PROSE = re.compile(
+    r"(?<!\w)(?:[^\W\d_]{1,40}[ \t,.;:'’!?()-]{1,3}){14}[^\W\d_]"
+    r"|(?:[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u3400-\u9fff\uf900-\ufaff]){8}"
+)
+"""Fifteen words in a row, or eight letters of scripts that put no space between words."""
+_LONGEST = 16_000
+"""Characters that are shown for one question. Pages show 20,000."""
+_UNDECIDED = "[Nothing stood in the cell for this answer, or it is gone. A person decides what counts.]"
 
 
-def found_in(handout: Handout, data: bytes, files: Mapping[str, str] | None = None) -> Answers:
-    """What is found in the bytes of one submission, and in the scripts beside it. Raises Damaged."""
+def find_answers_in_bytes(handout: ReleasedNotebook, data: bytes, files: Mapping[str, str] | None = None) -> Answers:
+    """Find the answers in the bytes of one submission, and in the scripts beside it (name -> text).
+
+    Raises Damaged if the bytes hold no notebook of this lesson.
+    """
     cells, damage = cells_in(data)
-    found = find_answers(handout, cells, files)
-    return replace(found, damage=damage, pictures=found.shown_of(cells))
+    answers = find_answers(handout, cells, files)
+    return replace(answers, damage=damage, pictures=answers.pictures_shown(cells))
 
 
-def find_answers(handout: Handout, cells: Sequence[ExportedCell], files: Mapping[str, str] | None = None) -> Answers:
-    """What is found in these cells. Raises Damaged if they are none of this lesson's."""
-    return _Search(handout, modernised(handout, cells), files or {}).go()
+def find_answers(
+    handout: ReleasedNotebook, cells: Sequence[ExportedCell], files: Mapping[str, str] | None = None
+) -> Answers:
+    """Find the answers in these cells, and in the scripts beside them. Raises Damaged if no cell is of this lesson."""
+    return _Search(handout, modernise(handout, cells), files or {}).run()
 
 
 class _Piece(NamedTuple):
-    """A text that may be an answer, or a part of one: a cell of this number, or behind all cells what stands in a file."""
+    """A text that may be an answer, or a part of one: the text of a cell, or of a file."""
 
     at: int
+    """The number of the cell; for a file the number of cells, as files come behind all of them."""
     text: str
     code: bool
     whole: bool
     where: str
+    """How people are told where it stands."""
 
 
 class _Search:
-    def __init__(self, handout: Handout, cells: Sequence[ExportedCell], files: Mapping[str, str]) -> None:
-        self.handout, self.cells = handout, cells
-        self.asked, self.parts = asked_in(handout), parts_of(handout)
-        self.places = placed(handout, cells)
-        self.former = {bare(one.source) for one in handout.former}
-        self.index = {cell.name: place for place, cell in enumerate(handout.cells) if cell.name}
+    """The search in one submission."""
+
+    def __init__(self, handout: ReleasedNotebook, cells: Sequence[ExportedCell], files: Mapping[str, str]) -> None:
+        self.handout = handout
+        self.cells = cells
+        self.asked = asked_in(handout)
+        self.parts = parts_of(handout)
+        self.indices = match_cells(handout, cells)
+        """For each cell the index of the released cell that it is; None for a new cell."""
+        self.released = [*map(handout.cell_at, self.indices), None]
+        """For each cell the released cell that it is; None for a new cell, and at the end, for files."""
+        self.above = _indices_above(self.indices)
+        """For each cell the index of the released cell that it is, or that stands above it; -1 if none does, and for files."""
+        self.former = {bare(cell.source) for cell in handout.former}
+        self.index = {cell.name: index for index, cell in enumerate(handout.cells) if cell.name}
         self.named: dict[str, list[_Piece]] = {name: [] for name in handout.stubs}
-        """What stands in the TODO cell of each exercise."""
+        """The text of the TODO cell of each exercise, once for each copy of that cell."""
         self.strays: list[_Piece] = []
-        """What stands in no TODO cell, and was not handed out."""
-        self.above: list[int] = []
-        """For each cell the place of the released one that it is, or that stands above it; -1 above all of them."""
-        for at in range(len(cells)):
-            self._take(at)
-        code = "\n".join(cell.source for cell in cells if cell.kind == "code")
-        # What a cell imports or runs has run.
-        used = set(re.findall(r"\w+", "\n".join(_IMPORTS.findall(code))))
-        unused = [one for one in files if PurePosixPath(one).stem not in used]
-        self.strays += [
-            _Piece(len(cells), files[one], False, True, search_text("search file", name=one)) for one in unused
-        ]
-        self.above.append(-1)
+        """Texts that stand in no TODO cell, and were not handed out."""
         self.used: dict[int, int] = {}
-        """Cells that are answers, or parts of them -> the place of the TODO cell."""
+        """Cells that are answers, or parts of them -> the index of the TODO cell."""
         self.earlier: set[int] = set()
         """TODO cells above the one that counts: they run before it."""
-        self.brought: set[int] = set()
+        self.shown: set[int] = set()
         """Cells that are shown below a written answer."""
-        self.found = Answers(dict(handout.stubs))
+        self.result = Answers(dict(handout.stubs))
+        for at in range(len(cells)):
+            self._sort_in(at)
+        for name in _unused_files(cells, files):
+            self.strays.append(_Piece(len(cells), files[name], False, True, search_text("search file", name=name)))
 
-    def _take(self, at: int) -> None:
-        cell, place = self.cells[at], self.places[at]
-        self.above.append(place if place is not None else self.above[-1] if at else -1)
-        released = self.handout.cells[place] if place is not None else None
-        same = bare(cell.source) in (self.former if released is None else {bare(released.source)})
-        rest = cell.source if same else without_released(self.handout, cell.source)
+    def _sort_in(self, at: int) -> None:
+        """Put the text of one cell among those of its TODO cell, or among the strays."""
+        cell = self.cells[at]
+        released = self.released[at]
+        kind = None if released is None else released.kind
+        known = self.former if released is None else {bare(released.source)}
         piece = _Piece(
-            at, rest, cell.kind == "code", cell.whole, search_text("search cell", number=at + 1, count=len(self.cells))
+            at,
+            cell.source,
+            cell.kind == "code",
+            cell.whole,
+            search_text("search cell", number=at + 1, count=len(self.cells)),
         )
-        kind = released.kind if released else CellKind.OWN
-        if released and kind is CellKind.ANSWER:
+        is_known = bare(cell.source) in known
+        if not is_known:
+            piece = piece._replace(text=without_released(self.handout, cell.source))
+        if released is not None and kind is CellKind.ANSWER:
             self.named[released.name].append(piece)
-        elif cell.whole and rest.strip() and not same and kind is not CellKind.WRITTEN:
+        elif not is_known and cell.whole and piece.text.strip() and kind is not CellKind.WRITTEN:
             self.strays.append(piece)
 
-    def go(self) -> Answers:
-        self._refuse_another()
+    def run(self) -> Answers:
+        """Find all answers. Raises Damaged if the notebook is none of this lesson."""
+        self._refuse_other_lessons()
         for name, own in self.named.items():
             if own:
-                self._of_its_cell(name, own)
+                self._read_todo_cell(name, own)
         for name, own in self.named.items():
             if not own:
-                self._by_its_place(name)
+                self._find_by_place(name)
         for name in self.named:
             if not self._has_answer(name) or self._is_below_its_check(name):
-                self._elsewhere(name)
-        self._written()
-        return replace(self.found, own=own_cells(self.handout, self.cells, self.used, self.earlier, self.brought))
+                self._look_elsewhere(name)
+        self._find_written_answers()
+        own_cells = find_own_cells(self.handout, self.cells, self.used, self.earlier, self.shown)
+        return replace(self.result, own=own_cells)
 
-    def _refuse_another(self) -> None:
+    def _refuse_other_lessons(self) -> None:
         """Raise Damaged if nothing of this lesson is in it. All lessons may call their setup cell the same."""
-        for cell, place in zip(self.cells, self.places, strict=True):
-            released = self.handout.cells[place or 0]
-            if place is None or released.kind in (CellKind.SETUP, CellKind.SHOW):
+        for cell, released in zip(self.cells, self.released, strict=False):
+            if released is None or released.kind in (CellKind.SETUP, CellKind.SHOW):
                 continue
             if cell.name == released.name != "" or len(bare(released.source)) >= _DISTINCT:
                 return
@@ -149,249 +172,337 @@ class _Search:
         return bool(tests) and tests <= {bare(cell.source) for cell in self.cells}
 
     def _has_answer(self, name: str) -> bool:
-        touched = self.found.answers[name] not in ("", self.handout.stubs[name])
-        return name not in self.found.lost and (name in self.found.recovered or touched)
+        touched = self.result.answers[name] not in ("", self.handout.stubs[name])
+        return name not in self.result.lost and (name in self.result.recovered or touched)
 
     # The TODO cell is there, by its id or because it is as it was handed out.
 
-    def _of_its_cell(self, name: str, own: list[_Piece]) -> None:
-        stub = self.handout.stubs[name]
-        worked = [piece for piece in own if piece.whole and bare(piece.text) not in ("", bare(stub))]
-        worked = list({bare(piece.text): piece for piece in reversed(worked)}.values())[::-1]
-        if not worked:
-            self._untouched(name, own)
-        elif all(is_commented_out(self.asked[name], stub, piece.text) for piece in worked):
-            self._wait(name, worked, search_text("search comments"))
-        elif not all(piece.code or alone(piece.text) for piece in worked):
-            self._wait(name, worked, search_text("search text cell"))
-        elif len(worked) > 1:
-            self._of_several(name, worked)
+    def _read_todo_cell(self, name: str, own: list[_Piece]) -> None:
+        """Take the answer from the TODO cell, or from its copies, or leave it to a person."""
+        versions = _versions(own, self.handout.stubs[name])
+        if not versions:
+            self._leave_untouched(name, own)
+        elif doubt := self._doubt_about(name, versions):
+            self._leave_to_person(name, versions, doubt)
+        elif len(versions) > 1:
+            self._choose_version(name, versions)
         else:
-            told = "" if len(own) == 1 else search_text("search twice")
-            self._accept(name, worked, told if worked[0].code else search_text("search text cell"))
+            self._accept(name, versions, _unusual_in(own, versions[0]))
 
-    def _untouched(self, name: str, own: list[_Piece]) -> None:
-        """Nobody has worked in the TODO cell. Code cells between it and its check run where they stand."""
+    def _doubt_about(self, name: str, versions: Sequence[_Piece]) -> str:
+        """Why it is not certain that these texts of the TODO cell are code; empty if it is."""
+        stub = self.handout.stubs[name]
+        if all(is_commented_out(self.asked[name], stub, piece.text) for piece in versions):
+            return search_text("search comments")
+        if not all(piece.code or is_python(piece.text) for piece in versions):
+            return search_text("search text cell")
+        return ""
+
+    def _leave_untouched(self, name: str, own: list[_Piece]) -> None:
+        """Note that nobody has worked in the TODO cell. Code cells between it and its check run where they stand."""
         below = [piece for piece in self.strays if piece.code and self.above[piece.at] == self.index[name]]
         if not any(piece.text.strip() for piece in own):
-            self.found.answers[name] = ""
+            self.result.answers[name] = ""
         if not all(piece.whole for piece in own):
-            self.found.lost[name] = search_text("search broken off")
+            self.result.lost[name] = search_text("search broken off")
         elif any(self.asked[name].blank & binds(piece.text) for piece in below):
-            self.found.recovered[name] = search_text("search below")
+            self.result.recovered[name] = search_text("search below")
 
-    def _of_several(self, name: str, worked: list[_Piece]) -> None:
-        """Halves of a split cell go together; of several versions the one counts that the check sees in Run All."""
-        below = [at for at in self._checks_of(name) if at > worked[0].at]
-        above = [piece for piece in worked if not below or piece.at < below[0]]
+    def _choose_version(self, name: str, versions: list[_Piece]) -> None:
+        """Put the halves of a split cell together. Of several versions the one counts that the check sees in Run All."""
+        below = [at for at in self._checks_of(name) if at > versions[0].at]
+        above = [piece for piece in versions if not below or piece.at < below[0]]
         if len(above) > 1 and _are_halves(above):
             self._accept(name, above, search_text("search split", count=len(above)))
         elif below:
             self.earlier |= {piece.at for piece in above[:-1] if piece.code}
             self._accept(name, above[-1:], search_text("search several"))
         else:
-            self._wait(name, worked, search_text("search undecided"))
+            self._leave_to_person(name, versions, search_text("search undecided"))
 
     def _is_below_its_check(self, name: str) -> bool:
         """Whether the TODO cell says nothing but comments, and code that may be the answer stands below its check only."""
-        if name in self.found.recovered or name in self.found.lost or self._holds_code(name):
+        if name in self.result.recovered or name in self.result.lost or self._holds_code(name):
             return False
-        above = self._checks_of(name)
-        signs = [piece.at for piece in self._free() if self._may_answer(name, piece)]
-        return bool(above and signs) and min(signs) > above[0]
+        checks = self._checks_of(name)
+        signs = [piece.at for piece in self._free_pieces() if self._may_answer(name, piece)]
+        return bool(checks and signs) and min(signs) > checks[0]
 
     def _holds_code(self, name: str) -> bool:
         """Whether the TODO cell says more than its stub and comments."""
-        said, stub = (_COMMENT.sub("", text) for text in (self.found.answers[name], self.handout.stubs[name]))
-        return bare(said) not in ("", bare(stub))
+        answer = bare(_COMMENT.sub("", self.result.answers[name]))
+        return answer not in ("", bare(_COMMENT.sub("", self.handout.stubs[name])))
 
     # The TODO cell is gone, or holds no answer.
 
-    def _by_its_place(self, name: str) -> None:
-        """Code in its part of the notebook that binds all that the exercise asks for, if no other code there does."""
+    def _find_by_place(self, name: str) -> None:
+        """Accept code in its part of the notebook that binds all that the exercise asks for, if no other code there does."""
         wanted = self.asked[name].wanted
-        fits = [piece for piece in self._near(name) if wanted and wanted <= names_in(piece.text)]
+        if not wanted:
+            return
+        fits = [piece for piece in self._pieces_near(name) if wanted <= names_in(piece.text)]
         if len({bare(piece.text) for piece in fits}) == 1:
             self._accept(name, fits[:1], search_text("search by place"))
 
-    def _elsewhere(self, name: str) -> None:
-        """Where something of the learner's own may be the answer, a person looks. Nobody gets 0 for it without a word."""
+    def _look_elsewhere(self, name: str) -> None:
+        """Leave all texts of the learner that may be the answer to a person. Nobody gets 0 for one without a word."""
         gone = not self.named[name]
-        near = self._near(name) if gone else []
-        todos = itertools.chain.from_iterable(own for other, own in self.named.items() if other != name)
-        others = sorted([*self.strays, *todos])
-        signs = [piece for piece in others if piece in near or self._may_answer(name, piece)]
+        signs = self._signs_of(name)
         if signs:
-            self._wait(name, signs, search_text("search missing" if gone else "search no code"))
+            why = "search missing" if gone else "search no code"
+            self._leave_to_person(name, signs, search_text(why))
         elif gone:
-            self.found.lost[name] = self._why_gone(name, search_text("search lost"))
-        for other in self.asked:
-            own, at = self.named[other], self.index[other]
-            theirs = [piece for piece in signs if other != name and (piece in own or self.used.get(piece.at) == at)]
-            # Where both ask for one name, what stands below takes the place of what stands above.
-            if theirs and self.asked[name].bound & self.asked[other].bound:
-                self._wait(other, theirs, search_text("search another's", name=name))
+            self.result.lost[name] = self._why_gone(name, search_text("search lost"))
+        self._doubt_others(name, signs)
 
-    def _why_gone(self, name: str, told: str) -> str:
-        """Why nothing is found where a cell is gone: ``told``, if the file is whole and the lesson had it."""
+    def _signs_of(self, name: str) -> list[_Piece]:
+        """All texts outside of the TODO cell that may be the answer, in their order."""
+        near = [] if self.named[name] else self._pieces_near(name)
+        others = list(self.strays)
+        for other, own in self.named.items():
+            if other != name:
+                others += own
+        return [piece for piece in sorted(others) if piece in near or self._may_answer(name, piece)]
+
+    def _doubt_others(self, name: str, signs: Sequence[_Piece]) -> None:
+        """Leave answers to other exercises to a person as well, if they may answer this one.
+
+        Where both ask for one name, the text that stands below takes the place of the text above.
+        """
+        for other in self.asked:
+            if other == name or not self.asked[name].bound & self.asked[other].bound:
+                continue
+            theirs = [piece for piece in signs if self._is_part_of(other, piece)]
+            if theirs:
+                self._leave_to_person(other, theirs, search_text("search another's", name=name))
+
+    def _is_part_of(self, name: str, piece: _Piece) -> bool:
+        """Whether a text stands in the TODO cell of this exercise, or was accepted as its answer."""
+        return piece in self.named[name] or self.used.get(piece.at) == self.index[name]
+
+    def _why_gone(self, name: str, usual: str) -> str:
+        """Why nothing is found where a cell is gone: ``usual``, if the file is whole and the lesson had that cell."""
         if not all(cell.whole for cell in self.cells):
             return search_text("search before")
-        return search_text("search absent") if self._is_absent(name) else told
+        if self._is_absent(name):
+            return search_text("search absent")
+        return usual
 
     def _is_absent(self, name: str) -> bool:
         """Whether its text and its checks are gone as well, as in a version of the lesson that does not ask for it yet."""
         above = self.index[name] - 1
-        return not self._checks_of(name) and (above not in self.places or bool(self.handout.cells[above].name))
+        return not self._checks_of(name) and (above not in self.indices or bool(self.handout.cells[above].name))
 
     def _may_answer(self, name: str, piece: _Piece) -> bool:
-        """By what it binds. What belongs to an exercise that has an answer says nothing about the names of that one."""
-        whose, bound = self._whose(piece), may_bind(piece.text)
-        if piece.at < len(self.cells) and (place := self.places[piece.at]) is not None:
-            bound -= names_in(self.handout.cells[place].source)
-        if whose not in ("", name) and self._has_answer(whose):
-            rest = bound - self.asked[whose].bound
-            others = [other for other in self.asked if other != whose and not self._has_answer(other)]
-            # What answers a third one is no second try of this one: it may answer several.
-            bound = bound if any(self.asked[other].may_be(rest, here=False) for other in others) else rest
-        return self.asked[name].may_be(bound, here=whose == name)
+        """Whether a text may be the answer, by the names that it binds."""
+        bound = may_bind(piece.text)
+        released = self.released[piece.at]
+        if released is not None:
+            bound -= names_in(released.source)
+        exercise = self._exercise_of(piece)
+        if exercise not in ("", name) and self._has_answer(exercise):
+            bound = self._bound_for_others(exercise, bound)
+        return self.asked[name].may_be(bound, here=exercise == name)
+
+    def _bound_for_others(self, name: str, bound: frozenset[str]) -> frozenset[str]:
+        """The names that say something about other exercises, of those bound by a text that belongs to this one.
+
+        It has an answer, so its own names say nothing more, unless the text answers another one as well: then it may answer
+        several.
+        """
+        rest = bound - self.asked[name].bound
+        for other in self.asked:
+            if other != name and not self._has_answer(other) and self.asked[other].may_be(rest, here=False):
+                return bound
+        return rest
 
     # What all of these rest on.
 
     def _checks_of(self, name: str) -> list[int]:
-        tests = {place for place, one in enumerate(self.handout.cells) if one.exercise == name}
-        return [at for at, place in enumerate(self.places) if place in tests]
+        """The numbers of the test cells of an exercise."""
+        tests = {index for index, cell in enumerate(self.handout.cells) if cell.exercise == name}
+        return [at for at, index in enumerate(self.indices) if index in tests]
 
-    def _free(self) -> list[_Piece]:
+    def _free_pieces(self) -> list[_Piece]:
+        """Code that stands in no TODO cell, and is no part of an answer."""
         return [piece for piece in self.strays if piece.code and piece.at not in self.used]
 
-    def _near(self, name: str) -> list[_Piece]:
-        return [piece for piece in self._free() if self._whose(piece) == name]
+    def _pieces_near(self, name: str) -> list[_Piece]:
+        """Such code in this exercise's part of the notebook."""
+        return [piece for piece in self._free_pieces() if self._exercise_of(piece) == name]
 
-    def _whose(self, piece: _Piece) -> str:
-        """The exercise that it belongs to by its place: the answer to it, or in its part of the notebook; empty if none."""
-        place = self.used.get(piece.at, self.above[piece.at])
-        return "" if place < 0 else self.parts[place]
+    def _exercise_of(self, piece: _Piece) -> str:
+        """The exercise that a text answers, or if there is none, the one whose part of the notebook it stands in; or empty."""
+        index = self.used.get(piece.at, self.above[piece.at])
+        return "" if index < 0 else self.parts[index]
 
-    def _accept(self, name: str, parts: Sequence[_Piece], told: str) -> None:
-        if len(parts) == 1 and len(halves := self._with_halves(parts[0])) > 1:
-            parts, told = halves, search_text("search split", count=len(halves))
-        self.used |= dict.fromkeys((piece.at for piece in parts), self.index[name])
-        self.found.answers[name] = _joined(parts)
-        if told:
-            self.found.recovered[name] = told
+    def _accept(self, name: str, pieces: Sequence[_Piece], how: str) -> None:
+        """Take these texts, one below the other, as the answer. ``how``: what was unusual; empty if nothing was."""
+        if len(pieces) == 1:
+            halves = self._with_halves(pieces[0])
+            if len(halves) > 1:
+                pieces = halves
+                how = search_text("search split", count=len(halves))
+        self.used |= {piece.at: self.index[name] for piece in pieces}
+        self.result.answers[name] = _joined(pieces)
+        if how:
+            self.result.recovered[name] = how
 
     def _with_halves(self, piece: _Piece) -> list[_Piece]:
-        """A piece and the cells of nobody's beside it that are its other halves: only together they are Python."""
-        free = {one.at: one for one in self._free()}
-        above = list(itertools.takewhile(free.__contains__, range(piece.at - 1, piece.at - 1 - _MOST_JOINED, -1)))
+        """The piece with free cells beside it that are its other halves: only together they are Python."""
+        free = {other.at: other for other in self._free_pieces()}
+        above = itertools.takewhile(free.__contains__, range(piece.at - 1, piece.at - 1 - _MOST_JOINED, -1))
         below = itertools.takewhile(free.__contains__, range(piece.at + 1, piece.at + 1 + _MOST_JOINED))
-        near = [*(free[at] for at in reversed(above)), piece, *(free[at] for at in below)]
-        broken = {one for one in near if len(near) > 1 and not alone(one.text)}
-        ends = itertools.product(range(len(above) + 1), range(len(above) + 1, len(near) + 1))
-        runs = sorted((near[start:end] for start, end in ends), key=len)
-        whole = (run for run in runs if broken and broken <= set(run) and alone(_joined(run)))
-        return next(whole, [piece])
+        free[piece.at] = piece
+        near = [free[at] for at in sorted([*above, piece.at, *below])]
+        broken = {other for other in near if not is_python(other.text)}
+        for run in _runs_with(near, near.index(piece)):
+            if broken <= set(run) and is_python(_joined(run)):
+                return run
+        return [piece]
 
-    def _wait(self, name: str, pieces: Sequence[_Piece], why: str) -> None:
-        """Leave it to a person: what was found stands in the TODO cell as comments, and has no marks."""
+    def _leave_to_person(self, name: str, pieces: Sequence[_Piece], why: str) -> None:
+        """Put these texts into the TODO cell as comments: they have no marks, and a person looks."""
         where = ", ".join(dict.fromkeys(piece.where for piece in pieces[:5]))
-        text = "\n\n".join([search_text("search head"), *(f"[{piece.where}]\n{piece.text}" for piece in pieces)])[
-            :_MOST_WAITING
-        ]
-        self.found.recovered.pop(name, None)
-        self.found.lost[name] = search_text("search waits", why=why, where=where)
-        self.found.answers[name] = "\n".join(f"# {line}".rstrip() for line in text.splitlines())
+        texts = [f"[{piece.where}]\n{piece.text}" for piece in pieces]
+        text = "\n\n".join([search_text("search head"), *texts])[:_MOST_WAITING]
+        self.result.recovered.pop(name, None)
+        self.result.lost[name] = search_text("search waits", why=why, where=where)
+        self.result.answers[name] = "\n".join(f"# {line}".rstrip() for line in text.splitlines())
 
-    def _written(self) -> None:
-        """Find each written answer: the text of its cell, or any text elsewhere that the learner may have written."""
-        # Comments beside code are about that code.
-        apart = {self.index[name] for name in self.named if self._holds_code(name)}
-        apart |= {self.index[name] for name in self.handout.written}
-        texts_elsewhere = _texts(self.handout, self.cells, self.places, apart) if self.handout.written else {}
+    # Written answers.
+
+    def _find_written_answers(self) -> None:
+        """Find each written answer: the text of its cell, and any text elsewhere that the learner may have written."""
+        texts = self._texts_elsewhere()
+        withdrawn = {at for at in texts if self.cells[at].name in self.handout.withdrawn}
+        self.shown |= withdrawn
         # What stands below a task answers that.
-        elsewhere = {at: text for at, text in texts_elsewhere.items() if not self._is_below(at, CellKind.TASK)}
-        withdrawn = {at for at in texts_elsewhere if self.cells[at].name in self.handout.withdrawn}
-        self.brought |= withdrawn
-        for name, stub in self.handout.written.items():
-            known = zip(self.cells, self.places, strict=True)
-            texts = [cell.source for cell, place in known if place == self.index[name] and cell.whole]
-            touched = [text for text in texts if bare(text) not in ("", bare(stub))]
-            self.found.answers[name] = next(iter(touched or texts), stub)
-            if not texts:
-                self.found.lost[name] = self._why_gone(name, search_text("search words lost"))
-            # What another question was called before may be this one: its cell is missing then.
-            here = {at: text for at, text in elsewhere.items() if not texts or at not in withdrawn}
-            self._bring(name, stub, here)
+        texts = {at: text for at, text in texts.items() if not self._is_below(at, CellKind.TASK)}
+        for name in self.handout.written:
+            if self._read_written_cell(name):
+                self._show_below(name, {at: text for at, text in texts.items() if at not in withdrawn})
+            else:
+                # What another question was called before may be this one.
+                self.result.lost[name] = self._why_gone(name, search_text("search words lost"))
+                self._show_below(name, texts)
+
+    def _texts_elsewhere(self) -> dict[int, str]:
+        """Cell -> what the learner may have written in it: text, comments alone, or many words in code."""
+        if not self.handout.written:
+            return {}
+        # Comments beside code are about that code.
+        skipped = {self.index[name] for name in self.named if self._holds_code(name)}
+        skipped |= {self.index[name] for name in self.handout.written}
+        texts = {}
+        for at, cell in enumerate(self.cells):
+            # Where the file breaks off stands half a line, as likely as not of the handout.
+            if self.indices[at] not in skipped and cell.whole:
+                texts[at] = _typed_text(self.handout, cell, self.released[at])
+        return {at: text for at, text in texts.items() if text}
+
+    def _read_written_cell(self, name: str) -> bool:
+        """Take a written answer from its cell, or from the copy of it that was worked on. False if the cell is gone."""
+        stub = self.handout.written[name]
+        numbers = [at for at, index in enumerate(self.indices) if index == self.index[name]]
+        texts = [self.cells[at].source for at in numbers if self.cells[at].whole]
+        touched = [text for text in texts if bare(text) not in ("", bare(stub))]
+        self.result.answers[name] = [*touched, *texts, stub][0]
+        return bool(texts)
 
     def _is_below(self, at: int, kind: CellKind) -> bool:
         """Whether such a cell stands above it, and nothing else that is graded between."""
         return self.above[at] >= 0 and questions_above(self.handout)[self.above[at]][0] is kind
 
-    def _bring(self, name: str, stub: str, elsewhere: Mapping[int, str]) -> None:
-        """Put what may be a written answer, or goes on there, below it: in its place if nothing stands there."""
-        answer = self.found.answers[name]
-        blank = answer.strip() in ("", stub.strip())
-        beside = {at + step for at, cell in enumerate(self.cells) for step in (-1, 1) if cell.name == name}
-        kept = {at: text for at, text in elsewhere.items() if blank or (at in beside and self.cells[at].kind != "code")}
-        if kept:
-            self.brought |= {at for at in kept if self._is_below(at, CellKind.WRITTEN)}
-            numbers = ", ".join(str(at + 1) for at in list(kept)[:5])
+    def _show_below(self, name: str, elsewhere: Mapping[int, str]) -> None:
+        """Put texts that may belong to a written answer below it: in its place if nothing stands there."""
+        answer = self.result.answers[name]
+        blank = answer.strip() in ("", self.handout.written[name].strip())
+        if blank:
+            head = _UNDECIDED
+            how = "search other text"
+            texts = elsewhere
+        else:
+            head = answer
+            how = "search more text"
+            texts = self._texts_beside(name, elsewhere)
+        if texts:
+            self.shown |= {at for at in texts if self._is_below(at, CellKind.WRITTEN)}
+            numbers = ", ".join(str(at + 1) for at in list(texts)[:5])
             where = search_text("search cell", number=numbers, count=len(self.cells))
-            told = search_text("search other text" if blank else "search more text", where=where)
-            self.found.answers[name] = _listed(_UNDECIDED if blank else answer, kept)
-            self.found.recovered[name] = told
-            self.found.lost.pop(name, None)
+            self.result.answers[name] = _listed(head, texts)
+            self.result.recovered[name] = search_text(how, where=where)
+            self.result.lost.pop(name, None)
+
+    def _texts_beside(self, name: str, texts: Mapping[int, str]) -> dict[int, str]:
+        """Those of text cells directly above or below the cell for this answer."""
+        own = [at for at, cell in enumerate(self.cells) if cell.name == name]
+        beside = {at - 1 for at in own}.union(at + 1 for at in own)
+        return {at: text for at, text in texts.items() if at in beside and self.cells[at].kind != "code"}
+
+
+def _indices_above(indices: Iterable[int | None]) -> list[int]:
+    """For each cell the last index so far; -1 above the first one, and at the end, for files."""
+    above = []
+    last = -1
+    for index in indices:
+        if index is not None:
+            last = index
+        above.append(last)
+    return [*above, -1]
+
+
+def _unused_files(cells: Sequence[ExportedCell], files: Iterable[str]) -> list[str]:
+    """The names of the files that no cell imports or runs: such a file has run already."""
+    code = "\n".join(cell.source for cell in cells if cell.kind == "code")
+    used = set(re.findall(r"\w+", "\n".join(_IMPORTS.findall(code))))
+    return [name for name in files if PurePosixPath(name).stem not in used]
+
+
+def _versions(own: Sequence[_Piece], stub: str) -> list[_Piece]:
+    """The copies of a TODO cell in which somebody has worked. Of equal ones there is the first, at the last one's place."""
+    copies = {bare(piece.text): piece for piece in reversed(own) if piece.whole}
+    return [piece for text, piece in copies.items() if text not in ("", bare(stub))][::-1]
+
+
+def _unusual_in(own: Sequence[_Piece], version: _Piece) -> str:
+    """What was unusual about the TODO cell, if this is the one version of it; empty if nothing was."""
+    if not version.code:
+        return search_text("search text cell")
+    return "" if len(own) == 1 else search_text("search twice")
 
 
 def _are_halves(pieces: Sequence[_Piece]) -> bool:
     """Whether they are Python only together, or bind no name twice."""
-    count = sum(alone(piece.text) for piece in pieces)
-    bound = list(itertools.chain.from_iterable(names_in(piece.text) for piece in pieces))
-    apart = len(set(bound)) == len(bound)
-    return count == 0 or ((apart or count < len(pieces)) and alone(_joined(pieces)))
+    count = sum(is_python(piece.text) for piece in pieces)
+    names = list(itertools.chain.from_iterable(names_in(piece.text) for piece in pieces))
+    apart = len(set(names)) == len(names)
+    return count == 0 or ((apart or count < len(pieces)) and is_python(_joined(pieces)))
+
+
+def _runs_with(pieces: Sequence[_Piece], at: int) -> list[list[_Piece]]:
+    """All runs of neighbours that hold the one at this index, the shortest first."""
+    bounds = itertools.product(range(at + 1), range(at + 1, len(pieces) + 1))
+    return sorted((list(pieces[start:end]) for start, end in bounds), key=len)
 
 
 def _joined(pieces: Sequence[_Piece]) -> str:
     return "\n".join(piece.text for piece in pieces)
 
 
-# What people wrote outside of the cells for written answers. If such a cell is blank or gone, it is shown in its place.
-
-_PROSE = re.compile(
-    r"(?<!\w)(?:[^\W\d_]{1,40}[ \t,.;:'’!?()-]{1,3}){14}[^\W\d_]"
-    r"|(?:[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u3400-\u9fff\uf900-\ufaff]){8}"
-)
-"""Fifteen words in a row, or eight letters of scripts that put no space between words."""
-# In the text cell that Colab puts above a notebook.
-_LONGEST = 16_000
-"""Characters that are brought for one question. Pages show 20,000."""
-_UNDECIDED = "[Nothing stood in the cell for this answer, or it is gone. A person decides what counts.]"
-
-
-def _texts(
-    handout: Handout, cells: Sequence[ExportedCell], places: Sequence[int | None], apart: Collection[int]
-) -> dict[int, str]:
-    """Cell -> what a person may have written in it that was not handed out: text, comments alone, or many words.
-
-    ``apart``: places of cells that nobody looks for it in.
-    """
-    given = given_lines(handout)
-    found = {}
-    for at, (cell, place) in enumerate(zip(cells, places, strict=True)):
-        kind = None if place is None else handout.cells[place].kind
-        # Where the file breaks off stands half a line, as likely as not of the handout.
-        if place in apart or not cell.whole or bare(cell.source) in given:
-            continue
-        lines = [line for line in cell.source.splitlines() if bare(line) not in given and COLAB_BADGE not in line]
-        comments = [line for line in lines if line.lstrip().startswith("#")]
-        if kind is CellKind.ANSWER:
-            lines = comments
-        text = "\n".join(lines)
-        is_text = kind is not CellKind.ANSWER and cell.kind != "code"
-        is_comment = kind is None and lines == comments
-        if lines and (is_text or is_comment or _PROSE.search(re.sub(r"\n\s*#+", " ", text))):
-            found[at] = text
-    return found
+def _typed_text(handout: ReleasedNotebook, cell: ExportedCell, released: ReleasedCell | None) -> str:
+    """What a person may have written in a cell that was not handed out; empty if it is code, or nothing."""
+    lines = unreleased_lines(handout, cell.source)
+    comments = [line for line in lines if line.lstrip().startswith("#")]
+    if released is not None and released.kind is CellKind.ANSWER:
+        lines = comments
+        is_text = False
+    else:
+        is_text = cell.kind != "code" or (released is None and lines == comments)
+    text = "\n".join(lines)
+    if is_text or _PROSE.search(re.sub(r"\n\s*#+", " ", text)):
+        return text
+    return ""
 
 
 def _listed(head: str, texts: Mapping[int, str]) -> str:

@@ -41,11 +41,11 @@ from nbproof.run.intake import GONE, handed_in_digest, lessons_with_source, take
 from nbproof.run.journal import RunState, journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc, some_of
 
-__all__ = ["Known", "everybody", "joined", "outdated", "read_class", "up_to_date", "withdrawn"]
+__all__ = ["ClassBackground", "everybody", "joined", "outdated", "read_class", "up_to_date", "withdrawn"]
 
 
 @dataclass(frozen=True)
-class Known:
+class ClassBackground:
     """What is known of a class beside what was graded: who belongs to it, and what came that could not be graded."""
 
     people: Callable[[Collection[str]], Iterable[Person]] = lambda ids: ()
@@ -64,10 +64,10 @@ def read_class(
     root: Path,
     names: list[str],
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
-    told: Known | None = None,
+    told: ClassBackground | None = None,
 ) -> ClassResults:
     """Everything that grading has left behind for these lessons (none named: all). Raises UsageError if there is nothing."""
-    told = told or Known()
+    told = told or ClassBackground()
     lessons = lessons_with_source(root, names)
     intake = take_in(root, lessons)
     handed_in = {one.key: one for one in intake.submissions}
@@ -176,7 +176,11 @@ def _title(slug: str) -> str:
 
 
 def _refused(
-    root: Path, handed_in: Mapping[Key, HandIn], told: Known, lessons: Collection[str], digests: Mapping[Key, str]
+    root: Path,
+    handed_in: Mapping[Key, HandIn],
+    told: ClassBackground,
+    lessons: Collection[str],
+    digests: Mapping[Key, str],
 ) -> dict[Key, Verdict]:
     """A verdict with the reason, for each submission that cannot be graded."""
     found = {key: Verdict(*key, problem=one.problem) for key, one in handed_in.items() if one.problem}
@@ -296,7 +300,7 @@ def _more_time(dates: DueDates, lessons: Collection[str]) -> frozenset[Key]:
 def everybody(
     roster: Callable[[Collection[str]], Iterable[Person]], known: Iterable[Person], others: Iterable[str]
 ) -> tuple[Person, ...]:
-    """By id. ``roster``: as in :class:`Known`. ``known``: to the gradebook."""
+    """By id. ``roster``: as in :class:`ClassBackground`. ``known``: to the gradebook."""
     people = {learner: Person(learner) for learner in others}
     people |= {one.id: one for one in known}
     people |= {one.id: joined(people.get(one.id, one), one) for one in roster(tuple(people))}
@@ -314,7 +318,7 @@ def joined(person: Person, member: Person) -> Person:
     return replace(person, email=member.email or person.email, also=member.also)
 
 
-def _notes(root: Path, told: Known, lessons: Collection[str]) -> list[str]:
+def _notes(root: Path, told: ClassBackground, lessons: Collection[str]) -> list[str]:
     notes = [
         f"nothing that can be graded came from {learner}: {why}"
         for (learner, lesson), why in told.problems.items()

@@ -30,7 +30,7 @@ from nbproof.run.journal import RunState, Watch
 from nbproof.run.pool import Pool, marked
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation
-from nbproof.sandbox.shown import visible_folders
+from nbproof.sandbox.visible_tree import visible_folders
 from nbproof.values.results import FAULTS, Cause, Outcome
 from nbproof.values.words import words
 

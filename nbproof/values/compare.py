@@ -1,4 +1,4 @@
-"""What was got against what was wanted: the first difference, as data, and what a picture of both is drawn from.
+"""Compares what was got with what was wanted: finds the first difference, as data, and what a picture of both is drawn from.
 
 Pure functions on plain data (:mod:`nbproof.values.evidence`). The order is count, type, shape, dtype,
 finiteness, then values, because the first of these that is wrong explains the ones after it.
@@ -22,13 +22,13 @@ __all__ = [
     "Detail",
     "Difference",
     "Differs",
+    "FirstMismatch",
     "Matches",
-    "Parting",
     "Place",
     "first_difference",
+    "first_mismatch",
     "is_same",
     "is_single",
-    "parting",
     "place_of",
     "plainly",
     "tolerance_of",
@@ -36,10 +36,11 @@ __all__ = [
 ]
 
 _TOP = ""  # the place of the result as a whole
-_RTOL, _ATOL = 1.3e-6, 1e-5
+_RTOL = 1.3e-6
+_ATOL = 1e-5
 _INEXACT = ("float", "bfloat", "complex")
 
-# torch.testing.assert_close's rule. What is not listed and not exact has float32's.
+# The rule of torch.testing.assert_close. A dtype that is not listed and not exact has that of float32.
 _TOLERANCES = {
     "float16": (1e-3, 1e-5),
     "bfloat16": (1.6e-2, 1e-5),
@@ -49,7 +50,7 @@ _TOLERANCES = {
 
 
 def tolerance_of(dtype: str) -> tuple[float, float]:
-    """(rtol, atol) that values of a dtype are compared with, unless a Close says otherwise."""
+    """The (rtol, atol) for comparing values of this dtype, unless a Close says otherwise."""
     return _TOLERANCES.get(dtype, (_RTOL, _ATOL))
 
 
@@ -71,49 +72,52 @@ class Differs(StrEnum):
 
 
 _FORM = (Differs.COUNT, Differs.MISSING, Differs.EXTRA, Differs.TYPE, Differs.SHAPE, Differs.DTYPE, Differs.ASKED)
-"""These tell the form of the answer, not the answer."""
+"""The kinds that tell the form of the answer, not the answer."""
 
 
 @dataclass(frozen=True)
 class Detail:
-    """What tells more of a difference than both sides do; what does not apply is empty."""
+    """What tells more about a difference than the two sides; a field is empty if it does not apply."""
 
     got: str = ""
     """One element, or the items of a list that has too many or too few."""
     wanted: str = ""
+    """The element that was wanted in its place."""
     index: tuple[int, ...] = ()
+    """The index of that element."""
     differ: int = 0
-    """How many elements do, of how many."""
+    """How many elements differ."""
     of: int = 0
+    """How many elements there are."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The first place where got and wanted differ, as data: :mod:`nbproof.values.words` says it."""
+    """The first place where got and wanted differ, as data: :mod:`nbproof.values.words` makes sentences of it."""
 
     where: str
-    """The place, as the learner would write it: ``answer[1]``; of a result without a name ``[1]``, or nothing."""
+    """The place, as the learner would write it: ``answer[1]``; in a result without a name ``[1]``, or nothing."""
     kind: Differs
     got: str
-    """What stands there: a value, what sort it is, a shape, a dtype, a number of items, keys."""
+    """A value, its sort, a shape, a dtype, a number of items, or keys."""
     wanted: str | None
-    """None if nobody may see it; empty if there is nothing to tell."""
+    """The same on the other side; None if nobody may see it; empty if there is nothing to tell."""
     detail: Detail | None = None
 
     def withheld(self) -> Difference:
-        """Without what was wanted, where that is the answer itself."""
+        """The same difference without what was wanted, if that is the answer itself."""
         return self if self.kind in _FORM else replace(self, wanted=None, detail=None)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Difference:
-        """The difference that ``dataclasses.asdict`` wrote down."""
+        """Make it from the dictionary that ``dataclasses.asdict`` has made of it."""
         detail = data["detail"] and Detail(**data["detail"] | {"index": tuple(data["detail"]["index"])})
         return cls(**data | {"kind": Differs(data["kind"]), "detail": detail})
 
 
 @dataclass(frozen=True)
 class AnyOf:
-    """Wanted is any one of these. A difference is told against the first of the answer's own type, or else the first."""
+    """Any one of these is right. A difference is told against the first of the answer's own type, or else against the first."""
 
     options: tuple[object, ...]
 
@@ -132,54 +136,60 @@ class Close:
 
 @dataclass(frozen=True)
 class Matches:
-    """Every answer that ``test`` accepts is right. ``test`` takes plain data, and returns None, or in words what is wrong."""
+    """Every answer that ``test`` accepts is right."""
 
     test: Callable[[Evidence], str | None]
+    """It takes plain data, and returns None, or a text that says what is wrong."""
     says: str
+    """A text that says what is wanted."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Something that was brought, beside what was wanted there."""
+    """What was got at one place, beside what was wanted there."""
 
     where: str
+    """The place, as in :class:`Difference`."""
     got: Evidence
     wanted: object
     tolerance: tuple[float, float] | None = None
-    """(rtol, atol) of the Close around it; None outside of any."""
+    """(rtol, atol) of the Close around it; None if there is no Close."""
 
     def at(self, step: str, got: Evidence, wanted: object) -> Place:
-        """A part of it."""
+        """The place of a part; ``step``: what a learner writes to get from the whole to the part, such as ``[1]``."""
         return Place(self.where + step, got, wanted, self.tolerance)
 
 
 @dataclass(frozen=True)
-class Parting:
-    """Where two values differ first, not yet in words: finding words for an array takes longer than comparing it."""
+class FirstMismatch:
+    """The first place where two values differ, without texts of them: a text of an array takes longer than comparing it."""
 
     place: Place
     kind: Differs
-    said: tuple[str, str] | None = None
-    """Both sides in words, where these are no values."""
+    texts: tuple[str, str] | None = None
+    """Texts for both sides, if the values themselves are not shown."""
     key: str = ""
-    """The one of a dict that is missing, or one too many."""
+    """The key of a dict that is missing, or one too many."""
     unlike: Unlike | None = None
     around: Place | None = None
-    """What is best seen as a whole, though one part of it differs."""
+    """The place that is best seen as a whole, though one part of it differs."""
 
-    def told(self) -> Difference:
-        """The same in short words."""
+    def as_difference(self) -> Difference:
+        """The same with short texts of both sides."""
         place = self.place
-        if self.said is not None:
-            got, wanted = self.said
+        if self.texts is not None:
+            got, wanted = self.texts
         elif self.kind is Differs.TYPE:
-            got, wanted = sort_and_value(place.got), sort_of(snapshot(place.wanted))
+            got = sort_and_value(place.got)
+            wanted = sort_of(snapshot(place.wanted))
         else:
-            got, wanted = in_words(place.got), in_words(snapshot(place.wanted))
+            got = in_words(place.got)
+            wanted = in_words(snapshot(place.wanted))
         return Difference(place.where, self.kind, got, wanted, self._detail())
 
     def _detail(self) -> Detail | None:
-        got, unlike = self.place.got, self.unlike
+        got = self.place.got
+        unlike = self.unlike
         if self.kind is Differs.COUNT and got:
             return Detail(got=in_words(got))
         if self.key:
@@ -195,31 +205,31 @@ class Parting:
 
 
 def first_difference(got: Evidence, wanted: object, where: str = _TOP) -> Difference | None:
-    """The first difference between ``got`` (a snapshot) and ``wanted``, or None if there is none.
+    """Find the first difference between ``got`` (a snapshot) and ``wanted``; None if there is none. ``where``: a name for both.
 
     ``wanted`` is what a truth returns: arrays, numbers, text, None, nested in lists, tuples and
     dicts, with :class:`AnyOf`, :class:`Close` and :class:`Matches` if one value is too narrow.
     Arrays compare by shape, dtype, finiteness, then ``torch.testing.assert_close``'s rule: exactly
     if they hold integers or bools. Raises TypeError for a wanted value that no answer can equal.
     """
-    found = parting(Place(where, got, wanted))
-    return None if found is None else found.told()
+    mismatch = first_mismatch(Place(where, got, wanted))
+    return None if mismatch is None else mismatch.as_difference()
 
 
 def is_same(got: Evidence, wanted: object, where: str = _TOP) -> bool:
-    """Whether :func:`first_difference` finds none; quicker, if nobody asks which."""
-    return parting(Place(where, got, wanted)) is None
+    """Whether :func:`first_difference` finds none. It is quicker, as it makes no text of one."""
+    return first_mismatch(Place(where, got, wanted)) is None
 
 
-def parting(place: Place) -> Parting | None:
-    """Where both sides part first, as data; None if they do not."""
+def first_mismatch(place: Place) -> FirstMismatch | None:
+    """Find where the two sides of a place differ first; None if they are the same. Raises as :func:`first_difference` does."""
     wanted = place.wanted
     if isinstance(wanted, AnyOf):
         return _from_all_of(place, wanted)
     if isinstance(wanted, Matches):
         return _asked(place, wanted)
     if isinstance(wanted, Close):
-        return parting(replace(place, wanted=wanted.value, tolerance=(wanted.rtol, wanted.atol)))
+        return first_mismatch(replace(place, wanted=wanted.value, tolerance=(wanted.rtol, wanted.atol)))
     if isinstance(wanted, Mapping) and not isinstance(wanted, Parts):
         return _in_mapping(place, wanted)
     if isinstance(wanted, (list, tuple)):
@@ -227,70 +237,79 @@ def parting(place: Place) -> Parting | None:
     return _leaf(place, snapshot(wanted))
 
 
-def _from_all_of(place: Place, wanted: AnyOf) -> Parting | None:
-    found = []
+def _from_all_of(place: Place, wanted: AnyOf) -> FirstMismatch | None:
+    mismatches = []
     for option in wanted.options:
-        one = parting(replace(place, wanted=option))
-        if one is None:
+        mismatch = first_mismatch(replace(place, wanted=option))
+        if mismatch is None:
             return None
-        found.append(one)
-    return min(found, key=lambda one: (one.kind, one.place.where) == (Differs.TYPE, place.where))
+        mismatches.append(mismatch)
+    return min(mismatches, key=lambda one: (one.kind, one.place.where) == (Differs.TYPE, place.where))
 
 
-def _asked(place: Place, wanted: Matches) -> Parting | None:
+def _asked(place: Place, wanted: Matches) -> FirstMismatch | None:
     try:
         wrong = wanted.test(place.got)
     except Exception as error:  # a test that expects a list may be handed None: that is a wrong answer, no accident
         if isinstance(error, MemoryError) or "allocate memory" in str(error):
             raise MemoryError(place.where) from None  # the judge has to tell it: nothing is known of the answer
         wrong = sort_and_value(place.got)
-    return None if wrong is None else Parting(place, Differs.ASKED, (wrong, wanted.says))
+    return None if wrong is None else FirstMismatch(place, Differs.ASKED, (wrong, wanted.says))
 
 
-def _in_mapping(place: Place, wanted: Mapping[object, object]) -> Parting | None:
-    got, values = place.got, {key_text(key): value for key, value in wanted.items()}
+def _in_mapping(place: Place, wanted: Mapping[object, object]) -> FirstMismatch | None:
+    got = place.got
     if not isinstance(got, dict):
-        return Parting(place, Differs.TYPE)
+        return FirstMismatch(place, Differs.TYPE)
+    values = {key_text(key): value for key, value in wanted.items()}
     if place.where == _TOP:
         return _in_fields(place, got, values)
-    missing, extra = [key for key in values if key not in got], [key for key in got if key not in values]
-    if missing or extra:
-        kind = Differs.KEY_MISSING if missing else Differs.KEY_EXTRA
-        return Parting(place, kind, (in_words(list(got)), in_words(list(values))), repr((missing or extra)[0]))
+    if got.keys() != values.keys():
+        return _between_keys(place, got, values)
     for key, value in wanted.items():
         text = key_text(key)
         shown = key if isinstance(key, (str, int)) else text
-        found = parting(place.at(f"[{shown!r}]", got[text], value))
-        if found is not None:
-            return found
+        mismatch = first_mismatch(place.at(f"[{shown!r}]", got[text], value))
+        if mismatch is not None:
+            return mismatch
     return None
 
 
-def _in_fields(place: Place, got: dict[str, Evidence], wanted: dict[str, object]) -> Parting | None:
-    """The top of a probe's result: a dict of names that the learner knows, ``answer`` or ``x1.grad``."""
+def _between_keys(place: Place, got: Mapping[str, object], wanted: Mapping[str, object]) -> FirstMismatch:
+    """The first key that one of the two dicts has not; a missing one comes before one too many."""
+    texts = (in_words(list(got)), in_words(list(wanted)))
+    missing = [key for key in wanted if key not in got]
+    if missing:
+        return FirstMismatch(place, Differs.KEY_MISSING, texts, repr(missing[0]))
+    extra = [key for key in got if key not in wanted]
+    return FirstMismatch(place, Differs.KEY_EXTRA, texts, repr(extra[0]))
+
+
+def _in_fields(place: Place, got: dict[str, Evidence], wanted: dict[str, object]) -> FirstMismatch | None:
+    """Compare the top of a probe's result: a dict of names that the learner knows, ``answer`` or ``x1.grad``."""
     for key, value in wanted.items():
         if key not in got:
-            return Parting(place.at(key, None, value), Differs.MISSING, ("", ""), around=place)
-        found = parting(place.at(key, got[key], value))
-        if found is not None:
-            return found
+            return FirstMismatch(place.at(key, None, value), Differs.MISSING, ("", ""), around=place)
+        mismatch = first_mismatch(place.at(key, got[key], value))
+        if mismatch is not None:
+            return mismatch
     extra = next((key for key in got if key not in wanted), None)
     if extra is None:
         return None
     short = extra if len(extra) <= 80 else f"{extra[:77]}..."
-    return Parting(place.at(short, got[extra], None), Differs.EXTRA, ("", in_words(list(wanted))), around=place)
+    return FirstMismatch(place.at(short, got[extra], None), Differs.EXTRA, ("", in_words(list(wanted))), around=place)
 
 
-def _in_sequence(place: Place, wanted: list[object] | tuple[object, ...]) -> Parting | None:
+def _in_sequence(place: Place, wanted: list[object] | tuple[object, ...]) -> FirstMismatch | None:
     got = place.got
     if not isinstance(got, list):
-        return Parting(place, Differs.TYPE)
+        return FirstMismatch(place, Differs.TYPE)
     if len(got) != len(wanted):
-        return Parting(place, Differs.COUNT, (str(len(got)), str(len(wanted))))
+        return FirstMismatch(place, Differs.COUNT, (str(len(got)), str(len(wanted))))
     for index, (one, other) in enumerate(zip(got, wanted, strict=True)):
-        found = parting(place.at(f"[{index}]", one, other))
-        if found is not None:
-            return replace(found, around=place) if all(map(_is_wordy, (*got, *wanted))) else found
+        mismatch = first_mismatch(place.at(f"[{index}]", one, other))
+        if mismatch is not None:
+            return replace(mismatch, around=place) if all(map(_is_wordy, (*got, *wanted))) else mismatch
     return None
 
 
@@ -306,61 +325,66 @@ def is_single(item: object) -> bool:
     return item is None or isinstance(item, (str, bool, int, float))
 
 
-def _in_parts(place: Place, wanted: Parts) -> Parting | None:
+def _in_parts(place: Place, wanted: Parts) -> FirstMismatch | None:
     got = place.got
     if not isinstance(got, Parts) or got.noun.split(" of ")[0] != wanted.noun.split(" of ")[0]:
-        return Parting(place, Differs.TYPE)
+        return FirstMismatch(place, Differs.TYPE)
     for step, part in wanted.items():
         if step not in got:
-            return Parting(place.at(step, None, part), Differs.VALUE, around=place)
-        found = parting(place.at(step, got[step], part))
-        if found is not None:
-            return replace(found, around=place)
+            return FirstMismatch(place.at(step, None, part), Differs.VALUE, around=place)
+        mismatch = first_mismatch(place.at(step, got[step], part))
+        if mismatch is not None:
+            return replace(mismatch, around=place)
     return None
 
 
-def _leaf(place: Place, wanted: Evidence) -> Parting | None:
-    got, tolerance = place.got, place.tolerance
+def _leaf(place: Place, wanted: Evidence) -> FirstMismatch | None:
+    got = place.got
     if isinstance(wanted, Unreadable):
-        said = f"{place.where} should be {sort_of(wanted)}, which no answer can equal: use plain data, or Matches"
-        raise TypeError(said)
+        fact = f"{place.where} should be {sort_of(wanted)}, which no answer can equal: use plain data, or Matches"
+        raise TypeError(fact)
     if isinstance(wanted, Parts):
         return _in_parts(place, wanted)
     if isinstance(wanted, TensorRecord):
         return _between_arrays(place, wanted)
-    if type(wanted) is int and tolerance is not None:
+    if type(wanted) is int and place.tolerance is not None:
         wanted = float(wanted)
         place = replace(place, wanted=wanted)
-    # 2 is a fair way to write 2.0, but True is not a number and 2.5 is not a count.
-    if type(got) is not type(wanted) and not (type(wanted) is float and type(got) is int):
-        return Parting(place, Differs.TYPE)
+    if not _has_type_of(got, wanted):
+        return FirstMismatch(place, Differs.TYPE)
     if isinstance(wanted, float) and isinstance(got, (int, float)):
         return _between_numbers(place, got, wanted)
     kind = Differs.TEXT if isinstance(wanted, str) else Differs.VALUE
-    return None if got == wanted else Parting(place, kind)
+    return None if got == wanted else FirstMismatch(place, kind)
 
 
-def _between_numbers(place: Place, got: float, wanted: float) -> Parting | None:
+def _has_type_of(got: Evidence, wanted: Evidence) -> bool:
+    """Whether both have one type. 2 is a fair way to write 2.0, but True is not a number and 2.5 is not a count."""
+    return type(got) is type(wanted) or (type(wanted) is float and type(got) is int)
+
+
+def _between_numbers(place: Place, got: float, wanted: float) -> FirstMismatch | None:
     rtol, atol = place.tolerance or (_RTOL, _ATOL)
     if math.isfinite(wanted) and not math.isfinite(got):
-        return Parting(place, Differs.NONFINITE)
+        return FirstMismatch(place, Differs.NONFINITE)
     alike = math.isclose(got, wanted, rel_tol=0, abs_tol=atol + rtol * abs(wanted))
-    return None if alike else Parting(place, Differs.VALUE)
+    return None if alike else FirstMismatch(place, Differs.VALUE)
 
 
-def _between_arrays(place: Place, wanted: TensorRecord) -> Parting | None:
+def _between_arrays(place: Place, wanted: TensorRecord) -> FirstMismatch | None:
     got = place.got
     if not isinstance(got, TensorRecord) or got.leaf is not wanted.leaf:
-        return Parting(place, Differs.TYPE)
+        return FirstMismatch(place, Differs.TYPE)
     if got.shape != wanted.shape:
-        return Parting(place, Differs.SHAPE, (str(got.shape), str(wanted.shape)))
+        return FirstMismatch(place, Differs.SHAPE, (str(got.shape), str(wanted.shape)))
     if got.dtype != wanted.dtype:
-        return Parting(place, Differs.DTYPE, (got.dtype, wanted.dtype))
+        return FirstMismatch(place, Differs.DTYPE, (got.dtype, wanted.dtype))
     usual = tolerance_of(wanted.dtype) if wanted.dtype.startswith(_INEXACT) else None
     unlike = wanted.leaf.first_unlike(got, wanted, place.tolerance or usual)
     if unlike is None:
         return None
-    return Parting(place, Differs.VALUE if unlike.count else Differs.NONFINITE, unlike=unlike)
+    kind = Differs.VALUE if unlike.count else Differs.NONFINITE
+    return FirstMismatch(place, kind, unlike=unlike)
 
 
 def _digits(number: object) -> str:
@@ -368,16 +392,19 @@ def _digits(number: object) -> str:
 
 
 def place_of(got: object, wanted: object) -> Place | None:
-    """The first array, text, number or list of words that differs; None if nothing can be pointed at."""
+    """The place of the first array, text, number or list of words that differs; None if nothing can be pointed at.
+
+    If ``got``, any value, and ``wanted`` do not differ, it is the place of the whole.
+    """
     whole = Place("", snapshot(got), wanted)
-    found = parting(whole)
-    if isinstance(wanted, Matches) or (found is not None and found.kind is Differs.ASKED):
+    mismatch = first_mismatch(whole)
+    if isinstance(wanted, Matches) or (mismatch is not None and mismatch.kind is Differs.ASKED):
         return None
-    return whole if found is None else found.around or found.place
+    return whole if mismatch is None else mismatch.around or mismatch.place
 
 
 def plainly(wanted: object) -> object:
-    """What was wanted, without what tells the comparison how to compare: the first of several, what a test asks for."""
+    """What was wanted, without the rules for comparing it: of an AnyOf the first option, of a Matches what it asks for."""
     if isinstance(wanted, AnyOf):
         return plainly(wanted.options[0])
     if isinstance(wanted, Close):
@@ -396,6 +423,7 @@ def worth_drawing(place: Place) -> bool:
 
 
 def _count(side: Evidence) -> int:
+    """How many elements, lines or items it has; a long text counts as two."""
     if isinstance(side, TensorRecord):
         return math.prod(side.shape)
     if isinstance(side, str):

@@ -1,22 +1,27 @@
-"""What a difference shows of a value, short and readable: as Python or its library prints it, or what sort of thing it is.
+"""Makes short, readable texts of values: as Python or their library prints them, or what sort of thing they are.
 
-That has to be made where the value is at hand. Words of a language come from the course's language.
+That has to be done where the value is at hand. The words come from the course's language.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from nbproof.values.evidence import Evidence, Parts, TensorRecord, Unreadable
 
 __all__ = ["in_words", "sort_and_value", "sort_of"]
 
-_SHOWN_WHOLE, _SHOWN_FIRST = 64, 6
-"""Elements: up to how many an array is shown as its library prints it, and how many are shown of a larger one."""
+_SHOWN_WHOLE = 64
+"""Elements of the largest array that is shown as its library prints it."""
+_SHOWN_FIRST = 6
+"""Elements that are shown of a larger one, and items of a list or dict."""
+_LONGEST_ITEM = 60
+"""Characters of one of them."""
 
 
 def in_words(value: Evidence, limit: int = 160) -> str:
-    """A short, readable form of plain data: ``tensor([5., 6.])``."""
+    """A short, readable text of plain data, such as ``tensor([5., 6.])``; ``limit``: its characters at most."""
     text = _words(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
@@ -36,16 +41,23 @@ def _words(value: Evidence) -> str:
     if isinstance(value, (Unreadable, Parts)):
         return sort_of(value)
     if isinstance(value, list):
-        shown = ", ".join(in_words(item, 60) for item in value[:6])
-        return f"[{shown}{', ...' if len(value) > 6 else ''}]"
+        items = [in_words(item, _LONGEST_ITEM) for item in value[:_SHOWN_FIRST]]
+        return f"[{_joined(items, len(value))}]"
     if isinstance(value, dict):
-        shown = ", ".join(f"{key!r}: {in_words(item, 60)}" for key, item in list(value.items())[:6])
-        return f"{{{shown}{', ...' if len(value) > 6 else ''}}}"
+        pairs = list(value.items())[:_SHOWN_FIRST]
+        items = [f"{key!r}: {in_words(item, _LONGEST_ITEM)}" for key, item in pairs]
+        return f"{{{_joined(items, len(value))}}}"
     return repr(value)
 
 
+def _joined(shown: Sequence[str], count: int) -> str:
+    """The items that are shown, of ``count`` items."""
+    rest = ", ..." if count > len(shown) else ""
+    return ", ".join(shown) + rest
+
+
 def sort_of(value: Evidence) -> str:
-    """What sort of thing a value is."""
+    """The sort of thing that a value is, such as ``a list of 3 items``."""
     from nbproof.values.words import words
 
     ours = words()
@@ -63,4 +75,6 @@ def sort_of(value: Evidence) -> str:
 
 def sort_and_value(value: Evidence) -> str:
     """The sort of a value, with the value if that is short."""
-    return f"{sort_of(value)}, {in_words(value, 60)}" if isinstance(value, (str, bool, int, float)) else sort_of(value)
+    if isinstance(value, (str, bool, int, float)):
+        return f"{sort_of(value)}, {in_words(value, _LONGEST_ITEM)}"
+    return sort_of(value)

@@ -1,4 +1,4 @@
-"""What a probe brings back from a learner's code, as plain data.
+"""The plain data that a probe brings back from a learner's code.
 
 A learner may answer with anything: a subclass of an array that claims to equal everything, a list
 with an ``__eq__`` that is always true, a mapping that never ends. :func:`snapshot` copies the value
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TypeAlias, cast
 
 from nbproof.values.leaf import Leaf, leaf_types
@@ -64,16 +64,16 @@ class TensorRecord:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A value that is not plain data, by its sort: in words it is told by the course's language."""
+    """A value that is not plain data, by its sort. The course's language has words for it."""
 
     what: str
-    """What sort of thing it is: ``function``, ``object`` or ``long text``. Any other text is said as it is."""
+    """The sort of thing that it is: ``function``, ``object`` or ``long text``. People read any other text as it is."""
     of: str = ""
-    """The name of the function, or of the class; how many characters."""
+    """The name of the function or of the class, or the number of characters."""
 
 
 class Parts(dict[str, Any]):
-    """A value with several parts, such as a DataFrame: what is written behind the value to get a part -> plain data.
+    """A value with several parts, such as a DataFrame: text to write behind the value to get a part -> that part as plain data.
 
     ``answer`` with the part ``.columns`` is ``answer.columns``. The parts are compared in their order.
     """
@@ -81,7 +81,7 @@ class Parts(dict[str, Any]):
     def __init__(self, noun: str, parts: Mapping[str, Any]) -> None:
         super().__init__(parts)
         self.noun = noun
-        """What it is: ``a DataFrame of shape (3, 2)``."""
+        """The sort of thing that it is, such as ``a DataFrame of shape (3, 2)``."""
 
 
 TOO_LARGE = Unreadable(f"more than {MAX_BYTES // 2**20} MiB of tensors")
@@ -108,6 +108,7 @@ class Snapshot:
         self.leaves = leaf_types()
 
     def take(self, value: Any, depth: int = 0) -> Evidence:
+        """Copy a value that stands in ``depth`` containers."""
         self.items += 1
         if self.items > MAX_ITEMS:
             return TOO_MANY
@@ -128,7 +129,7 @@ class Snapshot:
         return self.take_composed(value, kind, depth)
 
     def take_composed(self, value: Any, kind: type, depth: int) -> Evidence:
-        """What is no leaf: evidence that was taken already, or a container."""
+        """Copy a value of Python's own: evidence that was taken already, or a container."""
         if kind is TensorRecord:
             return self.take_record(value)
         if kind is Parts:
@@ -139,10 +140,12 @@ class Snapshot:
         for container, items in ((dict, dict.items), (list, list.__iter__), (tuple, tuple.__iter__)):
             if issubclass(kind, container):
                 return self.take_items(items(value), depth, container)
-        return self.take_items(value.items(), depth, dict) if issubclass(kind, Mapping) else _of_another_sort(value)
+        if issubclass(kind, Mapping):
+            return self.take_items(value.items(), depth, dict)
+        return _of_another_sort(value)
 
     def take_items(self, items: Iterable[Any], depth: int, container: type) -> Evidence:
-        """The items of a list, or the pairs of a dict."""
+        """Copy the items of a list, or the pairs of a dict."""
         taken = list(islice(items, MAX_ITEMS - self.items + 1))
         if len(taken) > MAX_ITEMS - self.items:
             return TOO_MANY
@@ -157,12 +160,14 @@ class Snapshot:
         return found if len(found) == len(taken) else Unreadable("a dict with keys that look alike")
 
     def take_record(self, value: TensorRecord) -> Evidence:
+        """Copy an array that was taken already."""
         if self.bytes + len(value.data) > MAX_BYTES:
             return TOO_LARGE
         self.bytes += len(value.data)
         return TensorRecord(value.dtype, tuple(value.shape), bytes(value.data), value.leaf)
 
     def take_leaf(self, leaf: Leaf, value: object) -> Evidence:
+        """Copy a value of a leaf type."""
         found = leaf.taken(value, MAX_BYTES - self.bytes)
         if isinstance(found, TensorRecord):
             self.bytes += len(found.data)
@@ -171,7 +176,7 @@ class Snapshot:
 
 def _of_another_sort(value: object) -> Unreadable:
     name = str(type(value).__name__)[:80]
-    models = (model for leaf in leaf_types() for model in leaf.models)
+    models = chain.from_iterable(leaf.models for leaf in leaf_types())
     if callable(value) and not isinstance(value, (type, *models)):
         return Unreadable("function", str(getattr(value, "__name__", name))[:80])
     return Unreadable("object", name)

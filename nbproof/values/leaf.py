@@ -1,7 +1,7 @@
 """Leaf types: libraries that bring values of their own, besides Python's. ``course.toml`` names those of a course.
 
-This is all that the tool knows of such a library. One module in :mod:`nbproof.values.leaves`, or a package next door
-(:data:`nbproof.doors.LEAVES`), says it of each; nothing else here imports the library, and that module is imported only in a
+A :class:`Leaf` holds all that the tool knows of such a library. One module in :mod:`nbproof.values.leaves`, or a package next
+door (:data:`nbproof.doors.LEAVES`), makes it; nothing else here imports the library, and that module is imported only in a
 course that names it. A process that will run a learner's code imports it before that code begins: :func:`warm_up`.
 """
 
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 _TAKEN = "dlpu"
-"""Marks of what is no leaf type's on the wire (nbproof/sandbox/evidence_wire.py)."""
+"""Marks on the wire that no leaf type may have (nbproof/sandbox/evidence_wire.py)."""
 
 ITEM_SIZES: Mapping[str, int] = {
     "float16": 2,
@@ -68,9 +68,9 @@ class Unlike:
     index: tuple[int, ...]
     got: Any
     wanted: Any
-    """Both as numbers of Python's own."""
+    """Both elements, as numbers of Python's own."""
     count: int
-    """Of elements that differ; 0 if this one is nan or infinite, and should not be."""
+    """The number of elements that differ; 0 if this one is nan or infinite, and should not be."""
     near: bool
     """Whether the two are so near that a library prints them alike."""
 
@@ -81,27 +81,27 @@ class Leaf:
     __slots__ = ()
 
     name: ClassVar[str]
-    """In ``course.toml``; what the library is installed as, and the name of the module or entry point that holds this."""
+    """Its name in ``course.toml``. The library is installed by that name, and the module or entry point has it, too."""
     mark: ClassVar[str]
     """One character for records of it on the wire: no other leaf type of a course has it."""
     noun: ClassVar[str]
-    """What one of its values is called: ``a tensor``; another language (nbproof/values/words.py) has its own noun."""
+    """The noun for one of its values: ``a tensor``; another language (nbproof/values/words.py) has its own noun."""
     folder: ClassVar[str]
-    """Where the library's code lies: errors that come from there are not a learner's line."""
+    """The folder of the library's code: errors that come from there are not a learner's line."""
     kinds: ClassVar[tuple[type, ...]]
     """Classes of its values. A value of a subclass comes to :meth:`taken`, too."""
     models: ClassVar[tuple[type, ...]] = ()
-    """Classes of what learners build with it, such as ``torch.nn.Module``."""
+    """Classes of the objects that learners build with it, such as ``torch.nn.Module``."""
     item_sizes: ClassVar[Mapping[str, int]] = ITEM_SIZES
     """The dtypes that it can compare and print."""
     warm: ClassVar[tuple[str, ...]] = ()
     """Modules of it that import themselves when they are first needed: rather before a fork than in each."""
 
     def prepare(self) -> None:
-        """Called once, before a process forks: sets one thread, and looks up what the library keeps. Must not compute."""
+        """Prepare the library once, before a process forks: set one thread, and look up what it keeps. It must not compute."""
 
     def taken(self, value: Any, room: int) -> Evidence:
-        """A value as plain data: a record, a plain value, or Unreadable. What has more than ``room`` bytes is not copied."""
+        """A value as plain data: a record, a plain value, or Unreadable. A value of more than ``room`` bytes is not copied."""
         raise NotImplementedError
 
     def rebuilt(self, record: TensorRecord) -> Any:
@@ -111,15 +111,18 @@ class Leaf:
     def first_unlike(
         self, got: TensorRecord, wanted: TensorRecord, tolerance: tuple[float, float] | None
     ) -> Unlike | None:
-        """Where two records of one shape and dtype differ, by (rtol, atol), or exactly; None if nowhere. nan equals nothing."""
+        """Find where two records of one shape and dtype differ first; None if they do not. nan equals nothing.
+
+        ``tolerance``: (rtol, atol), or None to compare exactly.
+        """
         raise NotImplementedError
 
     def drawn(self, seed: int, shape: tuple[int, ...], positive: bool, dtype: Any = None) -> Any:
-        """Magnitudes from 0.5 to 2 (integers: 2 to 8), with either sign, unless ``positive``. Equal seeds draw equal values."""
+        """Draw magnitudes from 0.5 to 2 (integers: 2 to 8), with either sign, unless ``positive``: the same for one seed."""
         raise NotImplementedError
 
     def not_a_number(self) -> Any:
-        """What a poisoned variable holds."""
+        """The value that a poisoned variable holds."""
         raise NotImplementedError
 
     def seeded(self, seed: int) -> AbstractContextManager[None]:
@@ -138,33 +141,36 @@ class Leaf:
 
 
 def leaf_types() -> tuple[Leaf, ...]:
-    """Those of this course, in the order of its ``course.toml``. The first call imports their libraries."""
+    """The leaf types of this course, in the order of its ``course.toml``. The first call imports their libraries."""
     return plugged(the_course().leaves)
 
 
 @cache
 def plugged(names: tuple[str, ...]) -> tuple[Leaf, ...]:
-    """The leaf types of these libraries: the tool's own, or those of packages next door. Raises UsageError."""
+    """The leaf types of these libraries: the tool's own, or those of packages next door.
+
+    Raises UsageError if one of them is unknown or not installed, or if two have one mark.
+    """
     refuse_unknown_leaves()
     for library in names:
         _refuse_missing(library)
-    found = tuple(map(_leaf, names))
-    for leaf in found:
-        rivals = [other.name for other in found if other.mark == leaf.mark]
+    leaves = tuple(map(_leaf, names))
+    for leaf in leaves:
+        rivals = [other.name for other in leaves if other.mark == leaf.mark]
         if len(rivals) > 1:
             fact = f"the leaf types {' and '.join(rivals)} have the same mark, {leaf.mark!r}"
-            raise UsageError(fact, _place(), "use one of them in a course, or ask its author for another mark")
-    return found
+            raise UsageError(fact, _toml_place(), "use one of them in a course, or ask its author for another mark")
+    return leaves
 
 
 def _leaf(library: str) -> Leaf:
     if library in LEAVES.own:
         return cast(Leaf, importlib.import_module(f"nbproof.values.leaves.{library}").LEAF)
-    leaf = LEAVES.load(library, _place())
+    leaf = LEAVES.load(library, _toml_place())
     if not isinstance(leaf, Leaf) or leaf.name != library or len(leaf.mark) != 1 or leaf.mark in _TAKEN:
         fact = f"what is installed as the leaf type {library!r} is none: {leaf!r:.60}"
         wanted = f"a nbproof.values.leaf.Leaf with this name, and with a mark that is one character, not of {_TAKEN!r}"
-        raise UsageError(fact, _place(), f"its author has to make it {wanted} (docs/doors.md)")
+        raise UsageError(fact, _toml_place(), f"its author has to make it {wanted} (docs/doors.md)")
     return leaf
 
 
@@ -174,24 +180,24 @@ def refuse_unknown_leaves() -> None:
     found = LEAVES.installed() if others else {}
     for library in others:
         if library not in found:
-            raise LEAVES.unknown(library, _place(), found)
+            raise LEAVES.unknown(library, _toml_place(), found)
 
 
 def refuse_missing_leaves() -> None:
-    """The same, and if a library of its leaf types is not installed."""
+    """Raise UsageError if nobody has a leaf type of this course, or if its library is not installed. Imports none of them."""
     refuse_unknown_leaves()
     for library in the_course().leaves:
         _refuse_missing(library)
 
 
-def _place() -> str:
+def _toml_place() -> str:
     return f"{the_course().folder / 'course.toml'}: leaves"
 
 
 def _refuse_missing(library: str) -> None:
     if importlib.util.find_spec(library) is None:
         fact = f"the leaf type {library} needs {library}, which is not installed"
-        raise UsageError(fact, _place(), f"{this_python()} -m pip install {library}")
+        raise UsageError(fact, _toml_place(), f"{this_python()} -m pip install {library}")
 
 
 def leaf_named(name: str) -> Leaf:
@@ -223,14 +229,14 @@ def warm_up() -> None:
 
 
 def not_a_number() -> Any:
-    """What a poisoned variable holds: a NaN of the course's first leaf type."""
+    """The value that a poisoned variable holds: a NaN of the course's first leaf type, or else Python's own."""
     return next((leaf.not_a_number() for leaf in leaf_types()), math.nan)
 
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Within this block the libraries' own generators start from a seed; afterwards they go on as before."""
-    with ExitStack() as all_of_them:
+    with ExitStack() as blocks:
         for leaf in leaf_types():
-            all_of_them.enter_context(leaf.seeded(seed))
+            blocks.enter_context(leaf.seeded(seed))
         yield

@@ -1,4 +1,4 @@
-"""What checks found, as frozen data: for panels, the contract, graders and pages alike."""
+"""The findings of checks, and how exercises ended, as frozen data: for panels, the contract, graders and pages."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ UNTOLD = "?"
 
 @dataclass(frozen=True)
 class ProbeError:
-    """What ended a probe on the learner's side, as data: :mod:`nbproof.values.words` says it."""
+    """The error that ended a probe on the learner's side, as data: :mod:`nbproof.values.words` makes sentences of it."""
 
     kind: str
     """The exception's class name, or UNANSWERED; empty if there is only a message."""
     message: str
     """The exception's own message. If a name is unanswered: the class of the value that it has, empty if it has none."""
     line: int = 0
-    """Which line of the learner's cell; 0 if no frame was theirs."""
+    """The number of a line in the learner's cell; 0 if no frame was theirs."""
     code: str = ""
-    """That line itself."""
+    """The text of that line."""
     inside: str = ""
     """The library's function that raised it, or called what raised it (``_call_impl``); empty for other code."""
     name: str = ""
     """The variable that was not there, or is something else than asked for; empty if it is not about one."""
     wanted: str = ""
-    """What it should be: ``list``, ``function`` or ``module``; empty if anything will do."""
+    """The sort that its value should have: ``list``, ``function`` or ``module``; empty if anything will do."""
 
     @property
     def place(self) -> str:
-        """The line as hints look at it: empty if none is the learner's."""
+        """The line as hints look at it, such as ``3: x = y``; empty if no line is the learner's."""
         return f"{self.line}: {self.code}" if self.line else ""
 
 
@@ -71,30 +71,30 @@ class ProbeResult:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check found."""
+    """The result of one check."""
 
     check: str
     """The check's class name; unique within its exercise."""
     asked: str
-    """What the check asks, in one sentence."""
+    """One sentence: what the check asks."""
     passed: bool
     seed: int = 0
     part: str = ""
     """The test cell that it stands in, where that is known."""
     difference: Difference | None = None
     trouble: ProbeError | None = None
-    """What ended the probe."""
+    """The error that ended the probe."""
     unjudged: str | None = None
     """Why it could not be judged: an error's name, or nothing if it took more than there is; None if it was."""
     hidden: bool = False
-    """Whether the check is one that learners do not have: then no more than its form is told."""
+    """Whether learners do not have the check: then they are told no more than the form of the error."""
     hint: str | None = None
     """The id of the misconception; None if none is certain."""
     printed: str = ""
     picture: dict[str, Any] | None = field(default=None, repr=False)
-    """What was brought beside what was wanted, packed, for a page that draws both; None if none helps."""
+    """The values got and wanted, packed, for a page that draws both; None if no picture helps."""
     compared: tuple[Evidence, object] | None = field(default=None, compare=False, repr=False)
-    """The same as it is, while it is at hand; None if nobody may see it, or nothing came."""
+    """The same values as they are, while they are at hand; None if nobody may see them, or nothing came."""
 
     @property
     def line(self) -> int:
@@ -104,18 +104,15 @@ class Finding:
     @property
     def tells(self) -> bool:
         """Whether it says what is wrong: not if it passed, or if nobody got as far as asking."""
-        told = self.difference, self.trouble, self.unjudged
-        return any(one is not None for one in told) or (self.hidden and not self.passed)
+        causes = (self.difference, self.trouble, self.unjudged)
+        return any(cause is not None for cause in causes) or (self.hidden and not self.passed)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Finding:
-        """The finding that ``dataclasses.asdict`` wrote down."""
-        difference, trouble = data["difference"], data["trouble"]
-        made = {
-            "difference": difference and Difference.from_dict(difference),
-            "trouble": trouble and ProbeError(**trouble),
-        }
-        return cls(**data | made)
+        """Make it from the dictionary that ``dataclasses.asdict`` has made of it."""
+        difference = data["difference"] and Difference.from_dict(data["difference"])
+        trouble = data["trouble"] and ProbeError(**data["trouble"])
+        return cls(**data | {"difference": difference, "trouble": trouble})
 
 
 def first_wrong(findings: Collection[Finding]) -> Finding | None:
@@ -134,15 +131,15 @@ class Status(StrEnum):
     KILLED = "killed"
     NOT_ANSWERED = "not answered"
     UNCERTAIN = "uncertain"
-    """What may be the answer was found, and was not marked: it waits for a person."""
+    """A text was found that may be the answer. It was not marked: it waits for a person."""
 
 
 FAULTS = (Status.TIMEOUT, Status.OUT_OF_MEMORY, Status.KILLED)
-"""How an exercise is marked that did not end by itself."""
+"""The statuses of exercises that did not end by themselves."""
 
 
 class Cause(StrEnum):
-    """What ended an exercise, if not a check."""
+    """The cause that ended an exercise, if no check did."""
 
     EXERCISE_TIME = "exercise time"
     NOTEBOOK_TIME = "notebook time"
@@ -165,9 +162,9 @@ class Reason:
 
     cause: Cause
     detail: str = ""
-    """An error's text, what the process did, why there is no answer."""
+    """An error's text, or what the process did, or why there is no answer."""
     limit: float = 0.0
-    """In seconds, MB or processes."""
+    """The limit that was passed, in seconds, MB or processes."""
 
 
 @dataclass(frozen=True)
@@ -175,10 +172,10 @@ class Outcome:
     """How one exercise ended."""
 
     id: str
-    """The exercise's."""
+    """The exercise's id."""
     status: Status
     findings: tuple[Finding, ...]
-    """One of each check, without what nobody asked; of a test cell that lost marks one at least is wrong."""
+    """One of each check that was asked. Of a test cell that lost marks, at least one is wrong."""
     points: Mapping[str, float]
     """Test cell -> its marks."""
     most: Mapping[str, float]
@@ -189,12 +186,12 @@ class Outcome:
 
     @property
     def max_score(self) -> float:
-        """The marks that can be earned."""
+        """The sum of the marks that can be earned."""
         return sum(self.most.values())
 
     @property
     def score(self) -> float:
-        """Its marks."""
+        """The sum of its marks."""
         return sum(self.points.values())
 
     @property
@@ -207,7 +204,7 @@ class Outcome:
         return self.points[part] == self.most[part] and first_wrong(self.findings_of(part)) is None
 
     def findings_of(self, part: str) -> tuple[Finding, ...]:
-        """Those of one test cell."""
+        """The findings of one test cell."""
         return tuple(finding for finding in self.findings if finding.part == part)
 
     @property
@@ -223,7 +220,7 @@ class Outcome:
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """Misconceptions that cost marks."""
+        """The ids of the misconceptions that cost marks."""
         return tuple(dict.fromkeys(fault.hint for fault in self.costly if fault.hint))
 
     @property
@@ -233,7 +230,7 @@ class Outcome:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Outcome:
-        """The outcome that ``dataclasses.asdict`` wrote down."""
+        """Make it from the dictionary that ``dataclasses.asdict`` has made of it."""
         findings = tuple(Finding.from_dict(one) for one in data["findings"])
         reason = data["reason"] and Reason(**data["reason"] | {"cause": Cause(data["reason"]["cause"])})
         return cls(**data | {"status": Status(data["status"]), "findings": findings, "reason": reason})

@@ -174,7 +174,7 @@ TEXTS: Mapping[str, Any] = {
 
 
 class Language:
-    """How what is known becomes sentences."""
+    """Makes sentences of findings, differences, outcomes and progress, in one language."""
 
     def __init__(self, texts: Mapping[str, Any]) -> None:
         self.texts = {**TEXTS, **texts}
@@ -184,33 +184,40 @@ class Language:
         return str(self.texts[key].format(**about))
 
     def counted(self, key: str, count: int) -> str:
-        """The same of one, or of many."""
-        return str(self.texts[key][count != 1].format(count=count))
+        """One text for a count of 1, another one for other counts."""
+        forms = self.texts[key]
+        form = forms[0] if count == 1 else forms[1]
+        return str(form.format(count=count))
 
     def pair(self, key: str, **about: object) -> tuple[str, ...]:
-        """A fact, and what to do about it."""
+        """Two sentences: a fact, and what to do about it."""
         return tuple(one.format(**about) for one in self.texts[key])
 
     # What a value is.
 
     def sort(self, sort: str, of: object = "", otherwise: str = "") -> str:
-        """What sort of thing it is, said as it is if there is no word for it; ``of``: a name, or how many."""
+        """The words for a sort of value; ``otherwise``, or the sort itself, if there are none. ``of``: a name, or how many."""
         if sort == "object":
             return self.one(str(of))
         return self.text(f"value {sort}", of=of) if f"value {sort}" in self.texts else otherwise or sort
 
     def one(self, name: str) -> str:
         """An object of the class of this name."""
-        if name in ("NoneType", UNTOLD):
-            return self.text("value NoneType" if name == "NoneType" else "something else")
-        return str(self.texts["value object"][name[:1].lower() in "aeiou"].format(name=name))
+        if name == "NoneType":
+            return self.text("value NoneType")
+        if name == UNTOLD:
+            return self.text("something else")
+        before_consonant, before_vowel = self.texts["value object"]
+        form = before_vowel if name[:1].lower() in "aeiou" else before_consonant
+        return str(form.format(name=name))
 
     # What a check found.
 
     def finding(self, finding: Finding) -> str:
-        """What is wrong: ``answer[1] has shape (3,), wanted (3, 1)``; empty if nothing is, or if it was not asked."""
+        """Say what is wrong: ``answer[1] has shape (3,), wanted (3, 1)``; empty if nothing is, or if it was not asked."""
         if finding.unjudged is not None:
-            return self.text("not comparable" if finding.unjudged else "too large", error=finding.unjudged)
+            key = "not comparable" if finding.unjudged else "too large"
+            return self.text(key, error=finding.unjudged)
         if finding.trouble is not None:
             return self.hidden_trouble(finding.trouble) if finding.hidden else self.trouble(finding.trouble)
         if finding.difference is not None:
@@ -219,38 +226,40 @@ class Language:
 
     def difference(self, one: Difference) -> str:
         """The first difference in one sentence."""
-        said = self.found(one)
+        sentence = self.found(one)
         if one.wanted is None:
-            return self.text("not right", found=said)
+            return self.text("not right", found=sentence)
         if one.wanted:
-            wanted = "one too many" if one.kind is Differs.EXTRA else "instead of what"
-            said = self.text(wanted, found=said, wanted=one.wanted)
+            key = "one too many" if one.kind is Differs.EXTRA else "instead of what"
+            sentence = self.text(key, found=sentence, wanted=one.wanted)
         detail = self.detail(one)
-        return self.text("more", found=said, detail=detail) if detail else said
+        return self.text("more", found=sentence, detail=detail) if detail else sentence
 
     def place(self, one: Difference) -> str:
-        """Where it is, as the learner would write it."""
+        """Say where the difference is, as the learner would write it."""
         return one.where if one.where.partition("[")[0] else self.text("the result") + one.where
 
     def found(self, one: Difference) -> str:
-        """What was found, and where."""
-        kind = f"found {one.kind}"
-        return self.text(kind if kind in self.texts else "found", where=self.place(one), got=self.brought(one))
+        """Say what was found, and where."""
+        key = f"found {one.kind}"
+        if key not in self.texts:
+            key = "found"
+        return self.text(key, where=self.place(one), got=self.brought(one))
 
     def brought(self, one: Difference) -> str:
-        """What stands there."""
+        """Say what was got there."""
         if one.kind is Differs.COUNT:
             return self.counted("items", int(one.got)) if one.got.isdigit() else one.got
         keys = one.kind in (Differs.KEY_MISSING, Differs.KEY_EXTRA)
         return self.text("the keys", got=one.got) if keys else one.got
 
     def summary(self, one: Difference) -> str:
-        """Of values that are shown below each other: what tells them apart at a glance; empty if nothing does."""
+        """Say what tells two values apart that are shown below each other; empty if nothing does."""
         shown = one.wanted is not None and one.kind in (Differs.VALUE, Differs.NONFINITE)
         return self.detail(one) if shown else ""
 
     def detail(self, one: Difference) -> str:
-        """What tells more of a difference than both sides do; empty if nothing does."""
+        """Say more about a difference than the two sides; empty if there is nothing more to say."""
         detail = one.detail
         if detail is None:
             return ""
@@ -262,35 +271,35 @@ class Language:
         return self.text("elements", differ=detail.differ, of=detail.of, index=_index(detail), both=both)
 
     def line(self, finding: Finding) -> str:
-        """Where in the learner's code an error was raised; empty if that is not known."""
+        """Say where in the learner's code an error was raised; empty if that is not known."""
         trouble = finding.trouble
         if trouble is None or not trouble.line:
             return ""
-        return self.text("line and code" if trouble.code else "line", line=trouble.line, code=trouble.code)
+        key = "line and code" if trouble.code else "line"
+        return self.text(key, line=trouble.line, code=trouble.code)
 
     def trouble(self, trouble: ProbeError) -> str:
-        """An error of the learner's code, or a name that a check needs."""
+        """Say which error the learner's code raised, or which name a check needs."""
         if trouble.kind != UNANSWERED:
             return ": ".join(part for part in (trouble.kind, trouble.message) if part)
         wanted = self.texts.get(f"to be {trouble.wanted}", "")
-        return self.text(
-            "not asked for" if trouble.message else "to define", stands=self.stands(trouble), wanted=wanted
-        )
+        key = "not asked for" if trouble.message else "to define"
+        return self.text(key, stands=self.stands(trouble), wanted=wanted)
 
     def stands(self, trouble: ProbeError) -> str:
-        """What stands under a name that a check needs."""
+        """Say which value a name has that a check needs."""
         key = "stands" if trouble.message else "not defined"
         return self.text(key, name=trouble.name, what=self.one(trouble.message))
 
     def hidden_trouble(self, trouble: ProbeError) -> str:
-        """An error in a hidden check. Only its form is told."""
+        """Say which error a hidden check met, no more than its form."""
         if trouble.kind == UNANSWERED:
             return self.text("hidden stands", stands=self.stands(trouble))
         kind = trouble.kind or self.text("another error")
         return self.text("hidden error", error=": ".join(part for part in (kind, trouble.message) if part))
 
     def outcome(self, one: Outcome) -> str:
-        """How an exercise ended, in one sentence."""
+        """Say in one sentence how an exercise ended."""
         if one.reason is not None:
             return self.text(f"because of {one.reason.cause}", limit=one.reason.limit, detail=one.reason.detail)
         if one.status is Status.PASSED:
@@ -300,13 +309,14 @@ class Language:
         fault = next((fault for fault in one.faults if fault.tells), None)
         if fault is None:
             return ""
-        said, line = self.finding(fault), self.line(fault)
-        return f"{said} ({line})" if line else said
+        sentence = self.finding(fault)
+        line = self.line(fault)
+        return f"{sentence} ({line})" if line else sentence
 
     # In a notebook.
 
     def share(self, findings: Sequence[Finding], withheld: int) -> tuple[str, str]:
-        """What a panel's first line says: the outcome, and how many checks it rests on."""
+        """The two parts of a panel's first line: the outcome, and the number of checks that it rests on."""
         passed = sum(finding.passed for finding in findings)
         share = self.text("share", passed=passed, of=len(findings)) if len(findings) > 1 else ""
         if passed < len(findings):
@@ -316,7 +326,7 @@ class Language:
         return self.counted("passed what is shown", passed), self.counted("withheld", withheld)
 
     def total(self, solved: int, of: int, withheld: int, points: float, most: float, left: int) -> str:
-        """Exercises and points so far, and the minutes that are left."""
+        """Say how many exercises and points there are so far, and how many minutes are ``left``."""
         time = self.text("minutes", count=left) if left < 100 else self.text("hours", count=left / 60)
         rest = self.text("left", time=time) if left else self.text("nothing left")
         more = self.counted("more when graded", withheld) if withheld else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from nbproof.display.progress import entries
+from nbproof.display.diary import entries
 from tests import SLUGS, some_by_day, the_lesson
 from tests.browser.conftest import Lab
 from tests.browser.people import Learner, a_wrong_answer

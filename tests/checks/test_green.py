@@ -19,7 +19,7 @@ from nbproof.authoring.bundle import contents_of
 from nbproof.cells import name_of
 from nbproof.checks.check import check_in
 from nbproof.course_file import the_course
-from nbproof.display.progress import entries, note
+from nbproof.display.diary import entries, note
 from nbproof.display.session import SESSION
 from nbproof.values.results import CheckFailed, Finding
 

@@ -10,8 +10,8 @@ from bs4 import BeautifulSoup
 
 from course import progress
 from nbproof.course_file import CourseFile
+from nbproof.display.diary import DiaryError, entries, forget, html_of, note, overview, text_of
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson
-from nbproof.display.progress import DiaryError, entries, forget, html_of, note, overview, text_of
 
 
 def one(name: str, minutes: int) -> OutlinedExercise:
@@ -26,7 +26,7 @@ LESSONS = (
 
 @pytest.fixture(autouse=True)
 def lessons(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nbproof.display.progress.outline", lambda: LESSONS)
+    monkeypatch.setattr("nbproof.display.diary.outline", lambda: LESSONS)
 
 
 def solve(name: str, passed: bool = True) -> None:
@@ -46,7 +46,7 @@ def test_states_and_what_is_left() -> None:
 def test_where_hidden_checks_are_at_hand_none_remains(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "source" / "01_first").mkdir(parents=True)
     (tmp_path / "source" / "01_first" / "01_first.ipynb").touch()
-    monkeypatch.setattr("nbproof.display.progress.the_course", lambda: CourseFile("x", tmp_path / "x", ""))
+    monkeypatch.setattr("nbproof.display.diary.the_course", lambda: CourseFile("x", tmp_path / "x", ""))
     solve("a")
     assert overview().total.startswith("1 of 3 exercises solved, 2 of 6 points")
 

@@ -14,9 +14,9 @@ from nbproof.marking.blueprint import OWN, Blueprint, fill_in, read_blueprint
 from nbproof.marking.marker import read_answers
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config
-from nbproof.recover.answers import Answers, OwnCell, own_cells
+from nbproof.recover.answers import Answers, OwnCell, find_own_cells
 from nbproof.recover.notebook_bytes import cells_in
-from nbproof.recover.search import found_in
+from nbproof.recover.search import find_answers_in_bytes
 from nbproof.sandbox.engine import Engine
 from nbproof.testing import Bench
 from nbproof.testing.small import LESSON, POINTS, RIGHT
@@ -209,7 +209,7 @@ def test_marks_of_the_grader_in_a_submission_mean_nothing(blueprint: Blueprint) 
     notebook = nbformat.reads(_handed_in(blueprint, RIGHT, [("above first", HELPER)]), as_version=4)
     for cell in notebook.cells:
         cell.metadata["learners_own_cell"] = {"after": 10**9, "place": -7}
-    rebuilt = found_in(blueprint.handout, nbformat.writes(notebook).encode())
+    rebuilt = find_answers_in_bytes(blueprint.handout, nbformat.writes(notebook).encode())
     assert [one.source for one in rebuilt.own] == [HELPER]
     assert _own_in(fill_in(blueprint, rebuilt)) == [HELPER]
     assert _own_in(blueprint.notebook) == []
@@ -218,7 +218,7 @@ def test_marks_of_the_grader_in_a_submission_mean_nothing(blueprint: Blueprint) 
 def test_ids_decide_which_cells_are_own(blueprint: Blueprint) -> None:
 
     data = _handed_in(blueprint, RIGHT, [("instead of shown", "shown = 9"), ("below test_first", "mine = 1")])
-    found = own_cells(blueprint.handout, cells_in(data)[0])
+    found = find_own_cells(blueprint.handout, cells_in(data)[0])
     assert [(one.source, one.place) for one in found] == [("shown = 9", 2), ("mine = 1", None)]
 
 

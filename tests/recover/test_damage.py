@@ -27,7 +27,7 @@ from nbproof.places import course_config
 from nbproof.recover.answers import Answers
 from nbproof.recover.matching import bare, view
 from nbproof.recover.notebook_bytes import Damaged, cells_in
-from nbproof.recover.search import found_in
+from nbproof.recover.search import find_answers_in_bytes
 from nbproof.sandbox.engine import Engine
 from tests import some_by_day
 from tests.conftest import ROOT
@@ -134,7 +134,7 @@ def _runs_as(cell: dict[str, Any], blueprint: Blueprint, found: Answers) -> bool
 def test_what_is_still_there_is_found(slug: str, kind: str) -> None:
     _, blueprint = lesson_of(slug)
     notebook, damage = _damage(slug, [kind], 1)
-    waiting = _compare(blueprint, notebook, damage, found_in(blueprint.handout, damage.data))
+    waiting = _compare(blueprint, notebook, damage, find_answers_in_bytes(blueprint.handout, damage.data))
     assert not waiting or kind in WAITS
 
 
@@ -144,7 +144,7 @@ def test_what_is_no_submission_is_refused_with_a_reason(kind: str) -> None:
     _, blueprint = lesson_of(LESSONS[0])
     _, damage = _damage(LESSONS[0], [kind], 1)
     with pytest.raises(Damaged) as refusal:
-        found_in(blueprint.handout, damage.data)
+        find_answers_in_bytes(blueprint.handout, damage.data)
     said = str(refusal.value)
     assert len(said) > 20 and "hand in" not in said.lower(), "what to do stands on the learner's page alone"
 
@@ -156,7 +156,7 @@ def test_a_list_that_is_filled_below_the_check_waits() -> None:
     for says, waits in (("answer.append(module)", True), ("print(module, answer)", False)):
         new = {"cell_type": "code", "metadata": {}, "source": f"for module in model.modules():\n    {says}"}
         cells = [*release["cells"][:at], new, *release["cells"][at:]]
-        found = found_in(blueprint.handout, json.dumps({**release, "cells": cells}).encode())
+        found = find_answers_in_bytes(blueprint.handout, json.dumps({**release, "cells": cells}).encode())
         assert set(found.lost) == ({"visit_order"} if waits else set())
 
 
@@ -179,7 +179,7 @@ def test_damage_to_cells_and_damage_to_the_file_together(both: tuple[str, str]) 
     slug = LESSONS[len(first + second) % len(LESSONS)]
     _, blueprint = lesson_of(slug)
     notebook, damage = _damage(slug, [first, second], 2)
-    waiting = _compare(blueprint, notebook, damage, found_in(blueprint.handout, damage.data))
+    waiting = _compare(blueprint, notebook, damage, find_answers_in_bytes(blueprint.handout, damage.data))
     assert not waiting or first in {*WAITS, *LOSE_IDS}
 
 
@@ -189,7 +189,7 @@ def test_another_lessons_notebook_is_refused_also_without_ids() -> None:
         for kinds in ([], ["colab"]):
             _, damage = _damage(other, kinds, 3)
             with pytest.raises(Damaged, match="another notebook"):
-                found_in(lesson_of(slug)[1].handout, damage.data)
+                find_answers_in_bytes(lesson_of(slug)[1].handout, damage.data)
 
 
 def _notebook(*sources: str) -> str:

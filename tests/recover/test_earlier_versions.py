@@ -16,9 +16,9 @@ from nbproof.cells import CellKind, name_of, text_of
 from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.places import course_config
 from nbproof.recover.answers import Answers
-from nbproof.recover.matching import HandedOut, Handout, bare, former_cells
+from nbproof.recover.matching import ReleasedCell, ReleasedNotebook, bare, former_cells
 from nbproof.recover.notebook_bytes import ExportedCell, cells_in
-from nbproof.recover.search import find_answers, found_in
+from nbproof.recover.search import find_answers, find_answers_in_bytes
 from tests.conftest import ROOT
 from tests.recover.test_damage import lesson_of
 
@@ -152,27 +152,27 @@ def tmp(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_was_handed_out_before_is_nobodys_answer(tmp: Path, change: str, form: str) -> None:
     today = _today(tmp, change)
-    found = found_in(today.handout, _hand_in(form, {}))
+    found = find_answers_in_bytes(today.handout, _hand_in(form, {}))
     assert {name: bare(text) for name, text in found.answers.items()} == {
         name: bare(text) for name, text in {**today.handout.stubs, **today.handout.written}.items()
     }
     assert replace(found, answers={}, own=()) == Answers({})
     # What is gone runs, where learners' own code may rest on it.
-    given = {bare(one.source) for one in today.former if one.place is None}
+    given = {bare(one.source) for one in today.former if one.index is None}
     assert {bare(one.source) for one in found.own} <= (given if change == "removed" else set())
 
 
 @pytest.mark.parametrize("missing", ["", "why"])
 def test_an_answer_to_a_withdrawn_question_is_no_other_questions(missing: str) -> None:
     """Unless that one's cell is missing: it may be the same one under another name."""
-    test = HandedOut(CellKind.TEST, "test", "t", "assert " + "all" * 50)
-    asked = [HandedOut(CellKind.WRITTEN, name, name, "YOUR ANSWER HERE") for name in ("why", "how")]
+    test = ReleasedCell(CellKind.TEST, "test", "t", "assert " + "all" * 50)
+    asked = [ReleasedCell(CellKind.WRITTEN, name, name, "YOUR ANSWER HERE") for name in ("why", "how")]
     handed_in = [ExportedCell(test.name, test.source, "code")]
     handed_in += [ExportedCell(one.name, one.source, "markdown", one.id) for one in asked]
-    former = tuple(former_cells(Handout("x", (test, asked[0])), handed_in))
+    former = tuple(former_cells(ReleasedNotebook("x", (test, asked[0])), handed_in))
     texts = {"why": "A", "how": "B"}
     cells = [cell._replace(source=texts.get(str(cell.name), cell.source)) for cell in handed_in if cell.name != missing]
-    found = find_answers(Handout("x", (test, asked[0]), former), cells)
+    found = find_answers(ReleasedNotebook("x", (test, asked[0]), former), cells)
     assert (found.own, [*found.recovered]) == ((), ["why"] * bool(missing))
     assert found.answers["why"].endswith("B" if missing else "A")
 
@@ -183,7 +183,7 @@ def test_answers_in_an_older_version_are_found_by_it(tmp: Path, change: str, for
     today = _today(tmp, change)
     exercise = next(one for one in lesson_of(SLUG)[0].exercises if one.id == FIRST)
     right = as_handed_in(next(one for one in exercise.candidates if one.role == "accepted"))
-    found = found_in(today.handout, _hand_in(form, {FIRST: right, QUESTION: "Because."}))
+    found = find_answers_in_bytes(today.handout, _hand_in(form, {FIRST: right, QUESTION: "Because."}))
     assert found.answers[FIRST].split() == right.split()
     # Text in a cell that nothing names is shown to a person, in its place.
     assert "Because." in found.answers[QUESTION]
@@ -196,6 +196,6 @@ def test_of_a_file_that_breaks_off_whatever_is_gone_says_so() -> None:
     """It is no earlier version, which had no such question."""
     handout = lesson_of(SLUG)[1].handout
     text = json.dumps(_read("release"))
-    lost = found_in(handout, text[: len(text) // 3].encode()).lost
+    lost = find_answers_in_bytes(handout, text[: len(text) // 3].encode()).lost
     assert handout.written.keys() <= lost.keys() and len(lost) > len(handout.written)
     assert {*lost.values()} == {"The file breaks off before this cell. The whole notebook is needed."}

@@ -15,9 +15,9 @@ from nbproof.cli.class_table import Told, is_incomplete, print_class
 from nbproof.marking.blueprint import fill_in, read_blueprint
 from nbproof.places import course_config
 from nbproof.recover.answers import Answers
-from nbproof.recover.matching import HandedOut, Handout
+from nbproof.recover.matching import ReleasedCell, ReleasedNotebook
 from nbproof.recover.notebook_bytes import Damaged, ExportedCell, cells_in, read_attachments, read_file
-from nbproof.recover.search import find_answers, found_in
+from nbproof.recover.search import find_answers, find_answers_in_bytes
 from nbproof.report.records import read_class
 from nbproof.report.statistics import fault_rows
 from nbproof.testing import Rehearsal
@@ -31,23 +31,23 @@ def _stub(name: str) -> str:
     return f"def {name}(x):\n    # TODO: what {name} does\n    pass\n\n\n# TODO: use {name}\npass"
 
 
-def _released(name: str, stub: str) -> list[HandedOut]:
+def _released(name: str, stub: str) -> list[ReleasedCell]:
     test = f"# check {name}\nfrom nbproof.checks.check import check\n\ncheck('{name}', ThatItIsRightInAllCasesThatThereAre)"
     return [
-        HandedOut(CellKind.PROSE, "", f"p-{name}", _PROSE.format(name=name)),
-        HandedOut(CellKind.ANSWER, name, f"a-{name}", stub),
-        HandedOut(CellKind.TEST, f"test_{name}", f"t-{name}", test, name),
+        ReleasedCell(CellKind.PROSE, "", f"p-{name}", _PROSE.format(name=name)),
+        ReleasedCell(CellKind.ANSWER, name, f"a-{name}", stub),
+        ReleasedCell(CellKind.TEST, f"test_{name}", f"t-{name}", test, name),
     ]
 
 
-HANDOUT = Handout(
+HANDOUT = ReleasedNotebook(
     "01_x",
     (
-        HandedOut(CellKind.SETUP, "setup", "s", "import torch\nfrom torch import nn"),
+        ReleasedCell(CellKind.SETUP, "setup", "s", "import torch\nfrom torch import nn"),
         *_released("first", _stub("first")),
         *_released("hooked", "answer = []\n\n\ndef hook(module):\n    # TODO: one\n    pass"),
         *_released("hooked_too", "def hook(module):\n    # TODO: two\n    pass\n\n\ndef other(module):\n    pass"),
-        HandedOut(CellKind.SHOW, "", "", "draw_everything(first, 'in colours')"),
+        ReleasedCell(CellKind.SHOW, "", "", "draw_everything(first, 'in colours')"),
     ),
 )
 ANSWERS = {
@@ -79,10 +79,10 @@ def _without(found: Answers, *names: str) -> dict[str, str]:
 
 def test_short_cells_without_ids_are_of_the_lesson_that_has_all_of_its_tests() -> None:
     tests = (
-        HandedOut(CellKind.TEST, "test_f", "t", "assert f(1) == 2"),
-        HandedOut(CellKind.TEST, "test_g", "u", "assert f(2) == 3"),
+        ReleasedCell(CellKind.TEST, "test_f", "t", "assert f(1) == 2"),
+        ReleasedCell(CellKind.TEST, "test_g", "u", "assert f(2) == 3"),
     )
-    short = Handout("01_x", (HandedOut(CellKind.ANSWER, "f", "f", "def f(x):\n    pass"), *tests))
+    short = ReleasedNotebook("01_x", (ReleasedCell(CellKind.ANSWER, "f", "f", "def f(x):\n    pass"), *tests))
     answer = ExportedCell(None, "def f(x):\n    return x + 1")
     released = [ExportedCell(None, one.source) for one in tests]
     assert "return x + 1" in find_answers(short, [answer, *released]).answers["f"]
@@ -158,7 +158,7 @@ def test_what_a_learner_wrote_into_a_test_cell_runs_before_the_check() -> None:
 
 
 def test_code_in_the_cell_for_a_written_answer_runs() -> None:
-    handout = Handout("01_x", (*HANDOUT.cells, HandedOut(CellKind.WRITTEN, "why", "w", "Why?")))
+    handout = ReleasedNotebook("01_x", (*HANDOUT.cells, ReleasedCell(CellKind.WRITTEN, "why", "w", "Why?")))
     found = find_answers(handout, [*_sound(), ExportedCell("why", "shared = 1")])
     assert [one.source for one in found.own] == ["shared = 1"]
 
@@ -204,7 +204,7 @@ def test_who_only_plays_has_not_answered(kind: str, at: int) -> None:
 
 
 def test_two_answers_at_the_end_wait_also_if_the_last_exercise_binds_the_names_of_one() -> None:
-    handout = Handout("01_x", (*HANDOUT.cells, *_released("last", HANDOUT.stubs["hooked"])))
+    handout = ReleasedNotebook("01_x", (*HANDOUT.cells, *_released("last", HANDOUT.stubs["hooked"])))
     last = [ExportedCell("last", ANSWERS["hooked"]), ExportedCell("test_last", handout.cells[-1].source)]
     cells = [*_sound("first", "hooked"), *last]
     assert find_answers(handout, [*cells, ExportedCell(None, ANSWERS["hooked"])]).lost == {}
@@ -215,12 +215,12 @@ def test_two_answers_at_the_end_wait_also_if_the_last_exercise_binds_the_names_o
 def test_of_an_empty_stub_the_tests_say_what_is_asked_for() -> None:
     """As nbgrader's own courses have it: the TODO cell says only that something is to be written."""
     cells = (
-        HandedOut(CellKind.SETUP, "setup", "s", "import numpy as np"),
-        HandedOut(CellKind.PROSE, "", "p", _PROSE.format(name="squares")),
-        HandedOut(CellKind.ANSWER, "a", "a", "# YOUR CODE HERE\nraise NotImplementedError()"),
-        HandedOut(CellKind.TEST, "test_a", "t", "assert np.allclose(squares, [1, 4]), len(squares)", "a"),
+        ReleasedCell(CellKind.SETUP, "setup", "s", "import numpy as np"),
+        ReleasedCell(CellKind.PROSE, "", "p", _PROSE.format(name="squares")),
+        ReleasedCell(CellKind.ANSWER, "a", "a", "# YOUR CODE HERE\nraise NotImplementedError()"),
+        ReleasedCell(CellKind.TEST, "test_a", "t", "assert np.allclose(squares, [1, 4]), len(squares)", "a"),
     )
-    handout = Handout("ps1", cells)
+    handout = ReleasedNotebook("ps1", cells)
     own = [ExportedCell(cell.name or None, cell.source, "markdown" if cell.name == "" else "code") for cell in cells]
     assert find_answers(handout, [*own, ExportedCell(None, "cubes = [1, 8]\nprint(squares)")]).lost == {}
     assert "a person has to look" in find_answers(handout, [*own, ExportedCell(None, "squares = [1, 4]")]).lost["a"]
@@ -293,7 +293,7 @@ def test_nothing_but_answers_is_taken(small_lesson: Path, hand_in: Callable[...,
             cell["metadata"]["nbgrader"]["points"] = 1000
     source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"
     blueprint = read_blueprint(source, course_config(small_lesson))
-    rebuilt = found_in(blueprint.handout, json.dumps(notebook).encode())
+    rebuilt = find_answers_in_bytes(blueprint.handout, json.dumps(notebook).encode())
     text = json.dumps(fill_in(blueprint, rebuilt))
     assert rebuilt.answers == RIGHT
     assert not [word for word in ("skip-execution", "assert True", "1000", "HIDDEN") if word in text]

@@ -12,11 +12,11 @@ from nbproof.values.compare import (
     Close,
     Difference,
     Differs,
+    FirstMismatch,
     Matches,
-    Parting,
     Place,
     first_difference,
-    parting,
+    first_mismatch,
     place_of,
     plainly,
     worth_drawing,
@@ -178,16 +178,18 @@ def test_a_test_that_ran_out_of_memory_has_judged_nothing(text: str) -> None:
 
 def test_a_part_that_is_missing_or_one_too_many_is_seen_with_what_is_around_it() -> None:
     whole = Place("", {"a": 1, "more" * 20: 2}, {"a": 1})
-    assert parting(whole) == Parting(Place("more" * 20, 2, None), Differs.EXTRA, ("", "['a']"), around=whole)
+    assert first_mismatch(whole) == FirstMismatch(
+        Place("more" * 20, 2, None), Differs.EXTRA, ("", "['a']"), around=whole
+    )
     long = first_difference({"a": 1, "m" * 81: 2}, {"a": 1})
     assert long is not None
     assert long.where == "m" * 77 + "..."
     missing = Place("", {}, {"a": 1})
-    assert parting(missing) == Parting(Place("a", None, 1), Differs.MISSING, ("", ""), around=missing)
+    assert first_mismatch(missing) == FirstMismatch(Place("a", None, 1), Differs.MISSING, ("", ""), around=missing)
     table = Place("answer", Parts("a table of 1", {".a": 1}), Parts("a table of 2", {".a": 1, ".b": 2}))
-    assert parting(table) == Parting(Place("answer.b", None, 2), Differs.VALUE, around=table)
+    assert first_mismatch(table) == FirstMismatch(Place("answer.b", None, 2), Differs.VALUE, around=table)
     other = replace(table, got=Parts("a row", {}))
-    assert parting(other) == Parting(other, Differs.TYPE)
+    assert first_mismatch(other) == FirstMismatch(other, Differs.TYPE)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +204,7 @@ def test_a_part_that_is_missing_or_one_too_many_is_seen_with_what_is_around_it()
 )
 def test_a_list_of_words_is_seen_as_a_whole(got: object, wanted: object, as_a_whole: bool) -> None:
     place = Place("answer", snapshot(got), wanted)
-    found = parting(place)
+    found = first_mismatch(place)
     assert found is not None
     assert (found.around == place) == as_a_whole
     assert (place_of(got, wanted) == replace(place, where="")) == as_a_whole
@@ -215,7 +217,7 @@ def test_a_dict_says_which_key_is_missing_or_one_too_many() -> None:
         ([1], {"a": 1}, Differs.TYPE, ""),
     ):
         place = Place("answer", snapshot(got), wanted)
-        found = parting(place)
+        found = first_mismatch(place)
         assert found is not None
         assert (found.place, found.kind, found.key) == (place, kind, key)
     for key, shown in ((1, "answer[1]"), (None, "answer['None (NoneType)']")):

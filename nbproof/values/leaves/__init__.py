@@ -1,6 +1,6 @@
-"""One module a library: what :mod:`nbproof.values.leaf` asks of it, imported only where a course names it.
+"""One module for each library: its :class:`nbproof.values.leaf.Leaf`, imported only if a course names it.
 
-Here stands what classes of these libraries may be called in a message that otherwise tells nothing. That imports none of them.
+This module itself imports none of them: it lists the class names that a message may hold which otherwise tells nothing.
 """
 
 from __future__ import annotations
@@ -32,6 +32,6 @@ _TYPES: Mapping[str, tuple[str, ...]] = {
 
 
 def class_names() -> tuple[str, ...]:
-    """The names of classes, of all leaf types of this course."""
+    """The names of the classes of all leaf types of this course."""
     known = (_TYPES[name] for name in the_course().leaves if name in _TYPES)
     return sum(known, ())

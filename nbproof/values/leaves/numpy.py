@@ -21,7 +21,9 @@ class NumpyLeaf(Leaf):
 
     __slots__ = ()
 
-    name, mark, noun = "numpy", "n", "an array"
+    name = "numpy"
+    mark = "n"
+    noun = "an array"
     folder = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
     kinds = (np.ndarray, np.generic)
     item_sizes = MappingProxyType({name: size for name, size in ITEM_SIZES.items() if name != "bfloat16"})
@@ -48,15 +50,17 @@ class NumpyLeaf(Leaf):
     def first_unlike(
         self, got: TensorRecord, wanted: TensorRecord, tolerance: tuple[float, float] | None
     ) -> Unlike | None:
-        """Compared with a tolerance in double precision."""
-        one, other = self.rebuilt(got), self.rebuilt(wanted)
+        """Compare with a tolerance in double precision."""
+        one = self.rebuilt(got)
+        other = self.rebuilt(wanted)
         if tolerance is not None:
             wide = np.complex128 if other.dtype.kind == "c" else np.float64
-            one, other = one.astype(wide), other.astype(wide)
+            one = one.astype(wide)
+            other = other.astype(wide)
         return first_unlike(one, other, tolerance, near=1e-6)
 
     def drawn(self, seed: int, shape: tuple[int, ...], positive: bool, dtype: Any = None) -> np.ndarray[Any, Any]:
-        """float64, if nothing else is asked for."""
+        """Draw an array, of float64 if no dtype is given."""
         kind = np.dtype(dtype or np.float64)
         generator = np.random.default_rng(seed)
         values = generator.random(shape) * 1.5 + 0.5
@@ -67,12 +71,12 @@ class NumpyLeaf(Leaf):
         return values.astype(kind)
 
     def not_a_number(self) -> np.ndarray[Any, Any]:
-        """One element, so that it broadcasts."""
+        """An array of one NaN, so that it broadcasts."""
         return np.full((1,), np.nan)
 
     @contextmanager
     def seeded(self, seed: int) -> Iterator[None]:
-        """The generator behind ``np.random.rand`` and its like."""
+        """Seed the generator behind ``np.random.rand`` and similar functions."""
         before = np.random.get_state()
         np.random.seed(seed % 2**32)
         try:
@@ -82,28 +86,32 @@ class NumpyLeaf(Leaf):
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """What becomes of overflow and division by zero."""
+        """Let overflow and division by zero warn, as in a fresh process."""
         with np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
             yield
 
 
 def first_unlike(one: Any, other: Any, tolerance: tuple[float, float] | None, near: float) -> Unlike | None:
-    """The first element that differs between arrays of one shape and dtype; None if none does.
+    """Find the first element that differs between arrays of one shape and dtype; None if none does.
 
     ``near``: the library prints two numbers alike if their relative difference is at most this. ``tolerance``: None for exact.
     """
-    bad, lost = one != other, False
-    if tolerance is not None:
+    lost = False
+    if tolerance is None:
+        bad = one != other
+    else:
         bad = ~np.isfinite(one) & np.isfinite(other)
         lost = bool(bad.any())
-    if tolerance is not None and not lost:
-        with np.errstate(all="ignore"):
-            bad = ~np.isclose(one, other, *tolerance)
+        if not lost:
+            with np.errstate(all="ignore"):
+                bad = ~np.isclose(one, other, *tolerance)
     if not bad.any():
         return None
     index = tuple(int(at) for at in np.argwhere(bad)[0])
-    first, second = one[index].item(), other[index].item()
-    return Unlike(index, first, second, 0 if lost else int(bad.sum()), bool(np.isclose(first, second, rtol=near)))
+    first = one[index].item()
+    second = other[index].item()
+    count = 0 if lost else int(bad.sum())
+    return Unlike(index, first, second, count, bool(np.isclose(first, second, rtol=near)))
 
 
 LEAF = NumpyLeaf()

@@ -30,37 +30,41 @@ class PandasLeaf(Leaf):
 
     __slots__ = ()
 
-    name, mark, noun = "pandas", "-", "a table"
+    name = "pandas"
+    mark = "-"
+    noun = "a table"
     folder = os.path.dirname(os.path.abspath(pd.__file__)) + os.sep
     kinds = (pd.DataFrame, pd.Series, pd.Index, *_SINGLE, *_MISSING, NUMPY.kinds[1])
     item_sizes = MappingProxyType({})  # nothing of it travels as an array
 
     def taken(self, value: Any, room: int) -> Evidence:
-        """Its parts; of a single value the number or the text."""
+        """The parts of a table; of a single value the number or the text."""
         kind = type(value)
         if isinstance(value, (pd.DataFrame, pd.Series, pd.Index)):
             if kind.__module__.partition(".")[0] != "pandas":
                 return Unreadable(f"a {kind.__name__}, a subclass of pandas'"[:200])
             if value.size > MAX_ITEMS:
                 return Unreadable(f"a {kind.__name__} of more than {MAX_ITEMS} values")
-            return (
-                Parts(f"an Index of {len(value)}", _axis("", value))
-                if isinstance(value, pd.Index)
-                else _of_table(value)
-            )
+            if isinstance(value, pd.Index):
+                return Parts(f"an Index of {len(value)}", _axis("", value))
+            return _of_table(value)
         return _plain(value) if issubclass(kind, (*_SINGLE, *_MISSING)) else NUMPY.taken(value, room)
 
     def drawn(self, seed: int, shape: tuple[int, ...], positive: bool, dtype: Any = None) -> pd.DataFrame:
-        """A DataFrame; ``dtype``: name of a column -> float, int, or the items that it is drawn from."""
+        """Draw a DataFrame; ``dtype``: name of a column -> float, int, or the items that its cells are drawn from."""
         draw = random.Random(seed)
-        return pd.DataFrame({name: [_drawn(draw, of) for _ in range(shape[0])] for name, of in dtype.items()})
+        return pd.DataFrame({name: _column(draw, of, shape[0]) for name, of in dtype.items()})
 
     def not_a_number(self) -> float:
         """A number, as one cell of a table is."""
         return math.nan
 
 
-def _drawn(draw: random.Random, of: Any) -> Any:
+def _column(draw: random.Random, of: Any, rows: int) -> list[Any]:
+    return [_cell(draw, of) for _ in range(rows)]
+
+
+def _cell(draw: random.Random, of: Any) -> Any:
     if of is float:
         return round(draw.uniform(0.5, 20), 2)
     return draw.randint(2, 99) if of is int else draw.choice(list(of))
@@ -70,24 +74,26 @@ def _of_table(table: pd.DataFrame | pd.Series[Any]) -> Parts:
     index = _axis(".index", table.index)
     if isinstance(table, pd.Series):
         name = {} if table.name is None else {".name": _plain(table.name)}
-        return Parts(
-            f"a Series of {len(table)}", {**name, **index, ".dtype": str(table.dtype), ".iloc": _labels(table)}
-        )
+        values = {".dtype": str(table.dtype), ".iloc": _labels(table)}
+        return Parts(f"a Series of {len(table)}", {**name, **index, **values})
     columns = _labels(table.columns)
     dtypes = [str(dtype) for dtype in table.dtypes]
-    parts: dict[str, Any] = {**_axis(".columns", table.columns), **index}
-    parts[".dtypes"] = (
-        dtypes if len({*map(str, columns)}) < len(columns) else dict(zip(map(str, columns), dtypes, strict=True))
-    )
+    parts: dict[str, Any] = {**_axis(".columns", table.columns), **index, ".dtypes": dtypes}
+    names = [str(label) for label in columns]
+    if len(set(names)) == len(names):
+        parts[".dtypes"] = dict(zip(names, dtypes, strict=True))
     for number, label in enumerate(columns):
-        alone = isinstance(label, (str, int)) and columns.count(label) == 1
-        parts[f"[{label!r}].iloc" if alone else f".iloc[:, {number}]"] = _labels(table.iloc[:, number])
+        is_unique = isinstance(label, (str, int)) and columns.count(label) == 1
+        step = f"[{label!r}].iloc" if is_unique else f".iloc[:, {number}]"
+        parts[step] = _labels(table.iloc[:, number])
     return Parts(f"a DataFrame of shape {table.shape}", parts)
 
 
 def _axis(part: str, labels: pd.Index[Any]) -> dict[str, Any]:
-    """The levels, which explain the rest, then the labels, and the names if there are any. Without names in a truth, an answer
-    may have any names."""
+    """The levels, which explain the rest, then the labels, and the names if there are any.
+
+    Without names in a truth, an answer may have any names.
+    """
     names = _labels(labels.names)
     named = {} if names.count(None) == len(names) else {f"{part}.names": names}
     return {f"{part}.nlevels": labels.nlevels, part: _labels(labels), **named}

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
-from unittest import mock
 
 import torch
 from torch.nn.modules import module as module_internals
@@ -32,7 +31,9 @@ class TorchLeaf(Leaf):
 
     __slots__ = ()
 
-    name, mark, noun = "torch", "t", "a tensor"
+    name = "torch"
+    mark = "t"
+    noun = "a tensor"
     folder = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
     kinds = (torch.Tensor,)
     models = (torch.nn.Module,)
@@ -40,7 +41,7 @@ class TorchLeaf(Leaf):
     warm = ("torch._dynamo", "torch.func", "torch.fx", "torch.utils.checkpoint", "torch.utils.flop_counter")
 
     def prepare(self) -> None:
-        """One thread, and the look at the processor."""
+        """Set one thread, and let torch look at the processor."""
         torch.set_num_threads(1)
         # torch looks once, at its first computation, what this processor can do, and it looks in /sys. In a sealed fork that
         # is not there: torch would compute without vector instructions, slower, and rounded otherwise than the judge does.
@@ -81,15 +82,17 @@ class TorchLeaf(Leaf):
     def first_unlike(
         self, got: TensorRecord, wanted: TensorRecord, tolerance: tuple[float, float] | None
     ) -> Unlike | None:
-        """Compared with a tolerance in double precision, which holds every value of every dtype but the largest integers."""
-        one, other = self.rebuilt(got), self.rebuilt(wanted)
+        """Compare with a tolerance in double precision, which holds every value of every dtype but the largest integers."""
+        one = self.rebuilt(got)
+        other = self.rebuilt(wanted)
         if tolerance is not None:
             wide = torch.complex128 if other.is_complex() else torch.float64
-            one, other = one.to(wide), other.to(wide)
+            one = one.to(wide)
+            other = other.to(wide)
         return first_unlike(one.numpy(), other.numpy(), tolerance, near=1e-2)
 
     def drawn(self, seed: int, shape: tuple[int, ...], positive: bool, dtype: Any = None) -> torch.Tensor:
-        """float32, if nothing else is asked for."""
+        """Draw a tensor, of float32 if no dtype is given."""
         dtype = dtype or torch.float32
         generator = torch.Generator().manual_seed(seed)
         values = torch.rand(shape, generator=generator, dtype=torch.float64) * 1.5 + 0.5
@@ -101,12 +104,12 @@ class TorchLeaf(Leaf):
         return values.to(dtype)
 
     def not_a_number(self) -> torch.Tensor:
-        """One element, so that it broadcasts, and asks for a gradient, as what it stands for may have."""
+        """A tensor of one NaN, so that it broadcasts. It asks for a gradient, as the value that it stands for may have done."""
         return torch.full((1,), float("nan"), requires_grad=True)
 
     @contextmanager
     def seeded(self, seed: int) -> Iterator[None]:
-        """The CPU's generator."""
+        """Seed the CPU's generator."""
         with torch.random.fork_rng(devices=[]):
             # Of the CPU alone: torch.manual_seed also formats a stack for every kind of GPU that may yet come.
             torch.default_generator.manual_seed(seed)
@@ -114,7 +117,7 @@ class TorchLeaf(Leaf):
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """Modes, settings and hooks for everybody: gradients, inference, autocast, dtypes, modules, optimizers, saved tensors."""
+        """Set global modes and hooks aside: gradients, inference, autocast, dtypes, modules, optimizers, saved tensors."""
         with ExitStack() as aside:
             aside.enter_context(torch.inference_mode(False))
             aside.enter_context(torch.enable_grad())
@@ -124,11 +127,25 @@ class TorchLeaf(Leaf):
             for now, put, fresh in _SETTINGS:
                 aside.callback(put, now())
                 put(fresh)
-            aside.enter_context(mock.patch.object(module_internals, "_global_is_full_backward_hook", None))
+            is_full = module_internals._global_is_full_backward_hook
+            aside.callback(setattr, module_internals, "_global_is_full_backward_hook", is_full)
+            module_internals._global_is_full_backward_hook = None
             registers = [getattr(module_internals, name) for name in _HOOK_REGISTERS]
-            for one in (*registers, _global_optimizer_pre_hooks, _global_optimizer_post_hooks):
-                aside.enter_context(mock.patch.dict(one, clear=True))
+            for register in (*registers, _global_optimizer_pre_hooks, _global_optimizer_post_hooks):
+                aside.enter_context(_emptied(register))
             yield
+
+
+@contextmanager
+def _emptied(register: dict[Any, Any]) -> Iterator[None]:
+    """Within this block a register of hooks is empty; afterwards it holds what it held before."""
+    before = register.copy()
+    register.clear()
+    try:
+        yield
+    finally:
+        register.clear()
+        register.update(before)
 
 
 _SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], None], Any], ...] = (
@@ -137,7 +154,7 @@ _SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], None], Any], ...] = (
     (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision, "highest"),
     (torch.are_deterministic_algorithms_enabled, torch._C._set_deterministic_algorithms, False),
 )
-"""What holds for a whole process: as it is, how it is set, and what it is in a fresh one."""
+"""Settings of a whole process: a function that reads one, a function that sets it, and its value in a fresh process."""
 
 
 @contextmanager
@@ -147,7 +164,7 @@ def _no_saved_tensors_hooks() -> Iterator[None]:
     Not on an older torch (2.6), which does not tell which ones are on: there they stay.
     """
 
-    def taken_off() -> list[tuple[Any, Any]]:
+    def take_off() -> list[tuple[Any, Any]]:
         pairs: list[tuple[Any, Any]] = []
         if not hasattr(autograd, "_top_saved_tensors_default_hooks"):
             return pairs
@@ -157,11 +174,11 @@ def _no_saved_tensors_hooks() -> Iterator[None]:
         return pairs
 
     autograd: Any = torch._C._autograd  # type: ignore[attr-defined]
-    before = taken_off()
+    before = take_off()
     try:
         yield
     finally:
-        taken_off()
+        take_off()
         for pack, unpack in reversed(before):
             autograd._push_saved_tensors_default_hooks(pack, unpack)
 
@@ -180,21 +197,25 @@ _STACKS: tuple[tuple[Callable[[], int], Callable[[int], Any], Callable[[], Any],
         _python_dispatch._push_mode,
     ),
 )
-"""Where torch keeps the modes for functions and those for operators: how many, which one, one off, one on."""
+"""Torch's stacks of modes, for functions and for operators. Functions: the length, the mode at an index, pop one, push one."""
 
 
 @contextmanager
 def _no_modes() -> Iterator[None]:
     """Set modes aside that somebody has left on, such as a default device, and take those off that are left on meanwhile."""
-    before = [[pop() for _ in range(count())] for count, _, pop, _ in _STACKS]
+    before = [_popped(count, pop) for count, _, pop, _ in _STACKS]
     try:
         yield
     finally:
         for (count, _, pop, push), modes in zip(_STACKS, before, strict=True):
-            for _ in range(count()):
-                pop()
+            _popped(count, pop)
             for mode in reversed(modes):
                 push(mode)
+
+
+def _popped(count: Callable[[], int], pop: Callable[[], Any]) -> list[Any]:
+    """All modes of a stack, taken off it; the last one comes first."""
+    return [pop() for _ in range(count())]
 
 
 LEAF = TorchLeaf()

@@ -15,11 +15,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import chain
 from pathlib import Path
 
 from nbproof.course_file import the_course
-from nbproof.display.outline import OutlinedExercise, OutlinedLesson, outline
+from nbproof.display.outline import OutlinedExercise, OutlinedLesson, exercises_of, outline
 from nbproof.front_end import MONO, framed, prose, show, sign
 from nbproof.values.words import words
 
@@ -53,7 +52,7 @@ class StoredTry:
 
 
 def diary_path() -> Path:
-    """Where the file lies."""
+    """The path of the file."""
     chosen = os.environ.get("COURSE_PROGRESS")
     if chosen:
         return Path(chosen).expanduser()
@@ -70,6 +69,7 @@ CREATE TABLE IF NOT EXISTS cell (exercise TEXT, checks TEXT, passed INTEGER NOT 
 
 @contextlib.contextmanager
 def _opened() -> Iterator[sqlite3.Connection]:
+    """A connection to the file, made if there is none, for one transaction. Raises DiaryError."""
     path = diary_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,12 +81,13 @@ def _opened() -> Iterator[sqlite3.Connection]:
 
 
 def note(exercise: str, passed: Mapping[str, bool], cells: Sequence[Sequence[str]]) -> bool:
-    """Write down one run of a test cell: which of its checks passed. ``cells``: the checks of each test cell.
+    """Write down one run of a test cell. Returns whether its exercise is solved. Raises DiaryError.
 
-    An exercise is solved once every cell's checks have passed together, and stays so; returns whether it is. Raises
-    DiaryError.
+    ``passed``: for each check of that cell whether it passed. ``cells``: the checks of each test cell of the exercise. An
+    exercise is solved once every cell's checks have passed together, and stays so.
     """
-    key, now = ",".join(passed), time.time()
+    key = ",".join(passed)
+    now = time.time()
     with _opened() as connection:
         connection.execute(
             "INSERT INTO exercise VALUES (?, 1, ?, ?, NULL) ON CONFLICT (id) DO UPDATE SET tries = tries + 1, last = ?",
@@ -96,9 +97,8 @@ def note(exercise: str, passed: Mapping[str, bool], cells: Sequence[Sequence[str
             "INSERT INTO cell VALUES (?, ?, ?) ON CONFLICT (exercise, checks) DO UPDATE SET passed = excluded.passed",
             (exercise, key, int(all(passed.values()))),
         )
-        whole = {
-            row[0] for row in connection.execute("SELECT checks FROM cell WHERE exercise = ? AND passed", (exercise,))
-        }
+        rows = connection.execute("SELECT checks FROM cell WHERE exercise = ? AND passed", (exercise,))
+        whole = {row[0] for row in rows}
         if {",".join(cell) for cell in cells} <= whole:
             connection.execute("UPDATE exercise SET solved = ? WHERE id = ? AND solved IS NULL", (now, exercise))
         (solved,) = connection.execute("SELECT solved FROM exercise WHERE id = ?", (exercise,)).fetchone()
@@ -106,7 +106,7 @@ def note(exercise: str, passed: Mapping[str, bool], cells: Sequence[Sequence[str
 
 
 def entries() -> dict[str, StoredTry]:
-    """Every exercise that was tried, by id. Raises DiaryError."""
+    """The exercises that were tried, by their ids. Raises DiaryError."""
     with contextlib.suppress(OSError):
         if not diary_path().exists():
             return {}
@@ -116,7 +116,7 @@ def entries() -> dict[str, StoredTry]:
 
 
 def forget() -> bool:
-    """Start afresh: delete the file. False if there was none. Raises DiaryError."""
+    """Delete the file. Returns False if there was none. Raises DiaryError."""
     path = diary_path()
     try:
         path.unlink()
@@ -132,71 +132,77 @@ _MARKS = {"solved": ("✓", "#2f9e63"), "tried": ("…", "#c8851a"), "untried": 
 
 @dataclass(frozen=True)
 class Overview:
-    """Every exercise with its state, and the first that is not solved after the one that was worked on last."""
+    """Every exercise with its state, and where to go on."""
 
     lessons: tuple[OutlinedLesson, ...]
     states: Mapping[str, str]
     """Exercise id -> 'untried', 'tried' or 'solved'."""
     next: tuple[OutlinedLesson, OutlinedExercise] | None
+    """The first exercise that is not solved after the one that was worked on last, with its lesson; None if all are solved."""
     trouble: str
-    """Why nothing of it is kept; empty if it is."""
+    """Why progress is not kept; empty if it is."""
 
     @property
     def go_on(self) -> str:
-        """Where to go on, in one sentence; empty if everything is solved."""
+        """One sentence that says where to go on; empty if everything is solved."""
         if self.next is None:
             return ""
-        lesson, one = self.next
+        lesson, exercise = self.next
         where = words().text("lesson", number=_number(lesson))
-        return words().text("go on", title=one.title, lesson=where, minutes=one.minutes)
+        return words().text("go on", title=exercise.title, lesson=where, minutes=exercise.minutes)
 
     @property
     def total(self) -> str:
-        """Exercises and points so far, and the minutes that are left, in one sentence."""
-        every = list(chain.from_iterable(lesson.exercises for lesson in self.lessons))
+        """One sentence with the exercises and points so far, and the minutes that are left."""
+        every = [exercise for _, exercise in exercises_of(self.lessons)]
         solved = [one for one in every if self.states[one.id] == "solved"]
         at_hand = any(the_course().source_of(lesson.slug).exists() for lesson in self.lessons)
         withheld = 0 if at_hand else sum(sum(one.hidden) for one in solved)
-        points, most = (sum(one.points for one in some) for some in (solved, every))
+        points = sum(one.points for one in solved)
+        most = sum(one.points for one in every)
         left = sum(one.minutes for one in every) - sum(one.minutes for one in solved)
         return words().total(len(solved), len(every), withheld, points, most, left)
 
 
 def overview() -> Overview:
-    """What the diary says about the lessons that there are."""
+    """The overview of all lessons, from what the diary says about them."""
     trouble = ""
+    known: Mapping[str, StoredTry] = {}
     try:
         known = entries()
     except DiaryError as error:
-        known, trouble = {}, words().text("not kept", error=error)
+        trouble = words().text("not kept", error=error)
     lessons = outline()
-    states = {
-        one.id: "untried" if one.id not in known else "solved" if known[one.id].solved is not None else "tried"
-        for lesson in lessons
-        for one in lesson.exercises
-    }
+    states = {exercise.id: _state_of(known.get(exercise.id)) for _, exercise in exercises_of(lessons)}
     return Overview(lessons, states, _next(lessons, states, known), trouble)
+
+
+def _state_of(tried: StoredTry | None) -> str:
+    if tried is None:
+        return "untried"
+    return "tried" if tried.solved is None else "solved"
 
 
 def _next(
     lessons: tuple[OutlinedLesson, ...], states: Mapping[str, str], known: Mapping[str, StoredTry]
 ) -> tuple[OutlinedLesson, OutlinedExercise] | None:
     """The first exercise that is open, from the one that was worked on last onwards, then from the beginning."""
-    order = [(lesson, one) for lesson in lessons for one in lesson.exercises]
+    order = list(exercises_of(lessons))
     tried = {at: known[one.id].last for at, (_, one) in enumerate(order) if one.id in known}
     start = max(tried, key=lambda at: tried[at], default=0)
     return next((pair for pair in order[start:] + order[:start] if states[pair[1].id] != "solved"), None)
 
 
 def text_of(seen: Overview) -> str:
-    """The overview in words."""
-    say, lines = words(), []
+    """The overview as plain text: a line for each lesson, exercise and sentence."""
+    say = words()
+    lines = []
     for lesson in seen.lessons:
         lines.append(f"{_number(lesson)} {lesson.title}".replace("`", ""))
         for one in lesson.exercises:
             state = seen.states[one.id]
-            told = say.text("row", title=one.title, id=one.id, state=say.text(f"state {state}"), minutes=one.minutes)
-            lines.append(f"  {_MARKS[state][0]} {told}")
+            row = say.text("row", title=one.title, id=one.id, state=say.text(f"state {state}"), minutes=one.minutes)
+            lines.append(f"  {_MARKS[state][0]} {row}")
     return "\n".join([*lines, *filter(None, (seen.total, seen.go_on, seen.trouble))])
 
 
@@ -205,8 +211,9 @@ def _number(lesson: OutlinedLesson) -> str:
 
 
 def html_of(seen: Overview) -> str:
-    """The overview as a panel: a row a lesson, a chip an exercise."""
-    say, rows = words(), "".join(_row(seen, lesson) for lesson in seen.lessons)
+    """The overview as HTML of a panel, with a row for each lesson and a chip for each exercise."""
+    say = words()
+    rows = "".join(_row(seen, lesson) for lesson in seen.lessons)
     legend = " &nbsp; ".join(
         f"{sign(mark, colour)}&nbsp;{say.text(f'state {state}')}" for state, (mark, colour) in _MARKS.items()
     )
@@ -243,6 +250,6 @@ def _chip(one: OutlinedExercise, seen: Overview) -> str:
 
 
 def show_progress() -> None:
-    """Show the overview."""
+    """Show the overview, as a panel or as plain text."""
     seen = overview()
     show(html_of(seen), text_of(seen))
