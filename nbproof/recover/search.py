@@ -332,7 +332,7 @@ class _Search:
         return [piece for piece in self._free_pieces() if self._exercise_of(piece) == name]
 
     def _exercise_of(self, piece: _Piece) -> str:
-        """The exercise that a text answers. If it answers none: the exercise of the part of the notebook where it stands, or empty."""
+        """The exercise that a text answers. If it answers none: that of the notebook's part where it stands, or empty."""
         index = self.used.get(piece.at, self.above[piece.at])
         return "" if index < 0 else self.parts[index]
 
