@@ -138,7 +138,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         pages of what could not be graded of the assignment: nbgrader knows nothing of these, and has taken them away."""
         from nbproof.feedback.page import page_of
         from nbproof.feedback.pages import task_of, write_feedback
-        from nbproof.gradebook.graded_notebook import hand_on
+        from nbproof.gradebook.graded_notebook import copy_receipts
         from nbproof.run.journal import journal_of, problems_of
 
         _, resources = super().from_notebook_node(nb, resources, **kwargs)
@@ -156,7 +156,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         task = task_of(root, key, _marks(root, key.lesson, self).get(key), problems.pop(key, ""))
         places(root).folder("feedback", *key).mkdir(parents=True, exist_ok=True)
         write_feedback(root, (), problems=problems)
-        hand_on(root, *key, "feedback")
+        copy_receipts(root, *key, "feedback")
         return page_of(root, task), resources
 
 
