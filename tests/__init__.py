@@ -21,7 +21,7 @@ from nbproof.sandbox.isolation import why_not_isolated
 from nbproof.values.leaf import leaves_of
 
 if TYPE_CHECKING:
-    from nbproof.authoring.lesson import Lesson
+    from nbproof.lesson.lesson import Lesson
 
 ROOT = Path(__file__).parent.parent
 COURSE = read_course(Path(course.__file__).parent)
@@ -50,7 +50,7 @@ def some_by_day(values: Iterable[Any], step: int) -> list[Any]:
 @cache
 def the_lesson(slug: str) -> Lesson:
     """One of them, with all its candidates. Reading it takes a part of a second, which a run of tests spends once."""
-    from nbproof.authoring.lesson import read_lesson
+    from nbproof.lesson.from_text import read_lesson
 
     return read_lesson(COURSE, ROOT / "lessons" / slug)
 

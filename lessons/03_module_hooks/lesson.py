@@ -349,13 +349,14 @@ print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias
 # %% [markdown]
 # A line that does it: `print(name, grad_output[0].norm().item())`. The dead ReLU returns zeros for every picture, so each layer
 # before it gets a gradient of exactly 0. The second `train` has a new optimizer, without the old momentum: these layers do not
-# change. The last layer does get a gradient, but its inputs are all zeros: it can only learn its bias, that is, how often each
-# digit occurs. That is no better than guessing.
+# change. The last layer gets a gradient, but its inputs are all zeros: it can only learn its bias, that is, how often each digit
+# occurs. That is no better than guessing.
 
 # %% [markdown]
 # ## The first layer: no input needs a gradient
 #
-# The first layer of nearly every network gets **data**, which requires no gradient:
+# The first layer of nearly every network gets **data**, which requires no gradient. The cell runs such a layer three times. **Stop
+# and predict:** in which runs does the hook print, what is in `grad_input`, and is there a `weight.grad` by then?
 
 # %%
 first = nn.Linear(3, 2)
@@ -369,15 +370,16 @@ def tell(module, grad_input, grad_output):
 
 first.register_full_backward_hook(tell)
 with warnings.catch_warnings(record=True, action="always") as caught:
+    print("1. data")
     first(torch.ones(1, 3)).sum().backward()
     first.zero_grad()
-    print("the same layer; its input is passed by keyword, and requires a gradient:")
+    print("2. an input that requires a gradient, passed by keyword")
     first(input=torch.ones(1, 3, requires_grad=True)).sum().backward()
 print(f"warning:     {caught[0].message}".split(". ")[0])
 
-first.requires_grad_(False)  # frozen; the layer that comes later still learns
+print("3. data, a frozen layer; the next layer learns")
+first.requires_grad_(False)
 nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
-print("frozen: the hook is silent")
 
 # %% [markdown]
 # | the module's input | its output | the hook runs | `grad_input` |
@@ -570,9 +572,8 @@ for form in ("a tensor", "a tuple", "a tuple in a tuple", "a list", "a dict"):
 # %% [markdown]
 # A full backward hook sees a tensor, or the tensors directly in a **tuple**. A nested tuple does not even bring a warning.
 # `nn.LSTM` returns `(output, (h, c))`: if the loss uses only `h`, the hook of the LSTM never runs. One cure fits every type: a
-# forward hook gets the tensor itself, and a [tensor
-# hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html) (lesson 02) gets its gradient. **Write the
-# line** that registers `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
+# forward hook gets the tensor itself, and a tensor hook (lesson 02) gets its gradient. **Write the line** that registers
+# `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
 
 
 # %%
@@ -593,8 +594,8 @@ gpt(tokens).sum().backward()
 #
 # ## Handles: how to remove hooks
 #
-# A handle (lesson 02) is also a context manager: `with` removes the hook at the end of the block, even after an error. For many
-# hooks at once, write a context manager of your own: a class with `__enter__` and `__exit__`, or a [generator
+# A handle is also a context manager (lesson 02): `with` removes the hook at the end of the block, even after an error. For many
+# hooks, write a context manager of your own: a class with `__enter__` and `__exit__`, or a [generator
 # function](https://docs.python.org/3/library/contextlib.html#contextlib.contextmanager) that `yield`s once. The block runs at the
 # `yield`. An error in the block is raised there, too. What must always happen goes into `finally`:
 
@@ -737,8 +738,8 @@ layer_report(nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.ReLU(inplace=Tru
 #
 # ### What a forward pre-hook may return
 #
-# What a pre-hook returns replaces **all** the positional arguments at once. So a module with two inputs needs a tuple of two.
-# A single tensor counts as one argument, and so does a list:
+# What a pre-hook returns replaces **all** positional arguments at once: two inputs need a tuple of two. A single tensor counts as
+# one argument, and so does a list:
 
 
 # %%
@@ -751,7 +752,6 @@ def try_pre_hook(name, hook):
         print(f"{name:15} TypeError: {error}")
 
 
-try_pre_hook("None", lambda module, args: None)
 try_pre_hook("a tuple of two", lambda module, args: (args[0] + 100, args[1]))
 try_pre_hook("one tensor", lambda module, args: args[0] + 100)
 try_pre_hook("a list of two", lambda module, args: [args[0] + 100, args[1]])

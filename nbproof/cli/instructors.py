@@ -150,7 +150,7 @@ def _write_pages(arguments: argparse.Namespace) -> int:
         # What was handed in last may be what could not be graded, over a verdict on what came before.
         problems = {key: one.problem for key, one in problems_of(arguments.course).items() if key in set(pairs)}
         background = background_of(arguments.works_for, arguments.course)
-        results = read_class(arguments.works_for, arguments.course, arguments.lesson, told=background)
+        results = read_class(arguments.works_for, arguments.course, arguments.lesson, background=background)
         pairs, held = up_to_date(results, pairs), results.marks
         feedback = write_feedback(
             arguments.works_for, arguments.course, pairs, step, problems=problems, force=arguments.force

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.build import build
-from nbproof.authoring.lesson import Lesson, read_lesson
 from nbproof.authoring.statements import (
     SUM,
     amiss,
@@ -21,6 +20,8 @@ from nbproof.authoring.statements import (
     words_in,
 )
 from nbproof.errors import LessonError
+from nbproof.lesson.from_text import read_lesson
+from nbproof.lesson.lesson import Lesson
 from tests import COURSE
 from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 

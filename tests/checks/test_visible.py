@@ -10,10 +10,11 @@ import pytest
 from nbproof import course_file, course_here
 from nbproof.authoring.build import in_the_notebook
 from nbproof.checks.check import check, collecting
-from nbproof.checks.check_cells import probe_part
 from nbproof.checks.visible import whole
 from nbproof.errors import CourseError
 from nbproof.handed_out import HIDDEN, digest_of_visible
+from nbproof.lesson import lesson as value
+from nbproof.lesson.check_cell import probe_part
 from tests import COURSE, SLUGS, some_by_day, the_lesson
 
 DOUBLED = """\
@@ -99,7 +100,7 @@ def test_a_grader_s_text_is_what_the_author_wrote(slug: str, monkeypatch: pytest
     """Each definition once: of a base class that stood twice the first one was lost, for those who ask by themselves."""
     monkeypatch.undo()
     for cell in the_lesson(slug).cells:
-        if cell.kind == "test":
+        if isinstance(cell, value.TestCell):
             found = whole(COURSE, in_the_notebook(cell))
             assert ast.dump(ast.parse(found)) == ast.dump(ast.parse(cell.source)), cell.grade_id
             part = probe_part(found)
