@@ -64,7 +64,7 @@ def outline(course: Course) -> tuple[OutlinedLesson, ...]:
     """All lessons in order; empty if there is no outline here, or if another version of the course has made the file."""
     if course.handed_out.is_dir():
         return _read(course.handed_out / OUTLINE)
-    return _derived(course.beside("source"), course.texts)
+    return _derived(course, course.beside("source"), course.texts)
 
 
 @cache

@@ -82,7 +82,8 @@ main(["grade", "--course", {str(ROOT)!r}], read_course(Path({str(ROOT / "course"
 
 def test_a_reader_who_has_enough_ends_a_command_without_a_word() -> None:
     # Rich's tables end a command by themselves; this is what is printed without them, such as JSON.
-    asked = "import sys; from nbproof.cli import main; main.run_command = lambda *a: print('{}') or 0; sys.exit(main.main([], None))"
+    asked = "import sys; from nbproof.cli import main; main.run_command = lambda *_: print('{}') or 0; "
+    asked += "sys.exit(main.main([], None))"
     words = [sys.executable, "-c", asked]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stderr is not None
