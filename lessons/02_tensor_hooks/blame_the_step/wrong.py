@@ -48,11 +48,11 @@ def blame(steps, x):
 -            if guilty is None and bad.any():
 +            if bad.any():
 
-# %% forward_order
-# misconception: looks from the front for the first bad one | hint: blame_last_heard
-# edits: walks_back
--    for name, value in reversed(list(zip(steps, values))):
-+    for name, value in zip(steps, values):
+# %% first_step_spared
+# misconception: only results of steps get a hook, so nobody hears what the first step sends on | hint: blame_first_step
+# edits: default_value
+-        handles += [value.register_hook(hook_for(name))]
++        handles += [value.register_hook(hook_for(name))] if handles or value is not x else []
 
 # %% nan_only
 # misconception: looks for NaN and overlooks infinities | hint: blame_nan_only

@@ -12,12 +12,12 @@ def func(grad):
 # misconception: the constant that is right for a loss | hint: ignores_argument
 # breaks: It may be on any tensor
 def func(grad):
-    return torch.full_like(grad, 2.0)
+    return torch.full_like(grad, 6.0)
 
-# %% decorated
-# misconception: doubles twice | hint: doubles_again
+# %% tripled
+# misconception: adds the doubled gradient to the old one | hint: doubles_again
 def func(grad):
-    return 2 * grad * 2
+    return 3 * grad
 
 # %% in_place
 # misconception: in place, returns nothing | hint: edits_in_place
@@ -59,10 +59,10 @@ def func(grad):
 def func(grad):
     return 2
 
-# %% list_of_elements
-# misconception: returns a list of elements | hint: hook_returns_no_tensor
+# %% of_the_mean
+# misconception: one number for all elements | hint: ignores_argument
 def func(grad):
-    return [2 * one for one in grad]
+    return 2 * grad.mean().expand_as(grad)
 
 # %% reads_grad
 # misconception: takes its argument for the tensor | hint: reads_grad_early

@@ -47,12 +47,14 @@ def grad_clipper(model, floor, cap):
         parameter.register_hook(lambda grad: grad.clamp(lowest, highest))
     return model
 
-# %% misspelt
-# misconception: a misspelt method, found only in backward | hint: unknown_method
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.climp_(floor, cap))
-    return model
+# %% limits_the_value
+# misconception: the hook clamps the parameter and hands it out as the gradient | hint: keeps_the_tensor
+# edits: limits_in_globals
+-    global lowest, highest
+-    lowest, highest = floor, cap
+@@
+-        parameter.register_hook(lambda grad: grad.clamp(lowest, highest))
++        parameter.register_hook(lambda grad, parameter=parameter: parameter.clamp(floor, cap))
 
 # %% in_place
 # misconception: edits the gradient in place, which another parameter gets as well | hint: edits_in_place

@@ -74,6 +74,12 @@ def watch_norm(model):
 -        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
 +        norms.append([grad.norm().item() for grad in grads if grad is not None])
 
+# %% largest
+# misconception: the largest of the norms | hint: norm_watch_one_parameter
+# edits: frozen_in_the_list
+-        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
++        norms.append(max(grad.norm() for grad in grads if grad is not None))
+
 # %% mode_any
 # misconception: the mode that does not wait | hint: norm_watch_one_parameter
 def watch_norm(model):

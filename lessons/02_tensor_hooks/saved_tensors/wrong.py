@@ -88,6 +88,12 @@ def saved_bytes(model, x):
         output = model(x)
     return output, sum(storages.values())
 
+# %% number_of_elements
+# misconception: counts numbers, not bytes | hint: saved_bytes_of_other_size
+# edits: bytes_of_the_slice
+-            sizes[address] = tensor.nbytes
++            sizes[address] = tensor.untyped_storage().nbytes() // tensor.element_size()
+
 # %% layer_outputs
 # misconception: adds up what the layers return | hint: saved_bytes_all_outputs
 def saved_bytes(model, x):

@@ -103,6 +103,12 @@ def tensor_hook(parameter):
 
 model.W.register_post_accumulate_grad_hook(tensor_hook)
 
+# %% the_parameter
+# misconception: takes the argument of a post-accumulate hook for the gradient | hint: keeps_the_tensor
+# edits: post_accumulate
+-    answer.append(parameter.grad)
++    answer.append(parameter.detach())
+
 # %% reads_grad
 # misconception: reads .grad inside the hook | hint: reads_grad_early
 # edits: detached
