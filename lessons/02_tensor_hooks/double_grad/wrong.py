@@ -25,12 +25,6 @@ def func(grad):
 def func(grad):
     grad.mul_(2)
 
-# %% in_place_returned
-# misconception: in place, and returned | hint: edits_in_place
-def func(grad):
-    grad *= 2
-    return grad
-
 # %% is_it_positive
 # misconception: asks a tensor a yes-or-no question | hint: truth_of_tensor
 def func(grad):
@@ -42,11 +36,6 @@ def func(grad):
 # misconception: the arguments of a module hook | hint: hook_arguments
 def func(module, grad_input, grad_output):
     return grad_output[0] * 2
-
-# %% needs_tensor
-# misconception: expects the tensor as well | hint: hook_arguments
-def func(tensor, grad):
-    tensor.grad = grad * 2
 
 # %% no_return
 # misconception: computes and does not return | hint: hook_returns_nothing | canary
@@ -68,12 +57,6 @@ def func(grad):
 # misconception: takes its argument for the tensor | hint: reads_grad_early
 def func(tensor):
     return tensor.grad * 2
-
-# %% returns_the_old
-# misconception: computes and returns the old gradient | hint: hook_returns_nothing
-def func(grad):
-    doubled = grad * 2
-    return grad
 
 # %% squared
 # misconception: squares | hint: squares_gradient

@@ -17,12 +17,6 @@ def watch_norm(model):
     torch.autograd.graph.register_multi_grad_hook(parameters, hook)
     return norms
 
-# %% dot_grad
-# misconception: reads .grad of the parameters in the hook | hint: norm_watch_reads_grad
-# edits: clip_grad_norm
--        norms.append(nn.utils.clip_grad_norm_(parameters, float("inf")))
-+        norms.append(torch.cat([parameter.grad.flatten() for parameter in parameters]).norm())
-
 # %% frozen_in_the_list
 # misconception: all parameters, the frozen ones too | hint: norm_watch_frozen
 # breaks: Parameters that are frozen

@@ -160,11 +160,6 @@ def saved_bytes(model, x):
 -    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.detach(), unpack):
 +    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
 
-# %% pack_returns_nothing
-# misconception: pack only counts | hint: saved_bytes_unpack
-# edits: half_and_never_back
--        return tensor.half()
-
 # %% parameters_by_identity
 # misconception: a parameter is recognised as an object | hint: saved_bytes_parameters
 # edits: counts_parameters

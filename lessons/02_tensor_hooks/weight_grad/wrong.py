@@ -122,12 +122,6 @@ model.W.register_post_accumulate_grad_hook(tensor_hook)
 +model.W.register_hook(tensor_hook)
 +handle = model.W.register_hook(tensor_hook)
 
-# %% tolist
-# misconception: extends by numbers | hint: python_number
-# edits: detached
--    answer.append(grad.detach())
-+    answer.extend(grad.tolist())
-
 # %% two_args
 # misconception: a tensor hook with the arguments of a module hook | hint: hook_arguments
 # breaks: Write `tensor_hook(grad)`
