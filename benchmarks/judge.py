@@ -101,11 +101,11 @@ def _at_home(target: Target, value: object, draw: bool) -> None:
 
 
 def _while_grading(target: Target, value: object) -> Callable[[], None]:
-    data = evidence_wire.packed(snapshot(value))  # in the learner's process
+    data = evidence_wire.pack(snapshot(value))  # in the learner's process
 
     def judged() -> None:
         try:
-            evidence = evidence_wire.opened(data)
+            evidence = evidence_wire.unpack(data)
         except wire.WireError:
             return
         pack(judge(target.task, target.case, ProbeResult(evidence)).compared)

@@ -24,22 +24,24 @@ __all__ = ["ArchiveEntry", "Budget", "NotUnpacked", "entries"]
 MB = 1 << 20
 _PIECE = 1 << 16
 _UNIX = 3
-"""Where a zip was packed, as it says itself."""
+"""What a zip says of the system that packed it."""
 
 
 class NotUnpacked(Exception):
-    """Why something was not unpacked: a sentence, and a ``status`` as in ``outcome.STATUSES``."""
+    """Something was not unpacked. ``why`` is a sentence, ``status`` one of ``outcome.STATUSES``."""
 
     def __init__(self, why: str, status: str = "not read") -> None:
         super().__init__(why)
-        self.why, self.status = why, status
+        self.why = why
+        self.status = status
 
 
 @dataclass
 class Budget:
-    """What one upload may still unpack. ``inner_...`` is what one learner's archive within it may take.
+    """What one upload may still unpack, in bytes and files. ``inner_...`` is what one learner's archive within it may take.
 
-    ``table``: bytes of a zip's table of contents: it is read as a whole. ``outer``: what is around, and pays as well.
+    ``entry``: the bytes of one file. ``depth``: how many archives may lie within each other. ``table``: the bytes of a zip's
+    table of contents, which is read as a whole. ``outer``: the budget of the archive around, which pays as well.
     """
 
     entry: int = 64 * MB
@@ -52,11 +54,11 @@ class Budget:
     outer: Budget | None = None
 
     def inner(self) -> Budget:
-        """The budget of an archive within what this one is for."""
+        """The budget of an archive that lies within the one of this budget."""
         return replace(self, total=self.inner_total, files=self.inner_files, depth=self.depth - 1, outer=self)
 
     def spend(self, size: int = 0, files: int = 0) -> None:
-        """Take off so much, here and in what is around. Raises NotUnpacked if there is not so much left."""
+        """Take off so many bytes and files, here and in the budget around. Raises NotUnpacked if too little is left."""
         self.total -= size
         self.files -= files
         if self.outer is not None:
@@ -68,9 +70,9 @@ class Budget:
 
 
 class ArchiveEntry(NamedTuple):
-    """One entry of an archive: its name in parts; ``pieces``: the bytes.
+    """One entry of an archive: its name in parts, its time in UTC, and its bytes in pieces.
 
-    These raise NotUnpacked if it is not to be unpacked, or they are too many or broken.
+    To read ``pieces`` raises NotUnpacked if the entry may not be unpacked, or its bytes are too many or broken.
     """
 
     parts: tuple[str, ...]
@@ -84,7 +86,7 @@ def _damage() -> Iterator[None]:
     try:
         yield
     except (
-        # Of a place that lies before the file's beginning.
+        # A position may lie before the file's beginning.
         OSError,
         RuntimeError,
         zipfile.BadZipFile,
@@ -112,7 +114,10 @@ class _File(io.BufferedReader):
 
 
 def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
-    """Every entry of a zip but its folders. Raises NotUnpacked if it is none, or holds too many."""
+    """Yield every entry of the zip at ``path`` that is no folder. Raises NotUnpacked if it is no zip, or holds too much.
+
+    Read the pieces of an entry before the next one is asked for. ``budget``: what may be unpacked; each entry takes from it.
+    """
     with _File(path, budget.table) as file:
         if not file.read(4).startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
             raise NotUnpacked("it is no zip: ask for one, or unpack it yourself and collect the folder")
@@ -166,8 +171,9 @@ def _zip_name(info: zipfile.ZipInfo) -> str:
 
 def _zip_time(info: zipfile.ZipInfo) -> datetime | None:
     """The entry's time, as UTC; None if it is the zero of DOS."""
-    with contextlib.suppress(ValueError):
-        return datetime(*info.date_time, tzinfo=UTC) if info.date_time[0] > 1980 else None
+    if info.date_time[0] > 1980:
+        with contextlib.suppress(ValueError):
+            return datetime(*info.date_time, tzinfo=UTC)
     return None
 
 

@@ -17,10 +17,20 @@ from typing import Any
 from nbproof.run.hand_ins import Guess
 from nbproof.text import printable
 from nbproof_lms.archives import Budget, NotUnpacked, entries
-from nbproof_lms.outcome import Line
+from nbproof_lms.outcome import FileRecord
 from nbproof_lms.system import Fetched, System
 
-__all__ = ["Arrived", "Item", "Kind", "Step", "is_archive", "is_junk", "safe_name", "take_in", "take_in_fetched"]
+__all__ = [
+    "Arrived",
+    "IncomingFile",
+    "Kind",
+    "Step",
+    "is_archive",
+    "is_junk",
+    "safe_name",
+    "take_in",
+    "take_in_fetched",
+]
 
 Step = Callable[[int, int, str], None]
 """Called with how many are done, of how many, and what is at hand."""
@@ -36,7 +46,7 @@ _MADE_FILES = {"thumbs.db", "desktop.ini", ".ds_store", "icon\r"}
 
 
 class Kind(IntEnum):
-    """What a file may be to a lesson, the best first. Unknown: it was handed in for the lesson, and cannot be read as it."""
+    """What a file may be to a lesson, the best first. ``UNKNOWN``: handed in for the lesson, but its content is not of it."""
 
     NOTEBOOK = 0
     SCRIPT = 1
@@ -46,16 +56,16 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True)
-class Item:
-    """One file that came, or something that is none: then ``problem`` says why. ``line``: what is told of it so far.
+class IncomingFile:
+    """One file that came, or something that is none: then ``problem`` says why. ``record``: what is known of it so far.
 
-    ``parts``: its path within the upload; an archive counts as a folder. ``path``: its copy. ``time``: of an upload that is an
-    archive: that of the entry that it came in. ``archive``: it was unpacked: its files are items of their own. ``called``: as
-    the learner calls it.
+    ``parts``: its path within the upload; an archive counts as a folder. ``path``: its copy. ``time``: if the upload is an
+    archive, the time of the entry that it came in. ``archive``: whether it is one that was unpacked: then its files are items
+    as well. ``upload``: the number of its upload. ``called``: the name that the learner gave it.
     """
 
     parts: tuple[str, ...]
-    line: Line
+    record: FileRecord
     path: Path = Path()
     time: datetime | None = None
     problem: NotUnpacked | None = None
@@ -70,23 +80,26 @@ class Item:
         """Whether its name stays within the upload."""
         return self.problem is None or self.problem.status != "unsafe path"
 
-    def ended(self, status: str, why: str = "", **told: Any) -> Item:
-        """It has come to this end. A sentence may quote a file's name, which may hold what a terminal obeys."""
-        return replace(self, line=replace(self.line, status=status, why=printable(why), **told))
+    def ended(self, status: str, why: str = "", **told: Any) -> IncomingFile:
+        """The same file with the end that it has come to, and other fields of its record.
+
+        ``why`` may quote a file's name, so signs that a terminal obeys are taken out.
+        """
+        return replace(self, record=replace(self.record, status=status, why=printable(why), **told))
 
     @property
     def is_answer(self) -> bool:
         """Whether it may be a learner's answer to a lesson, and is still on its way."""
-        return self.kind < Kind.UNKNOWN and not self.line.status
+        return self.kind < Kind.UNKNOWN and not self.record.status
 
     @property
     def rank(self) -> Kind:
-        """What it is to the lesson that it counts for."""
-        return self.kind if self.guess.lesson == self.line.lesson else Kind.UNKNOWN
+        """Its kind, seen from the lesson that it counts for."""
+        return self.kind if self.guess.lesson == self.record.lesson else Kind.UNKNOWN
 
     @property
     def holds(self) -> str:
-        """What its content is of, in words."""
+        """A clause that says which lesson its content belongs to."""
         if self.guess.others:
             return f"it holds parts of {' and '.join(self.guess.others)}"
         return f"it holds {self.guess.lesson}" if self.guess.lesson else "its content is of no lesson"
@@ -98,17 +111,17 @@ class Arrived:
 
     name: str
     folder: Path
-    items: tuple[Item, ...]
+    items: tuple[IncomingFile, ...]
     fetched: Mapping[str, Fetched] = field(default_factory=dict)
-    """Of an upload that a system has fetched: the first part of its files' paths -> what the system says of them."""
+    """If a system has fetched the upload: the first part of its files' paths -> what the system says of them."""
     system: str = ""
-    """Its name."""
+    """The name of that system."""
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same bytes under the same names."""
-        told = [(item.line.name, item.line.sha256 or str(item.problem)) for item in self.items]
-        return hashlib.sha256(repr(told).encode(errors="surrogatepass")).hexdigest()
+        """A digest of names and bytes: two uploads have the same one if both are the same."""
+        files = [(item.record.name, item.record.sha256 or str(item.problem)) for item in self.items]
+        return hashlib.sha256(repr(files).encode(errors="surrogatepass")).hexdigest()
 
 
 def is_junk(parts: tuple[str, ...]) -> bool:
@@ -122,7 +135,9 @@ def is_junk(parts: tuple[str, ...]) -> bool:
 def take_in(paths: Sequence[Path], folder: Path, step: Step, budget: Budget | None = None) -> Arrived:
     """Copy an upload into ``folder``: folders, archives, files. Raises OSError only for what cannot be written."""
     folder.mkdir()
-    name = (paths[0].name or paths[0].resolve().name) if len(paths) == 1 else "files"
+    name = "files"
+    if len(paths) == 1:
+        name = paths[0].name or paths[0].resolve().name
     budget = budget or Budget()
     arrivals = _Arrivals(folder, budget, replace(budget), step)
     for path in paths:
@@ -145,32 +160,34 @@ def take_in_fetched(system: System, hand_ins: Sequence[Fetched], folder: Path, s
 
 @dataclass
 class _Arrivals:
-    """``budget``: what an upload that is an archive may unpack; ``apart``: what all within may take together.
+    """What has arrived of an upload so far.
 
-    So a bomb in a learner's archive, or ten of them, take nothing from what lies beside them.
+    ``budget``: how much an upload that is an archive may unpack; ``apart``: how much all archives within it may take together. So
+    a bomb in a learner's archive, or ten of them, take nothing from what lies beside them.
     """
 
     folder: Path
     budget: Budget
     apart: Budget
     step: Step
-    items: list[Item] = field(default_factory=list)
+    items: list[IncomingFile] = field(default_factory=list)
     _copies: int = 0
 
     def take(self, path: Path, *around: str) -> None:
-        """Take in a file, or all that lies in a folder. Follows no link but ``path`` itself. ``around``: folders around it."""
-        alone = not path.is_dir()
-        files = [path] if alone else [one for one in sorted(path.rglob("*")) if not _is_open_folder(one)]
+        """Take in a file, or all that lies in a folder. Only ``path`` itself may be a link. ``around``: folders around it."""
+        if not path.is_dir():
+            self.step(1, 1, "/".join((*around, path.name)))
+            self._keep(_found_on_disk(path, (*around, path.name)), _read(path, follow=True), self.apart, top=not around)
+            return
+        files = [one for one in sorted(path.rglob("*")) if not _is_open_folder(one)]
         for done, file in enumerate(files, 1):
-            parts = (*around, *((path.name,) if alone else file.relative_to(path).parts))
+            parts = (*around, *file.relative_to(path).parts)
             self.step(done, len(files), "/".join(parts))
-            changed = file.lstat().st_mtime if os.path.lexists(file) else 0.0
-            told = Item(parts, Line("/".join(parts), changed=changed))
-            self._keep(told, _read(file, follow=alone), self.apart, top=alone and not around)
+            self._keep(_found_on_disk(file, parts), _read(file, follow=False), self.apart)
 
-    def _keep(self, told: Item, data: Iterable[bytes], budget: Budget, *, top: bool = False) -> None:
-        """Write one file down, and unpack it if it is an archive. ``told``: what is known of it before."""
-        name = told.parts[-1]
+    def _keep(self, item: IncomingFile, data: Iterable[bytes], budget: Budget, *, top: bool = False) -> None:
+        """Write one file down, and unpack it if it is an archive. ``top``: whether it is the upload itself."""
+        name = item.parts[-1]
         # A folder for each: names that learners gave meet nowhere, on no system.
         self._copies += 1
         kept = f"upload/{safe_name(name)}" if top else f"files/{self._copies}/{safe_name(name)}"
@@ -179,47 +196,62 @@ class _Arrivals:
             digest = _write(path, data)
         except NotUnpacked as problem:
             path.unlink(missing_ok=True)
-            self.items.append(replace(told, problem=problem))
+            self.items.append(replace(item, problem=problem))
             return
-        item = replace(told, path=path, line=replace(told.line, kept=kept, sha256=digest))
-        if is_archive(name) and not is_junk(told.parts):
+        item = replace(item, path=path, record=replace(item.record, kept=kept, sha256=digest))
+        if is_archive(name) and not is_junk(item.parts):
             self._unpack(item, budget, top)
         else:
             self.items.append(item)
 
-    def _unpack(self, archive: Item, budget: Budget, top: bool) -> None:
+    def _unpack(self, archive: IncomingFile, budget: Budget, top: bool) -> None:
+        """Take in what an archive holds. ``budget``: of what is around it."""
         at = len(self.items)
-        # A plain archive on this disk is an upload, and its entries have times of their own; one within it is a learner's.
-        own, around = (self.budget, ()) if top else (budget.inner(), archive.parts)
         problem = None
         try:
-            if own.depth < 0:
-                raise NotUnpacked("archives within archives within archives")
-            for entry in entries(archive.path, own):
-                parts = (*around, *entry.parts)
-                self.step(len(self.items), len(self.items) + 1, "/".join(parts))
-                changed = entry.time.timestamp() if entry.time else archive.line.changed
-                time = entry.time if top else archive.time
-                told = Item(parts, Line("/".join(parts), changed=changed), time=time)
-                self._keep(told, entry.pieces, self.apart if top else own)
+            # A plain archive on this disk is an upload, and its entries have times of their own; one within it is a learner's.
+            if top:
+                self._take_entries(replace(archive, parts=()), self.budget, self.apart, top)
+            else:
+                own = budget.inner()
+                self._take_entries(archive, own, own, top)
         except NotUnpacked as found:
             problem = found
         self.items.insert(at, replace(archive, problem=problem, archive=True))
 
+    def _take_entries(self, archive: IncomingFile, budget: Budget, inner: Budget, has_times: bool) -> None:
+        """Take in each entry of an archive. ``inner``: the budget of archives in it. Raises NotUnpacked."""
+        if budget.depth < 0:
+            raise NotUnpacked("archives within archives within archives")
+        for entry in entries(archive.path, budget):
+            parts = (*archive.parts, *entry.parts)
+            self.step(len(self.items), len(self.items) + 1, "/".join(parts))
+            changed = entry.time.timestamp() if entry.time else archive.record.changed
+            time = entry.time if has_times else archive.time
+            item = IncomingFile(parts, FileRecord("/".join(parts), changed=changed), time=time)
+            self._keep(item, entry.pieces, inner)
+
+
+def _found_on_disk(file: Path, parts: tuple[str, ...]) -> IncomingFile:
+    """A file that was not read yet, with its last change. ``parts``: its path within the upload."""
+    changed = file.lstat().st_mtime if os.path.lexists(file) else 0.0
+    return IncomingFile(parts, FileRecord("/".join(parts), changed=changed))
+
 
 def _is_open_folder(path: Path) -> bool:
-    """Whether it is a folder whose files come by themselves. One that the user may not read is told of as if it were a file."""
+    """Whether it is a folder that can be read, so that its files come by themselves. Any other one is told of like a file."""
     return path.is_dir() and not path.is_symlink() and os.access(path, os.R_OK | os.X_OK)
 
 
 def is_archive(name: str) -> bool:
-    """Whether a file is called as an archive is: what is in it says whether it is one."""
+    """Whether a file has the name of an archive. Its content may still be something else."""
     return _ARCHIVE.search(name) is not None
 
 
 def safe_name(part: str) -> str:
-    """A part of a path: printable, no separators, at most 120 bytes."""
-    shown = "".join(letter if letter.isprintable() and letter not in '/\\:*?"<>|' else "_" for letter in part)
+    """A part of a path made printable, without separators, and at most 120 bytes long."""
+    refused = {letter for letter in part if letter in '/\\:*?"<>|' or not letter.isprintable()}
+    shown = part.translate(dict.fromkeys(map(ord, refused), "_"))
     shown = shown.encode("utf-8", "replace").decode().strip() or "_"
     if len(shown.encode()) > 120:
         digest = hashlib.sha256(part.encode("utf-8", "surrogatepass")).hexdigest()[:8]
@@ -228,7 +260,7 @@ def safe_name(part: str) -> str:
 
 
 def _read(file: Path, *, follow: bool) -> Iterator[bytes]:
-    """A regular file's bytes; of links only if ``follow``. Raises NotUnpacked if it cannot be read."""
+    """The bytes of a regular file in pieces; of a link only with ``follow``. Raises NotUnpacked if it cannot be read."""
     if not follow and file.is_symlink():
         raise NotUnpacked("a link: ask for the file itself")
     try:
@@ -248,7 +280,7 @@ def _read(file: Path, *, follow: bool) -> Iterator[bytes]:
 
 
 def _write(path: Path, data: Iterable[bytes]) -> str:
-    """Digest of what was written."""
+    """Write a new file with its folders, and return the digest of its bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     seen = hashlib.sha256()
     with path.open("xb") as file:

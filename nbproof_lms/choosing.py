@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
 from nbproof.grouping import grouped
 from nbproof.key import Key
 from nbproof.run.hand_ins import LessonBook
-from nbproof_lms.arrivals import Item, Kind, safe_name
-from nbproof_lms.outcome import STANDS, Line
-from nbproof_lms.placing import Desk, same_bytes
+from nbproof_lms.arrivals import IncomingFile, Kind, safe_name
+from nbproof_lms.outcome import STANDS, FileRecord
+from nbproof_lms.placing import SubmittedFolder, same_bytes
 
 __all__ = ["attach", "choose", "later"]
 
@@ -24,62 +24,73 @@ _HELD = -1
 """The place, among copies that came, of the one in submitted/."""
 
 
-def choose(items: Sequence[Item], desk: Desk, book: LessonBook, *, by_hand: bool) -> list[Item]:
-    """What becomes of each copy of a lesson. ``by_hand``: a person named what came, if it is one, as the learner's."""
-    groups: dict[Key, dict[int, Item]] = defaultdict(dict)
+def choose(
+    items: Sequence[IncomingFile], submitted: SubmittedFolder, book: LessonBook, *, by_hand: bool
+) -> list[IncomingFile]:
+    """The items, and each copy of a lesson with its end. ``by_hand``: a person has said that all of it is one learner's."""
+    groups: dict[Key, dict[int, IncomingFile]] = defaultdict(dict)
     for at, item in enumerate(items):
         if item.is_answer:
-            groups[item.line.key][at] = item
+            groups[item.record.key][at] = item
     found = dict(enumerate(items))
     for key, copies in groups.items():
-        if why := desk.why_not(*key):
+        if why := submitted.why_blocked(*key):
             found |= {at: item.ended("not read", why) for at, item in copies.items()}
         else:
-            found |= _of_one(key, copies, desk, book, by_hand)
+            found |= _end_copies(key, copies, submitted, book, by_hand)
     return [item for at, item in found.items() if at != _HELD]
 
 
-def _of_one(key: Key, copies: dict[int, Item], desk: Desk, book: LessonBook, by_hand: bool) -> dict[int, Item]:
-    """A learner's copies of one lesson, each with its end."""
-    held = desk.held(key)
-    done: dict[int, Item] = {}
-    if by_hand:
-        copies = {at: replace(item, line=desk.as_handed_over(item.line)) for at, item in copies.items()}
-    else:
-        done = {at: over for at, item in copies.items() if (over := _over(item, held, desk))}
-    left = {at: item for at, item in copies.items() if at not in done}
+def _end_copies(
+    key: Key, copies: dict[int, IncomingFile], submitted: SubmittedFolder, book: LessonBook, by_hand: bool
+) -> dict[int, IncomingFile]:
+    """A learner's copies of one lesson, each with its end, by their numbers among all files."""
+    held = submitted.current(key)
+    done: dict[int, IncomingFile] = {}
+    left: dict[int, IncomingFile] = {}
+    for at, item in copies.items():
+        if by_hand:
+            left[at] = replace(item, record=submitted.with_lms_time(item.record))
+        elif (over := _decided(item, held, submitted)) is not None:
+            done[at] = over
+        else:
+            left[at] = item
     if held is not None:
-        left[_HELD] = _held(held, desk, book)
+        left[_HELD] = _as_incoming(held, submitted, book)
     same, left = _distinct(left, by_hand)
     last = _last(left, by_hand)
     chosen = last[0] if len(last) == 1 else _HELD
     for at, item in left.items():
-        done[at] = (
-            _taken(item, held, by_hand, desk.became(item.line))
-            if at == chosen
-            else _left(item, left.get(chosen), held, at in last)
-        )
+        if at == chosen:
+            done[at] = _taken(item, held, by_hand, submitted.last_status(item.record))
+        else:
+            done[at] = _left(item, left.get(chosen), held, at in last)
     return done | same
 
 
-def _over(item: Item, held: Line | None, desk: Desk) -> Item | None:
-    """With its end, if a person has decided that it does not count."""
+def _decided(item: IncomingFile, held: FileRecord | None, submitted: SubmittedFolder) -> IncomingFile | None:
+    """The item with its end, if a person has decided that it does not count; else None."""
     lies = held.sha256 if held is not None else ""
-    if lies and item.line.sha256 in desk.settled(item.line.key, lies):
+    if lies and item.record.sha256 in submitted.decided_against(item.record.key, lies):
         return item.ended("earlier copy", "a person chose the copy in submitted/")
-    return item.ended("removed") if desk.became(item.line) == "removed" and item.line.sha256 != lies else None
+    if submitted.last_status(item.record) == "removed" and item.record.sha256 != lies:
+        return item.ended("removed")
+    return None
 
 
-def _held(line: Line, desk: Desk, book: LessonBook) -> Item:
-    """What lies in submitted/, as if it came once more."""
-    path = desk.notebook(line.key)
+def _as_incoming(record: FileRecord, submitted: SubmittedFolder, book: LessonBook) -> IncomingFile:
+    """The notebook in submitted/, as if it came once more."""
+    path = submitted.notebook_path(record.key)
     guess = book.guess(path)
-    kind = Kind.NOTEBOOK if guess.lesson == line.lesson else Kind.UNKNOWN
-    return Item(path.parts, replace(line, status=""), path, kind=kind, guess=guess)
+    kind = Kind.NOTEBOOK if guess.lesson == record.lesson else Kind.UNKNOWN
+    return IncomingFile(path.parts, replace(record, status=""), path, kind=kind, guess=guess)
 
 
-def later(one: Line, other: Line) -> bool:
-    """Whether a copy is known to be the later; what says nothing about handing in decides nothing between two systems."""
+def later(one: FileRecord, other: FileRecord) -> bool:
+    """Whether ``one`` is known to have been handed in later than ``other``.
+
+    Two systems can be compared by times of handing in only: a number or the change of a file says nothing there.
+    """
     if one.time and other.time and one.time != other.time:
         return one.time > other.time
     if one.system != other.system:
@@ -90,18 +101,17 @@ def later(one: Line, other: Line) -> bool:
     return bool(one.changed and other.changed) and one.changed // 2 > other.changed // 2
 
 
-def _distinct(copies: dict[int, Item], by_hand: bool) -> tuple[dict[int, Item], dict[int, Item]]:
-    """Those of the same bytes as another one, with their end; and one copy of each, the latest."""
-    groups: dict[str, dict[int, Item]] = defaultdict(dict)
+def _distinct(
+    copies: dict[int, IncomingFile], by_hand: bool
+) -> tuple[dict[int, IncomingFile], dict[int, IncomingFile]]:
+    """The copies that have the same bytes as another one, with their end; and of all others the latest with these bytes."""
+    groups: dict[str, dict[int, IncomingFile]] = defaultdict(dict)
     for at, item in copies.items():
-        groups[item.line.sha256][at] = item
-    same: dict[int, Item] = {}
-    left: dict[int, Item] = {}
+        groups[item.record.sha256][at] = item
+    same: dict[int, IncomingFile] = {}
+    left: dict[int, IncomingFile] = {}
     for group in groups.values():
-        latest = min(group, key=lambda at: group[at].rank)
-        for at, item in group.items():
-            if item.rank == group[latest].rank and later(item.line, group[latest].line):
-                latest = at
+        latest = _latest(group)
         keep = _HELD if _HELD in group else latest
         left[keep] = group[latest]
         for at in group.keys() - {keep}:
@@ -111,34 +121,48 @@ def _distinct(copies: dict[int, Item], by_hand: bool) -> tuple[dict[int, Item], 
     return same, left
 
 
-def _last(copies: dict[int, Item], by_hand: bool) -> list[int]:
-    """The best copies, without those that another of the best is known to be later than."""
+def _latest(group: dict[int, IncomingFile]) -> int:
+    """The number of the best copy of a group, and of several equally good ones the latest, if one is known to be later."""
+    latest = min(group, key=lambda at: group[at].rank)
+    for at, item in group.items():
+        if item.rank == group[latest].rank and later(item.record, group[latest].record):
+            latest = at
+    return latest
+
+
+def _last(copies: dict[int, IncomingFile], by_hand: bool) -> list[int]:
+    """The numbers of the best copies, without those that another of the best is known to be later than."""
     came = [at for at in copies if at != _HELD]
     if by_hand and len(came) == 1:
         return came
     # What was handed out and came back with nothing filled in replaces no work, however late it came.
     worth = {at: (item.rank, item.guess.untouched) for at, item in copies.items()}
-    able = {at: copies[at].line for at in copies if worth[at] == min(worth.values())}
-    return [at for at, line in able.items() if not any(later(other, line) for other in able.values())]
+    able = {at: copies[at].record for at in copies if worth[at] == min(worth.values())}
+    return [at for at, record in able.items() if not _is_before_any(record, able.values())]
 
 
-def _left(item: Item, chosen: Item | None, held: Line | None, may_be_last: bool) -> Item:
+def _is_before_any(record: FileRecord, others: Iterable[FileRecord]) -> bool:
+    """Whether one of the others is known to be later."""
+    return any(later(other, record) for other in others)
+
+
+def _left(item: IncomingFile, chosen: IncomingFile | None, held: FileRecord | None, may_be_last: bool) -> IncomingFile:
     if may_be_last:
         than = "the one in submitted/, which stays" if held is not None else "another copy"
         return item.ended("waits", f"nothing says whether it came later than {than}")
-    if chosen is not None and item.rank is Kind.UNKNOWN and later(item.line, chosen.line):
+    if chosen is not None and item.rank is Kind.UNKNOWN and later(item.record, chosen.record):
         why = "it came later, and cannot be read as this lesson; the copy before it counts meanwhile"
         return item.ended("waits", why)
     return item.ended("earlier copy")
 
 
-def _taken(item: Item, held: Line | None, by_hand: bool, became: str) -> Item:
+def _taken(item: IncomingFile, held: FileRecord | None, by_hand: bool, became: str) -> IncomingFile:
     """The copy that counts goes to submitted/. ``became``: what became of it when it came before."""
-    away = shlex.join(["roster", "remove", item.line.learner, "--lesson", item.line.key.assignment])
+    away = shlex.join(["roster", "remove", item.record.learner, "--lesson", item.record.key.assignment])
     before = f" of {held.time:%Y-%m-%d %H:%M}" if held is not None and held.time else ""
     remarks = {
         f"replaces the copy{before or ' that was there'}": held is not None,
-        "late": item.line.late,
+        "late": item.record.late,
         f"{item.holds}: is it damaged?": item.rank is Kind.UNKNOWN,
         "only Jupyter's own copy came": item.rank is Kind.CHECKPOINT,
         f"it was taken out of submitted/ before; `{away}` takes it out for good": (
@@ -157,64 +181,84 @@ _DEEPEST = 8
 """How many folders deep a data file may lie, seen from its notebook."""
 
 
-def attach(items: Sequence[Item], desk: Desk) -> list[Item]:
-    """The items, with what becomes of those that have no end yet: these are data files."""
-    notebooks = grouped((_from(item), item) for item in items if item.line.status in STANDS | {"waits"})
-    ended = (item for item in items if item.line.status in {"earlier copy", "removed"} and item.kind is Kind.NOTEBOOK)
-    earlier = {*map(_from, ended)} - notebooks.keys()
+def attach(items: Sequence[IncomingFile], submitted: SubmittedFolder) -> list[IncomingFile]:
+    """All items, each with its end: those that have none yet are data files, and go where their notebook goes."""
+    notebooks = grouped((_sender(item), item) for item in items if item.record.status in STANDS | {"waits"})
+    ended = (item for item in items if item.record.status in {"earlier copy", "removed"} and item.kind is Kind.NOTEBOOK)
+    earlier = {*map(_sender, ended)} - notebooks.keys()
     names = defaultdict[object, dict[str, bool]](lambda: {"timestamp.txt": True})
-    found = []
+    done = []
     for item in items:
-        if not item.line.status:
-            mine = notebooks[_from(item)]
-            owner = _notebook_of(item, mine) if item.line.learner and item.kind is Kind.DATA else None
-            if owner is not None:
-                item = _beside(item, owner, names[desk.notebook(owner.line.key).parent], desk)
-            elif _from(item) in earlier:
-                item = item.ended("earlier copy", "so is the notebook that it came with")
-            else:
-                item = item.ended("no notebook") if item.line.learner else item.ended("no learner known", item.line.why)
-        found.append(item)
-    return found
+        notebook = _notebook_of(item, notebooks[_sender(item)])
+        if item.record.status:
+            done.append(item)
+        elif notebook is not None:
+            folder = submitted.notebook_path(notebook.record.key).parent
+            done.append(_beside(item, notebook, names[folder], submitted))
+        elif _sender(item) in earlier:
+            done.append(item.ended("earlier copy", "so is the notebook that it came with"))
+        elif item.record.learner:
+            done.append(item.ended("no notebook"))
+        else:
+            done.append(item.ended("no learner known", item.record.why))
+    return done
 
 
-def _from(item: Item) -> tuple[int, str]:
-    """Files are one person's if they came in one upload as theirs."""
-    return item.upload, item.line.learner
+def _sender(item: IncomingFile) -> tuple[int, str]:
+    """The upload and the learner: files that have both in common came from one person."""
+    return item.upload, item.record.learner
 
 
-def _notebook_of(item: Item, mine: Sequence[Item]) -> Item | None:
-    """The notebook of a data file: the one in the same folder, or in the nearest one above; else the only one that came."""
+def _notebook_of(item: IncomingFile, mine: Sequence[IncomingFile]) -> IncomingFile | None:
+    """The notebook that a learner's data file goes with; None if it is no data file, or nothing says which notebook.
+
+    It is the one in the same folder, or in the nearest folder above; else the only one that came. One that waits comes first.
+    """
+    if not item.record.learner or item.kind is not Kind.DATA:
+        return None
     near = [one for one in mine if item.parts[: len(one.parts) - 1] == one.parts[:-1]]
     deepest = max((len(one.parts) for one in near), default=0)
     found = [one for one in near if len(one.parts) == deepest] or mine
-    waiting = [one for one in found if one.line.status == "waits"]
+    waiting = [one for one in found if one.record.status == "waits"]
     if waiting or len(found) == 1:
         return (*waiting, *found)[0]
     return None
 
 
-def _beside(item: Item, notebook: Item, names: dict[str, bool], desk: Desk) -> Item:
-    """``names``: of what lies there already, as systems see it that know no letter case; whether each is a file."""
-    line = notebook.line
-    if line.status == "waits":
-        return item.ended("waits", f"it came with {line.name}", lesson="")
+def _beside(
+    item: IncomingFile, notebook: IncomingFile, names: dict[str, bool], submitted: SubmittedFolder
+) -> IncomingFile:
+    """A data file with its end, beside its notebook or not.
+
+    ``names``: casefolded names that are in use in the notebook's folder, and whether each is a file's; it gets this one's.
+    """
+    record = notebook.record
+    if record.status == "waits":
+        return item.ended("waits", f"it came with {record.name}", lesson="")
     name = _name_beside(item, notebook)
-    there = desk.notebook(line.key).parent / name
-    if line.status != "taken" and same_bytes(item.path, there):
-        return item.ended("data file", lesson=line.lesson)
-    # No file may have the name of another, of a folder, or of a notebook.
-    *around, whole = accumulate(name.casefold().split("/"), "{}/{}".format)
+    there = submitted.notebook_path(record.key).parent / name
+    if record.status != "taken" and same_bytes(item.path, there):
+        return item.ended("data file", lesson=record.lesson)
     # Of an assignment of several notebooks the others stay, with their data.
-    in_way = "/" in line.lesson and (there.is_dir() or any(map(type(there).is_file, there.parents)))
-    if line.status != "taken" or in_way or ".ipynb/" in f"{whole}/" or whole in names or any(map(names.get, around)):
-        return item.ended("no notebook", _NOT_BESIDE, lesson=line.lesson)
+    is_in_way = "/" in record.lesson and (there.is_dir() or any(map(type(there).is_file, there.parents)))
+    if record.status != "taken" or is_in_way or not _claim_name(name.casefold(), names):
+        return item.ended("no notebook", _NOT_BESIDE, lesson=record.lesson)
+    return item.ended("data file", lesson=record.lesson, beside=name)
+
+
+def _claim_name(name: str, names: dict[str, bool]) -> bool:
+    """Whether a data file may have this name: not that of another file, of a folder, or of a notebook. It is noted then."""
+    *around, whole = accumulate(name.split("/"), "{}/{}".format)
+    if ".ipynb/" in f"{whole}/" or whole in names or any(map(names.get, around)):
+        return False
     names |= {**dict.fromkeys(around, False), whole: True}
-    return item.ended("data file", lesson=line.lesson, beside=name)
+    return True
 
 
-def _name_beside(item: Item, notebook: Item) -> str:
-    """Where a data file goes beside its notebook: its path from the notebook's folder if it lies deeper, else its name."""
-    around, parts = notebook.parts[:-1], item.parts
-    inside = parts[: len(around)] == around and len(around) + 1 < len(parts)
-    return "/".join(safe_name(part) for part in (parts[len(around) :] if inside else (item.called,))[-_DEEPEST:])
+def _name_beside(item: IncomingFile, notebook: IncomingFile) -> str:
+    """The path of a data file beside its notebook: that from the notebook's folder if it lies deeper, else its name."""
+    around = notebook.parts[:-1]
+    inside = item.parts[len(around) :]
+    if item.parts[: len(around)] != around or len(inside) < 2:
+        inside = (item.called,)
+    return "/".join(map(safe_name, inside[-_DEEPEST:]))

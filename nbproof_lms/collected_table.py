@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -16,7 +16,7 @@ from nbproof.gradebook.marks import Person
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, in_utc, printable, some_of
 from nbproof_lms.attendance import choice
-from nbproof_lms.outcome import PLACED, STANDS, STATUSES, Collected, Line
+from nbproof_lms.outcome import PLACED, STANDS, STATUSES, Collected, FileRecord
 from nbproof_lms.roster import members_of
 from nbproof_lms.system import systems
 
@@ -34,48 +34,54 @@ _NEXT = {
 
 
 def print_collected(collected: Collected, root: Path, console: Console | None = None) -> None:
-    """What became of each file that learners handed in, and why; what needs a person stands last.
+    """Print what became of each file that learners handed in, and why. Files that need a person stand last.
 
-    A file with nothing to say of it is counted only.
+    A file with nothing to say of it is only counted. ``console``: standard output if none is given.
     """
     console = console or console_for_output()
-    rows = [line for line in collected.lines if line.status != "junk"]
-    if shown := [line for line in rows if _says_something(line)]:
+    rows = [record for record in collected.records if record.status != "junk"]
+    if shown := [record for record in rows if _says_something(record)]:
         console.print(_table(shown, root))
     if needs := len(collected.needs_person):
         verb = "needs" if needs == 1 else "need"
         console.print(f"[red]{counted(needs, 'file')} {verb} you[/]: the last rows of the table", highlight=False)
-    if usual := Counter(one.status for one in rows) - Counter(one.status for one in shown):
-        there = ", ".join(f"{count} {status}" for status, count in usual.items())
-        say(console, f"not shown, for there is nothing to say of them: {there}; list.json names every file")
-    told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
+    statuses = Counter(one.status for one in rows)
+    if usual := statuses - Counter(one.status for one in shown):
+        say(console, f"not shown, for there is nothing to say of them: {_counts(usual)}; list.json names every file")
+    told = _counts({status: count for status, count in collected.counts.items() if status != "junk"})
     for line in (*collected.notes, *_times(collected, root), told or "no file came", *cures(collected, root)):
         say(console, printable(line))
     for upload in collected.uploads:
         say(console, f"kept: {root / 'collected' / upload.folder / 'list.json'}")
 
 
+def _counts(statuses: Mapping[str, int]) -> str:
+    """``3 taken, 1 waits``."""
+    return ", ".join(f"{count} {status}" for status, count in statuses.items())
+
+
 def _times(collected: Collected, root: Path) -> Iterator[str]:
-    """How times were read that an LMS writes without a zone, beside what they are compared with."""
+    """Lines on the times that an LMS writes without a zone, and on due dates, which they are compared with."""
     fetched = {one.name for one in systems().values() if one.address}  # its times have zones
-    dated = {line.time: line.system for line in collected.lines if line.system and line.time}
-    dated = {time: name for time, name in dated.items() if name not in fetched}
-    if times := list(dated):
+    unzoned = [record for record in collected.records if record.system not in {"", *fetched}]
+    if dated := {record.time: record.system for record in unzoned if record.time}:
         from nbproof_lms.roster_command import lines_of_due_dates  # slow to import
 
-        name = dated[times[0]]
-        yield f"{name}'s times have no zone, and are read as UTC: the last one is {in_utc(max(times))}."
+        name = next(iter(dated.values()))
+        yield f"{name}'s times have no zone, and are read as UTC: the last one is {in_utc(max(dated))}."
         yield f"  Due dates are what {name} shows, without a zone: {course_command('roster due LESSON WHEN', root)}"
         yield from lines_of_due_dates(root)
     yield from _without_time(collected)
 
 
 def _without_time(collected: Collected) -> Iterator[str]:
-    """A line, if nothing in an upload says when its notebooks were handed in, though such an upload may say so."""
-    there = [line for line in collected.lines if line.status in STANDS and line.system and line.time is None]
-    for name in sorted({line.system for line in there if systems()[line.system].dates_entries}):
-        own = sorted((line for line in there if line.system == name), key=lambda line: not line.why)
-        names = [line.key.name + f" ({line.why})" * bool(line.why) for line in own]
+    """A line for each LMS that can say when notebooks were handed in, and does not in this upload."""
+    there = [
+        record for record in collected.records if record.status in STANDS and record.system and record.time is None
+    ]
+    for name in sorted({record.system for record in there if systems()[record.system].dates_entries}):
+        own = sorted((record for record in there if record.system == name), key=lambda record: not record.why)
+        names = [_with_why(record) for record in own]
         yield (
             f"nothing in this upload says when these were handed in, so they count as in time: {some_of(names, 8)}. {name} shows "
             f"when, also in a table that --names takes ({systems()[name].export}): for who was late write that into "
@@ -83,52 +89,64 @@ def _without_time(collected: Collected) -> Iterator[str]:
         )
 
 
-def _says_something(line: Line) -> bool:
-    """Whether there is more to tell of a file than that it has its usual place."""
-    is_late = line.late and line.status in STANDS
-    return bool(line.why or line.needs_person or line.status not in PLACED or is_late)
+def _with_why(record: FileRecord) -> str:
+    """Learner and lesson of a file, with its sentence in brackets if it has one."""
+    return f"{record.key.name} ({record.why})" if record.why else record.key.name
 
 
-def _table(lines: Sequence[Line], root: Path) -> Table:
+def _says_something(record: FileRecord) -> bool:
+    """Whether there is more to say of a file than that it has its usual place."""
+    is_late = record.late and record.status in STANDS
+    return bool(record.why or record.needs_person or record.status not in PLACED or is_late)
+
+
+def _table(records: Sequence[FileRecord], root: Path) -> Table:
     people = {member.learner: member.person for member in members_of(root)}
     table = Table(title="collected")
     for head, ratio in (("file", 4), ("learner", 2), ("lesson", 2), ("what became of it", 4)):
         table.add_column(head, overflow="fold", ratio=ratio)
-    for line in sorted(lines, key=lambda one: (one.needs_person, one.learner, one.lesson, one.name)):
-        whose = people.get(line.learner, Person(line.learner)).called
-        table.add_row(*(escape(printable(cell)) for cell in (line.name, whose, line.lesson)), _ending(line))
+    for record in sorted(records, key=lambda one: (one.needs_person, one.learner, one.lesson, one.name)):
+        learner = people.get(record.learner, Person(record.learner)).called
+        cells = (escape(printable(cell)) for cell in (record.name, learner, record.lesson))
+        table.add_row(*cells, _ending(record))
     return table
 
 
-def _ending(line: Line) -> str:
-    colour = "green" if line.status in PLACED else "dim"
-    if line.needs_person:
+def _ending(record: FileRecord) -> str:
+    colour = "dim"
+    why = record.why or STATUSES[record.status]
+    if record.status in PLACED:
+        colour = "green"
+        why = record.why
+    if record.needs_person:
         colour = "red"
-    why = line.why or ("" if line.status in PLACED else STATUSES[line.status])
-    return f"[{colour}]{line.status}[/]" + (f": {escape(printable(why))}" if why else "")
+    ending = f"[{colour}]{record.status}[/]"
+    if why:
+        ending += f": {escape(printable(why))}"
+    return ending
 
 
 def cures(collected: Collected, root: Path) -> list[str]:
-    """What to do about the files that need a person, a line each: commands that work as they stand, but for NAME."""
+    """Lines that say what to do about the files that need a person. Only NAME has to be replaced in their commands."""
     found: list[str] = []
-    for status in dict.fromkeys(line.status for line in collected.needs_person):
-        lines = [line for line in collected.needs_person if line.status == status]
+    for status in dict.fromkeys(record.status for record in collected.needs_person):
+        records = [record for record in collected.needs_person if record.status == status]
         if status == "no learner known":
-            found += _whose(lines, root)
+            found += _name_owners(records, root)
         elif status == "waits":
             found.append("waits: open the copies, then say which one counts; what waits has no mark:")
-            found += [f"  {choice(root, line.place, *line.key)}" for line in lines if line.lesson]
+            found += [f"  {choice(root, record.path_in_course, *record.key)}" for record in records if record.lesson]
         elif status in _NEXT:
             found.append(f"{status}: {_NEXT[status]}")
     return [f"  {line}" for line in found]
 
 
-def _whose(lines: Sequence[Line], root: Path) -> Iterator[str]:
-    """How a person can say which learner a file is from, if nothing did."""
-    if unsaid := [line for line in lines if line.kept]:
-        # The numbers of the others stand in no table that they give.
-        told = {systems()[line.system] for line in lines if line.account}
-        exports = sorted(system.export for system in told if system.roster_number)
+def _name_owners(records: Sequence[FileRecord], root: Path) -> Iterator[str]:
+    """A line that says how a person can name the learner of a file, if nothing else does."""
+    if unsaid := [record for record in records if record.kept]:
+        # The numbers of other systems stand in no table that they give.
+        numbering = {systems()[record.system] for record in records if record.account}
+        exports = sorted(system.export for system in numbering if system.roster_number)
         numbers = "".join(f", by the numbers of that download ({export})" for export in exports)
-        one = course_command(f"collect {shlex.quote(str(root / unsaid[0].place))} --learner NAME", root)
+        one = course_command(f"collect {shlex.quote(str(root / unsaid[0].path_in_course))} --learner NAME", root)
         yield f"no learner known: --names CSV says who handed them in{numbers}; or one by one: {one}"

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,15 +20,15 @@ from nbproof.run.hand_ins import Guess, LessonBook
 from nbproof.run.intake import lessons_with_source
 from nbproof.run.journal import is_noted, settled_in
 from nbproof.text import in_one_line
-from nbproof_lms.arrivals import Arrived, Item, Kind, Step, is_archive, is_junk, take_in, take_in_fetched
+from nbproof_lms.arrivals import Arrived, IncomingFile, Kind, Step, is_archive, is_junk, take_in, take_in_fetched
 from nbproof_lms.choosing import attach, choose
 from nbproof_lms.names import why_no_learner
-from nbproof_lms.outcome import STANDS, Collected, KeptUpload, uploads_in, write_list
-from nbproof_lms.placing import Desk, finish, place
+from nbproof_lms.outcome import STANDS, Collected, FileRecord, KeptUpload, uploads_in, write_list
+from nbproof_lms.owners import Owner, Parts, Upload, find_fetched_owners, find_owners
+from nbproof_lms.placing import SubmittedFolder, finish_broken_off, put_into_submitted
 from nbproof_lms.roster import Enrolment, Roster, import_roster, kept_roster
 from nbproof_lms.system import Fetched, LmsEntry, System, systems
 from nbproof_lms.system import fetch as fetched_by
-from nbproof_lms.whose import Upload, Whose, owners, owners_by_system
 
 __all__ = ["collect"]
 
@@ -47,32 +47,34 @@ def collect(
     fetch: Sequence[str] = (),
     step: Step = lambda done, of, name: None,
 ) -> Collected:
-    """Collect folders, archives and notebooks into ``submitted/`` of the course in ``root``.
+    """Collect folders, archives and notebooks into ``submitted/`` of the course in ``root``, and say what became of each file.
 
     ``lesson``: the lesson or assignment that it was handed in for; content decides between an assignment's notebooks, and
-    between all lessons where none is named. ``names``: a CSV (``roster``). Its learners are used for this upload, and put on
-    the roster that is kept. ``learner``: all of it is from this one.
+    between all lessons if none is named. ``names``: a CSV (``roster``). Its learners are used for this upload, and put on
+    the roster that is kept. ``learner``: the one who has handed in all of it.
     ``fetch``: ``NAME:ADDRESS`` of what systems fetch by themselves.
     Two at a time would judge by what the other is about to replace: a caller holds the course's lock (``only_run``).
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
-    finished = finish(root)
+    finished = finish_broken_off(root)
     book = LessonBook(root)
     asked = _uploads(root, [Path(path) for path in paths])
     brought = [fetched_by(one) for one in fetch]
     among = [] if lesson is None else lessons_with_source(root, [lesson])
-    asked_for = among[0] if len(among) == 1 else lesson or ""
+    asked_for = lesson or ""
+    if len(among) == 1:
+        asked_for = among[0]
     told = Enrolment({}, (), ()) if names is None else import_roster(root, names)
     roster = kept_roster(root)
-    whose = _named(root, learner, roster) if learner is not None else ""
+    named = _named(root, learner, roster) if learner is not None else ""
     then = "mend that, then run the same command again: what was not finished was taken back"
     trouble = disk_trouble(UsageError, "the course's folder cannot be written", root / "collected", then)
     with trouble, _waiting_room(root) as room:
         arrived = _arrived(asked, brought, room, step)
-        desk = Desk(root)
-        filed = _filed(arrived, book, desk, roster, among, whose)
-        items = [_as_it_counted(root, asked, item) for item in filed]
-        items = attach(choose(items, desk, book, by_hand=learner is not None), desk)
+        submitted = SubmittedFolder(root)
+        filing = _Filing(book, submitted, roster, among, named)
+        items = [_with_its_time(root, asked, item) for item in filing.file(arrived)]
+        items = attach(choose(items, submitted, book, by_hand=learner is not None), submitted)
         items = [_with_word(item, told.said) for item in items]
         collected = _kept(root, arrived, items, asked_for)
     return replace(_but_settled(root, collected), notes=(*finished, *collected.notes, *told.notes))
@@ -87,18 +89,22 @@ def _arrived(
 
 
 def _but_settled(root: Path, collected: Collected) -> Collected:
-    """What a person has settled is told as that. The lists that are kept say what it is: it may be asked about again."""
+    """What was collected, with the status "settled" for each file that a person has settled.
+
+    The lists that are kept have its own status, because a person may ask about it again.
+    """
     noted = settled_in(root)
-    seen = {line for line in collected.needs_person if is_noted(noted, line.name, line.sha256)}
+    seen = {record for record in collected.needs_person if is_noted(noted, record.name, record.sha256)}
+    settled = {record: replace(record, status="settled", look=False) for record in seen}
     uploads = []
     for one in collected.uploads:
-        lines = (replace(line, status="settled", look=False) if line in seen else line for line in one.lines)
-        uploads.append(replace(one, lines=tuple(lines)))
+        records = tuple(settled.get(record, record) for record in one.records)
+        uploads.append(replace(one, records=records))
     return replace(collected, uploads=tuple(uploads))
 
 
 def _named(root: Path, learner: str, roster: Roster | None) -> str:
-    """The id of the learner that a person named; it may be a new one where there is no roster. Raises UsageError."""
+    """The id of the learner that a person named; without a roster it may be a new one. Raises UsageError for no such learner."""
     if roster is not None:
         from nbproof_lms.attendance import find_learners  # it needs nbgrader, which is slow to import
 
@@ -109,83 +115,126 @@ def _named(root: Path, learner: str, roster: Roster | None) -> str:
     return learner
 
 
-def _filed(
-    uploads: Sequence[Arrived], book: LessonBook, desk: Desk, roster: Roster | None, among: Sequence[str], learner: str
-) -> list[Item]:
-    """Every file, with its owner, its time and its lesson. ``among``, ``learner``: what a person has said of all files."""
-    items: list[Item] = []
-    lesson = among[0] if len(among) == 1 else ""
-    for at, upload in enumerate(uploads):
-        own = [_looked_at(replace(item, upload=at), book) for item in upload.items]
-        counted = (item for item in own if item.safe and not is_junk(item.parts))
+@dataclass
+class _Filing:
+    """What is known when files are filed: the course, and what a person has said of all files.
+
+    ``among``: the lessons that they may have been handed in for; empty if a person named none. ``learner``: the one who has
+    handed in all of them; empty if a person named none.
+    """
+
+    book: LessonBook
+    submitted: SubmittedFolder
+    roster: Roster | None
+    among: Sequence[str]
+    learner: str
+
+    @property
+    def lesson(self) -> str:
+        """The one lesson that a person named for all files; else empty."""
+        return self.among[0] if len(self.among) == 1 else ""
+
+    def file(self, uploads: Sequence[Arrived]) -> list[IncomingFile]:
+        """Every file of these uploads, with its owner, its time and its lesson."""
+        items: list[IncomingFile] = []
+        for at, upload in enumerate(uploads):
+            own = [_looked_at(replace(item, upload=at), self.book) for item in upload.items]
+            owners = self._owners(upload, own)
+            has_times = _has_times(own)
+            owned = [self._owned(item, owners.get(item.parts, Owner()), has_times) for item in own]
+            noted = (replace(item.record, lesson=self.lesson or item.guess.lesson) for item in owned)
+            self.submitted.note_numbers(noted)
+            for item in owned:
+                if item.is_answer:
+                    item = _of_lesson(item, self.among or _fetched_for(item, upload, self.book))
+                items.append(item)
+        return items
+
+    def _owners(self, upload: Arrived, items: Sequence[IncomingFile]) -> dict[Parts, Owner]:
+        """The owners of an upload's files, by their paths in it."""
+        counted = (item for item in items if item.safe and not is_junk(item.parts))
         known = Upload(
             upload.name,
             [(item.parts, item.guess.lesson) for item in counted],
-            tuple(book.lessons),
+            tuple(self.book.lessons),
             tuple(systems().values()),
-            {item.parts for item in own if item.archive},
-            roster,
-            places(desk.root).learners(),
-            desk.numbers,
-            lesson,
+            {item.parts for item in items if item.archive},
+            self.roster,
+            places(self.submitted.root).learners(),
+            self.submitted.numbers,
+            self.lesson,
         )
-        found = owners_by_system(known, upload.fetched, upload.system) if upload.system else owners(known)
-        # If all entries of an archive are of one hour, it was packed then: Moodle since 2022 notes when each was downloaded.
-        times = {item.time for item in own if item.time is not None}
-        dated = bool(times) and max(times) - min(times) > _DOWNLOADING
-        told = [_owned(item, found.get(item.parts, Whose()), learner, desk, dated) for item in own]
-        desk.note(replace(item.line, lesson=lesson or item.guess.lesson) for item in told)
-        items += told
-    return [
-        _of_lesson(item, among or _told(item, uploads[item.upload], book)) if item.is_answer else item for item in items
-    ]
+        if upload.system:
+            return find_fetched_owners(known, upload.fetched, upload.system)
+        return find_owners(known)
+
+    def _owned(self, item: IncomingFile, owner: Owner, has_times: bool) -> IncomingFile:
+        """A file with its owner. ``has_times``: whether the time of its entry may be that of handing in."""
+        if owner.status:
+            return item.ended(owner.status)
+        if item.record.status == "junk" or not item.safe:
+            return item
+        if self.learner:
+            owner = Owner(self.learner, file=item.parts[-1])
+        if owner.learner and (why := self.submitted.why_blocked(owner.learner, "")):
+            owner = Owner(why=why, file=owner.file)
+        record = replace(item.record, learner=owner.learner, why=item.record.why or owner.why, system=owner.system)
+        if owner.system and owner.entry is not None:
+            record = _with_entry(record, owner.entry)
+            if has_times and systems()[owner.system].dates_entries:
+                record = replace(record, time=_unless_far(item.time))
+        return replace(item, record=record, called=owner.file)
 
 
-def _told(item: Item, upload: Arrived, book: LessonBook) -> list[str]:
-    """The lessons that a system has a file for; nothing if it says none. One that the course does not have is no lesson of it."""
-    told = upload.fetched[item.parts[0]].lesson if upload.fetched else ""
-    fits = [one for one in book.lessons if told in (one, assignment_of(one))]
-    return fits or [told] * bool(told)
+def _has_times(items: Sequence[IncomingFile]) -> bool:
+    """Whether the times of an archive's entries may be those of handing in.
+
+    If all are of one hour, the archive was packed then: Moodle since 2022 notes when each was downloaded.
+    """
+    times = {item.time for item in items if item.time is not None}
+    return bool(times) and max(times) - min(times) > _DOWNLOADING
 
 
-def _owned(item: Item, whose: Whose, learner: str, desk: Desk, dated: bool) -> Item:
-    """A file with its owner, and when it was handed in, as far as its LMS says so; ``dated``: whether times of entries may."""
-    if whose.status:
-        return item.ended(whose.status)
-    if item.line.status == "junk" or not item.safe:
-        return item
-    if learner:
-        whose = Whose(learner, file=item.parts[-1])
-    if why := desk.why_not(whose.learner, "") if whose.learner else "":
-        whose = Whose(why=why, file=whose.file)
-    entry = whose.entry or LmsEntry("")
-    time = None if entry.unsure else entry.when
-    if dated and whose.system and systems()[whose.system].dates_entries:
-        time = item.time
-    line = replace(
-        item.line,
-        learner=whose.learner,
-        why=item.line.why or whose.why,
-        time=time if time and time <= datetime.now(UTC) + _FAR else None,
-        late=entry.late,
-        said="" if entry.unsure else entry.said,
-        number=entry.number,
-        account=f"{whose.system}:{entry.account}" if entry.account else "",
-        system=whose.system,
-    )
-    return replace(item, line=line, called=whose.file)
+def _with_entry(record: FileRecord, entry: LmsEntry) -> FileRecord:
+    """The record of a file with what its LMS says of it: time, late, numbers. ``record`` has its system."""
+    account = f"{record.system}:{entry.account}" if entry.account else ""
+    record = replace(record, late=entry.late, number=entry.number, account=account)
+    if entry.unsure:
+        return record
+    return replace(record, time=_unless_far(entry.when), said=entry.said)
 
 
-def _as_it_counted(root: Path, asked: Sequence[Sequence[Path]], item: Item) -> Item:
-    """With the time that lies beside it if it is a copy that a run has put aside; in other uploads it may be the learner's own.
+def _unless_far(time: datetime | None) -> datetime | None:
+    """The time that something was handed in; None if that is unknown, or a year and more from now."""
+    if time is None or time > datetime.now(UTC) + _FAR:
+        return None
+    return time
 
-    ``asked``: the paths of the uploads; one that a system has fetched has none.
+
+def _fetched_for(item: IncomingFile, upload: Arrived, book: LessonBook) -> list[str]:
+    """The lessons that a system has fetched a file for; empty if it says none. It may name one that the course does not have."""
+    if not upload.fetched:
+        return []
+    lesson = upload.fetched[item.parts[0]].lesson
+    fitting = [one for one in book.lessons if lesson in (one, assignment_of(one))]
+    if lesson and not fitting:
+        return [lesson]
+    return fitting
+
+
+def _with_its_time(root: Path, asked: Sequence[Sequence[Path]], item: IncomingFile) -> IncomingFile:
+    """A file with the time that lies beside it, if it is a copy that a run has put aside.
+
+    In other uploads such a time may be the learner's own. ``asked``: the paths of the uploads; one that a system has fetched has
+    none.
     """
     if item.upload >= len(asked):
         return item
-    path = asked[item.upload][0]
+    folder = asked[item.upload][0]
+    if not folder.is_dir():
+        folder = folder.parent
     home = root.resolve() / "collected"
-    folder = (path if path.is_dir() else path.parent).resolve().joinpath(*item.parts[:-1])
+    folder = folder.resolve().joinpath(*item.parts[:-1])
     # graded/LEARNER/ASSIGNMENT/DIGEST or UPLOAD/replaced/LEARNER/ASSIGNMENT
     inside = folder.parts[len(home.parts) :]
     if not folder.is_relative_to(home) or ("graded" not in inside[:1] and "replaced" not in inside[1:2]):
@@ -193,24 +242,26 @@ def _as_it_counted(root: Path, asked: Sequence[Sequence[Path]], item: Item) -> I
     try:
         time = time_in(home.joinpath(*inside[:4], TIME), places(root).zone)
     except ValueError as error:
-        return replace(item, line=replace(item.line, said=in_one_line(error)))
-    return replace(item, line=replace(item.line, time=time))
+        return replace(item, record=replace(item.record, said=in_one_line(error)))
+    return replace(item, record=replace(item.record, time=time))
 
 
-def _with_word(item: Item, said: Mapping[str, str]) -> Item:
-    """With what its LMS's table says of a hand-in that nothing dates, such as ``Submitted for grading - 2 days late``."""
-    name, _, number = item.line.account.partition(":")
-    if not name or item.line.time is not None or item.line.status not in STANDS or item.line.why:
+def _with_word(item: IncomingFile, said: Mapping[str, str]) -> IncomingFile:
+    """A file with what its LMS's table says of it, such as ``Submitted for grading - 2 days late``, if nothing dates it."""
+    name, _, number = item.record.account.partition(":")
+    if not name or item.record.time is not None or item.record.status not in STANDS or item.record.why:
         return item
     told = said.get(systems()[name].on_roster(number), "")
     # In every language the words for late hold a number; for in time they hold none.
-    return item.ended(item.line.status, f"{name} says: {told}") if re.search(r"\d", told) else item
+    if not re.search(r"\d", told):
+        return item
+    return item.ended(item.record.status, f"{name} says: {told}")
 
 
-def _looked_at(item: Item, book: LessonBook) -> Item:
-    """What kind of file it is, and which lesson its content belongs to."""
+def _looked_at(item: IncomingFile, book: LessonBook) -> IncomingFile:
+    """The file with its kind, and with the lesson that its content belongs to."""
     name = item.parts[-1].casefold()
-    # When something was handed in says an LMS, and no timestamp.txt. The files of an archive are listed by themselves.
+    # An LMS says when something was handed in, and no timestamp.txt. The files of an archive are listed by themselves.
     if is_junk(item.parts) or (item.problem is None and (item.archive or name.endswith("timestamp.txt"))):
         return item.ended("junk")
     if item.problem is not None:
@@ -229,26 +280,32 @@ def _kind(parts: Sequence[str], name: str, guess: Guess) -> Kind:
     return Kind.SCRIPT if guess.lesson else Kind.DATA
 
 
-def _of_lesson(item: Item, among: Sequence[str]) -> Item:
-    """The lesson that a notebook counts for, or why it counts for none. ``among``: those that it may have been handed in for."""
+def _of_lesson(item: IncomingFile, among: Sequence[str]) -> IncomingFile:
+    """The file with the lesson that it counts for, or with its end if it counts for none.
+
+    ``among``: the lessons that it may have been handed in for; empty if nobody said.
+    """
     holds = item.guess.lesson
-    if not item.line.learner:
-        return item.ended("no learner known", item.line.why, lesson=holds)
-    found = (holds,) if holds else item.guess.others or among
-    fits = [one for one in found if not among or one in among]
-    if among and not fits:
+    if not item.record.learner:
+        return item.ended("no learner known", item.record.why, lesson=holds)
+    fitting = [*(item.guess.others or among)]
+    if holds:
+        fitting = [holds]
+    if among:
+        fitting = [one for one in fitting if one in among]
+    if among and not fitting:
         asked = among[0] if len(among) == 1 else assignment_of(among[0])
         return item.ended("no lesson known", f"{item.holds}, handed in for {asked}")
-    if len(fits) == 1 and (holds or item.kind is Kind.NOTEBOOK):
-        return replace(item, line=replace(item.line, lesson=fits[0]))
+    if len(fitting) == 1 and (holds or item.kind is Kind.NOTEBOOK):
+        return replace(item, record=replace(item.record, lesson=fitting[0]))
     return item.ended("no lesson known", f"{item.holds}; --lesson LESSON hands it in all the same")
 
 
 @contextlib.contextmanager
 def _waiting_room(root: Path) -> Iterator[Path]:
-    """Where uploads wait until all have come whole: nothing half-copied ever lies under its final name."""
+    """Make a folder in which uploads wait until all have come whole: nothing half-copied ever has its final name."""
     room = root / "collected" / ".coming"
-    # What a run that was cut off left behind; nobody else is at work here.
+    # A run that was cut off may have left files behind; nobody else is at work here.
     shutil.rmtree(room, ignore_errors=True)
     room.mkdir(parents=True)
     try:
@@ -257,34 +314,35 @@ def _waiting_room(root: Path) -> Iterator[Path]:
         shutil.rmtree(room, ignore_errors=True)
 
 
-def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[Item], asked: str) -> Collected:
+def _kept(root: Path, arrived: Sequence[Arrived], items: Sequence[IncomingFile], asked: str) -> Collected:
     """Give the uploads their folders and lists, and put into submitted/ what counts."""
     known = {upload.fingerprint: upload for upload in uploads_in(root)}
-    uploads, notes, homes = [], [], []
+    uploads, notes, heres = [], [], []
     # Facts first: what follows may be cut off, and the next run then puts into submitted/ what is not there yet.
     for at, upload in enumerate(arrived):
-        lines = [item.line for item in items if item.upload == at]
-        changed = any(line.status == "taken" or line.beside for line in lines)
+        records = [item.record for item in items if item.upload == at]
+        is_changed = any(record.status == "taken" or record.beside for record in records)
         before = known.get(upload.fingerprint, KeptUpload("", "", ""))
-        folder, here = before.folder, upload.folder
-        if folder:
-            notes.append(f"{upload.name}: the same upload came before, as collected/{folder}")
-            notes[-1] += "" if changed else "; nothing changed"
-        else:
-            folder = _next_folder(root, upload.name)
-        placed = tuple(replace(one, folder=folder) for one in lines)
-        kept = KeptUpload(upload.name, upload.fingerprint, folder, asked or before.handed_in_for, placed, changed)
+        folder = before.folder or _next_folder(root, upload.name)
+        placed = tuple(replace(one, folder=folder) for one in records)
+        kept = KeptUpload(upload.name, upload.fingerprint, folder, asked or before.handed_in_for, placed, is_changed)
         home = root / "collected" / folder
-        if not before.folder:
+        if before.folder:
+            note = f"{upload.name}: the same upload came before, as collected/{folder}"
+            if is_changed:
+                write_list(home, kept)
+            else:
+                note += "; nothing changed"
+            notes.append(note)
+            heres.append(upload.folder)
+        else:
             write_list(upload.folder, kept)
-            here = Path(shutil.move(upload.folder, home))
-        elif changed:
-            write_list(home, kept)
+            heres.append(Path(shutil.move(upload.folder, home)))
         uploads.append(kept)
-        homes.append((here, home))
-    for kept, (here, home) in zip(uploads, homes, strict=True):
+    for kept, here in zip(uploads, heres, strict=True):
         if kept.unfinished:
-            place(root, kept.lines, here, home / "replaced")
+            home = root / "collected" / kept.folder
+            put_into_submitted(root, kept.records, here, home / "replaced")
             write_list(home, replace(kept, unfinished=False))
     return Collected(tuple(uploads), tuple(notes))
 
@@ -304,17 +362,23 @@ def _uploads(root: Path, paths: Sequence[Path]) -> list[list[Path]]:
         _refuse_unfit(root, path, own)
     alone = [path for path in paths if path.is_dir() or is_archive(path.name)]
     loose = [path for path in paths if path not in alone]
-    return [[path] for path in alone] + ([loose] if loose else [])
+    uploads = [[path] for path in alone]
+    if loose:
+        uploads.append(loose)
+    return uploads
 
 
 def _refuse_unfit(root: Path, path: Path, own: set[Path]) -> None:
-    """Raise UsageError for what is no upload."""
+    """Raise UsageError for a path that is no upload. ``own``: folders of the course that hold no upload."""
     name_it = "name the folder or zip that came"
-    place, is_folder = path.resolve(), path.is_dir()
-    if not is_folder and not path.is_file():
+    place = path.resolve()
+    mode = os.R_OK
+    if path.is_dir():
+        mode |= os.X_OK
+    elif not path.is_file():
         raise UsageError("there is no such folder or file", str(path.absolute()), name_it)
     around = {root.resolve(), root.resolve() / "collected", *root.resolve().parents}
     if own & {place, *place.parents} or place in around:
         raise UsageError("this folder is the course's own: there is nothing to collect in it", str(place), name_it)
-    if not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
+    if not os.access(path, mode):
         raise UsageError("the upload cannot be read: permission denied", str(place), f"chmod -R u+rX {path}")

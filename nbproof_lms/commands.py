@@ -54,7 +54,7 @@ _COLLECT = Options(
 
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What was said of how an upload is to be read, as ``nbproof_lms.collect`` takes it."""
+    """The options of :data:`READING` in a call, as ``nbproof_lms.collect`` takes them."""
     return {name: getattr(arguments, name) for name in ("lesson", "names", "learner", "fetch")}
 
 

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from nbproof.errors import UsageError, disk_trouble
@@ -49,7 +50,7 @@ _NUMBER = re.compile(
 
 
 def number_in(text: str) -> float | None:
-    """A number of points in a cell, thousands grouped in any way; None if there is none."""
+    """The number of points in a cell, with thousands grouped in any way; None if the cell holds no number."""
     found = _NUMBER.fullmatch(text.strip())
     if not found:
         return None
@@ -60,7 +61,9 @@ def number_in(text: str) -> float | None:
 def decimal_sign(text: str) -> str:
     """What stands before the decimals of a number in a cell; empty if nothing does, or the cell holds no number."""
     found = _NUMBER.fullmatch(text.strip())
-    return found["sign"] or "" if found else ""
+    if not found:
+        return ""
+    return found["sign"] or ""
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class Sheet:
     delimiter: str
     line_end: str
     short: tuple[str, ...] = ()
-    """Lines with fewer cells than the first one; the rest of their cells is empty here."""
+    """The lines with fewer cells than the first one. Their other cells are empty in ``rows``."""
 
     @property
     def head(self) -> list[str]:
@@ -82,28 +85,37 @@ class Sheet:
 
     @property
     def doubts(self) -> list[str]:
-        """What the file leaves open: none says that it is Windows' Latin-1, so that is a guess; and which cells a line lacks."""
-        cells = (cell for row in (*self.rows[1:], self.head) for cell in row if not cell.isascii())
-        example = next(cells, "") if self.encoding == "cp1252" else ""
-        told = f"{self.path.name} is no UTF-8, and was read as Windows' Western European, such as {example!r}"
-        then = "If that is not how it is written, save it as CSV (UTF-8), and run the same command again"
-        few = f"fewer cells than the first line, so the last ones are taken as empty: {some_of(self.short, 8)}"
-        return [f"{told}. {then}"] * bool(example) + [f"{self.path.name} has lines with {few}"] * bool(self.short)
+        """Sentences on what the file leaves open: its encoding, if that is a guess, and lines with too few cells."""
+        doubts = []
+        cells = chain.from_iterable((*self.rows[1:], self.head))
+        example = next((cell for cell in cells if not cell.isascii()), "")
+        # No file says that it is Windows' Latin-1.
+        if self.encoding == "cp1252" and example:
+            told = f"{self.path.name} is no UTF-8, and was read as Windows' Western European, such as {example!r}"
+            then = "If that is not how it is written, save it as CSV (UTF-8), and run the same command again"
+            doubts.append(f"{told}. {then}")
+        if self.short:
+            few = f"fewer cells than the first line, so the last ones are taken as empty: {some_of(self.short, 8)}"
+            doubts.append(f"{self.path.name} has lines with {few}")
+        return doubts
 
     def columns(self, *names: str) -> tuple[int, ...]:
-        """Those of the columns that are there, in the order of the names; letter case and punctuation aside."""
+        """The columns with these names that are there, in the order of the names; letter case and punctuation do not count."""
         heads = [bare(cell) for cell in self.head]
         return tuple(heads.index(bare(name)) for name in names if bare(name) in heads)
 
     def text(self, rows: Iterable[Sequence[str]]) -> bytes:
-        """Rows in the form of this file. The instructor's own cells are left as they are."""
+        """Rows as bytes, written as this file is. The instructor's own cells are left as they are."""
         out = io.StringIO()
         csv.writer(out, delimiter=self.delimiter, lineterminator=self.line_end).writerows(rows)
         return out.getvalue().encode(self.encoding, "replace")
 
 
 def read_sheet(path: Path, what: str, option: str) -> Sheet:
-    """Read a table with a head and rows. Raises UsageError, with ``what`` it is and the ``option`` that named it."""
+    """Read a table with a head and rows. ``what`` it is and the ``option`` that named it stand in errors.
+
+    Raises UsageError if it cannot be read, is no CSV, or holds no row below the head.
+    """
     again = f"save it as CSV (UTF-8), and name that file: {option} FILE"
     unread = disk_trouble(UsageError, f"{what} cannot be read", path, f"choose a CSV: {option} FILE")
     with unread, path.open("rb") as file:
@@ -117,20 +129,23 @@ def read_sheet(path: Path, what: str, option: str) -> Sheet:
     except csv.Error as error:
         raise UsageError(f"{what} cannot be read as CSV: {error}", str(path), again) from None
     if len(rows) < 2:
-        raise UsageError(f"the file of {what} {'' if rows else 'is empty: it '}holds no learner", str(path), again)
-    if shifted := [delimiter.join(row)[:60] for row in rows if "".join(row[len(rows[0]) :]).strip()]:
+        start = "" if rows else "is empty: it "
+        raise UsageError(f"the file of {what} {start}holds no learner", str(path), again)
+    width = len(rows[0])
+    if shifted := [delimiter.join(row)[:60] for row in rows if "".join(row[width:]).strip()]:
         raise UsageError(
             f"a line has more cells than the first line has names, so nothing is taken: {some_of(shifted, 8)}",
             str(path),
             f'put quotation marks around a cell with {delimiter!r} in it, such as "King{delimiter} Ada"; then {option} FILE',
         )
-    short = tuple(delimiter.join(row)[:60] for row in rows if len(row) < len(rows[0]))
-    rows = [[*row, *[""] * len(rows[0])][: len(rows[0])] for row in rows]
-    return Sheet(path, rows, encoding, delimiter, "\r\n" if "\r\n" in text else "\n", short)
+    short = tuple(delimiter.join(row)[:60] for row in rows if len(row) < width)
+    rows = [(row + [""] * width)[:width] for row in rows]
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    return Sheet(path, rows, encoding, delimiter, line_end, short)
 
 
 def _delimited(text: str) -> tuple[str, str]:
-    """The table itself, and what stands between its cells: Excel may say it in a line of its own before all others."""
+    """The table itself, and the sign between its cells: Excel may name it in a line of its own before all others."""
     told = re.match(r'"?sep=(.)"?\r?\n', text, re.IGNORECASE)
     if told:
         return text[told.end() :], told[1]
@@ -139,8 +154,10 @@ def _delimited(text: str) -> tuple[str, str]:
 
 def _decoded(data: bytes) -> tuple[str, str]:
     """Text and encoding: UTF-8 with or without a mark, UTF-16 with one, or Windows' Latin-1; a zero byte for what is no text."""
-    encodings = ["utf-8-sig" if data.startswith(b"\xef\xbb\xbf") else "utf-8", "cp1252"]
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    encodings = ["utf-8", "cp1252"]
+    if data.startswith(b"\xef\xbb\xbf"):
+        encodings[0] = "utf-8-sig"
+    elif data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings = ["utf-16"]
     for encoding in encodings:
         try:
@@ -255,12 +272,12 @@ _SHOWN_AS = re.compile(
 
 
 def item_of(cell: str) -> str:
-    """What a column of a gradebook is about, without what Canvas and Moodle put around its name."""
+    """The name of the assignment in a column's head, without the words that Canvas and Moodle put around it."""
     return _ITEM.sub("", _SHOWN_AS.sub("", cell.strip()))
 
 
 def shows(cell: str, words: Iterable[str]) -> bool:
-    """Whether a column of Moodle's gradebook says that it shows grades so. ``words``: ``PERCENTAGE`` or ``LETTERS``."""
+    """Whether a column's head in Moodle's gradebook says how it shows grades. ``words``: ``PERCENTAGE`` or ``LETTERS``."""
     return cell.strip().casefold().endswith(tuple(f"({word})" for word in words))
 
 
@@ -270,36 +287,41 @@ def head_of(cell: str) -> str:
     return " ".join(filter(None, map(bare, words)))
 
 
-_MEANT = {head_of(word): meant for meant, words in _WORDS.items() for word in words.split(";")}
+_MEANT: dict[str, str] = {}
+for _meaning, _list in _WORDS.items():
+    _MEANT |= dict.fromkeys(map(head_of, _list.split(";")), _meaning)
 
 
 def heads_of(rows: Sequence[Sequence[str]]) -> list[str]:
-    """What the columns of a table are: ``LEARNER``, ``FIRST``, ``LAST``, ``IDENTIFIER``, or what stands above them."""
+    """The meaning of each column of a table: ``learner``, ``FIRST``, ``LAST``, ``IDENTIFIER`` and others; else its own head."""
     heads: list[str] = []
     for cell in rows[0]:
         head = _named(cell)
         if head == LAST and {FIRST, LAST} & {*heads} == {LAST}:
             # "Nom" is the last name in French, and the first in Catalan, where another word follows.
             heads[heads.index(LAST)] = FIRST
-        heads.append(head_of(cell) if head in heads else head)
-    heads = _of_github(heads)
+        if head in heads:
+            head = head_of(cell)
+        heads.append(head)
+    heads = _github_heads(heads)
     alone = {FIRST, LAST} & set(heads)
     if len(alone) == 1 and not {"name", "full name"} & set(heads):
         heads[heads.index(alone.pop())] = "full name"
-    found = [_NUMBERED.fullmatch(row[0].strip()) for row in rows[1:]]
-    if not {"learner", IDENTIFIER} & set(heads) and all(found) and is_filled(rows, 0):
+    is_numbered = all(_NUMBERED.fullmatch(row[0].strip()) for row in rows[1:])
+    if is_numbered and {"learner", IDENTIFIER}.isdisjoint(heads) and is_filled(rows, 0):
         heads[0] = IDENTIFIER
     return heads
 
 
-def _of_github(heads: list[str]) -> list[str]:
-    """The same; in GitHub Classroom's own roster the identifier is what the class calls its learners by."""
-    is_githubs = head_of("github_username") in heads
-    return ["learner" if is_githubs and head == IDENTIFIER else head for head in heads]
+def _github_heads(heads: list[str]) -> list[str]:
+    """The same meanings, but GitHub Classroom's identifier is the learner's id."""
+    if head_of("github_username") not in heads:
+        return heads
+    return [{IDENTIFIER: "learner"}.get(head, head) for head in heads]
 
 
 def _named(cell: str) -> str:
-    """What a column is called, in English if some language of Moodle's calls it so."""
+    """The meaning of a column by its head, if a language of Moodle's calls something so; else the head."""
     head = head_of(cell)
     both = {_MEANT.get(head_of(part), head_of(part)) for part in cell.split("/")}
     if both == {FIRST, LAST}:
@@ -308,6 +330,6 @@ def _named(cell: str) -> str:
 
 
 def is_filled(rows: Sequence[Sequence[str]], column: int) -> bool:
-    """Whether at least half of the rows say something in this column, and more than half of what they say differs."""
+    """Whether at least half of the rows have a text in this column, and more than half of these texts differ."""
     said = [cell for row in rows[1:] if (cell := row[column].strip())]
     return bool(said) and len(said) * 2 >= len(rows) - 1 and len(set(said)) * 2 > len(said)

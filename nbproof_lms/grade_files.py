@@ -1,8 +1,8 @@
 """Grade files that an LMS imports, made from the instructor's own export of its gradebook.
 
-Which column is what the system itself tells (``System.grade_table``); which row is which learner's is read from the table; which
-column is which lesson's says its name, or the instructor. Grades in another place than theirs are worse than none: where two may
-be meant, a person says which. A learner who has no grade here keeps what the LMS has.
+The system itself says what each column holds (``System.grade_table``), and the table says which row belongs to which learner. The
+name of a column, or the instructor, says which lesson it belongs to. Grades in another place than theirs are worse than none: if
+two may be meant, a person says which. A learner who has no grade here keeps what the LMS has.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 from argparse import Namespace
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -46,15 +46,15 @@ __all__ = [
 class GradeFile:
     """A file to import, and what a person should know before doing so.
 
-    ``filled``: how many grades stand in it. ``columns``: lesson -> the column of its grades. Learners with a grade are of
-    three kinds: the export knows them (``found``); it does not (``unmatched``); or several rows fit the learner, or several
-    learners fit the row (``unclear``). ``left_out``: why a lesson's grades are not in the file.
+    ``filled``: the number of grades in it. ``columns``: lesson -> the column of its grades. Learners with a grade are of
+    three kinds: the export knows them (``matched``); it does not (``unmatched``); or several rows fit the learner, or several
+    learners fit the row (``unclear``). ``left_out``: an error for each lesson without grades in the file.
     """
 
     data: bytes
     filled: int
     columns: Mapping[str, str]
-    found: frozenset[str]
+    matched: frozenset[str]
     unmatched: tuple[str, ...]
     unclear: tuple[str, ...]
     notes: tuple[str, ...]
@@ -72,8 +72,8 @@ def grade_file(
 ) -> GradeFile:
     """Fill an export of an LMS's gradebook. Raises UsageError if it is none, or nothing can be written.
 
-    ``grades``: what is graded, manual marks and late penalty in it. ``titles``: lesson -> title. ``lesson``: which one a table
-    of one assignment is about. ``chosen``: lesson -> the column that a person has named for it.
+    ``grades``: the marks, manual ones and late penalties included. ``titles``: lesson -> title. ``lesson``: the lesson of a table
+    of one assignment. ``chosen``: lesson -> the column that a person has named for it.
     """
     sheet = read_sheet(export, "the grades", f"--{system.option}")
     table = system.grade_table(sheet)
@@ -83,33 +83,41 @@ def grade_file(
             f"{export}, with the first line {', '.join(sheet.head)[:120]!r}",
             f"{system.export}; then --{system.option} FILE",
         )
-    graded = {key[0] for key, grade in grades.items() if grade.cells}
-    learners, lessons = sorted({learner for learner, _ in grades}), sorted({name for _, name in grades})
+    lessons = sorted({name for _, name in grades})
     places, left_out = _columns(sheet, table, system, lessons, titles, lesson, chosen)
     left_out += _without_maximum(sheet, table, places)
     if not places:
         raise left_out[0]
-    asked = {**{learner: Person(learner) for learner in learners}, **{person.id: person for person in people}}
+    learners = {learner for learner, _ in grades}
+    asked = {learner: Person(learner) for learner in learners} | {person.id: person for person in people}
     owners = row_owners(sheet, table, asked)
     clear = {row: learner for learner, row in _sole(owners.rows).items()}
+    filling = _Filling(sheet, table, clear, grades, places)
+    for name, column in places.items():
+        filling.fill(name, column)
+    graded = {learner for (learner, _), grade in grades.items() if grade.cells}
     there = {learner for learner, rows in owners.rows.items() if rows}.union(*owners.mixed.values())
-    filled, notes = _fill(sheet, table, clear, grades, places)
-    keep = range(len(sheet.head)) if table.keep is None else (*table.keep, *sorted(places.values()))
     return GradeFile(
-        sheet.text([[row[column] for column in keep] for row in sheet.rows]),
-        filled,
+        sheet.text(_kept_columns(sheet, table, places.values())),
+        filling.count,
         {name: sheet.head[column] for name, column in sorted(places.items())},
-        frozenset(clear.values()) & set(learners),
+        frozenset(clear.values()) & learners,
         tuple(sorted(graded - there)),
-        tuple(sorted(there.intersection(learners).difference(clear.values()))),
-        (
-            *sheet.doubts,
-            *table.notes,
-            *notes,
-            *_unwritten(sheet, table, owners, asked, graded),
-        ),
+        tuple(sorted((there & learners).difference(clear.values()))),
+        (*sheet.doubts, *table.notes, *filling.notes, *_unwritten(sheet, table, owners, asked, graded)),
         tuple(left_out),
     )
+
+
+def _kept_columns(sheet: Sheet, table: GradeTable, filled: Iterable[int]) -> list[list[str]]:
+    """The rows with the columns that are written. ``filled``: columns with grades."""
+    if table.keep is None:
+        return sheet.rows
+    columns = (*table.keep, *sorted(filled))
+    rows = []
+    for row in sheet.rows:
+        rows.append([row[column] for column in columns])
+    return rows
 
 
 def _columns(
@@ -121,8 +129,10 @@ def _columns(
     lesson: str,
     chosen: Mapping[str, str],
 ) -> tuple[dict[str, int], list[CourseError]]:
-    """Where each lesson's grades go, and why another lesson's go nowhere: into a column that is called as it is, or that a person
-    has said; letter case and signs aside. Raises UsageError if a table about one assignment may be any lesson's.
+    """The column for each lesson's grades, and an error for each lesson without one.
+
+    A lesson's column has its name or title, letter case and signs aside, or a person has said it. Raises UsageError if a table
+    about one assignment may be any lesson's.
     """
     asked = (f"--{system.option}", str(sheet.path))
     if table.only is not None:
@@ -135,48 +145,65 @@ def _columns(
         return {lesson or lessons[0]: table.only}, []
     means = {name: _columns_called(name, table, titles, chosen) for name in lessons}
     places = _sole(means)
-
     left_out: list[CourseError] = []
     for columns, names in grouped((frozenset(means[name]), name) for name in lessons if name not in places).items():
-        which = ", ".join(f"#{at + 1} {sheet.head[at]!r}" for at in sorted(columns or table.lessons))
-        says = {**chosen, names[0]: f"#{min(columns) + 1}" if len(columns) > 1 else "COLUMN"}
-        told = (word for name, column in says.items() for word in ("--column", f"{name}={column}"))
-        left_out.append(
-            UsageError(
-                f"each lesson with grades needs a column of its own, and the export has {len(columns) or 'none'} with the name "
-                f"of {', '.join(names)}",
-                f"{sheet.path}, which has {which[:300] or 'no column for grades'}",
-                f"say which it is, such as: {course_command(shlex.join(['report', *lesson.split(), *asked, *told]))}; "
-                "or, if the LMS has none for it, name the other lessons",
-            )
-        )
+        column = f"#{min(columns) + 1}" if len(columns) > 1 else "COLUMN"
+        command = ["report", *lesson.split(), *asked, *_column_options({**chosen, names[0]: column})]
+        left_out.append(_no_column(sheet, columns, sorted(columns or table.lessons), names, command))
     return places, left_out
+
+
+def _column_options(columns: Mapping[str, str]) -> Iterator[str]:
+    """The words of a command that name the columns of lessons."""
+    for lesson, column in columns.items():
+        yield "--column"
+        yield f"{lesson}={column}"
+
+
+def _no_column(
+    sheet: Sheet, columns: Collection[int], able: Sequence[int], names: Sequence[str], command: Sequence[str]
+) -> UsageError:
+    """The error for lessons (``names``) that have no column of their own. ``columns``: those with their name; ``able``: those
+    that may be theirs; ``command``: an example that says it."""
+    which = ", ".join(f"#{at + 1} {sheet.head[at]!r}" for at in able)
+    return UsageError(
+        f"each lesson with grades needs a column of its own, and the export has {len(columns) or 'none'} with the name "
+        f"of {', '.join(names)}",
+        f"{sheet.path}, which has {which[:300] or 'no column for grades'}",
+        f"say which it is, such as: {course_command(shlex.join(command))}; "
+        "or, if the LMS has none for it, name the other lessons",
+    )
 
 
 def _columns_called(lesson: str, table: GradeTable, titles: Mapping[str, str], chosen: Mapping[str, str]) -> set[int]:
     """The columns with the lesson's name or title; or with the name, or the number from 1 on (``#5``), that a person has said."""
     said = (chosen[lesson],) if lesson in chosen else (lesson, titles.get(lesson, lesson))
-    forms = {*map(bare, said), *said[:1]}
+    forms = {*map(bare, said), said[0]}
     return {at for at, head in table.lessons.items() if {bare(head), bare(item_of(head)), f"#{at + 1}"} & forms}
 
 
 def _without_maximum(sheet: Sheet, table: GradeTable, places: dict[str, int]) -> list[CourseError]:
-    """Take out the lessons whose maximum in the LMS stands there and cannot be read: nobody knows how to scale those."""
-    unread = {
-        lesson: told for lesson, at in places.items() for told in table.maxima.get(at, ()) if number_in(told) is None
-    }
-    return [
-        UsageError(
-            f"the LMS's maximum for {lesson} cannot be read, so its grades are not written: {told[:60]!r}",
-            f"{sheet.path}, column {sheet.head[places.pop(lesson)]!r}",
-            "write it there as digits and one sign, such as 1000.00, wherever it stands; then run the same report again",
-        )
-        for lesson, told in unread.items()
-    ]
+    """Take out the lessons with a maximum in the LMS that cannot be read, because nobody knows how to scale their grades.
+
+    An error for each of them.
+    """
+    errors: list[CourseError] = []
+    for lesson, column in list(places.items()):
+        unread = [text for text in table.maxima.get(column, ()) if number_in(text) is None]
+        if unread:
+            del places[lesson]
+            errors.append(
+                UsageError(
+                    f"the LMS's maximum for {lesson} cannot be read, so its grades are not written: {unread[-1][:60]!r}",
+                    f"{sheet.path}, column {sheet.head[column]!r}",
+                    "write it there as digits and one sign, such as 1000.00, wherever it stands; then run the same report again",
+                )
+            )
+    return errors
 
 
 def _sole(means: Mapping[str, Collection[int]]) -> dict[str, int]:
-    """Name -> the one number that it means; without names that mean several, and without names that mean the same one."""
+    """Name -> the one number that it means, without names that mean several numbers, or a number that another name means."""
     ones = {name: min(found) for name, found in means.items() if len(found) == 1}
     times = Counter(ones.values())
     return {name: one for name, one in ones.items() if times[one] == 1}
@@ -185,73 +212,111 @@ def _sole(means: Mapping[str, Collection[int]]) -> dict[str, int]:
 def _unwritten(
     sheet: Sheet, table: GradeTable, found: RowOwners, asked: Mapping[str, Person], graded: Collection[str]
 ) -> Iterator[str]:
-    """A line for each row that gets nothing because of what else stands in it: the row, and the people."""
-
-    def ids(at: int) -> dict[str, str]:
-        cells = {column: sheet.rows[at][column].strip().removeprefix("#") for column in table.ids}
-        return {
-            cell: f"id {cell}" if cell.isdecimal() and column not in table.numbers else cell
-            for column, cell in cells.items()
-            if cell
-        }
-
-    then = "Correct the ids there, or in roster.csv, then run the same report again"
+    """Lines on rows that get nothing because of what else stands in them."""
     known = {*found.mixed}.union(*found.rows.values(), *found.doubted.values())
     others = (_called(sheet.rows[at], table) for at in range(table.first_row, len(sheet.rows)) if at not in known)
     if named := [*filter(None, others)]:
         yield f"rows of nobody in the class are left as they are: {some_of(named, 8)}"
     for at, several in found.mixed.items():
         told = " and of ".join(asked[one].called for one in sorted(several))
-        yield f"the row with {', '.join(ids(at))} has ids or names of {told}: nothing is written there. {then}"
-    lost = [learner for learner in found.doubted if learner in graded and not found.rows[learner]]
-    for learner in lost:
-        for at, kinds in found.doubted[learner].items():
-            also = (part for one in ids(at).values() for part in ("--also", one))
-            then = course_command(shlex.join(["roster", "add", learner, *also]))
-            told = f"the row with {', '.join(ids(at))} may belong to {asked[learner].called}"
-            yield f"{told}, but has another {' and '.join(kinds)}: nothing is written there. If it does: {then}"
+        yield (
+            f"the row with {', '.join(_ids_in(sheet.rows[at], table))} has ids or names of {told}: nothing is written there. "
+            "Correct the ids there, or in roster.csv, then run the same report again"
+        )
+    for learner in found.doubted:
+        if learner in graded and not found.rows[learner]:
+            for at, kinds in found.doubted[learner].items():
+                yield _doubt(asked[learner], _ids_in(sheet.rows[at], table), kinds)
+
+
+def _doubt(learner: Person, ids: Mapping[str, str], kinds: Sequence[str]) -> str:
+    """A line on a row that has an id or the name of a learner, and other facts against it. ``ids``: those in the row."""
+    command = ["roster", "add", learner.id]
+    for one in ids.values():
+        command += ["--also", one]
+    told = f"the row with {', '.join(ids)} may belong to {learner.called}"
+    then = course_command(shlex.join(command))
+    return f"{told}, but has another {' and '.join(kinds)}: nothing is written there. If it does: {then}"
+
+
+def _ids_in(row: Sequence[str], table: GradeTable) -> dict[str, str]:
+    """The ids in a row, as they stand there -> as the roster's column ``also`` holds them."""
+    ids: dict[str, str] = {}
+    for column in table.ids:
+        cell = row[column].strip().removeprefix("#")
+        if cell:
+            ids[cell] = cell
+            if cell.isdecimal() and column not in table.numbers:
+                ids[cell] = f"id {cell}"
+    return ids
 
 
 def _called(row: Sequence[str], table: GradeTable) -> str:
-    """Who stands in a row, as it says it; empty if nobody does."""
-    name, ids = (" ".join(filter(None, (row[at] for at in columns))) for columns in (table.names, table.ids))
+    """The name or the ids in a row, for people; empty if there are none, or if it is Canvas's own row for a test."""
+    name, ids = (" ".join(filter(None, map(row.__getitem__, columns))) for columns in (table.names, table.ids))
     if not (name or ids) or bare_words(name) == ("student", "test"):
         return ""
     return repr((name or ids).replace("#", ""))
 
 
-def _fill(
-    sheet: Sheet, table: GradeTable, learners: Mapping[int, str], grades: Mapping[Key, Mark], places: Mapping[str, int]
-) -> tuple[int, list[str]]:
-    """Write the grades in, scaled if the LMS has another maximum; how many, and what was scaled."""
-    count, notes = 0, []
-    cells = ((*table.maxima.get(at, ()), *(row[at] for row in sheet.rows[1:])) for at in places.values())
-    comma = {decimal_sign(cell) for several in cells for cell in several} - {""} == {","}
-    for lesson, column in places.items():
-        own = max((grade.max_score for (_, name), grade in grades.items() if name == lesson), default=0.0)
-        scale, told = _scale(sheet.head[column], table.maxima.get(column, ()), own)
-        notes += [f"{lesson}: {what}" for what in told]
+class _Filling:
+    """An export while grades are written into it. ``learners``: row -> its learner.
+
+    ``count``: how many grades were written. ``notes``: sentences on what was scaled, kept or replaced.
+    """
+
+    def __init__(
+        self,
+        sheet: Sheet,
+        table: GradeTable,
+        learners: Mapping[int, str],
+        grades: Mapping[Key, Mark],
+        places: Mapping[str, int],
+    ) -> None:
+        self.count = 0
+        self.notes: list[str] = []
+        self._sheet = sheet
+        self._table = table
+        self._learners = learners
+        self._grades = grades
+        signs: set[str] = set()
+        for column in places.values():
+            cells = (*table.maxima.get(column, ()), *(row[column] for row in sheet.rows[1:]))
+            signs.update(map(decimal_sign, cells))
+        self._sign = "," if signs - {""} == {","} else "."
+
+    def fill(self, lesson: str, column: int) -> None:
+        """Write the grades of a lesson into its column, scaled if the LMS has another maximum."""
+        own = max((grade.max_score for (_, name), grade in self._grades.items() if name == lesson), default=0.0)
+        scale, told = _scale(self._sheet.head[column], self._table.maxima.get(column, ()), own)
+        self.notes += [f"{lesson}: {what}" for what in told]
         if not scale:
-            continue
-        kept = defaultdict[str, list[str]](list)
-        for number, learner in learners.items():
-            grade, cell = grades.get(Key(learner, lesson)), sheet.rows[number][column].strip()
-            if why := _why_it_stays(table, number, cell, grade):
-                kept[why].append(learner if grade else f"{learner} ({cell})")
+            return
+        remarks = defaultdict[str, list[str]](list)
+        for row, learner in self._learners.items():
+            grade = self._grades.get(Key(learner, lesson))
+            cell = self._sheet.rows[row][column].strip()
+            if why := _why_it_stays(self._table, row, cell, grade):
+                who = learner if grade else f"{learner} ({cell})"
+                remarks[why].append(who)
             elif grade:
-                text = f"{round(grade.score * scale, 2):.2f}".rstrip("0").rstrip(".")
-                sheet.rows[number][column] = text.replace(".", ",") if comma else text
-                count += 1
+                text = self._write(row, column, grade.score * scale)
                 if grade.score > own > 0:
-                    kept[f"more than its {own * scale:g} points in the LMS"].append(f"{learner} ({text})")
+                    remarks[f"more than its {own * scale:g} points in the LMS"].append(f"{learner} ({text})")
                 if cell.strip("-–") and number_in(cell) != float(text):
-                    kept["replaces another grade, of the export"].append(f"{learner} ({cell})")
-        notes += [f"{lesson}: {what}: {some_of(who, 8)}" for what, who in kept.items()]
-    return count, notes
+                    remarks["replaces another grade, of the export"].append(f"{learner} ({cell})")
+        self.notes += [f"{lesson}: {what}: {some_of(learners, 8)}" for what, learners in remarks.items()]
+
+    def _write(self, row: int, column: int, points: float) -> str:
+        """Write points into a cell, with the sign for decimals that the export has; the text with a point in it."""
+        text = f"{round(points, 2):.2f}".rstrip("0").rstrip(".")
+        self._sheet.rows[row][column] = text.replace(".", self._sign)
+        self.count += 1
+        return text
 
 
 def _scale(head: str, maxima: Collection[str], own: float) -> tuple[float, list[str]]:
-    """By how much a lesson's points are scaled, 0 if none are written; and what to say of it. ``own``: its points here."""
+    """The factor for a lesson's points, 0 if none are written, and sentences on it. ``own``: the points of the lesson here."""
     most = max((number_in(told) or 0.0 for told in maxima), default=None)
     if most and not own:
         return 0.0, [f"it gives no points here, and {most:g} in the LMS: nothing is written"]
@@ -260,14 +325,16 @@ def _scale(head: str, maxima: Collection[str], own: float) -> tuple[float, list[
         notes.append(f"the file does not say how many points the LMS gives, so it is taken to be {own:g}, as here")
     if shows(head, LETTERS):
         notes.append("points are written into a column of letters: better export it with grade type Real")
-    scale = most / own if most else 1.0
-    if most and abs(scale - 1) > 1e-9:
+    if not most:
+        return 1.0, notes
+    scale = most / own
+    if abs(scale - 1) > 1e-9:
         notes.append(f"scaled from {own:g} points to the {most:g} of the LMS")
     return scale, notes
 
 
 def _why_it_stays(table: GradeTable, row: int, cell: str, grade: Mark | None) -> str:
-    """Why the LMS's grade is left; empty if it is not, or there is none."""
+    """A clause if the LMS's grade in a cell is left; empty if it is not, or there is none. ``grade``: the one from here."""
     is_there = cell.strip("-–") != ""
     if row in table.locked and (grade or is_there):
         return "the LMS says that the grade cannot be changed, so it is left"
@@ -279,17 +346,17 @@ def _why_it_stays(table: GradeTable, row: int, cell: str, grade: Mark | None) ->
 
 
 def exports_of(request: Namespace) -> dict[str, Path]:
-    """The exports that a call of the command has named, by what it calls their LMS."""
+    """The exports that a call of the command has named, by the option of their LMS."""
     return {option: path for option in options_of_exports() if (path := getattr(request, option)) is not None}
 
 
 def options_of_exports() -> list[str]:
-    """What the command calls each LMS that has an export to fill."""
+    """The options of all LMSs that have an export to fill."""
     return [system.option for system in systems().values() if system.export]
 
 
 def columns_of(said: Sequence[str]) -> dict[str, str]:
-    """Lesson -> column, of what ``--column`` has said. Raises UsageError."""
+    """Lesson -> column, as texts of ``--column`` say: ``LESSON=COLUMN``. Raises UsageError if one has another form."""
     example = "--column 01_sorting='Lesson 1: Sorting (4711)'"
     chosen = {}
     for text in said:
@@ -301,19 +368,16 @@ def columns_of(said: Sequence[str]) -> dict[str, str]:
 
 
 NO_GRADE = {"missing": "nothing handed in", "ungraded": "nothing that can be graded"}
-"""Why somebody has no grade: what ``--zero`` takes, and what it means."""
-
-
-_GETS = ("nothing written in grade files (--zero {kind}: 0)", "0 in grade files, where the LMS has no grade")
+"""The reasons for no grade: the word that ``--zero`` takes, and its meaning."""
 
 
 def zeros(
     results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool], came: Collection[Key] = ()
 ) -> tuple[dict[Key, Mark], list[str]]:
-    """Who has no grade, and gets a 0 in grade files; and of each lesson who gets one, and who none.
+    """The marks of 0 for people without a grade in grade files, and lines that say of each lesson who gets one, and who does not.
 
-    ``zero``: of :data:`NO_GRADE`, who gets one. ``seen``: what a person has settled, and whether it was left open. ``came``:
-    files that nothing can be graded of; the lesson is empty if nobody knows it. Nothing is missing while an extension runs.
+    ``zero``: the words of :data:`NO_GRADE` that give a 0. ``seen``: what a person has settled, and whether it was left open.
+    ``came``: files that cannot be graded; the lesson is empty if nobody knows it. Nothing is missing while an extension runs.
     """
     marks = by_assignment(results.marks)
     later = {Key(key.learner, key.assignment) for key in results.more_time}
@@ -325,22 +389,32 @@ def zeros(
     told = defaultdict[str, list[str]](list)
     for lesson, person in product(most, results.people):
         keys = {Key(name, lesson) for name in person.ids}
-        kinds = {_why_none(marks.get(key), not useless.isdisjoint((key, Key(key.learner, "")))) for key in keys}
-        kind = next(one for one in ("", "ungraded", "missing") if one in kinds)
-        if kind == "missing" and lesson in early and settled.isdisjoint(keys):
+        kind = _why_no_grade((marks.get(key), not useless.isdisjoint((key, Key(key.learner, "")))) for key in keys)
+        is_settled = not settled.isdisjoint(keys)
+        if kind == "missing" and lesson in early and not is_settled:
             told[f"{lesson}: {NO_GRADE[kind]} yet, due {early[lesson]}: nothing written in grade files"].append(
                 person.id
             )
         elif kind and later.isdisjoint(keys):
-            is_zero = kind in zero or not settled.isdisjoint(keys)
-            if is_zero:
+            gets = f"nothing written in grade files (--zero {kind}: 0)"
+            if kind in zero or is_settled:
+                gets = "0 in grade files, where the LMS has no grade"
                 given[Key(person.id, lesson)] = Mark(Verdict(person.id, lesson), most[lesson])
-            told[f"{lesson}: {NO_GRADE[kind]}: {_GETS[is_zero].format(kind=kind)}"].append(person.id)
-    return given, [f"{what}: {some_of(who, 8)}" for what, who in told.items()]
+            told[f"{lesson}: {NO_GRADE[kind]}: {gets}"].append(person.id)
+    return given, [f"{what}: {some_of(ids, 8)}" for what, ids in told.items()]
+
+
+def _why_no_grade(tried: Iterable[tuple[Mark | None, bool]]) -> str:
+    """The reason why a person has no grade under any of several ids; empty if there is one. ``tried``: see :func:`_why_none`."""
+    reasons = {_why_none(mark, came) for mark, came in tried}
+    return next(one for one in ("", "ungraded", "missing") if one in reasons)
 
 
 def _why_none(mark: Mark | None, came: bool) -> str:
-    """Why there is no grade; empty if there is one. ``came``: something that cannot be graded was handed in."""
+    """The reason why there is no grade, a word of :data:`NO_GRADE`; empty if there is one.
+
+    ``came``: whether something that cannot be graded was handed in.
+    """
     if mark is None:
         return "ungraded" if came else "missing"
     # What nobody has graded yet may be good work.
@@ -355,22 +429,25 @@ def grade_files(
     names: Sequence[str],
     given: Mapping[Key, Mark] = MappingProxyType({}),
 ) -> tuple[dict[str, GradeFile], list[CourseError]]:
-    """The grade files, and why one cannot be made: page and tables are written all the same. ``given``: see :func:`zeros`."""
+    """The grade files by the option of their LMS, and an error for each file or grade that cannot be made.
+
+    ``exports``: option -> file. ``chosen``: lesson -> column. ``names``: the lessons that a person has asked for. ``given``: see
+    :func:`zeros`.
+    """
     made: dict[str, GradeFile] = {}
-    refused: list[CourseError] = []
+    titles = {assignment_of(one.slug): assignment_of(one.slug).replace("_", " ") for one in results.lessons}
+    titles |= {lesson.slug: lesson.title for lesson in results.lessons}
     grades = {key: mark for key, mark in by_assignment(results.marks).items() if not (mark.unmarked or mark.behind)}
     if exports and not grades:
         return made, [CourseError("nobody has a grade yet", str(root.resolve()), course_command("grade"))]
     if exports and results.without_gradebook:
         return made, [*results.without_gradebook]
-    grades |= given
-    grades, people, twice = _by_person(root, grades, results.people)
-    refused += twice * bool(exports)
-    titles = {assignment_of(one.slug): assignment_of(one.slug).replace("_", " ") for one in results.lessons}
-    titles |= {lesson.slug: lesson.title for lesson in results.lessons}
     if unknown := sorted(chosen.keys() - titles.keys()):
         known = f"choose from: {', '.join(titles)}"
         return made, [CourseError(f"no lesson is called {unknown[0]!r}", "--column", known)]
+    if not exports:
+        return made, []
+    grades, people, refused = _by_person(root, {**grades, **given}, results.people)
     lesson = assignment_of(names[0]) if len(names) == 1 else ""
     for option, export in exports.items():
         try:
@@ -384,19 +461,24 @@ def grade_files(
 def _by_person(
     root: Path, grades: Mapping[Key, Mark], people: Sequence[Person]
 ) -> tuple[dict[Key, Mark], list[Person], list[CourseError]]:
-    """Grades and people, each person once: who has work under two ids is there under one. No grade where both have one."""
+    """Grades and people with each person once, under one id, and an error for each lesson with grades under two ids."""
     known = {one.id for one in people}
     first = {one.id: min(one.ids & known) for one in people}
     found = grouped((Key(first[learner], lesson), mark) for (learner, lesson), mark in grades.items())
-    # Somebody's 0 for nothing stands beside no grade.
-    marks = {key: [one for one in several if one.cells] or several[:1] for key, several in found.items()}
-    ones = {key: several[0] for key, several in marks.items() if len(several) == 1}
-    twice = [_two_grades(root, marks[key]) for key in sorted(marks.keys() - ones.keys())]
+    ones: dict[Key, Mark] = {}
+    twice: list[CourseError] = []
+    for key, several in sorted(found.items()):
+        # A 0 for nothing does not count beside a grade.
+        marks = [one for one in several if one.cells] or several[:1]
+        if len(marks) == 1:
+            ones[key] = marks[0]
+        else:
+            twice.append(_two_grades(root, marks))
     return ones, [one for one in people if first[one.id] == one.id], twice
 
 
 def _two_grades(root: Path, several: Sequence[Mark]) -> CourseError:
-    # As `grade` names it: what both lines say takes nothing else away.
+    """The error for a person with grades for one lesson under several ids. It names the same id as a line of `grade` does."""
     without_work = (one for one in several if not places(root).folder("submitted", *one.key).exists())
     one = next(without_work, several[-1])
     told = " and ".join(one.learner for one in several)
@@ -409,6 +491,6 @@ def _two_grades(root: Path, several: Sequence[Mark]) -> CourseError:
 
 
 def known_elsewhere(option: str, made: Mapping[str, GradeFile]) -> frozenset[str]:
-    """Learners that this export does not know, but another export in the same call does."""
-    others = frozenset().union(*(file.found for other, file in made.items() if other != option))
+    """The learners that this export does not know, but another export in the same call does."""
+    others = frozenset().union(*(file.matched for other, file in made.items() if other != option))
     return frozenset(made[option].unmatched) & others

@@ -3,7 +3,7 @@
 A second hand-back holds only what is new or has changed since, as ``handback/record.json`` says. Nothing that was written is ever
 overwritten, because it may not have been uploaded yet.
 
-What a page's name must begin with follows from what was collected, and each system says it (``System.feedback_start``).
+Each system says what a page's name must begin with (``System.feedback_start``). That follows from the names of collected files.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import chain, count
 from pathlib import Path
+from typing import NamedTuple
 
 from nbproof.command import course_command
 from nbproof.csv_text import csv_of
@@ -35,8 +36,8 @@ from nbproof.run.journal import only_run, problems_of
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable, some_of
 from nbproof_lms.arrivals import safe_name
-from nbproof_lms.attendance import known_of
-from nbproof_lms.outcome import Line, digest_in, meant_in
+from nbproof_lms.attendance import background_of
+from nbproof_lms.outcome import FileRecord, digest_in, meant_in
 from nbproof_lms.roster import Roster, members_of
 from nbproof_lms.system import LmsEntry, System, find_system, systems
 
@@ -44,15 +45,16 @@ __all__ = ["hand_back_pages"]
 
 
 def hand_back_pages(request: Namespace) -> int:
-    """Bring pages up to date, pack those that are new, say where to put them; ``request``: a call of the command.
+    """Bring pages up to date, pack those that are new, and print where to put them. ``request``: a call of the command.
 
-    0 if all is packed, or was before; 1 if something could not be, and is listed. Raises CourseError.
+    Returns 0 if all is packed, or was before; 1 if something could not be packed, which is listed. Raises CourseError if a lesson
+    or a file cannot be used.
     """
     root: Path = request.course
     keys = chosen_submissions(root, request.names, request.lesson, pages=True)
     with only_run(root):
         with progress("feedback") as step:
-            results = read_class(root, request.lesson, told=known_of(root))
+            results = read_class(root, request.lesson, background=background_of(root))
             current = up_to_date(results, keys)
             graded = [key for key in current if _has_page(root, key, results.marks.get(key))]
             problems = {key: one.problem for key, one in problems_of(root).items() if key in set(keys)}
@@ -60,16 +62,20 @@ def hand_back_pages(request: Namespace) -> int:
         failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
         wanted = [key for key in current if key not in failed]
         done = _hand_back(root, request.target, wanted, results.people, force=request.force)
-    lines = [
-        f"! not written: feedback/{learner}{'/' if lesson else ''}{lesson}: {reason}: mend that, then this command again"
-        for learner, lesson, reason in feedback.failed
-    ]
-    console = console_for_output()
-    told = outdated(results, request.names)
+    behind = outdated(results, request.names)
     asked = marker_lines([one for key, one in results.marks.items() if key in set(keys)], root)
-    for line in (*lines, *told, *asked, *_packed(done, results.people), *_lost(done)):
+    failures = map(_failure, feedback.failed)
+    console = console_for_output()
+    for line in (*failures, *behind, *asked, *_packed(done, results.people), *_lost(done)):
         say(console, printable(line))
-    return 1 if failed or told or done.nowhere else 0
+    return 1 if failed or behind or done.nowhere else 0
+
+
+def _failure(failed: tuple[str, str, str]) -> str:
+    """A line on a page that could not be written: learner, lesson, which may be empty, and the reason."""
+    learner, lesson, reason = failed
+    page = "/".join(filter(None, (learner, lesson)))
+    return f"! not written: feedback/{page}: {reason}: mend that, then this command again"
 
 
 def _has_page(root: Path, key: Key, mark: Mark | None) -> bool:
@@ -77,53 +83,68 @@ def _has_page(root: Path, key: Key, mark: Mark | None) -> bool:
     return bool(mark and mark.by_person) or places(root).folder("autograded", *key).is_dir()
 
 
-def _addresses(root: Path, system: System) -> dict[Key, str]:
-    """(learner, lesson) -> how the name of their page begins, for all learners with a number of this LMS in collected/.
+class _Address(NamedTuple):
+    """The address of a learner's page. The highest one counts.
 
-    What came with the copy in submitted/ counts, the last of it: Canvas numbers every attempt anew. Where that copy came in
-    another way, the address of another copy may be somebody else's, unless the roster has this number of the learner's. A
-    number that two learners would have is nobody's.
+    ``is_sure``: the roster has this number of the learner. ``is_current``: it came with the copy in submitted/. ``number``: the
+    LMS's number of what was handed in. ``account``: its number of the learner. ``start``: what the page's name begins with.
     """
-    found: dict[Key, tuple[tuple[bool, bool, int], str, str]] = {}
+
+    is_sure: bool
+    is_current: bool
+    number: int
+    account: str
+    start: str
+
+
+def _addresses(root: Path, system: System) -> dict[Key, str]:
+    """Key -> what the name of the page begins with, for all learners with a number of this LMS in collected/.
+
+    The address that came with the copy in submitted/ counts, the last of these: Canvas numbers every attempt anew. If that copy
+    came in another way, the address of another copy may be another learner's, unless the roster has this number of the
+    learner. A number that two learners would have is nobody's.
+    """
+    found: dict[Key, _Address] = {}
     roster = Roster(members_of(root))
-    came, others = set[Key](), set[Key]()
-    held = cache(partial(digest_in, root))
+    current: set[Key] = set()
+    others: set[Key] = set()
+    digest_of = cache(partial(digest_in, root))
     # A learner who handed in a picture there, and sent the notebook later, is known there all the same.
-    for line, key in meant_in(root):
-        if line.lesson and line.status != "data file":
-            (came if line.sha256 == held(*key) else others).add(key)
-        entry = _entry(line, system)
-        start = system.feedback_start(entry) if entry is not None and all(key) else ""
-        if entry is None or not start:
+    for record, key in meant_in(root):
+        if not all(key):
             continue
-        is_sure = roster.numbered(system.on_roster(entry.account)) == {line.learner}
-        when = (is_sure, line.sha256 == held(*key), entry.number)
-        if key not in found or found[key][0] <= when:
-            found[key] = (when, entry.account, start)
-    taken = Counter((lesson, account) for (_, lesson), (_, account, _) in found.items())
-    unsure = {key for key in came & others if key in found and not any(found[key][0][:2])}
-    return {
-        key: start for key, (_, account, start) in found.items() if taken[key[1], account] == 1 and key not in unsure
-    }
+        is_current = record.sha256 == digest_of(*key)
+        if record.lesson and record.status != "data file":
+            copies = current if is_current else others
+            copies.add(key)
+        entry = _entry(record, system)
+        if entry is not None and (start := system.feedback_start(entry)):
+            is_sure = roster.numbered(system.on_roster(entry.account)) == {record.learner}
+            address = _Address(is_sure, is_current, entry.number, entry.account, start)
+            if key not in found or found[key][:3] <= address[:3]:
+                found[key] = address
+    takers = Counter((key.lesson, address.account) for key, address in found.items())
+    unsure = {key for key in current & others if key in found and not (found[key].is_sure or found[key].is_current)}
+    return {key: one.start for key, one in found.items() if key not in unsure and takers[key.lesson, one.account] == 1}
 
 
-def _entry(line: Line, system: System) -> LmsEntry | None:
-    """What the LMS called the file. `collect` has settled who has that number; the outermost name with the number counts."""
-    read = (system.read(part) for part in line.name.split("/") if part)
-    return next((one for one in read if one is not None and f"{system.name}:{one.account}" == line.account), None)
+def _entry(record: FileRecord, system: System) -> LmsEntry | None:
+    """The LMS's name for a file, read. `collect` has settled who has that number; the outermost name with the number counts."""
+    read = (system.read(part) for part in record.name.split("/") if part)
+    return next((one for one in read if one is not None and f"{system.name}:{one.account}" == record.account), None)
 
 
 _VARIES = re.compile('<meta name="course-feedback" content="[^"]*">|<footer><p>Graded [^.<]*')
-"""What tells when and from what a page was made, and nothing about the learner's work."""
+"""The parts of a page that say when and from what it was made, and nothing about the learner's work."""
 
 
 @dataclass(frozen=True)
 class HandedBack:
-    """What a hand-back did.
+    """The result of a hand-back. A page is told by its learner and lesson.
 
     ``parcels``: each file to upload, or to mail from, and the pages in it. ``unchanged``: how many pages were handed back
     before, and say the same now. ``nowhere``: pages that cannot go back, because nothing says where the LMS takes them.
-    ``elsewhere``: another LMS, and the pages that it takes. A page is told by its learner and lesson.
+    ``elsewhere``: another LMS, and the pages that it takes.
     """
 
     target: str
@@ -137,36 +158,47 @@ def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Pe
     """Write what ``target`` takes, of these pages; all of them with ``force``. Raises CourseError if it cannot be written."""
     folder = root / "handback"
     written = _written(root, keys)
-    starts = dict.fromkeys(written, "") if target == "folder" else _addresses(root, find_system(target))
+    starts = dict.fromkeys(written, "")
+    if target != "folder":
+        starts = _addresses(root, find_system(target))
     before = _read_record(root).get(target, {})
     asked = {key: page for key, page in written.items() if key in starts}
     pages = {key: page for key, page in asked.items() if force or before.get("/".join(key)) != _digest(page)}
     left = written.keys() - asked.keys()
-    elsewhere = _elsewhere(root, target, left) if left else {}
+    elsewhere = _elsewhere(root, target, left)
     done = HandedBack(target, len(asked) - len(pages), left.difference(*elsewhere.values()), elsewhere)
     then = "move away what lies there, free some space, or let your user write there; then run the same command again"
     with disk_trouble(CourseError, "what is to be handed back cannot be written", folder, then):
         folder.mkdir(parents=True, exist_ok=True)
-        if target == "folder" and pages:
+        if target != "folder":
+            _write_zips(root, done, pages, starts)
+        elif pages:
             path = _mail_table(root, folder, pages, people)
             done.parcels[path] = _noted(root, target, pages)
-        for lesson in sorted({lesson for _, lesson in pages if target != "folder"}):
-            mine = {key: page for key, page in pages.items() if key[1] == lesson}
-            path = _free(folder, f"{target}-{safe_name(lesson)}", ".zip")
-            _zip(path, {f"{starts[key]}{safe_name(lesson)}_feedback.html": page for key, page in mine.items()})
-            done.parcels[path] = _noted(root, target, mine)
     return done
 
 
+def _write_zips(root: Path, done: HandedBack, pages: Mapping[Key, bytes], starts: Mapping[Key, str]) -> None:
+    """Write a zip for each lesson, and note it in ``done``. ``starts``: what the names of the pages begin with."""
+    for lesson in sorted({key.lesson for key in pages}):
+        name = safe_name(lesson)
+        mine = {key: page for key, page in pages.items() if key.lesson == lesson}
+        path = _free(root / "handback", f"{done.target}-{name}", ".zip")
+        _zip(path, {f"{starts[key]}{name}_feedback.html": page for key, page in mine.items()})
+        done.parcels[path] = _noted(root, done.target, mine)
+
+
 def _elsewhere(root: Path, target: str, keys: Collection[Key]) -> dict[str, Collection[Key]]:
-    """Another LMS, and which of these pages it takes."""
+    """Other LMSs, and the pages of these that each takes."""
+    if not keys:
+        return {}
     others = [one for one in systems().values() if one.upload and one.option != target]
     theirs = {one.option: _addresses(root, one).keys() & keys for one in others}
     return {option: found for option, found in theirs.items() if found}
 
 
 def _written(root: Path, keys: Iterable[Key]) -> dict[Key, bytes]:
-    """The pages that there are, lesson by lesson."""
+    """The pages of these keys that are there, lesson by lesson."""
     paths = {key: page_path(root, *key) for key in sorted(keys, key=lambda key: (key[1], key[0]))}
     return {key: path.read_bytes() for key, path in paths.items() if path.is_file() and not path.is_symlink()}
 
@@ -211,13 +243,13 @@ def _mail_table(root: Path, folder: Path, keys: Iterable[Key], people: Sequence[
 
 
 def _email(person: Person) -> str:
-    """Their address, of the roster or the gradebook, or an id that is one; empty if there is none."""
-    told = person.email or person.id
-    return told if re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", told) else ""
+    """A person's address, or the id if that is an address; empty if there is none."""
+    address = person.email or person.id
+    return address if re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", address) else ""
 
 
 def _free(folder: Path, stem: str, ending: str) -> Path:
-    """The next number that nothing there has."""
+    """The path with the next number that nothing in the folder has."""
     return next(path for at in count(1) if not (path := folder / f"{stem}-{at}{ending}").exists())
 
 
@@ -225,23 +257,24 @@ _NAME = "record.json"
 
 
 def _read_record(root: Path) -> dict[str, dict[str, str]]:
-    """By target: learner and lesson, with a slash between, and the digest of what their page said when it was handed back.
+    """Target -> learner and lesson, with a slash between -> the digest of their page when it was handed back.
 
-    Nothing, if that cannot be read: then everything goes back once more.
+    It is empty if the file cannot be read: then everything goes back once more.
     """
-    told = read_dict(root / "handback" / _NAME)
-    return {target: pages for target, pages in told.items() if isinstance(pages, dict)}
+    record = read_dict(root / "handback" / _NAME)
+    return {target: pages for target, pages in record.items() if isinstance(pages, dict)}
 
 
 def _packed(done: HandedBack, people: Sequence[Person]) -> Iterator[str]:
-    """What was packed and where it goes."""
-    told = "nothing new to hand back"
+    """Lines on what was packed and where it goes."""
+    first = "nothing new to hand back"
     packed = list(chain.from_iterable(done.parcels.values()))
     learners = {learner for learner, _ in packed}
     if packed:
-        told = f"to hand back: {counted(len(packed), 'page')} for {_people(learners)}"
-    before = f"; {done.unchanged} handed back before, and unchanged since (--force: hand them back again)"
-    yield f"{told}{before}" if done.unchanged else told
+        first = f"to hand back: {counted(len(packed), 'page')} for {_people(learners)}"
+    if done.unchanged:
+        first += f"; {done.unchanged} handed back before, and unchanged since (--force: hand them back again)"
+    yield first
     for path, keys in done.parcels.items():
         yield f"  {path}  {counted(len(keys), 'page')}"
     if done.parcels and done.target == "folder":
@@ -260,7 +293,8 @@ def _lost(done: HandedBack) -> Iterator[str]:
         pages = f"{counted(len(keys), 'page')} of {_people(learner for learner, _ in keys)}"
         yield f"note: {find_system(option).name} takes {pages}: {course_command(f'feedback --for {option}')}"
     for lesson in sorted({lesson for _, lesson in done.nowhere}):
-        name, mine = find_system(done.target).name, _people(who for who, other in done.nowhere if other == lesson)
+        name = find_system(done.target).name
+        mine = _people(key.learner for key in done.nowhere if key.lesson == lesson)
         yield f"! not in a zip: {lesson} of {mine}: nothing says for certain which numbers {name} has for them"
     if done.nowhere:
         yield "  next: download the submissions there, then (what is unchanged stays as it is):"

@@ -29,12 +29,12 @@ def bare(text: str) -> str:
 
 
 def bare_words(name: str) -> tuple[str, ...]:
-    """A full name in any order of its parts: ``Doe, Jane`` is ``Jane Doe``."""
+    """The bare words of a full name, sorted: ``Doe, Jane`` has the same ones as ``Jane Doe``."""
     return tuple(sorted(filter(None, map(bare, re.split(r"[\s,]+", name)))))
 
 
 def why_no_learner(name: str) -> str:
-    """Why this cannot be a learner's id, which is the name of a folder; empty if it can."""
+    """A clause that says why this cannot be a learner's id, which is the name of a folder; empty if it can."""
     if not name.strip() or name != name.strip():
         return "it is empty, or begins or ends with a space"
     if name.startswith(".") or not name.isprintable():
@@ -45,6 +45,10 @@ def why_no_learner(name: str) -> str:
 
 
 def for_a_file(name: str, between: str) -> str:
-    """A name without what file systems refuse, what hides a file, and underscores, which are the LMS's."""
-    kept = "".join(" " if letter in '_/\\:*?"<>|' or not letter.isprintable() else letter for letter in name)
+    """A name as the beginning of a file's name: ``between`` stands between its words.
+
+    Signs that file systems refuse or that hide a file are left out, and so are underscores, which mean something to the LMS.
+    """
+    refused = {letter for letter in name if letter in '_/\\:*?"<>|' or not letter.isprintable()}
+    kept = name.translate(dict.fromkeys(map(ord, refused), " "))
     return between.join(kept.split())[:80].strip(" .~'-")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,12 @@ __all__ = [
     "STANDS",
     "STATUSES",
     "Collected",
+    "FileRecord",
     "KeptUpload",
-    "Line",
     "broken_off",
     "digest_in",
-    "lines_in",
     "meant_in",
+    "records_in",
     "uploads_in",
     "write_list",
 ]
@@ -59,17 +60,17 @@ NEEDS_NOBODY = PLACED | {"earlier copy", "removed", "settled", "test student", "
 
 
 @dataclass(frozen=True)
-class Line:
+class FileRecord:
     """One file that came, and what became of it. ``why`` is one sentence; ``look`` says that a person should look at it.
 
     ``time``: when it was handed in, UTC, if an LMS says it. ``late``: whether the LMS calls it late. ``said``: the LMS's
-    time, where it cannot be read. ``kept``: where the
-    byte-exact copy lies, relative to the upload's folder in collected/; empty if only the archive holds it. ``number``: the
-    LMS's number of what was handed in, which grows; 0 if there is none. ``changed``: the file's last change, on a disk or by
-    the innermost archive that tells, in seconds since 1970, or 0: it puts a learner's copies in order, and dates nothing.
-    ``account``: the LMS and its own number of the learner: ``Canvas:123``. ``system``: the LMS that handed it over, if it was
-    one. ``by_hand``: A person named it as the learner's, so it counts where nothing else tells. ``beside``: of a data file: its
-    name beside the notebook. ``folder``: name of the folder in collected/ that keeps the upload.
+    time, if it cannot be read. ``kept``: the path of the byte-exact copy, relative to the upload's folder in collected/; empty
+    if only the archive holds it. ``number``: the LMS's number of what was handed in, which grows; 0 if there is none.
+    ``changed``: the file's last change in seconds since 1970, on a disk or by the innermost archive that tells it, or 0: it puts
+    a learner's copies in order, and dates nothing. ``account``: the LMS and its own number of the learner: ``Canvas:123``.
+    ``system``: the LMS that handed it over, if one did. ``by_hand``: a person has said that it is the learner's, so it counts if
+    nothing else tells. ``beside``: the name of a data file beside its notebook. ``folder``: the name of the folder in collected/
+    that keeps the upload.
     """
 
     name: str = ""
@@ -98,39 +99,39 @@ class Line:
 
     @property
     def file(self) -> tuple[str, str, str]:
-        """What is the same wherever the learner's file comes again, in another upload as well."""
+        """Learner, name and digest: these are the same if the learner's file comes again in another upload."""
         return self.learner, self.name, self.sha256
 
     @property
-    def place(self) -> str:
-        """Where the copy lies, relative to the course's folder."""
+    def path_in_course(self) -> str:
+        """The path of the copy, relative to the course's folder."""
         return f"collected/{self.folder}/{self.kept}"
 
     @property
     def needs_person(self) -> bool:
-        """Whether nobody but a person can say what to do with it, or should know of it."""
+        """Whether a person has to decide about it, or should know of it."""
         return self.look or self.status not in NEEDS_NOBODY
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The record as JSON holds it: its fields, the time as text, and whether it needs a person."""
         time = self.time and self.time.isoformat()
         return {**asdict(self), "time": time, "needs_person": self.needs_person}
 
 
 @dataclass(frozen=True)
 class KeptUpload:
-    """One thing that was collected, and what became of each file of it.
+    """One upload that was collected, and what became of each of its files.
 
-    ``upload``: what it was called. ``folder``: name of the folder in collected/ that keeps it. ``handed_in_for``: the
-    lesson that a person named, or the assignment of several; empty if none. ``unfinished``: whether its files were on their way
-    into submitted/ when the list was written.
+    ``upload``: its name. ``folder``: the name of the folder in collected/ that keeps it. ``handed_in_for``: the lesson or
+    assignment that a person named; empty if nobody did. ``unfinished``: whether its files were on their way into submitted/
+    when the list was written.
     """
 
     upload: str
     fingerprint: str
     folder: str
     handed_in_for: str = ""
-    lines: tuple[Line, ...] = ()
+    records: tuple[FileRecord, ...] = ()
     unfinished: bool = False
 
 
@@ -142,29 +143,29 @@ class Collected:
     notes: tuple[str, ...] = ()
 
     @property
-    def lines(self) -> tuple[Line, ...]:
-        """Every file that came."""
-        return tuple(line for upload in self.uploads for line in upload.lines)
+    def records(self) -> tuple[FileRecord, ...]:
+        """The records of all files that came."""
+        return tuple(chain.from_iterable(upload.records for upload in self.uploads))
 
     @property
-    def needs_person(self) -> tuple[Line, ...]:
-        """What a person has to look at."""
-        return tuple(line for line in self.lines if line.needs_person)
+    def needs_person(self) -> tuple[FileRecord, ...]:
+        """The records that a person has to look at."""
+        return tuple(record for record in self.records if record.needs_person)
 
     @property
     def counts(self) -> dict[str, int]:
         """How many files became what, in the order of STATUSES."""
-        found = Counter(line.status for line in self.lines)
+        found = Counter(record.status for record in self.records)
         return {status: found[status] for status in STATUSES if found[status]}
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: counts first, then every file."""
+        """What was collected as JSON holds it: counts first, then every file."""
         return {
             "counts": self.counts,
             "needs_person": len(self.needs_person),
             "uploads": [upload.folder or upload.upload for upload in self.uploads],
             "notes": list(self.notes),
-            "files": [line.as_dict() for line in self.lines],
+            "files": [record.as_dict() for record in self.records],
         }
 
 
@@ -174,21 +175,22 @@ def uploads_in(root: Path) -> Iterator[KeptUpload]:
         folder = path.parent.name
         try:
             told = json.loads(path.read_text(encoding="utf-8"))
-            lines = tuple(_line(one, folder) for one in told["files"] if isinstance(one, dict))
+            records = tuple(_record_in(one, folder) for one in told["files"] if isinstance(one, dict))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
         name, fingerprint, lesson = (str(told.get(word) or "") for word in ("upload", "fingerprint", "handed_in_for"))
-        yield KeptUpload(name, fingerprint, folder, lesson, lines, told.get("unfinished") is True)
+        is_unfinished = told.get("unfinished") is True
+        yield KeptUpload(name, fingerprint, folder, lesson, records, is_unfinished)
 
 
-_KINDS: dict[str, Any] = {one.name: type(one.default) for one in fields(Line)}
+_KINDS: dict[str, Any] = {one.name: type(one.default) for one in fields(FileRecord)}
 
 
-def _line(told: dict[str, Any], folder: str) -> Line:
-    """A line of a list; what it does not say as it should is left out."""
-    known = {name: value for name, value in told.items() if name in _KINDS and isinstance(value, _KINDS[name])}
+def _record_in(told: dict[str, Any], folder: str) -> FileRecord:
+    """A file's record in a list, without fields that are no field of it, or have a value of another type."""
+    known = {name: value for name, value in told.items() if isinstance(value, _KINDS.get(name, ()))}
     time = datetime.fromisoformat(told["time"]) if told.get("time") else None
-    return replace(Line(**known), time=time, folder=folder)
+    return replace(FileRecord(**known), time=time, folder=folder)
 
 
 def write_list(folder: Path, upload: KeptUpload) -> None:
@@ -198,35 +200,44 @@ def write_list(folder: Path, upload: KeptUpload) -> None:
         "fingerprint": upload.fingerprint,
         "handed_in_for": upload.handed_in_for,
         "unfinished": upload.unfinished,
-        "files": [line.as_dict() for line in upload.lines],
+        "files": [record.as_dict() for record in upload.records],
     }
     replace_file(folder / "list.json", json.dumps(told, indent=1))
 
 
-def broken_off(root: Path) -> Iterator[tuple[KeptUpload, list[Line]]]:
+def broken_off(root: Path) -> Iterator[tuple[KeptUpload, list[FileRecord]]]:
     """Each upload that was cut off on its way into ``submitted/``, with the notebooks that are not there yet."""
     for upload in uploads_in(root):
         if upload.unfinished:
-            taken = (line for line in upload.lines if line.status == "taken")
-            yield upload, [line for line in taken if digest_in(root, *line.key) != line.sha256]
+            taken = (record for record in upload.records if record.status == "taken")
+            yield upload, [record for record in taken if digest_in(root, *record.key) != record.sha256]
 
 
-def lines_in(root: Path) -> Iterator[Line]:
-    """Every file that ever came."""
+def records_in(root: Path) -> Iterator[FileRecord]:
+    """The records of all files that ever came, in the order of arrival."""
     for upload in uploads_in(root):
-        yield from upload.lines
+        yield from upload.records
 
 
-def meant_in(root: Path) -> Iterator[tuple[Line, Key]]:
-    """Every file that ever came, with its learner and lesson. If only its assignment is known: for each notebook of it. Where an
-    upload says no lesson, another one may, in which the same file came."""
+def meant_in(root: Path) -> Iterator[tuple[FileRecord, Key]]:
+    """Every file that ever came, with its learner and each lesson that it may be for.
+
+    If only its assignment is known, that is each notebook of the assignment. If an upload names no lesson, another upload with
+    the same file may.
+    """
     known = places(root).lessons()
-    came = [(line, line.lesson or upload.handed_in_for) for upload in uploads_in(root) for line in upload.lines]
-    said = {line.file: asked for line, asked in came if asked}
-    for line, asked in came:
-        meant = asked or said.get(line.file, "")
-        lessons = [one for one in known if meant in (one, assignment_of(one))] or [meant]
-        yield from ((line, Key(line.learner, one)) for one in lessons)
+    came: list[tuple[FileRecord, str]] = []
+    for upload in uploads_in(root):
+        came += [(record, record.lesson or upload.handed_in_for) for record in upload.records]
+    said = {record.file: lesson for record, lesson in came if lesson}
+    for record, lesson in came:
+        for one in _lessons_of(lesson or said.get(record.file, ""), known):
+            yield record, Key(record.learner, one)
+
+
+def _lessons_of(name: str, known: Sequence[str]) -> list[str]:
+    """The lessons with this name, or of the assignment with it; the name itself if there are none."""
+    return [one for one in known if name in (one, assignment_of(one))] or [name]
 
 
 def digest_in(root: Path, learner: str, lesson: str) -> str:

@@ -14,118 +14,128 @@ from itertools import chain, count
 from pathlib import Path
 
 from nbproof.errors import UsageError, disk_trouble
-from nbproof.gradebook.receipts import TIME, time_told
+from nbproof.gradebook.receipts import TIME, readable_time_in
 from nbproof.grouping import grouped
 from nbproof.key import Key, notebook_of
 from nbproof.places import places
 from nbproof.text import counted
-from nbproof_lms.outcome import STANDS, Line, broken_off, digest_in, lines_in, write_list
+from nbproof_lms.outcome import STANDS, FileRecord, broken_off, digest_in, records_in, write_list
 from nbproof_lms.system import Numbers, systems
 
-__all__ = ["Desk", "finish", "place", "same_bytes"]
+__all__ = ["SubmittedFolder", "finish_broken_off", "put_into_submitted", "same_bytes"]
 
 
 @dataclass
-class Desk:
+class SubmittedFolder:
     """The course's submitted/, and what earlier lists in collected/ say of what lies there."""
 
     root: Path
     numbers: Numbers = field(default_factory=lambda: defaultdict(set))
 
     def __post_init__(self) -> None:
-        self.note(self._lines)
+        self.note_numbers(self._earlier)
 
     @cached_property
-    def _lines(self) -> list[Line]:
-        """All that ever came."""
-        return list(lines_in(self.root))
+    def _earlier(self) -> list[FileRecord]:
+        """The records of all files that ever came."""
+        return list(records_in(self.root))
 
     @cached_property
-    def _of(self) -> Mapping[Key, Sequence[Line]]:
-        """By learner and lesson."""
-        return grouped((line.key, line) for line in self._lines)
+    def _by_key(self) -> Mapping[Key, Sequence[FileRecord]]:
+        """The same records by learner and lesson."""
+        return grouped((record.key, record) for record in self._earlier)
 
-    def note(self, lines: Iterable[Line]) -> None:
-        """Keep which learner has which number, as an upload says, earlier or of this call, for the next one."""
-        for line in lines:
-            name, _, number = line.account.partition(":")
+    def note_numbers(self, records: Iterable[FileRecord]) -> None:
+        """Keep which learner has which number by these records of an upload: the next upload is compared with that."""
+        for record in records:
+            name, _, number = record.account.partition(":")
             system = systems().get(name)
-            lasting = system is not None and system.lasting_numbers
-            # Where a number is an assignment's, it says nothing of what is of none.
-            if number and line.learner and (lasting or line.lesson):
-                self.numbers[name, "" if lasting else line.lesson].add((line.learner, number))
+            lesson = record.lesson
+            if system is not None and system.lasting_numbers:
+                lesson = ""
+            elif not lesson:
+                # The number is an assignment's, and nothing says which.
+                continue
+            if number and record.learner:
+                self.numbers[name, lesson].add((record.learner, number))
 
-    def settled(self, key: Key, digest: str) -> set[str]:
-        """The copies (digests) that had come when a person chose the one with this ``digest``: the question is answered."""
+    def decided_against(self, key: Key, digest: str) -> set[str]:
+        """The digests of the copies that had come when a person chose the one with this ``digest``: these do not count."""
         came: set[str] = set()
         settled: set[str] = set()
-        for line in self._of[key]:
-            if line.sha256 == digest and line.by_hand:
+        for record in self._by_key[key]:
+            if record.sha256 == digest and record.by_hand:
                 settled = came - {digest}
-            came.add(line.sha256)
+            came.add(record.sha256)
         return settled
 
-    def became(self, line: Line) -> str:
-        """What became of these bytes when they came last, as this learner's and for this lesson; empty if they are new."""
-        return next((one.status for one in reversed(self._of[line.key]) if one.sha256 == line.sha256), "")
+    def last_status(self, record: FileRecord) -> str:
+        """What became of these bytes when this learner handed them in last for this lesson; empty if they are new."""
+        same = (one.status for one in reversed(self._by_key[record.key]) if one.sha256 == record.sha256)
+        return next(same, "")
 
-    def as_handed_over(self, line: Line) -> Line:
-        """With the time and the word late of the LMS that handed these bytes over before, as this learner's or as nobody's.
+    def with_lms_time(self, record: FileRecord) -> FileRecord:
+        """The record with the time, and the word late, of the LMS that handed over these bytes before, as this learner's or as
+        nobody's. A copy that a run has put aside keeps its own time."""
+        if record.time is not None and not record.system:
+            return record
+        same = (one for one in reversed(self._earlier) if one.system and one.sha256 == record.sha256)
+        fitting = (one for one in same if one.learner in {"", record.learner} and one.lesson in {"", record.lesson})
+        before = next(fitting, record)
+        return replace(record, time=before.time, late=before.late, said=before.said)
 
-        What a run has put aside has the time of its own.
-        """
-        if line.time is not None and not line.system:
-            return line
-        told = (one for one in reversed(self._lines) if one.system and one.sha256 == line.sha256)
-        same = (one for one in told if one.learner in {"", line.learner} and one.lesson in {"", line.lesson})
-        before = next(same, line)
-        return replace(line, time=before.time, late=before.late, said=before.said)
-
-    def why_not(self, learner: str, lesson: str) -> str:
-        """Why nothing may be put there, in words: somebody put a link or a file in the folder's place."""
+    def why_blocked(self, learner: str, lesson: str) -> str:
+        """A sentence if nothing may be put into this folder, because a link or a file is in its place; else empty."""
         folder = places(self.root).folder("submitted", learner, lesson)
         for there in (folder.parent, folder):
-            if there.is_symlink() or (there.exists() and not there.is_dir()):
-                return f"{there.relative_to(self.root)} is {'a link' if there.is_symlink() else 'a file'}: remove it"
+            if there.is_symlink():
+                return f"{there.relative_to(self.root)} is a link: remove it"
+            if there.exists() and not there.is_dir():
+                return f"{there.relative_to(self.root)} is a file: remove it"
         return ""
 
-    def held(self, key: Key) -> Line | None:
-        """The notebook that lies there now, with the time that stands beside it; None if there is none."""
+    def current(self, key: Key) -> FileRecord | None:
+        """The record of the notebook that lies there now, with the time that stands beside it; None if there is none."""
         digest = digest_in(self.root, *key)
         if not digest:
             return None
-        path = self.notebook(key)
-        time = time_told(path.with_name(TIME), places(self.root).zone)
-        known = [one for one in self._of[key] if one.sha256 == digest]
-        line = known[-1] if known else Line(learner=key[0], lesson=key[1], sha256=digest, changed=path.stat().st_mtime)
-        return replace(line, time=line.time or time)
+        path = self.notebook_path(key)
+        time = readable_time_in(path.with_name(TIME), places(self.root).zone)
+        record = FileRecord(learner=key[0], lesson=key[1], sha256=digest, changed=path.stat().st_mtime)
+        for one in self._by_key[key]:
+            if one.sha256 == digest:
+                record = one
+        return replace(record, time=record.time or time)
 
-    def notebook(self, key: Key) -> Path:
-        """Where a learner's notebook of a lesson lies, if it does."""
+    def notebook_path(self, key: Key) -> Path:
+        """The path of a learner's notebook of a lesson, which may not be there."""
         return places(self.root).notebook("submitted", *key)
 
 
-def place(root: Path, lines: Sequence[Line], here: Path, replaced: Path) -> None:
+def put_into_submitted(root: Path, records: Sequence[FileRecord], here: Path, replaced: Path) -> None:
     """Put into submitted/ what counts of an upload. Its copies lie ``here``; what was in submitted/ moves to ``replaced``."""
-    data = grouped((line.key, line) for line in lines if line.beside)
-    for line in lines:
-        if line.status == "taken":
-            target = places(root).folder("submitted", *line.key)
-            beside = _times_beside(line, lines, target, places(root).zone) if "/" in line.lesson else []
-            _put(line, data[line.key], here, target, replaced / line.learner, beside)
+    data = grouped((record.key, record) for record in records if record.beside)
+    for record in records:
+        if record.status == "taken":
+            target = places(root).folder("submitted", *record.key)
+            beside: list[datetime] = []
+            if "/" in record.lesson:
+                beside = _times_beside(record, records, target, places(root).zone)
+            _put(record, data[record.key], here, target, replaced / record.learner, beside)
 
 
-def finish(root: Path) -> tuple[str, ...]:
-    """Put into submitted/ what uploads that were cut off have not; a line for each. A caller holds the course's lock.
+def finish_broken_off(root: Path) -> tuple[str, ...]:
+    """Put into submitted/ what uploads that were cut off did not bring there, and return a sentence for each upload.
 
-    Raises UsageError.
+    A caller holds the course's lock. Raises UsageError if a file cannot be written.
     """
     told = []
     then = "mend that, then run the same command again"
     with disk_trouble(UsageError, "an upload that broke off cannot be put into submitted/", root, then):
         for upload, left in broken_off(root):
             home = root / "collected" / upload.folder
-            place(root, [*left, *(line for line in upload.lines if line.status != "taken")], home, home / "replaced")
+            others = (record for record in upload.records if record.status != "taken")
+            put_into_submitted(root, [*left, *others], home, home / "replaced")
             write_list(home, replace(upload, unfinished=False))
             told.append(
                 f"{upload.upload} broke off when it was collected: {counted(len(left), 'notebook')} of it went to submitted/ now"
@@ -133,36 +143,30 @@ def finish(root: Path) -> tuple[str, ...]:
     return tuple(told)
 
 
-def _times_beside(line: Line, lines: Sequence[Line], target: Path, zone: str) -> list[datetime]:
-    """When the other notebooks of its assignment came. A person who names all of them has them count as late as they were."""
-    own = (one for one in lines if one.by_hand and one.key.assignment == line.key.assignment)
+def _times_beside(record: FileRecord, records: Sequence[FileRecord], target: Path, zone: str) -> list[datetime]:
+    """When the other notebooks of its assignment came. If a person names all of them, each keeps its own time."""
+    own = (one for one in records if one.by_hand and one.key.assignment == record.key.assignment)
     named = {notebook_of(one.lesson): one.time for one in own if one.status in STANDS}
-    if line.by_hand and all(named.get(path.stem) for path in target.glob("*.ipynb")):
+    if record.by_hand and all(named.get(path.stem) for path in target.glob("*.ipynb")):
         return [*filter(None, named.values())]
-    return [*filter(None, [time_told(target / TIME, zone)])]
+    return [*filter(None, [readable_time_in(target / TIME, zone)])]
 
 
-def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: Path, times: Sequence[datetime]) -> None:
-    """A notebook and its data files in the place of what was there. ``times``: of the notebooks beside it."""
+def _put(
+    record: FileRecord, data: Sequence[FileRecord], here: Path, target: Path, replaced: Path, times: Sequence[datetime]
+) -> None:
+    """Put a notebook and its data files in the place of what was there. ``times``: of the notebooks beside it."""
     fresh = target.with_name(f".{target.name}.coming")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     try:
-        notebook = fresh / f"{notebook_of(line.lesson)}.ipynb"
-        shutil.copyfile(here / line.kept, notebook)
+        notebook = fresh / f"{notebook_of(record.lesson)}.ipynb"
+        shutil.copyfile(here / record.kept, notebook)
         for one in data:
             (fresh / one.beside).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(here / one.kept, fresh / one.beside)
-        # What was handed in is as late as the last file of it, also with the other notebooks of an assignment.
-        if unread := next((one.said for one in (line, *data) if one.said), ""):
-            # The run asks about a time that it cannot read.
-            (fresh / TIME).write_text(unread, encoding="utf-8")
-        elif own := [one.time.astimezone(UTC) for one in (line, *data) if one.time]:
-            os.utime(notebook, (max(own).timestamp(),) * 2)
-            (fresh / TIME).write_text(
-                f"{max([*own, *times]).astimezone(UTC):%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8"
-            )
-        if "/" in line.lesson and target.is_dir():
+        _write_time(notebook, (record, *data), times)
+        if "/" in record.lesson and target.is_dir():
             # Of an assignment of several notebooks the others stay as they are. Nothing is written where a link leads.
             shutil.copytree(target, fresh, symlinks=True, dirs_exist_ok=True, ignore=partial(_has_come, target, fresh))
         _swap(fresh, target, replaced)
@@ -170,8 +174,20 @@ def _put(line: Line, data: Sequence[Line], here: Path, target: Path, replaced: P
         shutil.rmtree(fresh, ignore_errors=True)
 
 
+def _write_time(notebook: Path, records: Sequence[FileRecord], times: Sequence[datetime]) -> None:
+    """Write beside a notebook when it was handed in: with the last of its files, and of the other notebooks (``times``)."""
+    file = notebook.with_name(TIME)
+    if unread := next((one.said for one in records if one.said), ""):
+        # The run asks about a time that it cannot read.
+        file.write_text(unread, encoding="utf-8")
+    elif own := [one.time.astimezone(UTC) for one in records if one.time]:
+        last = max(own).timestamp()
+        os.utime(notebook, (last, last))
+        file.write_text(f"{max([*own, *times]).astimezone(UTC):%Y-%m-%d %H:%M:%S.%f} UTC", encoding="utf-8")
+
+
 def _has_come(target: Path, fresh: Path, folder: str, names: Sequence[str]) -> set[str]:
-    """Of these names in a folder of ``target``: the files and links that ``fresh`` has something in place of."""
+    """The names in a folder of ``target`` that are files or links, and that ``fresh`` has something in place of."""
     new = fresh / Path(folder).relative_to(target)
     there = (Path(folder, name) for name in names if (new / name).exists())
     return {path.name for path in there if path.is_symlink() or not path.is_dir()}

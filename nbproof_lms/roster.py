@@ -1,12 +1,12 @@
 """The class: its members, the names and numbers that stand for each of them, the tables that say so, and the roster that is kept.
 
 A table is a hand-made one (a column ``learner``, every other column holds names that stand for that learner), Canvas's export of
-its gradebook, and Moodle's list of participants or grading worksheet, in any of its languages. Every id that an export has of a
-person is a name of theirs: the same person may come in another system's export.
+its gradebook, or Moodle's list of participants or grading worksheet, in any of its languages. Every id that an export has of a
+person is a name of that person, because the same person may come in another system's export.
 
-The roster that is kept is one as well: ``roster.csv`` in the course's folder, which people can read and change.
+The roster that is kept is such a table as well: ``roster.csv`` in the course's folder, which people can read and change.
 A person in another table is the same person if an id is the same: a learner's id, an address, a number of matriculation.
-A name makes nobody the same: a newcomer with somebody else's name is told, and the instructor says whether they are one.
+A name makes nobody the same: a note names two people with one name, and the instructor says whether they are one.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ _NUMBERS = {"lms user id", "canvas id", "moodle id", "user id"}
 _SAID = {"name", "full name", "student", FIRST, LAST, "email address", "also", "learner"}
 """Columns that hold no other name."""
 _TITLES = {"jr", "sr", "ii", "iii", "iv", "phd", "md", "msc", "bsc", "mba", "esq"}
-"""What stands behind a comma and is no first name."""
+"""Words behind a comma that are no first name."""
 
 
 @dataclass(frozen=True)
 class Member:
     """A learner of the class, as ``roster.csv`` keeps them.
 
-    ``also``: what else stands for them: other spellings, other ids, and the number that an LMS gives them (digits alone; an
+    ``also``: other names of the learner: other spellings, other ids, and the number that an LMS gives them (digits alone; an
     id of digits, such as a number of matriculation, is written ``id 123``, Moodle's number in one assignment ``participant
-    123``, and a mere name, which others may have as well, ``name team2``). ``name``: ``Doe, Jane`` where it is known which part
-    is which; ``Jane Doe`` where it is not.
+    123``, and a mere name, which others may have as well, ``name team2``). ``name``: ``Doe, Jane`` if it is known which part
+    is which; else ``Jane Doe``.
     """
 
     learner: str
@@ -74,7 +74,7 @@ class Member:
 
     @property
     def person(self) -> Person:
-        """As reports and the gradebook know them: first and last name apart only if that is known."""
+        """The member for reports and the gradebook: with first and last name apart only if these are known."""
         parts = [part.strip() for part in self.name.split(",")]
         titles = [part for part in parts[1:] if bare(part) in _TITLES]
         words = [part for part in parts if part and part not in titles]
@@ -84,28 +84,31 @@ class Member:
 
     @property
     def names(self) -> list[str]:
-        """All that they are called."""
-        told = (one for one in self.also if not _NUMBER.fullmatch(one))
-        return [self.learner, self.name, self.email, *(one.removeprefix("id ").removeprefix("name ") for one in told)]
+        """All names of the learner: id, name, address and the others that are no number."""
+        others = (one for one in self.also if not _NUMBER.fullmatch(one))
+        return [self.learner, self.name, self.email, *map(_bare_other, others)]
 
     @property
     def numbers(self) -> set[str]:
-        """What LMSs call them: ``123``, or ``participant 123``."""
+        """The numbers that LMSs give to the learner: ``123``, or ``participant 123``."""
         found = (_NUMBER.fullmatch(one) for one in self.also)
         return {f"{one.group(1) or ''}{int(one[2])}".casefold() for one in found if one}
 
     @property
     def ids(self) -> set[str]:
-        """What is one person's alone: id, address, numbers, and words with a digit in them, which no parents give as a name."""
-        told = (one.removeprefix("id ") for one in self.also if not _NUMBER.fullmatch(one))
-        words = {plain(one) for one in told if " " not in one and re.search(r"[@\d]", one)}
+        """Names that one person alone has: id, address, numbers, and words with a digit, which no parents give as a name."""
+        others = (one.removeprefix("id ") for one in self.also if not _NUMBER.fullmatch(one))
+        words = {plain(one) for one in others if " " not in one and re.search(r"[@\d]", one)}
         numbers = {f"number {one}" for one in self.numbers if one.isdecimal()}
         return ({plain(self.learner), plain(self.email)} - {""}) | words | numbers
 
 
 @dataclass(frozen=True)
 class Roster:
-    """Names and numbers, and the learners that they stand for. ``said``: number -> what a table of one assignment says of it."""
+    """Names and numbers, and the learners that they stand for.
+
+    ``notes``: sentences on the table. ``said``: number -> the status that a table of one assignment gives to its learner.
+    """
 
     members: tuple[Member, ...] = ()
     notes: tuple[str, ...] = ()
@@ -113,12 +116,12 @@ class Roster:
 
     @cached_property
     def learners(self) -> tuple[str, ...]:
-        """Their ids, in the order of the file."""
+        """The ids of the members, in the order of the file."""
         return tuple(member.learner for member in self.members)
 
     @cached_property
     def _names(self) -> Mapping[str, set[str]]:
-        """Every name as it is, and its learners."""
+        """Every name, folded by :func:`plain` -> its learners."""
         found: dict[str, set[str]] = defaultdict(set)
         for member in self.members:
             for name in member.names:
@@ -126,11 +129,13 @@ class Roster:
                 found[plain(_first_name_first(name))].add(member.learner)
         # A learner's own id is nobody else's; annamaria may be Maria Anna, or Anna Maria.
         own = grouped((plain(learner), learner) for learner in self.learners)
-        return {**found, **{name: {*learners} for name, learners in own.items()}, "": set()}
+        for name, learners in own.items():
+            found[name] = {*learners}
+        return {**found, "": set()}
 
     @cached_property
     def _bare_names(self) -> Mapping[str, set[str]]:
-        """Every name without signs and spaces, and its learners; also with the last words in front, as LMSs sort people."""
+        """Every name without signs and spaces -> its learners; also with the last words in front, as LMSs sort people."""
         found: dict[str, set[str]] = defaultdict(set)
         for name, learners in self._names.items():
             found[bare(name)] |= learners
@@ -142,8 +147,12 @@ class Roster:
         return {**found, "": set()}
 
     @cached_property
-    def _numbers(self) -> Mapping[str, Sequence[str]]:
-        return grouped((number, one.learner) for one in self.members for number in one.numbers)
+    def _numbers(self) -> Mapping[str, set[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for member in self.members:
+            for number in member.numbers:
+                found[number].add(member.learner)
+        return found
 
     @cached_property
     def with_number(self) -> set[str]:
@@ -155,32 +164,41 @@ class Roster:
         return frozenset(self._numbers.get(number, ()))
 
     def called(self, name: str) -> frozenset[str]:
-        """The learners that an LMS may call so: it leaves out signs, accents and spaces, or turns a name round."""
+        """The learners that an LMS may mean by this name: it leaves out signs, accents and spaces, or turns a name round."""
         return self.named(name) or frozenset(self._bare_names.get(bare(name), ()))
 
     def named(self, name: str) -> frozenset[str]:
-        """The learners who are called so; letter case, underscores for spaces, and ``Doe, Jane`` do not matter."""
+        """The learners with this name; letter case, underscores for spaces, and ``Doe, Jane`` do not matter."""
         if name in self.learners:
             return frozenset({name})  # AB1 is not ab1, if both are there
         turned = _first_name_first(name.replace("_", " "))
         return frozenset(self._names.get(plain(name)) or self._names.get(plain(turned)) or ())
 
     def owner(self, name: str) -> str:
-        """The learner who alone has this name, number or folder; empty if nobody has, or several."""
+        """The id of the one learner with this name, number or folder; empty if nobody has it, or several have."""
         found = self.named(name) or self.numbered(name)
         return min(found) if len(found) == 1 else ""
 
     def people(self, ids: Iterable[str]) -> list[Person]:
-        """Everybody, under each of these ids that is theirs; under their own where none is."""
+        """Everybody on the roster: once under each of these ``ids`` that is theirs, or else under their own id."""
         theirs = grouped((self.owner(one), one) for one in ids)
         found = []
         for member in self.members:
             here = theirs[member.learner]
-            names = {member.learner, *here, *(one.removeprefix("id ") for one in member.also if not one.isdecimal())}
-            own = {one for one in names if self.owner(one) == member.learner}
-            own |= {f"number {one}" for one in member.numbers if len(self.numbered(one)) == 1}
+            own = self._own_names(member, here)
             found += [replace(member.person, id=one, also=frozenset(own - {one})) for one in here or [member.learner]]
         return found
+
+    def _own_names(self, member: Member, ids: Iterable[str]) -> set[str]:
+        """The ids, names and numbers that only this member has; ``ids``: others that are known to be the member's."""
+        names = {member.learner, *ids, *(one.removeprefix("id ") for one in member.also if not one.isdecimal())}
+        own = {one for one in names if self.owner(one) == member.learner}
+        return own | {f"number {one}" for one in member.numbers if len(self.numbered(one)) == 1}
+
+
+def _bare_other(name: str) -> str:
+    """A name of the column ``also`` without the word that says its kind."""
+    return name.removeprefix("id ").removeprefix("name ")
 
 
 def _first_name_first(name: str) -> str:
@@ -190,79 +208,111 @@ def _first_name_first(name: str) -> str:
 
 
 def read_names(path: Path, option: str = "--names") -> Roster:
-    """Read a CSV of names, which ``option`` has named.
+    """Read a CSV of names. ``option``: the one that named the file, for errors.
 
     Raises UsageError if it cannot be used, and CourseError if an id in it stands for two people.
     """
     sheet = read_sheet(path, "the names", option)
-    rows = [[unquoted(cell.strip()) for cell in row] for row in sheet.rows]
+    rows = [_texts_in(row) for row in sheet.rows]
     heads = heads_of(rows)
     columns = _id_columns(heads, rows)
     if not columns and not {FIRST, LAST} <= set(heads):
-        raise UsageError(
-            "no column of the names says which learner it is",
-            f"{path}, with the first line {', '.join(rows[0])[:120]!r}",
-            REVEALED
-            if IDENTIFIER in heads
-            else "name one column 'learner'; every other column holds names that stand for that learner",
-        )
-    members: dict[str, Member] = {}
-    said_of: dict[str, str] = {}
-    notes = sheet.doubts
-    clashes: list[str] = []
+        then = "name one column 'learner'; every other column holds names that stand for that learner"
+        if IDENTIFIER in heads:
+            then = REVEALED
+        place = f"{path}, with the first line {', '.join(rows[0])[:120]!r}"
+        raise UsageError("no column of the names says which learner it is", place, then)
+    table = _TableOfNames(heads, columns)
     for line, row in enumerate(rows[1:], 2):
-        cells = dict(zip(heads, row, strict=False))
-        if _is_canvas_own(cells):
-            is_test = bare_words(_full_name(cells)) == ("student", "test")
-            notes += [f"{path.name}, line {line}: Canvas's own student for tests is left out"] * is_test
-            continue
-        said = filter(None, map(cells.get, columns))
-        # Without any id first and last name together are one.
-        learner = unicodedata.normalize("NFC", next(said, _first_name_first(_full_name(cells)).strip()))
-        if why := why_no_learner(learner):
-            notes.append(f"{path.name}, line {line}: {learner[:40]!r} cannot be a learner's id: {why}")
-        else:
-            one = _member(learner, cells)
-            said_of |= dict.fromkeys(one.numbers, cells.get(STATUS, ""))
-            first = members.setdefault(learner, one)
-            # One person of two names, who married for example, has one address.
-            is_other = one.name and bare_words(one.name) != bare_words(first.name)
-            if is_other and not (one.email and plain(one.email) == plain(first.email)):
-                clashes.append(f"line {line}: {one.person.contact}, and above it {first.person.contact}")
-    if clashes:
+        table.add(f"line {line}", row)
+    if table.clashes:
         raise CourseError(
-            f"an id stands for two people, so nothing is taken: {some_of(clashes, 8)}",
+            f"an id stands for two people, so nothing is taken: {some_of(table.clashes, 8)}",
             str(path),
             "give each of them an id of their own there, or leave one line of one person; then run the same command again",
         )
+    notes = [*sheet.doubts, *(f"{path.name}, {note}" for note in table.notes)]
     notes += [f"{path.name}: {note}" for note in _what_is_read(rows, heads, columns)]
-    nameless = [one.learner for one in members.values() if not one.name]
-    notes += [f"{path.name}: no name stands beside {some_of(nameless, 8)}"] * (0 < len(nameless) < len(members))
+    members = table.members.values()
+    nameless = [one.learner for one in members if not one.name]
+    if 0 < len(nameless) < len(members):
+        notes.append(f"{path.name}: no name stands beside {some_of(nameless, 8)}")
     if not members:
-        raise UsageError(
-            "the names hold no learner",
-            str(path),
-            f"mend the lines: {'; '.join(notes[:3])}" if notes else "add a line for each learner",
-        )
-    return Roster(tuple(members.values()), tuple(notes), said_of)
+        then = f"mend the lines: {'; '.join(notes[:3])}" if notes else "add a line for each learner"
+        raise UsageError("the names hold no learner", str(path), then)
+    return Roster(tuple(members), tuple(notes), table.said)
+
+
+def _texts_in(row: Sequence[str]) -> list[str]:
+    return [unquoted(cell.strip()) for cell in row]
+
+
+@dataclass
+class _TableOfNames:
+    """What was read of a table of names so far. ``heads``: the meaning of each column. ``columns``: those that may give the id.
+
+    ``notes``: sentences on lines that are left out. ``clashes``: lines of another person with an id from above.
+    """
+
+    heads: Sequence[str]
+    columns: Sequence[str]
+    members: dict[str, Member] = field(default_factory=dict)
+    said: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    clashes: list[str] = field(default_factory=list)
+
+    def add(self, line: str, row: Sequence[str]) -> None:
+        """Read one row. ``line``: its name for people."""
+        cells = dict(zip(self.heads, row, strict=False))
+        if _is_canvas_own(cells):
+            if bare_words(_full_name(cells)) == ("student", "test"):
+                self.notes.append(f"{line}: Canvas's own student for tests is left out")
+            return
+        ids = filter(None, map(cells.get, self.columns))
+        # Without any id first and last name together are one.
+        learner = unicodedata.normalize("NFC", next(ids, _first_name_first(_full_name(cells)).strip()))
+        if why := why_no_learner(learner):
+            self.notes.append(f"{line}: {learner[:40]!r} cannot be a learner's id: {why}")
+            return
+        one = _member(learner, cells)
+        self.said |= dict.fromkeys(one.numbers, cells.get(STATUS, ""))
+        first = self.members.setdefault(learner, one)
+        # One person of two names, who married for example, has one address.
+        has_address = one.email and plain(one.email) == plain(first.email)
+        if one.name and bare_words(one.name) != bare_words(first.name) and not has_address:
+            self.clashes.append(f"{line}: {one.person.contact}, and above it {first.person.contact}")
 
 
 def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
-    """Which column is taken for the id, where none is called so, which for mere names, and which are not used at all."""
+    """Sentences: which column is taken for the id, if none is called so, which for mere names, and which are not used at all."""
     if columns and columns[0] != "learner":
         yield f"the learner's id is what stands in the column {rows[0][heads.index(columns[0])]!r}"
-    cells = ((head, cell) for row in rows[1:] for head, cell in zip(heads, row, strict=False))
-    names = {head: name for head, cell in cells if (name := _other_name(head, cell, heads))}
+    names = _columns_with_names(rows, heads)
     if mere := [head for head, name in names.items() if name.startswith("name ")]:
         yield f"other names of each learner: {some_of([*map(repr, mere)], 8)}; if they are none, take such a column out"
-    used = {*_SAID, *columns, *names, *[STATUS] * (IDENTIFIER in heads)}
-    filled = [any(column) for column in zip(*rows[1:], strict=False)]
-    if left := [name for name, head, told in zip(rows[0], heads, filled, strict=False) if told and head not in used]:
+    used = {*_SAID, *columns, *names}
+    if IDENTIFIER in heads:
+        used.add(STATUS)
+    left = []
+    for name, head, *cells in zip(rows[0], heads, *rows[1:], strict=False):
+        if any(cells) and head not in used:
+            left.append(name)
+    if left:
         yield f"not used: {some_of([*map(repr, left)], 8)}"
 
 
+def _columns_with_names(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> dict[str, str]:
+    """The columns that hold other names of learners -> the last of these names."""
+    names: dict[str, str] = {}
+    for row in rows[1:]:
+        for head, cell in zip(heads, row, strict=False):
+            if name := _other_name(head, cell, heads):
+                names[head] = name
+    return names
+
+
 def _id_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[str]:
-    """The column that gives the learner's id, and the columns that give it where that one is empty."""
+    """The column that gives the learner's id, and the columns that give it if that one is empty."""
     if {"id", FIRST, LAST} <= set(heads) and not _is_canvas(heads):
         return ("id",)  # as nbgrader's own list of students
     return [name for name in LEARNER if name in heads and is_filled(rows, heads.index(name))]
@@ -279,38 +329,48 @@ def _is_canvas_own(cells: Mapping[str, str]) -> bool:
 
 
 def _full_name(cells: Mapping[str, str]) -> str:
-    last, first = cells.get(LAST, "").replace(",", " "), cells.get(FIRST, "")
-    name = ", ".join(filter(None, (last, first)))
-    return name or next((cells[head] for head in ("name", "full name", "student") if cells.get(head)), "")
+    """The name in a row: ``Doe, Jane``, or as one column holds it; empty if it has none."""
+    last = cells.get(LAST, "").replace(",", " ")
+    name = ", ".join(filter(None, (last, cells.get(FIRST, ""))))
+    return name or cells.get("name") or cells.get("full name") or cells.get("student", "")
 
 
 def _member(learner: str, cells: Mapping[str, str]) -> Member:
+    """The learner of a row, with all names in it."""
     name = _full_name(cells)
     addresses = (cells[head] for head in LEARNER if head not in _SAID - {"learner"} and "@" in cells.get(head, ""))
     email = cells.get("email address") or next(addresses, "")
     said = {bare(learner), bare(name), bare(email)} - {""}
     written = [part.strip() for part in cells.get("also", "").split(_SEPARATOR)]
     others = filter(None, [*written, *(_other_name(head, cell, cells) for head, cell in cells.items())])
-    also = dict.fromkeys(
-        one for one in others if bare(one.removeprefix("id ").removeprefix("name ")) not in said or one.isdecimal()
-    )
+    also = dict.fromkeys(one for one in others if one.isdecimal() or bare(_bare_other(one)) not in said)
     return Member(learner, name, email, tuple(also))
 
 
 def _other_name(head: str, cell: str, heads: Collection[str]) -> str:
-    """Another name of the learner, if a cell of the learner's row holds one, as the column ``also`` writes it; else empty."""
+    """Another name of the learner, if a cell of the learner's row holds one, as the column ``also`` writes it; else empty.
+
+    ``heads``: the meanings of all columns.
+    """
     if not bare(cell) or head in _SAID:  # a dash is no name; what a person wrote into the column also is one
         return ""
     number = re.sub(r"^.*?(\d*)$", r"\1", cell)
     if head == IDENTIFIER:
         return f"participant {int(number)}" if number else ""
-    if head in _NUMBERS or (head == "id" and _is_canvas(heads)) or (head == "number" and cell.isdecimal()):
+    if _holds_numbers(head, heads) or (head == "number" and cell.isdecimal()):
         return number
     if head in LEARNER:
-        return f"id {cell}" if cell.isdecimal() else cell
-    is_export = {"student", IDENTIFIER, FIRST} & set(heads)
+        return _as_other(cell)
+    is_export = not {"student", IDENTIFIER, FIRST}.isdisjoint(heads)
     # A team, a year or a name that learners chose makes no two people one.
-    return "" if is_export and "learner" not in heads else f"name {cell}"
+    if is_export and "learner" not in heads:
+        return ""
+    return f"name {cell}"
+
+
+def _holds_numbers(head: str, heads: Collection[str]) -> bool:
+    """Whether a column holds an LMS's own numbers of learners."""
+    return head in _NUMBERS or (head == "id" and _is_canvas(heads))
 
 
 ROSTER = "roster.csv"
@@ -318,7 +378,7 @@ _COLUMNS = ("learner", "name", "email", "also")
 
 
 def kept_roster(root: Path) -> Roster | None:
-    """The roster that is kept. Raises UsageError if it is broken."""
+    """The roster that is kept; None if there is none, or nobody on it. Raises UsageError if it is broken."""
     path = root / ROSTER
     if not path.is_file() or not path.read_bytes().partition(b"\n")[2].strip():
         return None
@@ -331,7 +391,7 @@ def members_of(root: Path) -> tuple[Member, ...]:
 
 
 def _kept(root: Path) -> Roster:
-    """The roster that is kept, or one of nobody."""
+    """The roster that is kept, or one with nobody on it."""
     return kept_roster(root) or Roster()
 
 
@@ -342,11 +402,11 @@ def is_class_known(root: Path) -> bool:
 
 @dataclass(frozen=True)
 class Enrolment:
-    """What became of those who were put on a roster.
+    """What became of learners who were put on a roster.
 
-    ``ids``: their id there, by the one that they came with; ``added``: who is new. ``notes``: on each who gets another name, and
-    on each two who may be one person. ``changed``: column -> of how many of the
-    others something else stands there now. ``said``: as the table's roster has it.
+    ``ids``: the id that each came with -> the id on the roster; ``added``: those who are new. ``notes``: sentences on each who
+    gets another name, and on each two who may be one person. ``changed``: column -> the number of other learners with another
+    text in it now. ``said``: as the table's roster has it.
     """
 
     ids: dict[str, str]
@@ -359,50 +419,82 @@ class Enrolment:
 def enrol(root: Path, came: Sequence[Member]) -> Enrolment:
     """Put learners on the roster, or what is new of them. Raises UsageError.
 
-    Who shares an id with one of before is that one, unless that one came, too, or has another name: families share addresses.
+    A newcomer who shares an id with a member is that member, unless that member came as well, or has another name: families share
+    addresses.
     """
     kept = _kept(root)
-    before = {member.learner: member for member in kept.members}
-    there = dict(before)
-    said = {name: (member.ids, bare_words(member.name)) for name, member in before.items()}
-    claimed = {plain(member.learner) for member in came}
-    having = Counter(chain.from_iterable(one.ids for one in came))
-    ids: dict[str, str] = {}
-    notes: dict[str, None] = dict.fromkeys(kept.notes)
+    enrolling = _Enrolling(kept.members, came)
     for one in came:
-        learner, words, own = one.learner, bare_words(one.name), one.ids
-        alike = [name for name, (known_ids, _) in said.items() if not own.isdisjoint(known_ids) and name != learner]
-        if learner not in there and len(alike) == 1 and _is_one(one, before[alike[0]], having, claimed):
+        enrolling.add(one)
+    _write(root, tuple(enrolling.there.values()))
+    before = {member.learner: member for member in kept.members}
+    added = tuple(enrolling.there.keys() - before.keys())
+    notes = dict.fromkeys((*kept.notes, *enrolling.notes))
+    return Enrolment(enrolling.ids, added, tuple(notes), _changed(before, enrolling.there))
+
+
+class _Enrolling:
+    """The roster while learners are put on it: ``there``, ``ids`` and ``notes`` become those of :class:`Enrolment`."""
+
+    def __init__(self, members: Sequence[Member], came: Sequence[Member]) -> None:
+        self._before = {member.learner: member for member in members}
+        self._ids_before = {member.learner: member.ids for member in members}
+        self._words_before = {member.learner: bare_words(member.name) for member in members}
+        self._claimed = {plain(member.learner) for member in came}
+        self._having = Counter(chain.from_iterable(one.ids for one in came))
+        self.there = dict(self._before)
+        self.ids: dict[str, str] = {}
+        self.notes: list[str] = []
+
+    def add(self, one: Member) -> None:
+        """Put a newcomer on the roster: as a member of before, or as a new one."""
+        learner = one.learner
+        words = bare_words(one.name)
+        own = one.ids
+        alike = [name for name, ids in self._ids_before.items() if name != learner and not own.isdisjoint(ids)]
+        if learner not in self.there and len(alike) == 1 and self._is_one(one, self._before[alike[0]]):
             learner = alike.pop()
-            claimed.add(plain(learner))
-        if learner not in there and words:
-            alike += [name for name, (_, known_words) in said.items() if known_words == words]
-        ids[one.learner] = learner
-        for other in alike:
-            also = f" {_SEPARATOR} ".join(filter(None, (_as_other(learner), one.email)))
-            then = f"make one line of the two in {ROSTER}, with {also} in its column also, behind a {_SEPARATOR} if it holds more"
-            two = f"{before[other].person.contact} and {one.person.contact}"
-            notes[f"{two} may be one person. If they are: {then}"] = None
-        known = there.get(learner)
-        if known is not None and _differ(words, bare_words(known.name)):
-            told = f"{learner} was {known.person.name}, and is {one.person.name} now: an id of theirs is the same"
-            then = course_command(shlex.join(["roster", "add", learner, "--name", known.name]))
-            notes[f"{told}. If they are two, give who came an id of their own; the name comes back by: {then}"] = None
-        there[learner] = one if known is None else _together(known, one)
-    _write(root, tuple(there.values()))
-    return Enrolment(ids, tuple(there.keys() - before.keys()), tuple(notes), _changed(before, there))
+            self._claimed.add(plain(learner))
+        if learner not in self.there and words:
+            alike += [name for name, known_words in self._words_before.items() if known_words == words]
+        self.ids[one.learner] = learner
+        self.notes += [_may_be_one(self._before[other], one, learner) for other in alike]
+        known = self.there.get(learner)
+        if known is None:
+            self.there[learner] = one
+            return
+        if _differ(words, bare_words(known.name)):
+            self.notes.append(_is_renamed(known, one, learner))
+        self.there[learner] = _together(known, one)
+
+    def _is_one(self, one: Member, old: Member) -> bool:
+        """Whether a newcomer is a member of before, who shares an id with the newcomer.
+
+        An id that several newcomers have says that only together with the name. Two ids leave no doubt: a person has made one
+        line of the two.
+        """
+        shared = one.ids & old.ids
+        words = bare_words(one.name)
+        is_open = plain(old.learner) not in self._claimed
+        if all(self._having[name] > 1 for name in shared):
+            return is_open and bool(words) and words == bare_words(old.name)
+        return len(shared) > 1 or (is_open and not _differ(words, bare_words(old.name)))
 
 
-def _is_one(one: Member, old: Member, having: Mapping[str, int], claimed: Collection[str]) -> bool:
-    """Whether a newcomer is one of before, who has an id of theirs. ``having``: id -> how many come with it.
+def _may_be_one(old: Member, one: Member, learner: str) -> str:
+    """A note on a member of before and a newcomer, who is on the roster as ``learner``."""
+    also = f" {_SEPARATOR} ".join(filter(None, (_as_other(learner), one.email)))
+    then = (
+        f"make one line of the two in {ROSTER}, with {also} in its column also, behind a {_SEPARATOR} if it holds more"
+    )
+    return f"{old.person.contact} and {one.person.contact} may be one person. If they are: {then}"
 
-    What several have makes nobody one without the name. Two ids leave no doubt: a person has made one line of the two.
-    """
-    shared = one.ids & old.ids
-    words, is_open = bare_words(one.name), plain(old.learner) not in claimed
-    if all(having[name] > 1 for name in shared):
-        return is_open and bool(words) and words == bare_words(old.name)
-    return len(shared) > 1 or (is_open and not _differ(words, bare_words(old.name)))
+
+def _is_renamed(known: Member, one: Member, learner: str) -> str:
+    """A note on a member who came with another name."""
+    told = f"{learner} was {known.person.name}, and is {one.person.name} now: an id of theirs is the same"
+    then = course_command(shlex.join(["roster", "add", learner, "--name", known.name]))
+    return f"{told}. If they are two, give who came an id of their own; the name comes back by: {then}"
 
 
 def _differ(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
@@ -411,15 +503,19 @@ def _differ(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
 
 
 def _changed(before: Mapping[str, Member], now: Mapping[str, Member]) -> dict[str, int]:
-    """Column -> of how many something else stands there now."""
-    pairs = [(one, now[learner]) for learner, one in before.items()]
-    counts = {head: sum(getattr(one, head) != getattr(other, head) for one, other in pairs) for head in _COLUMNS}
-    return {head: count for head, count in counts.items() if count}
+    """Column -> the number of members of before with another text in it now; without columns that nobody has changed."""
+    counts: dict[str, int] = {}
+    for head in _COLUMNS:
+        for learner, one in before.items():
+            if getattr(one, head) != getattr(now[learner], head):
+                counts[head] = counts.get(head, 0) + 1
+    return counts
 
 
 def _together(one: Member, other: Member) -> Member:
-    """One member with the names of both; where the two say something else, what came last counts."""
-    name, email = other.name or one.name, other.email or one.email
+    """One member with the names of both. If they have different ones, that of ``other`` counts, who came last."""
+    name = other.name or one.name
+    email = other.email or one.email
     if "," in one.name and "," not in name and bare_words(one.name) == bare_words(name):
         name = one.name  # which part is the last name is known from before
     known = {plain(text) for text in (one.learner, name, email, "")}
@@ -435,29 +531,33 @@ def _as_other(learner: str) -> str:
 
 
 def import_roster(root: Path, table: Path, option: str = "--names") -> Enrolment:
-    """Put everybody of a table on the roster, which ``option`` has named. Raises UsageError."""
-    came, before = read_names(table, option), members_of(root)
+    """Put everybody of a table on the roster. ``option``: the one that named the table, for errors.
+
+    Raises UsageError if the table cannot be used, and CourseError if an id may stand for another person than before.
+    """
+    came = read_names(table, option)
+    before = members_of(root)
     _refuse_others(before, came.members, table)
     done = enrol(root, came.members)
-    left = sorted({one.learner for one in before}.difference(done.ids.values()))
-    told = (
-        f"{table.name} does not have {some_of(left, 8)}, who stay on the roster; `roster remove` takes off who has left"
-    )
-    return replace(done, notes=(*came.notes, *done.notes, *[told] * bool(left)), said=came.said)
+    notes = [*came.notes, *done.notes]
+    if left := sorted({one.learner for one in before}.difference(done.ids.values())):
+        stay = f"{table.name} does not have {some_of(left, 8)}, who stay on the roster"
+        notes.append(f"{stay}; `roster remove` takes off who has left")
+    return replace(done, notes=tuple(notes), said=came.said)
 
 
 def _refuse_others(before: Sequence[Member], came: Sequence[Member], table: Path) -> None:
-    """Raise CourseError if somebody comes under a learner's id who is another, by all else that is known of the two.
+    """Raise CourseError if another person comes under a learner's id, by all else that is known of the two.
 
-    A login that somebody has given up becomes another's; marks and work would be, too.
+    A login that somebody has given up may be given to another person, who must not get marks and work with it.
     """
     ids = set().union(*(one.ids for one in came))
     now = {one.learner: one for one in came}
-    clashes = [
-        f"{old.person.contact} is on the roster, and {now[old.learner].person.contact} comes"
-        for old in before
-        if old.learner in now and _is_another(old, now[old.learner], ids)
-    ]
+    clashes = []
+    for old in before:
+        one = now.get(old.learner)
+        if one is not None and _is_another(old, one, ids):
+            clashes.append(f"{old.person.contact} is on the roster, and {one.person.contact} comes")
     if clashes:
         add = course_command("roster add ID --name NAME --email ADDRESS")
         raise CourseError(
@@ -469,8 +569,12 @@ def _refuse_others(before: Sequence[Member], came: Sequence[Member], table: Path
 
 
 def _is_another(old: Member, one: Member, came: Collection[str]) -> bool:
-    """Whether two with one id share no other, and have two names, or others who ``came`` have the old one's ids."""
-    mine, theirs = ({*each.ids} - {plain(old.learner)} for each in (one, old))
+    """Whether two with one id are two people: they share no other id, and have two names or the old one's ids are others'.
+
+    ``came``: all ids of those who come.
+    """
+    mine = one.ids - {plain(old.learner)}
+    theirs = old.ids - {plain(old.learner)}
     is_renamed = "" not in (one.name, old.name) and bare_words(one.name) != bare_words(old.name)
     if not theirs or not mine.isdisjoint(theirs):
         return False
@@ -486,9 +590,11 @@ def strike_off(root: Path, learners: Collection[str]) -> None:
 
 
 def _write(root: Path, members: Sequence[Member]) -> None:
-    also = [f" {_SEPARATOR} ".join(part.replace(_SEPARATOR, " ") for part in one.also) for one in members]
-    rows = [(one.learner, one.name, one.email, others) for one, others in zip(members, also, strict=True)]
-    data = csv_of([_COLUMNS, *rows])
+    rows: list[Sequence[str]] = [_COLUMNS]
+    for one in members:
+        also = f" {_SEPARATOR} ".join(part.replace(_SEPARATOR, " ") for part in one.also)
+        rows.append((one.learner, one.name, one.email, also))
+    data = csv_of(rows)
     path = (root / ROSTER).absolute()
     then = "move away what lies there, free some space, or let your user write there"
     with disk_trouble(UsageError, "the roster cannot be written", path, then):

@@ -1,5 +1,5 @@
-"""``python -m course roster``: who belongs to the class, and what of it has come; add, import and remove learners; and when a
-lesson is due, for the class and for one learner."""
+"""``python -m course roster``: show the class and what it has handed in; add, import and remove learners; and set when a lesson
+is due, for the class and for one learner."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from nbproof.key import Key, assignment_of
 from nbproof.limits import GradingLimits
 from nbproof.moments import moment_in
 from nbproof.places import course_config, places
-from nbproof.report.records import outdated, read_class
+from nbproof.report.records import ClassBackground, outdated, read_class
 from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import lessons_with_source, take_in
@@ -37,15 +37,15 @@ from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, in_one_line, in_utc, printable
 from nbproof_lms.attendance import (
     attend,
+    background_of,
     find_learners,
-    known_of,
-    late_by_word,
+    late_by_lms,
     lines_of,
     name_in_gradebook,
     people_of,
 )
 from nbproof_lms.names import why_no_learner
-from nbproof_lms.outcome import STANDS, Line, uploads_in, write_list
+from nbproof_lms.outcome import STANDS, FileRecord, uploads_in, write_list
 from nbproof_lms.roster import ROSTER, Member, enrol, import_roster, kept_roster, members_of, strike_off
 from nbproof_lms.settling import but_settled, without_place
 
@@ -53,48 +53,58 @@ __all__ = ["lines_of_due_dates", "read_due", "run_roster"]
 
 
 def _show(root: Path) -> int:
-    """Print the class, and what each has handed in."""
+    """Print the class, and what each learner has handed in."""
     lessons = lessons_with_source(root, [])
-    intake = take_in(root, lessons)
-    came = {one.key: one.problem for one in intake.submissions}
-    # What a run could not grade either, such as a file that is no notebook.
-    came |= {key: one.problem for key, one in problems_of(root).items() if key in came}
-    known = known_of(root)
-    came |= dict.fromkeys(known.coming, "")
+    background = background_of(root)
+    came = _came(root, lessons, background)
     people = people_of(root)
     there = attend(root, people, came.keys(), lessons)
-    found, seen = but_settled(root, came, replace(there, without_place=without_place(root, there.useless)))
+    found, seen = but_settled(root, came, replace(there, without_place=without_place(root, there.nothing_gradable)))
     console = console_for_output()
-    if not people and not found.useless:
+    if not people and not found.nothing_gradable:
         print(
             f"nobody is in the class yet. Next: {course_command('roster import FILE', root)}, or `roster add NAME`, or `collect`"
         )
         return 0
-    late = late_by_word(root)
-    useless = dict.fromkeys((one.key for one in found.useless), "it cannot be graded")
-    console.print(_table(people.values(), _cells(came | useless, seen, late)))
+    late = late_by_lms(root)
+    not_gradable = dict.fromkeys((one.key for one in found.nothing_gradable), "it cannot be graded")
+    console.print(_table(people.values(), _cells(came | not_gradable, seen, late)))
     says_late = "; (l) late, as the LMS says" if late else ""
     say(console, f"- nothing, ! nothing that can be graded{says_late}")
-    ungraded = outdated(read_class(root, [], told=known)) if came else []
+    ungraded = outdated(read_class(root, [], background=background)) if came else []
     for line in (*lines_of(replace(found, missing={}), root), *ungraded, *lines_of_due_dates(root)):
         say(console, printable(line))
     if (root / ROSTER).exists():
         say(console, f"roster:    {(root / ROSTER).resolve()}")
-    kept = kept_roster(root)
-    for note in kept.notes if kept is not None else ():
-        say(console, f"note: {printable(note)}")
+    if (kept := kept_roster(root)) is not None:
+        for note in kept.notes:
+            say(console, f"note: {printable(note)}")
     return 0
 
 
+def _came(root: Path, lessons: list[str], background: ClassBackground) -> dict[Key, str]:
+    """All that lies in submitted/ or is on its way there -> a sentence on what is wrong with it; empty if it can be graded."""
+    came = {one.key: one.problem for one in take_in(root, lessons).submissions}
+    # A run may have found more that cannot be graded, such as a file that is no notebook.
+    came |= {key: one.problem for key, one in problems_of(root).items() if key in came}
+    return came | dict.fromkeys(background.coming, "")
+
+
 def _cells(came: Mapping[Key, str], seen: Collection[Key], late: Collection[Key]) -> dict[Key, str]:
-    """What the table says of each hand-in. ``came``: with what is wrong with it, or nothing."""
+    """The texts of the table for each hand-in. ``came``: each with a sentence on what is wrong with it, or an empty one."""
     cells = dict.fromkeys(seen, "settled")
-    cells |= {key: "[red]![/]" if why else "yes" for key, why in came.items() if not (why and key in seen)}
-    return {key: told + " (l)" * (key in late) for key, told in cells.items()}
+    for key, why in came.items():
+        if not why:
+            cells[key] = "yes"
+        elif key not in seen:
+            cells[key] = "[red]![/]"
+    for key in cells.keys() & late:
+        cells[key] += " (l)"
+    return cells
 
 
 def _table(people: Collection[Person], cells: Mapping[Key, str]) -> Table:
-    """Everybody, and of each lesson that somebody handed in what came."""
+    """The class, with a column for each lesson that somebody handed in."""
     table = Table(title=counted(len(people), "learner"))
     for head in ("learner", "name", "email"):
         table.add_column(head, overflow="fold")
@@ -108,7 +118,7 @@ def _table(people: Collection[Person], cells: Mapping[Key, str]) -> Table:
 
 
 def _add(root: Path, member: Member) -> int:
-    """Put one learner on the roster, or a name, an address and other names to one who is there."""
+    """Put one learner on the roster, or add a name, an address and other names to a learner who is there."""
     learner = member.learner
     there = {one.learner for one in members_of(root)}
     if why := why_no_learner(learner):
@@ -145,13 +155,13 @@ def _import(root: Path, file: Path) -> int:
 
 
 _NEWS = {"name": "another name", "email": "another address", "also": "a number or one more name"}
-"""What a member has got, by the column of the roster."""
+"""The news of a member, by the column of the roster."""
 _GOES = (
     "out of submitted/, autograded/, feedback/, collected/graded/, the gradebook with all marks, comments and extensions given "
     f"by hand, {ROSTER}, and the lists in collected/, where their files stay. handback/ and report/ go whole: `feedback` and "
     "`report` make them again; what you wrote elsewhere (--out) stays"
 )
-"""What is lost with a learner: nothing brings it back."""
+"""All that is lost with a learner: nothing brings it back."""
 _GOES_OF_ONE = (
     "{} goes out of submitted/, autograded/, feedback/, collected/graded/ and the gradebook, with all marks, comments and an "
     "extension given by hand. What came in uploads stays in collected/, and does not count when it comes "
@@ -160,20 +170,27 @@ _GOES_OF_ONE = (
 
 
 def _remove(root: Path, learners: Sequence[str], lesson: str, yes: bool) -> int:
-    """Say what will go, ask, remove: of one assignment, if a ``lesson`` is named. 1 if the answer was no. Raises CourseError."""
+    """Say what will go, ask, and remove it: all of the learners, or of one assignment, if a ``lesson`` is named.
+
+    Returns the exit code: 1 if the answer was no. Raises CourseError.
+    """
     with only_run(root):
-        # One notebook of several is not removed alone: the gradebook has marks of all of them together.
-        known = dict.fromkeys(map(assignment_of, lessons_with_source(root, [])))
-        refuse_unknown([lesson] * bool(lesson), "assignment", known, places(root).base("source"))
-        # What cannot be brought back is never taken from somebody who is meant by a name, without a question.
+        goes = _GOES
+        if lesson:
+            # One notebook of several is not removed alone: the gradebook has marks of all of them together.
+            known = dict.fromkeys(map(assignment_of, lessons_with_source(root, [])))
+            refuse_unknown([lesson], "assignment", known, places(root).base("source"))
+            goes = _GOES_OF_ONE.format(lesson)
+        # If a name means a learner, there is a question before anything is taken away that cannot be brought back.
         learners = find_learners(root, learners, "roster remove", by_id=yes)
         people = people_of(root)
-        told = ", ".join(people.get(learner, Person(learner)).contact for learner in learners)
-        print(f"{told}: {_GOES_OF_ONE.format(lesson) if lesson else _GOES}")
+        struck = [people.get(learner, Person(learner)) for learner in learners]
+        told = ", ".join(one.contact for one in struck)
+        print(f"{told}: {goes}")
         if not yes and not _agreed():
             print("nothing was removed")
             return 1
-        others = {name for one in learners if one in people for name in people[one].also}
+        others = set().union(*(one.also for one in struck))
         _take_out(root, learners, lesson, {*learners, *others.difference(people)})
     print(f"removed: {told}")
     return 0
@@ -191,7 +208,7 @@ def _folders(root: Path, learner: str, lesson: str) -> list[Path]:
 
 
 def _take_out(root: Path, learners: Collection[str], lesson: str, struck: Collection[str]) -> None:
-    """Remove these learners, and take ``struck`` off the roster.
+    """Remove these learners, or what they have of one ``lesson``, and take ``struck`` off the roster.
 
     The journals go before the gradebook: a run that comes after a cut brings nobody back.
 
@@ -206,17 +223,18 @@ def _take_out(root: Path, learners: Collection[str], lesson: str, struck: Collec
         for made in filter(Path.exists, (root / "handback", root / "report")):
             shutil.rmtree(made)
         for upload in uploads_in(root):
-            if gone & {line.learner for line in upload.lines}:
-                lines = (_removed(line, lesson) if line.learner in gone else line for line in upload.lines)
-                write_list(root / "collected" / upload.folder, replace(upload, lines=tuple(lines)))
+            if gone & {record.learner for record in upload.records}:
+                records = tuple(_removed(record, lesson, gone) for record in upload.records)
+                write_list(root / "collected" / upload.folder, replace(upload, records=records))
         if not lesson:
             forget(root, gone)
             # Late, so that the same command finds them again after a cut.
             strike_off(root, struck)
-    _out_of_gradebook(root, gone, lesson)
+    _remove_from_gradebook(root, gone, lesson)
 
 
-def _out_of_gradebook(root: Path, gone: Collection[str], lesson: str) -> None:
+def _remove_from_gradebook(root: Path, gone: Collection[str], lesson: str) -> None:
+    """Remove these learners, or their marks of one ``lesson``, from the gradebook, if there is one."""
     with opened_gradebook(root) as book:
         if book is not None:
             from nbgrader.api import MissingEntry, Student
@@ -230,20 +248,25 @@ def _out_of_gradebook(root: Path, gone: Collection[str], lesson: str) -> None:
 
 
 def _delete(path: Path) -> None:
-    """A folder with all that is in it; of a link only the link."""
+    """Delete a file, or a folder with all that is in it; of a link only the link."""
     if path.is_symlink() or not path.is_dir():
         path.unlink()
     else:
         shutil.rmtree(path)
 
 
-def _removed(line: Line, lesson: str) -> Line:
-    """What a list says of a removed learner's file. Beside its file the name stays: it is what the upload calls it. Of a
-    ``lesson`` alone: that it does not count when it comes again."""
-    if lesson:
-        counts = line.key.assignment == lesson and line.status in STANDS | {"earlier copy", "waits"}
-        return replace(line, status="removed", why="", look=False) if counts else line
-    return replace(line, learner="", lesson="", status="removed", why="", account="", beside="")
+def _removed(record: FileRecord, lesson: str, gone: Collection[str]) -> FileRecord:
+    """The record of a file after the learners in ``gone`` were removed; the name stays, because the upload has the file by it.
+
+    If only a ``lesson`` was removed, it says that the file does not count when it comes again.
+    """
+    if record.learner not in gone:
+        return record
+    if not lesson:
+        return replace(record, learner="", lesson="", status="removed", why="", account="", beside="")
+    if record.key.assignment != lesson or record.status not in STANDS | {"earlier copy", "waits"}:
+        return record
+    return replace(record, status="removed", why="", look=False)
 
 
 def _agreed() -> bool:
@@ -258,8 +281,9 @@ _NONE = "none"
 
 
 def _change_due_dates(arguments: Namespace) -> int:
-    """Do what one of the two was asked for; 0. Raises CourseError."""
-    root, lesson = arguments.course, arguments.lesson
+    """Do what ``roster due`` or ``roster extend`` was asked for. Returns the exit code, 0. Raises CourseError."""
+    root: Path = arguments.course
+    lesson = arguments.lesson
     lessons_with_source(root, [lesson])
     when = None if arguments.when == _NONE else read_due(arguments.when, f"roster {arguments.what}", places(root).zone)
     if arguments.what == "due":
@@ -272,32 +296,28 @@ def _change_due_dates(arguments: Namespace) -> int:
         print(f"      {course_command('feedback', root)}: pages say it")
     elif arguments.what == "due":
         # A zip of several lessons may have been handed out: it stays.
-        zipped = course_command(shlex.join(["bundle", lesson, "--out", f"{lesson}.zip"]), root)
-        then = (
-            zipped
-            if (root / "lessons").is_dir()
-            else nbgrader_command(shlex.join(["generate_assignment", lesson, "--force"]))
-        )
+        then = nbgrader_command(shlex.join(["generate_assignment", lesson, "--force"]))
+        if (root / "lessons").is_dir():
+            then = course_command(shlex.join(["bundle", lesson, "--out", f"{lesson}.zip"]), root)
         print(f"next: {then}: what learners get, if they do not have it yet")
     return 0
 
 
 def lines_of_due_dates(root: Path) -> list[str]:
-    """For a terminal: a line for each lesson that has a due date, and for each extension."""
+    """Lines for a terminal: one for each lesson that has a due date, and for each extension."""
     with opened_gradebook(root) as book:
         if book is None:
             return []
         dates = due_dates_in(book)
     lines = [f"due:       {lesson}: {in_utc(when)}" for lesson, when in sorted(dates.lessons.items())]
-    return lines + [
-        f"extension: {lesson}: {printable(learner)} until {in_utc(until)}"
-        for (learner, lesson), until in dates.extensions.items()
-    ]
+    for (learner, lesson), until in dates.extensions.items():
+        lines.append(f"extension: {lesson}: {printable(learner)} until {in_utc(until)}")
+    return lines
 
 
 @contextlib.contextmanager
 def _gradebook(root: Path, lesson: str = "") -> Iterator[Writer]:
-    """The gradebook, while no run writes to it; it knows this lesson as it is now."""
+    """Open the gradebook while no run writes to it. With a ``lesson``, its cells are registered there as they are now."""
     config = course_config(root)
     course = NbGraderAPI(config=config).coursedir
     with only_run(root), trouble_with_gradebook(course.db_url), Writer(course.db_url, course.course_id) as writer:
@@ -310,16 +330,19 @@ def _gradebook(root: Path, lesson: str = "") -> Iterator[Writer]:
 
 
 def _set_due(root: Path, lesson: str, when: datetime | None) -> None:
+    """Set when a lesson is due for the class, or take that away, and print it."""
     with _gradebook(root) as writer:
         before = due_dates_in(writer).extensions
         writer.set_due(lesson, when)
         after = due_dates_in(writer).extensions
-    print(f"{lesson} is due {in_utc(when)}" if when else f"{lesson} has no due date now")
+    told = f"is due {in_utc(when)}" if when else "has no due date now"
+    print(f"{lesson} {told}")
     for learner, _ in before.keys() - after.keys():
         print(f"note: {printable(learner)} has no extension any more: it would not be later")
 
 
 def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | None) -> None:
+    """Set when a lesson is due for some learners, or take that away, and print it. Raises UsageError if it would not be later."""
     with _gradebook(root, lesson) as writer:
         dates = due_dates_in(writer)
         due = dates.lessons.get(lesson)
@@ -346,7 +369,10 @@ def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | 
 
 
 def read_due(text: str, place: str, zone: str = "UTC") -> datetime:
-    """The time, in UTC. ``place``: the option or the command that it was given to. Raises UsageError."""
+    """The time that a text means, in UTC. ``zone``: that of a text without one; a day means its last second.
+
+    ``place``: the option or the command that it was given to, for errors. Raises UsageError if it is no time for certain.
+    """
     try:
         return moment_in(text, end_of_day=True, home=zone)
     except ValueError as error:
@@ -359,8 +385,8 @@ def read_due(text: str, place: str, zone: str = "UTC") -> datetime:
 
 
 def run_roster(arguments: Namespace) -> int:
-    """Do what ``roster`` was asked for; returns its exit code."""
-    root = arguments.course
+    """Do what the command ``roster`` was asked for. Returns its exit code."""
+    root: Path = arguments.course
     if arguments.what in {"due", "extend"}:
         if arguments.what == "extend":
             arguments.learners = find_learners(root, arguments.learners, "roster extend")

@@ -1,7 +1,7 @@
-"""What the tool has to know of a learning-management system, and where the systems are found that it knows.
+"""What the tool has to know of a learning-management system (LMS), and the list of the systems that it knows.
 
-Each module in ``systems/`` tells of one, and so may a package next door (:data:`nbproof.doors.SYSTEMS`): a class, made once.
-What the class leaves out is not offered.
+Each module in ``systems/`` describes one by an instance of a class, and so may an installed package
+(:data:`nbproof.doors.SYSTEMS`). What the class leaves out is not offered.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ __all__ = ["Fetched", "GradeTable", "LmsEntry", "Numbers", "System", "fetch", "f
 class LmsEntry:
     """What the LMS says of one entry of its download, by the entry's name.
 
-    ``name``: who handed it in, as the LMS writes it; ``account``: its number of the learner; ``file``: what the learner
-    called the file, empty for a folder. ``when``, and ``late``, if it says when it came, or only that it was late;
-    ``said``: a time as the LMS writes it, where that cannot be read;
-    ``number``: of two entries of one learner the later has the higher one. ``others``: numbers in what seems to be the
-    learner's part of the name; one of them may be the account instead. ``unsure``: why it is nobody's for all that, as where
-    a learner may have written what the LMS seems to say.
+    ``name``: who handed it in, as the LMS writes it; ``account``: its number of the learner; ``file``: the learner's name for
+    the file, empty for a folder. ``when``: when it came; ``late``: whether the LMS says only that it was late; ``said``: a time
+    as the LMS writes it, if that cannot be read. ``number``: of two entries of one learner the later has the higher one.
+    ``others``: numbers in what seems to be the learner's part of the name; one of them may be the account instead.
+    ``unsure``: a sentence if it is nobody's for all that, because a learner may have written what the LMS seems to say.
     """
 
     name: str
@@ -47,11 +46,12 @@ class LmsEntry:
 
 @dataclass(frozen=True)
 class Fetched:
-    """One hand-in that a system has fetched by itself: no name has to say anything.
+    """One hand-in that a system has fetched by itself, so that no file's name has to say anything.
 
-    ``who``: the learner's id, or what else the roster has of them; ``path``: the file, or the folder with all that was handed
-    in, on this disk. ``lesson``: of which lesson or assignment, if the system knows it; its content decides otherwise.
-    ``when``, with its time zone, and ``late``, if the system says it: never what a learner wrote, such as a commit's date.
+    ``who``: the learner's id, or another name or number that the roster has of them; ``path``: the file, or the folder with all
+    that was handed in, on this disk. ``lesson``: its lesson or assignment, if the system knows it; otherwise its content
+    decides. ``when``, with its time zone, and ``late``, if the system says it: never what a learner wrote, such as a commit's
+    date.
     """
 
     who: str
@@ -62,19 +62,19 @@ class Fetched:
 
 
 Numbers = dict[tuple[str, str], set[tuple[str, str]]]
-"""By system and lesson, which is empty where a number is the same in all: learners, and the numbers that are theirs there."""
+"""(system, lesson) -> pairs of a learner and the number of that learner. The lesson is empty if a number is the same in all."""
 
 
 @dataclass(frozen=True)
 class GradeTable:
-    """Which columns of an export are what. Columns are numbered from 0, and so are rows: row 0 is the head.
+    """What each column of an export holds. Columns and rows are numbered from 0: row 0 is the head.
 
-    ``first_row``: the first of a learner. ``ids``: columns of identifiers, the surest first; ``numbers``: those of them with the
-    LMS's own number of the learner; ``names``: of the full name, or first and last. ``lessons``: columns that may be a lesson's,
-    and what they are called; ``only``: the one column for grades, where the whole table is about one lesson. ``maxima``: what
-    the LMS says of the most that it takes in a column, where it says anything.
-    ``excused``: what a cell says if a teacher has excused the learner. ``locked``: rows that take no grade.
-    ``keep``: columns that are written beside the grades; None: all.
+    ``first_row``: the first row of a learner. ``ids``: columns of identifiers, the surest first; ``numbers``: those of them with
+    the LMS's own number of the learner; ``names``: the column of the full name, or those of first and last. ``lessons``: columns
+    that may be a lesson's, and their names; ``only``: the one column for grades, if the whole table is about one lesson.
+    ``maxima``: column -> the texts in which the LMS says the most points that it takes there.
+    ``excused``: the text of a cell if a teacher has excused the learner. ``locked``: rows that take no grade.
+    ``keep``: columns that are written beside the grades; None: all. ``notes``: sentences for the person who asked.
     """
 
     first_row: int
@@ -93,14 +93,14 @@ class GradeTable:
 class System:
     """A learning-management system.
 
-    ``patterns``: how the names look that it gives; what a learner may choose before the LMS's own words is matched lazily
-    (``{1,80}?``). ``own_files``: how what it puts beside the entries of its download is called. ``dates_entries``: whether
+    ``patterns``: the names that it gives to entries; what a learner may choose before the LMS's own words is matched lazily
+    (``{1,80}?``). ``own_files``: the names of what it puts beside the entries of its download. ``dates_entries``: whether
     the times of entries in its zip are those of handing in. ``lasting_numbers``: whether its number of a learner is the same
-    in every download; ``roster_number``: how the roster writes it, such as ``{}``, if a table tells it.
-    ``test_student``: how it calls its own student for tests. ``export``,
-    ``upload``: where to click for the table that it wants grades in, and to hand back a zip of pages; empty if it takes none.
-    ``upload_remark``: what else a person has to know of that. ``address``: what stands behind the colon of
-    ``collect --fetch NAME:ADDRESS``, in words; empty if it fetches nothing.
+    in every download; ``roster_number``: the form that the number has on the roster, such as ``{}``, if a table tells it.
+    ``test_student``: its name of its own student for tests. ``export``: where to click for the table that it wants grades in;
+    ``upload``: where to click to hand back a zip of pages; empty if it takes none. ``upload_remark``: what else a person has to
+    know of that. ``address``: a description of what stands behind the colon of ``collect --fetch NAME:ADDRESS``; empty if it
+    fetches nothing.
     """
 
     name = ""
@@ -117,21 +117,24 @@ class System:
 
     @property
     def option(self) -> str:
-        """What the command line calls it."""
+        """The name of the system on the command line."""
         return self.name.casefold()
 
     def on_roster(self, number: str) -> str:
-        """How the roster writes a number of this LMS; empty if it holds none."""
-        form = self.roster_number
-        return form.format(int(number)) if form and number.isdecimal() else ""
+        """A number of this LMS as the roster writes it; empty if the roster holds none."""
+        if not self.roster_number or not number.isdecimal():
+            return ""
+        return self.roster_number.format(int(number))
 
     def read(self, part: str) -> LmsEntry | None:
         """What the name of a file, folder or archive says; None if this LMS has not given it."""
         for pattern in self.patterns:
             if (first := pattern.fullmatch(part)) and (entry := self.entry(first)):
                 last = _greedy(pattern).fullmatch(part)
+                if last and last.groups() == first.groups():
+                    return entry
                 why = f"{self.name} may have put {entry.name!r} there, or another part of it: who wrote the rest?"
-                return replace(entry, unsure=entry.unsure if last and last.groups() == first.groups() else why)
+                return replace(entry, unsure=why)
         return None
 
     def entry(self, found: re.Match[str]) -> LmsEntry | None:
@@ -139,15 +142,15 @@ class System:
         return None
 
     def fetch(self, address: str) -> Iterable[Fetched]:
-        """All that was handed in there. Raises CourseError, which says what a person can do."""
+        """Fetch all that was handed in at ``address``. Raises CourseError, which says what a person can do."""
         return ()
 
     def grade_table(self, sheet: Sheet) -> GradeTable | None:
-        """What is where in an export of its gradebook; None if it is none."""
+        """What the columns of an export of its gradebook hold; None if the table is no such export."""
         return None
 
     def feedback_start(self, entry: LmsEntry) -> str:
-        """How a page's name must begin so that the page goes back to the learner of this entry; empty if none can."""
+        """The text that a page's name must begin with to go back to the learner of this entry; empty if it cannot go back."""
         return ""
 
 
@@ -159,7 +162,8 @@ def _greedy(pattern: re.Pattern[str]) -> re.Pattern[str]:
 
 @cache
 def systems() -> dict[str, System]:
-    """Every system that a module in ``systems/`` tells of, or a package next door, by name. Raises UsageError."""
+    """Every system that a module in ``systems/`` or an installed package describes, by name. Raises UsageError if a package's
+    system cannot be loaded."""
     package = import_module("nbproof_lms.systems")
     modules = (import_module(f"{package.__name__}.{found.name}") for found in iter_modules(package.__path__))
     own = {module.SYSTEM.name: module.SYSTEM for module in modules}
@@ -169,23 +173,27 @@ def systems() -> dict[str, System]:
 
 
 def find_system(option: str) -> System:
-    """The system that the command line calls so."""
+    """The system with this name on the command line."""
     return next(system for system in systems().values() if system.option == option)
 
 
-def fetch(told: str) -> tuple[System, list[Fetched]]:
-    """What ``NAME:ADDRESS`` says. Raises UsageError if there is no such system, or if it could not fetch."""
-    name, _, address = told.partition(":")
+def fetch(source: str) -> tuple[System, list[Fetched]]:
+    """The system that ``NAME:ADDRESS`` names, and what it has fetched from there.
+
+    Raises UsageError if there is no such system, or if it could not fetch.
+    """
+    name, _, address = source.partition(":")
     able = {one.option: one for one in systems().values() if one.address}
     if name not in able:
         raise SYSTEMS.unknown(name, "--fetch", able)
     if not address:
         raise UsageError(f"{name} needs an address: {able[name].address}", "--fetch", f"--fetch {name}:ADDRESS")
     try:
-        found = list(able[name].fetch(address))
-        if unzoned := next((one for one in found if one.when is not None and one.when.tzinfo is None), None):
-            raise ValueError(f"the time of {unzoned.who} has no zone")
-        return able[name], found
+        fetched = list(able[name].fetch(address))
+        for one in fetched:
+            if one.when is not None and one.when.tzinfo is None:
+                raise ValueError(f"the time of {one.who} has no zone")
+        return able[name], fetched
     except CourseError:
         raise
     except Exception as error:

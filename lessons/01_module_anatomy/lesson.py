@@ -17,7 +17,6 @@
 # - **You will learn:** what PyTorch registers in a module.
 # - **You need:** Python classes, tensors, `loss.backward()`.
 # - **Time:** <!-- time and points -->.
-# - **Out of scope:** hooks, except for a first look.
 #
 # **Shift+Enter** runs a cell and goes on to the next one.
 
@@ -169,7 +168,8 @@ draw_module_tree(net, title="TinyNet")
 # | `nn.ModuleList` | `modules[0]` | no: your `forward` decides |
 # | `nn.ModuleDict` | `modules["name"]` | no: your `forward` decides |
 #
-# Two small modules, for the next cells:
+# A `forward` of your own may leave a layer out, as early exits do, or run it several times, as ALBERT does. Two small modules to
+# try that with:
 
 # %% nbgrader={"grade": false, "grade_id": "setup_steps", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class Scale(nn.Module):
@@ -396,8 +396,8 @@ check("buffer_or_parameter")
 # %% [markdown]
 # ## Walking through a model
 #
-# What is in a model that somebody else has written? Four methods walk through it and yield pairs: a *dotted name*, and the
-# module or tensor with that name. `features.1.weight` is: the child `features`, its child `1`, that module's `weight`.
+# What is in a model that somebody else has written? Four methods yield pairs: a *dotted name*, and the module or tensor with that
+# name. `features.1.weight` is: the child `features`, its child `1`, that module's `weight`.
 #
 # | method | yields |
 # | --- | --- |
@@ -416,10 +416,10 @@ print("and back  :", net.get_submodule("heads.size"), tuple(net.get_parameter("h
 # %% [markdown]
 # Two things need care:
 #
-# - **One object can be in two places.** Below, `act` is one single `ReLU` under two names. The four methods list it once, under
-#   the first name that they meet. `named_modules(remove_duplicate=False)` lists every place.
-# - **A place can be empty.** A convolution with `bias=False` keeps `None` under the name `bias`; a module can be missing in
-#   the same way. The four methods skip what is empty.
+# - **One object can be in two places.** Below, `act` is one `ReLU` under two names. The four methods list it once, under the
+#   first name. `named_modules(remove_duplicate=False)` lists every place.
+# - **A place can be empty.** A convolution with `bias=False` keeps `None` under the name `bias`; a module can be missing, too.
+#   The four methods skip what is empty.
 #
 # The picture numbers the modules as `named_modules()` visits them: a parent before its children.
 
@@ -491,18 +491,18 @@ print({what: names if isinstance(names, int) else len(names) for what, names in 
 # %% [markdown]
 # ## Replacing a part
 #
-# To replace a module, give its parent's attribute a new value: `net.layer = new`, or `block[1] = new` in a container. If you
-# have a dotted name, as in a loop over `named_modules()`, `set_submodule` finds the parent. With `strict=True` a misspelt name
-# raises an error.
+# To replace a module, give its parent's attribute a new value: `net.layer = new`, or `block[1] = new` in a container. For a
+# dotted name, `set_submodule` finds the parent. A misspelt name adds a new child; with `strict=True` it raises an error.
 
 # %%
 tiny = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.Sigmoid()), nn.ReLU())
-for name in ("0.1", "0.relu"):
+tiny.set_submodule("0.1", nn.ReLU())
+for strict in (True, False):
     try:
-        tiny.set_submodule(name, nn.ReLU(), strict=True)
-        print("set_submodule :", tiny[0][1])
+        tiny.set_submodule("0.misspelt", nn.ReLU(), strict=strict)
     except AttributeError as error:
-        print("misspelt      :", error)
+        print("strict:", error)
+print(tiny[0])
 
 # %% [markdown]
 # Two ways look right, but do not replace the module. They raise no error:
@@ -516,11 +516,8 @@ setattr(tiny, "0.0", nn.Identity())  # setattr follows no paths: a new child wit
 print("setattr with '0.0'               :", [name for name, _ in tiny.named_children()])
 
 # %% [markdown]
-# Three more things go wrong without an error:
-#
-# - **A shared module:** the old module stays in its second place.
-# - **The mode:** a new module is in training mode, even in a model in eval mode.
-# - **The optimizer:** it was built before, and does not hold the new parameters.
+# Three more things go wrong without an error. **Stop and predict** what the cell prints about a shared module, the mode, and the
+# optimizer:
 
 # %%
 shared.set_submodule("one.1", nn.Tanh())
@@ -529,7 +526,7 @@ print("one.1 is now a", type(shared.one[1]).__name__, "and two.1 still a", type(
 model = nn.Sequential(nn.Linear(2, 2)).eval()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 model[0] = nn.Linear(2, 2)
-print("the model is in training mode:", model.training, "  its new part is:", model[0].training)
+print("the model is in training mode:", model.training, "  its new part:", model[0].training)
 print("the optimizer holds the new weight:", any(p is model[0].weight for p in optimizer.param_groups[0]["params"]))
 
 # %% [markdown]
@@ -668,7 +665,7 @@ class Clip(nn.Module):
 
 print(nn.Sequential(nn.Linear(3, 2), Clip(-1, 2)))
 
-# %% nbgrader={"grade": true, "grade_id": "test_extra_repr", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "test_extra_repr", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("extra_repr")
 
@@ -698,7 +695,7 @@ with torch.no_grad():
 # 2. **Add it to the optimizer**, which keeps the list that it was built with. A new optimizer loses the old one's momentum; a
 #    new [parameter group](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html) keeps it.
 #    A group is a list of parameters with settings; missing settings are those that the optimizer was built with. Build a
-#    learning-rate scheduler afterwards: an older one does not know the group.
+#    learning-rate scheduler afterwards: an older one may give the group a wrong rate, without an error.
 # 3. **Use it.** A hook can: PyTorch replaces the output with the value that a forward hook returns, unless that value is None.
 
 # %%
@@ -711,13 +708,12 @@ print("with the hook   :", model(x).detach())
 handle.remove()
 print("without the hook:", model(x).detach())
 
-scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
+scheduler = torch.optim.lr_scheduler.LinearLR(optimizer)  # a warm-up: from a third of the rate to all of it
 optimizer.add_param_group({"params": [model.offset]})
-optimizer.step()
-try:
+for _ in range(5):
+    optimizer.step()
     scheduler.step()
-except ValueError as error:
-    print("an older scheduler:", error)
+print("learning rates  :", [round(group["lr"], 3) for group in optimizer.param_groups])
 
 # %% [markdown]
 # ### Exercise: A parameter that joins the training
@@ -753,8 +749,8 @@ check("parameter_from_outside")
 # %% [markdown]
 # ### For your work: what did I forget to register?
 #
-# A layer or tensor that you forgot to register often raises no error. This function finds it, even in lists, tuples, sets and
-# dicts:
+# A layer or tensor that you forgot to register often raises no error. This function looks for it in attributes, and in plain
+# lists, tuples, sets and dicts there:
 
 # %%
 def find_unregistered(model: nn.Module) -> list[str]:
@@ -796,8 +792,8 @@ for name, one in {"DigitNet": DigitNet(), "TinyNet": model, **real, "pruned": pr
     print(f"{name:10}", find_unregistered(one))
 
 # %% [markdown]
-# In the real models it finds nothing. It lists the last two, but nothing is wrong with them: a pruned layer computes its
-# `weight` again from registered tensors, and `last_output` was stored on purpose.
+# It finds nothing in the real models. It lists the last two, though nothing is wrong: a pruned layer computes its `weight` again
+# from registered tensors, and `last_output` was stored on purpose.
 #
 # ## What to remember
 #

@@ -11,7 +11,7 @@
 #
 # A tensor hook is a function of yours that backward calls with a gradient. It looks at the gradient, or replaces it.
 #
-# - **You will do:** double, clip and stop gradients, find out why two nets die, and see them cured.
+# - **You will do:** double, clip and stop gradients, and find out why two nets die.
 # - **You will learn:** when a hook runs, what it may return, and how far the returned value reaches.
 # - **You need:** `requires_grad`, `backward()`, `.grad`, and lesson 01, which says how an exercise works.
 # - **Time:** <!-- time and points -->. The core path has four parts, *Further* has three. Pause after each.
@@ -62,8 +62,7 @@ show_source(Model)
 # easy · 5 min
 #
 # Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass adds one entry to the list `answer`: the gradient,
-# as a tensor, that this pass has computed for `W`. Your hook only watches: `model.W.grad` is the same as without it. A later
-# pass may change earlier entries.
+# as a tensor, that this pass has computed for `W`. Your hook only watches: `model.W.grad` is the same as without it.
 
 # %% nbgrader={"grade": false, "grade_id": "weight_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -129,7 +128,7 @@ draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 # ### What a tensor hook may return
 #
 # A hook that returns None only watches. If it **returns a tensor, backward continues with that tensor**. It must have the same
-# shape and dtype. Anything else raises an error, in the middle of backward. Below, `h.backward(start)` starts at `h`, as if
+# shape and dtype. Anything else raises an error. Below, `h.backward(start)` starts at `h`, as if
 # later operations had sent it the gradient `start`:
 
 # %%
@@ -199,9 +198,9 @@ check("double_grad")
 #
 # ### Functions that remember
 #
-# PyTorch calls your hook with the gradient alone. Often a hook needs more: a list, a name, a limit. There are two ways to give
-# it that. A **closure** is a function inside a function. It can still use the variables of the outer function after that has
-# returned. And `partial(function, first)` waits for the remaining arguments.
+# PyTorch calls your hook with the gradient alone. Often a hook needs more: a list, a name, a limit. A **closure** is a function
+# inside a function. It can still use the variables of the outer function after that has returned. A default value, or
+# `partial(function, first)`, which waits for the remaining arguments, does it, too.
 
 # %%
 left, right = (torch.ones(1, requires_grad=True) for _ in range(2))
@@ -235,9 +234,8 @@ h = x * 3
 (h**2).sum().backward()  # the next forward pass: no hook runs
 
 # %% [markdown]
-# One trap: `detach()` and `.data` share the gradient's memory. If nobody holds the gradient itself, autograd may reuse that
-# memory for the `.grad` of a leaf, and add later passes to it. So keep the gradient itself, or a clone. (Only a clone is also
-# safe from in-place edits as above.)
+# To keep a gradient, keep `grad` itself, or a clone. `detach()` and `.data` share its memory, and if nobody holds the gradient
+# itself, autograd may add later passes there:
 
 # %%
 def kept_after_two_passes(keep):
@@ -252,7 +250,6 @@ def kept_after_two_passes(keep):
 
 print("the gradient itself:", kept_after_two_passes(lambda grad: grad))
 print("grad.detach():      ", kept_after_two_passes(lambda grad: grad.detach()))
-print("grad.clone():       ", kept_after_two_passes(lambda grad: grad.clone()))
 # %% [markdown]
 # ### Exercise: Watch a gradient in the middle
 #
@@ -359,7 +356,7 @@ draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 # 1. `freeze_bias(net)`: when it is called, `net.fc.bias.grad` is None; after that, each `backward()` makes it a tensor of
 #    zeros. Everything else stays as it is.
 # 2. `clamp_downstream(tensor)`: after the call, each backward pass sets the negative elements of the gradient of `tensor` to 0.
-#    Gradients of earlier tensors (*downstream* in backward) change accordingly, everything else stays.
+#    Gradients of earlier tensors change accordingly, everything else stays.
 
 # %% nbgrader={"grade": false, "grade_id": "bias_and_clamp", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def freeze_bias(net: nn.Module) -> None:
@@ -610,7 +607,8 @@ died, fatal = adapt(steps)
 print(f"digits read: {trained_reads}   dead after step {len(died)}   the last entropies: {died[-2]:.3f}, {abs(died[-1]):.3f}")
 
 # %% [markdown]
-# Which step of the chain made the first bad gradient?
+# Which step of the chain made the first bad gradient? (A bad gradient may end on its way: where a ReLU's input is negative, it
+# sends back 0, even for an infinity.)
 #
 # ### Exercise: Who made the NaN?
 #
@@ -972,25 +970,28 @@ print("h.grad:", h.grad.item())
 # `retain_grad` before the change. Which gradient does each of them get?
 
 # %%
-def change_after_registering(change):
+def change_after_registering(change, view=False):
     h = torch.tensor([1.0, -2.0, 3.0], requires_grad=True).clone()
+    h = h.view(3) if view else h
     caught = []
-    h.register_hook(caught.append)
+    h.register_hook(lambda grad: caught.extend(grad.tolist()))
     h.retain_grad()
     change(h)
     (h * 10).sum().backward()
-    return f"made by {h.grad_fn.name():14} the hook gets {caught[0].tolist()}, retain_grad keeps {h.grad.tolist()}"
+    return f"made by {h.grad_fn.name():14} the hook gets {caught}, retain_grad keeps {h.grad.tolist()}"
 
 
 print("relu_():               ", change_after_registering(torch.relu_))
 print("mul_(3):               ", change_after_registering(lambda h: h.mul_(3)))
 print("under no_grad, mul_(3):", change_after_registering(torch.no_grad()(lambda h: h.mul_(3))))
+print("of a view, mul_(3):    ", change_after_registering(lambda h: h.mul_(3), view=True))
 
 # %% [markdown]
 # A hook is at a node of the **graph**. A recorded in-place operation makes a new node in the graph. The hook stays at the old
-# node: it gets the gradient of **the value that the tensor held when the hook was registered**. (If the tensor is a view, a
-# part of it is missing, without an error.) A change that is not recorded, under `no_grad` or by an optimizer, makes no new
-# node: hooks on parameters survive training. `retain_grad` follows the tensor: it keeps the gradient of the **new value**.
+# node: it gets the gradient of **the value that the tensor held when the hook was registered**. But the new node of a *view* leaves
+# the old node out, and the hook may never run, without an error. A change that is not recorded, under `no_grad` or by an
+# optimizer, makes no new node: hooks on parameters survive training. `retain_grad` follows the tensor: it keeps the gradient of
+# the **new value**.
 #
 # ### Exercise: Before and after
 #
@@ -1161,8 +1162,7 @@ check("saved_tensors", part="freed")
 # - [Autograd mechanics](https://docs.pytorch.org/docs/stable/notes/autograd.html#backward-hooks-execution): the order of all hooks.
 # - [An optimizer step inside
 #   backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html): how post-accumulate
-#   hooks save gigabytes;
-#   [torchtune](https://pytorch.org/torchtune/stable/generated/torchtune.training.register_optim_in_bwd_hooks.html) offers it.
+#   hooks save gigabytes.
 # - [Hooks for saved tensors](https://docs.pytorch.org/tutorials/intermediate/autograd_saved_tensors_hooks_tutorial.html): how
 #   to pack tensors to disk or CPU.
 # - [Anomaly detection](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) names the line of

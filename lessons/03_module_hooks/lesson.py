@@ -115,8 +115,8 @@ show_source(Add)
 # easy · 6 min
 #
 # With hooks, collect the inputs and the output of `add`: each call `add(x1, x2)` appends three tensors to the list `answer`,
-# namely `x1`, `x2` and the output, in this order. Both hooks only watch. Store only the hooks' arguments: the check also uses
-# another `forward`.
+# namely `x1`, `x2` and the output, in this order. Both hooks only watch. Store what the hooks get, compute nothing: the check also
+# uses another `forward`.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))
@@ -163,17 +163,6 @@ print("linear(x):        ", calls)
 calls.clear()
 linear.forward(torch.ones(3))
 print("linear.forward(x):", calls)
-
-# %% [markdown]
-# A forward hook with two arguments raises an error, but only at the first call:
-
-# %%
-adder = Add()
-adder.register_forward_hook(lambda module, output: None)  # no error here ...
-try:
-    adder(torch.ones(2), torch.ones(2))  # ... but here
-except TypeError as error:
-    print("TypeError:", error)
 
 # %% [markdown]
 # ## Which layer died, and when?
@@ -268,13 +257,13 @@ draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}
 
 # %% [markdown]
 # That batch was the cause: once it is repaired, the net learns to the end of training. How does the batch kill a layer? A tensor
-# hook measures the layer's weight and its gradient. In a second net, hooks clip gradients (lesson 02):
+# hook measures the layer's weight and its gradient. In a second net, hooks clip gradients by value (lesson 02):
 
 # %%
 watched, clipped, sizes = digit_net(), digit_net(), []
 watched[3].weight.register_hook(lambda grad: sizes.append((grad.norm().item(), watched[3].weight.norm().item())))
 for parameter in clipped.parameters():
-    parameter.register_hook(lambda grad: grad / grad.norm().clamp(min=1))
+    parameter.register_hook(lambda grad: grad.clamp(-0.1, 0.1))
 dying, living = train(watched), train(clipped)
 for step in (*range(58, 66), 99):
     gradient, weight = sizes[step]
@@ -285,74 +274,6 @@ for step in (*range(58, 66), 99):
 # input of the ReLU is negative for every picture, so the ReLU returns zeros. SGD's momentum still moves the weight. Clipping keeps
 # the net alive. But why does the dead net not recover with good batches?
 #
-# ## What a forward hook may return
-#
-# A forward hook can also act. If it returns a value other than `None`, that value becomes the output. `output = ...` only rebinds
-# a local name: the caller does not notice. And a lambda always returns something: the last one below was only meant to watch.
-
-
-# %%
-def output_with(hook):
-    layer = nn.Identity()
-    layer.register_forward_hook(hook)
-    return layer(torch.tensor([1.0, 2.0]))
-
-
-def only_rebinds_the_name(module, args, output):
-    output = output * 2
-
-
-log = []
-watch = lambda module, args, output: (log.append(output), log.append(output.shape))
-print("returned:         ", output_with(lambda module, args, output: output * 2))
-print("name rebound:     ", output_with(only_rebinds_the_name))
-print("zeros are a value:", output_with(lambda module, args, output: torch.zeros(2)))
-print("meant to watch:   ", output_with(watch))
-
-# %% [markdown]
-# Writing *into* the output, as in `output *= 2`, needs no `return`. But it changes the tensor for everybody who holds it, and
-# backward may still need the old values (lesson 02). Return a new tensor.
-#
-# Several hooks of a kind run in the order in which they were registered. Each gets what the hook before it returned:
-
-# %%
-layer = nn.Identity()
-layer.register_forward_hook(lambda module, args, output: output + 1)
-layer.register_forward_hook(lambda module, args, output: output * 10)
-print("first + 1, then * 10:", layer(torch.tensor([1.0, 2.0])))
-
-# %% [markdown]
-# ### Exercise: Five more
-# easy · 6 min
-#
-# Write the forward hook `hook` and register it on `add`, so that each call `add(x1, x2)` returns 5 more than before. Add the 5 to
-# what `forward` has returned: the check also uses another `forward`.
-#
-# ```python
-# add(torch.tensor([1.0]), torch.tensor([2.0]))  # tensor([8.])
-# ```
-
-# %% nbgrader={"grade": false, "grade_id": "add_five", "locked": false, "schema_version": 3, "solution": true, "task": false}
-add = Add()
-
-
-def hook(module, args, output):
-    # TODO: make the output 5 larger.
-    ### BEGIN SOLUTION
-    return output + 5
-    ### END SOLUTION
-
-
-# TODO: register the hook on `add`.
-### BEGIN SOLUTION
-handle = add.register_forward_hook(hook)
-### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "test_add_five", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("add_five")
-
-# %% [markdown]
 # ## Hooks on the backward pass
 #
 # A *full backward hook* sees gradients: in `grad_output` one for each output of the module, in `grad_input` one for each
@@ -398,9 +319,44 @@ from course import check
 check("backward_answer")
 
 # %% [markdown]
+# ## Back to the net that died
+#
+# Why did good batches not help? Full backward hooks measure the gradient that arrives at the output of each Linear layer,
+# first in the net that lives, then in the dead one. **Write the line** in `measure` that prints `name` and the norm of that
+# gradient. Where is it 0?
+
+
+# %%
+def gradient_sizes(net):
+    def measure(name, module, grad_input, grad_output):
+        pass  # Your line here.
+
+    net.zero_grad()
+    layers = [(name, layer) for name, layer in net.named_children() if isinstance(layer, nn.Linear)]
+    handles = [layer.register_full_backward_hook(partial(measure, name)) for name, layer in layers]
+    with warnings.catch_warnings(action="ignore"):  # about layer 1: see 'The first layer'
+        F.cross_entropy(net(pictures), labels).backward()
+    for handle in handles:
+        handle.remove()
+
+
+print("the net that lives, from the loss back")
+gradient_sizes(alive)
+print("the dead net")
+gradient_sizes(dead)
+print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias", dead[5].bias.grad.any().item())
+
+# %% [markdown]
+# A line that does it: `print(name, grad_output[0].norm().item())`. The dead ReLU returns zeros for every picture, so each layer
+# before it gets a gradient of exactly 0. The second `train` has a new optimizer, without the old momentum: these layers do not
+# change. The last layer gets a gradient, but its inputs are all zeros: it can only learn its bias, that is, how often each digit
+# occurs. That is no better than guessing.
+
+# %% [markdown]
 # ## The first layer: no input needs a gradient
 #
-# The first layer of nearly every network gets **data**, which requires no gradient:
+# The first layer of nearly every network gets **data**, which requires no gradient. The cell runs such a layer three times. **Stop
+# and predict:** in which runs does the hook print, what is in `grad_input`, and is there a `weight.grad` by then?
 
 # %%
 first = nn.Linear(3, 2)
@@ -414,37 +370,98 @@ def tell(module, grad_input, grad_output):
 
 first.register_full_backward_hook(tell)
 with warnings.catch_warnings(record=True, action="always") as caught:
+    print("1. data")
     first(torch.ones(1, 3)).sum().backward()
     first.zero_grad()
-    print("the same layer; its input is passed by keyword, and requires a gradient:")
+    print("2. an input that requires a gradient, passed by keyword")
     first(input=torch.ones(1, 3, requires_grad=True)).sum().backward()
 print(f"warning:     {caught[0].message}".split(". ")[0])
 
-first.requires_grad_(False)  # frozen; the layer that comes later still learns
+print("3. data, a frozen layer; the next layer learns")
+first.requires_grad_(False)
 nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
-print("frozen: the hook is silent")
 
 # %% [markdown]
 # | the module's input | its output | the hook runs | `grad_input` |
 # | --- | --- | --- | --- |
-# | requires a gradient | requires a gradient | when the gradient of the input is ready | `(gradient,)` |
+# | requires a gradient | requires a gradient | when the gradient of the input is ready, if this pass computes it | `(gradient,)` |
 # | requires none | requires a gradient, because of the parameters | as soon as the **output** gradient is ready, before `weight.grad` | `(None,)` |
 # | any | requires none: frozen parameters and data, or `no_grad` | never | - |
 #
-# `None` also stands for an argument that is not a tensor, and in `grad_output` for an output on which the loss does not depend. An
-# argument passed by keyword has no entry, and does not count as an input. The table also holds for modules that contain the first
-# layer. Here is the run from the beginning with data as input: the hook of `Sequential` ran last, and now runs second in backward.
+# An argument passed by keyword has no entry, and does not count as an input. The table also holds for a module that contains the
+# first layer. Here is the run from the beginning, with data as input. When does the hook of `Sequential` run now?
 
 # %%
 draw_hook_timeline(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3), weights=True)
+
+# %% [markdown]
+# ## What a forward hook may return
+#
+# A forward hook can also act. If it returns a value other than `None`, that value becomes the output, and the next hook gets it.
+# `output = ...` only rebinds a local name: the caller does not notice. And a lambda always returns something: the last one below
+# was only meant to watch.
+
+
+# %%
+def output_with(*hooks):
+    layer = nn.Identity()
+    for hook in hooks:
+        layer.register_forward_hook(hook)
+    return layer(torch.tensor([1.0, 2.0]))
+
+
+def only_rebinds_the_name(module, args, output):
+    output = output * 2
+
+
+log = []
+watch = lambda module, args, output: (log.append(output), log.append(output.shape))
+print("returned:         ", output_with(lambda module, args, output: output * 2))
+print("+ 1, then * 10:   ", output_with(lambda module, args, output: output + 1, lambda module, args, output: output * 10))
+print("name rebound:     ", output_with(only_rebinds_the_name))
+print("zeros are a value:", output_with(lambda module, args, output: torch.zeros(2)))
+print("meant to watch:   ", output_with(watch))
+
+# %% [markdown]
+# Writing *into* the output, as in `output *= 2`, needs no `return`. But it changes the tensor for everybody who holds it, and
+# backward may still need the old values (lesson 02). Return a new tensor.
+#
+# ### Exercise: Five more
+# easy · 6 min
+#
+# Write the forward hook `hook` and register it on `add`, so that each call `add(x1, x2)` returns 5 more than before. Add the 5 to
+# what `forward` has returned: the check also uses another `forward`.
+#
+# ```python
+# add(torch.tensor([1.0]), torch.tensor([2.0]))  # tensor([8.])
+# ```
+
+# %% nbgrader={"grade": false, "grade_id": "add_five", "locked": false, "schema_version": 3, "solution": true, "task": false}
+add = Add()
+
+
+def hook(module, args, output):
+    # TODO: make the output 5 larger.
+    ### BEGIN SOLUTION
+    return output + 5
+    ### END SOLUTION
+
+
+# TODO: register the hook on `add`.
+### BEGIN SOLUTION
+handle = add.register_forward_hook(hook)
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test_add_five", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("add_five")
 
 # %% [markdown]
 # ## What a full backward hook may return
 #
 # A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They flow on
 # to the operations that made the inputs. The module's own parameters do not notice: their gradients follow from `grad_output`,
-# which a pre-hook can change. Return new tensors, and do not write into `grad_input`. Another gradient may be the same tensor: in
-# a sum, both inputs get one gradient tensor.
+# which a pre-hook can change. Return new tensors: for a sum, both entries are *one* tensor, and who writes into one changes both.
 
 
 # %%
@@ -555,9 +572,8 @@ for form in ("a tensor", "a tuple", "a tuple in a tuple", "a list", "a dict"):
 # %% [markdown]
 # A full backward hook sees a tensor, or the tensors directly in a **tuple**. A nested tuple does not even bring a warning.
 # `nn.LSTM` returns `(output, (h, c))`: if the loss uses only `h`, the hook of the LSTM never runs. One cure fits every type: a
-# forward hook gets the tensor itself, and a [tensor
-# hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html) (lesson 02) gets its gradient. **Write the
-# line** that registers `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
+# forward hook gets the tensor itself, and a tensor hook (lesson 02) gets its gradient. **Write the line** that registers
+# `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
 
 
 # %%
@@ -574,10 +590,12 @@ for name, block in gpt.blocks.named_children():
 gpt(tokens).sum().backward()
 
 # %% [markdown]
+# A line that does it: `output["hidden"].register_hook(tell_shape)`.
+#
 # ## Handles: how to remove hooks
 #
-# A handle (lesson 02) is also a context manager: `with` removes the hook at the end of the block, even after an error. For many
-# hooks at once, write a context manager of your own: a class with `__enter__` and `__exit__`, or a [generator
+# A handle is also a context manager (lesson 02): `with` removes the hook at the end of the block, even after an error. For many
+# hooks, write a context manager of your own: a class with `__enter__` and `__exit__`, or a [generator
 # function](https://docs.python.org/3/library/contextlib.html#contextlib.contextmanager) that `yield`s once. The block runs at the
 # `yield`. An error in the block is raised there, too. What must always happen goes into `finally`:
 
@@ -627,38 +645,6 @@ from course import check
 check("hook_lifecycle")
 
 # %% [markdown]
-# ## Back to the net that died
-#
-# Why did good batches not help? Full backward pre-hooks measure the gradient that arrives at the output of each Linear layer,
-# first in the net that lives, then in the dead one. **Write the line** in `measure` that prints `name` and the norm of the
-# gradient. Where is it 0?
-
-
-# %%
-def gradient_sizes(net):
-    def measure(name, module, grad_output):
-        pass  # Your line here.
-
-    net.zero_grad()
-    with contextlib.ExitStack() as hooks, warnings.catch_warnings(action="ignore"):  # see 'The first layer'
-        for name, layer in net.named_children():
-            if isinstance(layer, nn.Linear):
-                hooks.enter_context(layer.register_full_backward_pre_hook(partial(measure, name)))
-        F.cross_entropy(net(pictures), labels).backward()
-
-
-print("the net that lives, from the loss back")
-gradient_sizes(alive)
-print("the dead net")
-gradient_sizes(dead)
-print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias", dead[5].bias.grad.any().item())
-
-# %% [markdown]
-# The dead ReLU returns zeros for every picture, so each layer before it gets a gradient of exactly 0. The second `train` has a new
-# optimizer without momentum from earlier steps: these layers do not change. The last layer does get a gradient, but its inputs are
-# all zeros: it can only learn its bias, that is, how often each digit occurs. That is no better than guessing.
-
-# %% [markdown]
 # ### In your own words: Frozen, and still it moves
 #
 # 5 min
@@ -696,11 +682,8 @@ print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias
 # The core path ends here.
 #
 # `layer_report` prints a row for each tensor that a layer returns: its shape, its mean absolute value, and its gradient's mean
-# absolute value. First look for layers with numbers that are 0, huge or `nan`. The dead net's layer 3 returns huge numbers: most
-# of that came after the death, by momentum. The report does not use your loss, but a sum of all outputs with random weights:
-# compare layers with each other. The report is safe with in-place operations and layers that run twice, leaves `.grad` and the
-# random generator alone, and removes its hooks. A layer that the model uses without calling it, such as the last Linear layer of
-# attention, has no row.
+# absolute value. It does not use your loss, but a sum of all outputs with random weights: compare layers with each other. Which
+# rows of the dead net stand out?
 
 
 # %%
@@ -715,6 +698,8 @@ def layer_report(model, *inputs):
     rows = []
 
     def watch(name, module, args, output):
+        if torch.is_tensor(output):
+            output = output.clone()  # a view that is changed in place loses its hook; inside a tuple it still does
         for tensor in tensors_in(output):
             row = {"layer": name, "shape": str(tuple(tensor.shape))}
             row["output"] = (1.0 * tensor.detach()).abs().mean().item()  # times 1.0 turns a mask into numbers
@@ -722,6 +707,7 @@ def layer_report(model, *inputs):
             if tensor.requires_grad:
                 # row=row gives each hook its own row (lesson 02)
                 tensor.register_hook(lambda grad, row=row: row.update(gradient=grad.abs().mean().item()))
+        return output
 
     with contextlib.ExitStack() as hooks, torch.random.fork_rng():
         for name, module in model.named_modules():
@@ -741,15 +727,19 @@ def layer_report(model, *inputs):
 
 layer_report(dead, pictures)
 print("another net, with a ReLU in place")
-layer_report(nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(inplace=True)), pictures)
+layer_report(nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.ReLU(inplace=True)), pictures)
 
 # %% [markdown]
+# Look for numbers that are 0, huge or `nan`. Layer 3 returns huge numbers: most of that came after the death, by momentum. The
+# report changes no `.grad`, and leaves no hook behind. But in training mode a run changes BatchNorm's statistics: pass a copy of the
+# model. A layer that the model uses without calling it, such as the last Linear layer of attention, has no row.
+#
 # ## Further: change what goes in and what goes back
 #
-# ## What a forward pre-hook may return
+# ### What a forward pre-hook may return
 #
-# What a pre-hook returns replaces **all** the positional arguments at once. So a module with two inputs needs a tuple of two.
-# A single tensor counts as one argument, and so does a list:
+# What a pre-hook returns replaces **all** positional arguments at once: two inputs need a tuple of two. A single tensor counts as
+# one argument, and so does a list:
 
 
 # %%
@@ -762,7 +752,6 @@ def try_pre_hook(name, hook):
         print(f"{name:15} TypeError: {error}")
 
 
-try_pre_hook("None", lambda module, args: None)
 try_pre_hook("a tuple of two", lambda module, args: (args[0] + 100, args[1]))
 try_pre_hook("one tensor", lambda module, args: args[0] + 100)
 try_pre_hook("a list of two", lambda module, args: [args[0] + 100, args[1]])
@@ -813,11 +802,11 @@ from course import check
 check("rescale_argument")
 
 # %% [markdown]
-# ## Before or after the module's backward
+# ### Before or after the module's backward
 #
-# A full backward pre-hook runs before autograd computes the gradients of the parameters and the input. A full backward hook runs
-# after that, if an input needs a gradient. A module may have several inputs and outputs, and a `None` among their gradients must
-# stay `None`. In a pre-hook, a tensor in its place changes the result. The loss below uses only the first output:
+# A full backward pre-hook runs before autograd computes what the module sends to its parameters and inputs. A full backward hook
+# runs after that, if an input needs a gradient. A `None` stands for an input that is no tensor or needs no gradient, or for an
+# output that the loss does not use. It must stay `None`. In a pre-hook, a tensor in its place changes the result:
 
 
 # %%
@@ -882,7 +871,7 @@ check("backward_pre_or_post")
 # %% [markdown]
 # ## Further: nested modules, old hooks, in-place operations
 #
-# ## The order in nested modules
+# ### The order in nested modules
 #
 # Each level of a nested model may have hooks. In the picture, a bar reaches from a module's first hook to its last:
 
@@ -893,7 +882,7 @@ draw_hook_timeline(nn.Sequential(*pairs), torch.ones(2, 3, requires_grad=True))
 # %% [markdown]
 # Read it like brackets: the outer module opens first and closes last, and backward does the same in the other direction.
 #
-# ## The deprecated hook
+# ### The deprecated hook
 #
 # Old tutorials register backward hooks with `register_backward_hook`, without *full*. It still exists, and takes the same
 # three arguments:
@@ -904,16 +893,12 @@ with warnings.catch_warnings(record=True, action="always") as caught:
     layer.register_backward_hook(lambda module, grad_input, grad_output: print([grad.shape for grad in grad_input]))
     layer(torch.ones(1, 2, 4, 4, requires_grad=True)).sum().backward()
 print(caught[-1].category.__name__ + ":", str(caught[-1].message).split(". ")[0], "...")
-try:
-    layer.register_full_backward_hook(lambda module, grad_input, grad_output: None)
-except RuntimeError as error:
-    print("RuntimeError:", error)
 
 # %% [markdown]
 # The layer has **one** input. What is wrong with this hook?
 #
 # ### Exercise: An autopsy
-# medium · 10 min · further
+# easy · 6 min · further
 #
 # Two models get the same inputs, `x1 = [2.]` and `x2 = [3.]`. Register `collect` as a deprecated hook on one and as a full
 # backward hook on the other. It appends its `grad_input` to `answer`. At the end, `answer` has two entries (each a tuple or list
@@ -943,7 +928,7 @@ with warnings.catch_warnings():
         x2 = torch.tensor([3.0], requires_grad=True)
         model(x1, x2).backward()
 
-# %% nbgrader={"grade": true, "grade_id": "test_legacy_autopsy", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "test_legacy_autopsy", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("legacy_autopsy")
 
@@ -956,15 +941,14 @@ from course.pictures.legacy import draw_legacy_comparison
 draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 
 # %% [markdown]
-# The deprecated hook is attached to the **last operation** of the module, and shows the gradients of that operation's inputs. In
-# `Model` these are the product and `W`, not `x1` and `x2`. So the gradients are true, but belong to other tensors. In the
-# convolution it showed the gradients of input, weight and bias: tutorials that list these three describe the deprecated hook.
+# The deprecated hook shows the gradients of what the **last operation** of the module gets. In `Model` that is the product and `W`,
+# not `x1` and `x2`. In the convolution it was input, weight and bias: tutorials that list these three describe the deprecated hook.
 #
-# ## Full backward hooks and in-place operations
+# ### Full backward hooks and in-place operations
 #
 # Full backward hooks and pre-hooks wrap the module's inputs and outputs, and a wrapped tensor must not be changed in place. So
-# they fail on `nn.ReLU(inplace=True)`. They also fail on an earlier layer if the ReLU gets this layer's output itself, or a view
-# of it: usually on the layer directly before. ResNet-18 (lesson 05) is built like that:
+# they fail on `nn.ReLU(inplace=True)`, and on each layer with an output that this ReLU gets, itself or as a view. ResNet-18
+# (lesson 05) is built like that:
 
 # %%
 net, x = nn.Sequential(nn.Linear(3, 4), nn.Identity(), nn.ReLU(inplace=True), nn.Linear(4, 1)), torch.ones(5, 3)
@@ -978,14 +962,28 @@ for register in ("register_full_backward_hook", "register_full_backward_pre_hook
                 print(f"{register:31} {layer} RuntimeError:", str(error).split(". ")[0])
 
 # %% [markdown]
-# The cure is again a hook on the output tensor: it wraps nothing. A forward hook gets the tensor **before** the next operation
-# writes into it, and a tensor hook stays with the value for which it was registered (lesson 02).
+# The cure is again a hook on the output tensor, **before** the next operation writes into it: it wraps nothing. But on a view it
+# may never run (lesson 02), and a Linear layer returns a view for a batch of sequences:
+
+
+# %%
+def hook_the_output(module, args, output):
+    output.register_hook(lambda grad: print("   the hook ran"))
+
+
+for x in (torch.ones(5, 3), torch.ones(2, 5, 3)):
+    print("an input of shape", tuple(x.shape))
+    with net[0].register_forward_hook(hook_the_output):
+        net(x).sum().backward()
+
+# %% [markdown]
+# A clone is never a view, and a forward hook may return one.
 #
 # ### Exercise: Right before an in-place ReLU
 # medium · 10 min · further
 #
 # Write `output_gradients(layer)`. It returns a list, and each backward pass appends the gradient of the output's value before any
-# in-place change. If the layer runs several times, each output has its own entry, in the order of backward. Running the model
+# in-place change, even if the output is a view. If the layer runs several times, each output has its own entry, in the order of backward. Running the model
 # under `torch.no_grad()`, or with a frozen layer on data, adds nothing and still works.
 #
 # ```python
@@ -1004,7 +1002,9 @@ def output_gradients(layer):
 
     def meet_output(module, args, output):
         if output.requires_grad:
-            output.register_hook(gradients.append)
+            copy = output.clone()  # no view
+            copy.register_hook(gradients.append)
+            return copy
 
     layer.register_forward_hook(meet_output)
     return gradients
@@ -1020,7 +1020,7 @@ check("in_place_safe")
 #
 # You rename a layer, and `load_state_dict` no longer reads what you saved last month.
 #
-# ## State-dict hooks: read old checkpoints
+# ### State-dict hooks: read old checkpoints
 #
 # Hooks also run before and after
 # [`load_state_dict()`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict):

@@ -34,7 +34,7 @@ class Case:
     seed: int
 
     def seed_of(self, name: str) -> int:
-        """The seed of what is drawn under this name."""
+        """The seed of the input with this name."""
         digest = hashlib.blake2b(f"{self.seed}/{name}".encode(), digest_size=7).digest()
         return int.from_bytes(digest, "big")
 
@@ -50,7 +50,7 @@ class Case:
         return values.requires_grad_(requires_grad)
 
     def array(self, name: str, *shape: int, positive: bool = False, dtype: Any = None) -> Any:
-        """The same as a new ``numpy.ndarray``, float64 if no dtype is named."""
+        """A new ``numpy.ndarray``, drawn as :meth:`tensor` draws, float64 if no dtype is named."""
         return leaf_named("numpy").drawn(self.seed_of(name), shape, positive, dtype)
 
     def frame(self, name: str, rows: int, /, **columns: Any) -> Any:
@@ -58,7 +58,7 @@ class Case:
         return leaf_named("pandas").drawn(self.seed_of(name), (rows,), True, columns)
 
     def of(self, library: str, name: str, *shape: int, positive: bool = False, dtype: Any = None) -> Any:
-        """A new value of another leaf type of the course, as that draws it."""
+        """A new value of another leaf type of the course, drawn by that leaf type."""
         return leaf_named(library).drawn(self.seed_of(name), shape, positive, dtype)
 
     def integer(self, name: str, low: int, high: int) -> int:
@@ -78,7 +78,7 @@ class Case:
         return random.Random(self.seed_of(name)).sample(list(items), len(items))
 
     def seeded(self, name: str) -> AbstractContextManager[None]:
-        """Within this block the generators of the leaf types start from the case's seed; restored afterwards."""
+        """Within this block the generators of the leaf types start from the case's seed; afterwards they go on as before."""
         return seeded(self.seed_of(name))
 
     def build(self, name: str, factory: Callable[..., M], *args: object, **kwargs: object) -> M:
@@ -89,7 +89,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a value is made, as lines of Python: what runs, and what is printed, is the same text.
+    """Lines of Python that make a value: the same text runs and is printed.
 
     In them ``_`` is the value: ``_ = [3, 1]``. Two builds are two values that share nothing.
     """
@@ -103,5 +103,5 @@ class Plan:
         return names["_"]
 
     def source(self, name: str) -> str:
-        """The lines that make it under a name."""
+        """The lines that make the value under this name."""
         return re.sub(r"\b_\b", name, self.text)

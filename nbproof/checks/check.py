@@ -34,13 +34,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from nbproof.checks.apart import run_apart
 from nbproof.checks.case import Case
-from nbproof.checks.check_cells import CHECK_LINE
 from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, trouble_of, undisturbed
-from nbproof.checks.visible import hidden_text, run_apart, visible_text
+from nbproof.checks.visible import hidden_text, visible_text
 from nbproof.display.session import SESSION
 from nbproof.handed_out import key_of
+from nbproof.lesson.check_cell import CHECK_LINE
 from nbproof.text import readable
 from nbproof.values.compare import first_difference
 from nbproof.values.evidence import Evidence, snapshot
@@ -67,7 +68,7 @@ class Check:
     """One thing that an exercise asks for. Subclass it; the docstring says what is asked, in one sentence."""
 
     cases: ClassVar[int] = 2
-    """Test cases, each with a seed of its own. All must pass."""
+    """The number of test cases, each with a seed of its own. All must pass."""
     poison: ClassVar[tuple[str, ...]] = ()
     """Notebook variables that are NaN while the probe runs, for answers that read them instead of arguments."""
     secret: ClassVar[bool] = False
@@ -75,9 +76,10 @@ class Check:
     blame: ClassVar[Mapping[str, str]] = {}
     """Field of the result -> id of the one misconception that makes it wrong."""
     constant: ClassVar[str] = ""
-    """Of a hidden check: why what it wants is the same for everybody, such as a prediction that running the given code shows.
+    """Of a hidden check: why it wants the same from everybody, such as a prediction that running the given code shows.
 
-    Its cell is exempt from the rule that nothing learners have may pass it. Few are: their marks are worth little.
+    Its cell is exempt from the rule that nothing learners have may pass it. There are few such checks, because their marks are
+    worth little.
     """
     claims: ClassVar[tuple[str, ...]] = ()
     """Fields that are the learner's own answer, or a fact of the language (``is``), though they are equal for all seeds.
@@ -85,29 +87,29 @@ class Check:
     Other such fields guard no marks: anybody can say them.
     """
     errors: ClassVar[Mapping[str, str]] = {}
-    """What stands anywhere in ``Kind: message``, as a regular expression -> id of the misconception behind such an error here.
+    """Regular expression for a part of ``Kind: message`` -> id of the misconception behind such an error in this exercise.
 
-    Looked at before the patterns in :mod:`nbproof.checks.diagnosis`, which hold for all exercises.
+    They come before the patterns in :mod:`nbproof.checks.diagnosis`, which are for all exercises.
     """
 
     def probe(self, nb: Notebook, case: Case) -> object:
-        """Run the learner's code on the case; return what it brought: arrays, numbers, text, in a dict by name."""
+        """Run the learner's code on the case; return its results: arrays, numbers, text, in a dict by name."""
         raise NotImplementedError
 
     def truth(self, case: Case) -> object:
-        """What :meth:`probe` should bring, by a way that is surely right: the library's own, or the definition."""
+        """The result that :meth:`probe` should return, by a way that is surely right: the library's own, or the definition."""
         raise NotImplementedError
 
     def mistakes(self, case: Case) -> Mapping[str, object]:
-        """Known misconceptions: hint id -> what it would bring (only the fields that tell)."""
+        """Known misconceptions: hint id -> the result that it would bring (only the fields that tell)."""
         return {}
 
 
 def bring(task: Check, namespace: dict[str, Any], case: Case, canary: str = "") -> ProbeResult:
     """Run the probe of ``task`` on a learner's namespace. An error that the learner's code raises comes back as trouble.
 
-    ``canary``: the text of a wrong answer, which is asked the same right afterwards, amid all that the learner's code has
-    changed and left on. If what it brings is right, any answer would be right there.
+    ``canary``: the text of a wrong answer. The probe runs once more with it, amid all that the learner's code has changed and
+    left on. If that result is right, any answer would be right there.
     """
     nb = Notebook(namespace)
     with undisturbed(namespace, task.poison, case) as output:
@@ -124,7 +126,7 @@ def bring(task: Check, namespace: dict[str, Any], case: Case, canary: str = "") 
 
 
 def _brought_instead(task: Check, namespace: dict[str, Any], case: Case, answer: str) -> Evidence:
-    """What a probe brings with this answer in the learner's place; None if that raises."""
+    """The result of a probe with this answer in the learner's place; None if it raises."""
     before = dict(namespace)
     try:
         with seeded(case.seed_of("probe")):
@@ -138,24 +140,25 @@ def _brought_instead(task: Check, namespace: dict[str, Any], case: Case, answer:
 
 
 def judge_here(task: Check, case: Case, brought: ProbeResult) -> Finding:
-    """The verdict on what a probe brought. Runs no learner code; what such code left switched on does not sway it."""
+    """The finding on a probe's result. Runs no learner code; settings that such code has left on do not change it."""
     # Process-wide settings that a learner's cell left behind must not change the truth.
     with undisturbed({}, (), case):
         try:
             return judge(task, case, brought)
         except MemoryError:
-            return replace(_found(task, case, brought), unjudged="")
+            return replace(_failed_finding(task, case, brought), unjudged="")
 
 
-def _found(task: Check, case: Case, brought: ProbeResult) -> Finding:
+def _failed_finding(task: Check, case: Case, brought: ProbeResult) -> Finding:
     """A finding that says only that the check failed: nothing more is known yet."""
     asked = inspect.cleandoc(type(task).__doc__ or "")
     return Finding(type(task).__name__, asked, False, case.seed, printed=brought.printed)
 
 
 def judge(task: Check, case: Case, brought: ProbeResult) -> Finding:
-    """:func:`judge_here` for a process that no learner's code has been in: it has nothing to set aside."""
-    found, trouble = _found(task, case, brought), brought.trouble
+    """The same as :func:`judge_here`, for a process that has run no learner's code: there is nothing to set aside."""
+    found = _failed_finding(task, case, brought)
+    trouble = brought.trouble
     if trouble is not None:
         hint = hint_for_error(trouble.kind, trouble.message, trouble.place, trouble.inside, task.errors)
         return replace(found, trouble=trouble, hint=hint)
@@ -182,7 +185,7 @@ def collecting(seed: int = 0, namespace: dict[str, Any] | None = None) -> Iterat
 
 @contextmanager
 def listing() -> Iterator[list[tuple[str, type[Check]]]]:
-    """Within this block ``check`` runs nothing: it lists the (exercise, class) pairs it was called with."""
+    """Within this block ``check`` runs nothing: the list gets an (exercise, class) pair for each check of its calls."""
     tasks: list[tuple[str, type[Check]]] = []
     with SESSION.changed(calls=tasks):
         yield tasks
@@ -196,14 +199,14 @@ def seeds_of(task: type[Check], base: int) -> list[int]:
 def check(exercise: str, *tasks: type[Check], part: str = "") -> None:
     """Check an exercise in the notebook that calls this, and show a panel. Raises CheckFailed if it is wrong and nobody looks.
 
-    Without ``tasks``: those that learners have, of the exercise or of one part, and if they are at hand those that
-    are hidden as well. Raises CourseError if there are none.
+    Without ``tasks`` it runs the checks that learners have, of the exercise or of one ``part``, and also the hidden ones if
+    they are at hand. Raises CourseError if there are none.
     """
     check_in(sys._getframe(1).f_globals, exercise, *tasks, part=part)
 
 
 def check_in(variables: dict[str, Any], exercise: str, *tasks: type[Check], part: str = "") -> None:
-    """:func:`check` for a notebook with these variables."""
+    """Check an exercise as :func:`check` does, in a notebook with these variables."""
     handed = tasks or _made_from(visible_text(exercise, part), f"the check of {key_of(exercise, part)}")
     if SESSION.calls is not None:
         SESSION.calls.extend((exercise, task) for task in handed)
@@ -216,8 +219,7 @@ def check_in(variables: dict[str, Any], exercise: str, *tasks: type[Check], part
         return
     if not tasks and "NBGRADER_EXECUTION" not in os.environ:
         # Green means right: where the hidden checks are at hand they are asked as well. nbgrader runs them itself.
-        hidden = _made_from(hidden_text(exercise, part), f"a hidden check of {key_of(exercise, part)}")
-        findings += [_run(task(), namespace, base) for task in hidden]
+        findings += [_run(task(), namespace, base) for task in _hidden_checks(exercise, part, len(handed))]
     _tell(exercise, tuple(task.__name__ for task in handed), findings)
 
 
@@ -228,16 +230,25 @@ def run_test_cell(source: str) -> None:
 
 
 def names_of(exercise: str, part: str = "") -> dict[str, Any]:
-    """What the visible checks define: in the instructor's notebook the hidden ones, which use that, begin with it."""
+    """The names that the visible checks define. In the instructor's notebook the hidden ones, which use them, begin with this."""
     with listing():
         return run_apart(visible_text(exercise, part), f"the check of {key_of(exercise, part)}")
 
 
+def _hidden_checks(exercise: str, part: str, shown: int) -> tuple[type[Check], ...]:
+    """The hidden checks, if they are at hand; they use what the visible ones define. ``shown``: how many of those there are."""
+    hidden = hidden_text(exercise, part)
+    if not hidden:
+        return ()
+    text = f"{visible_text(exercise, part)}\n\n\n{hidden}"
+    return _made_from(text, f"a hidden check of {key_of(exercise, part)}")[shown:]
+
+
 def _made_from(text: str, name: str) -> tuple[type[Check], ...]:
     """The checks that a text hands to :func:`check`."""
-    with listing() as listed:
+    with listing() as calls:
         run_apart(text, name)
-    return tuple(task for _, task in listed)
+    return tuple(task for _, task in calls)
 
 
 def _tell(exercise: str, handed: tuple[str, ...], findings: Sequence[Finding]) -> None:
@@ -255,7 +266,7 @@ def _tell(exercise: str, handed: tuple[str, ...], findings: Sequence[Finding]) -
 
 
 def _tell_a_person(exercise: str, handed: tuple[str, ...], findings: Sequence[Finding]) -> None:
-    """Show a panel in a notebook, and note what `hint()` and `progress()` go by."""
+    """Show a panel in a notebook, and note the result for `hint()` and `progress()`."""
     from nbproof.display.diary import DiaryError, note
     from nbproof.display.outline import exercise_named, fingerprint
     from nbproof.display.panel import say_untouched, show_findings
@@ -270,11 +281,13 @@ def _tell_a_person(exercise: str, handed: tuple[str, ...], findings: Sequence[Fi
     show_findings(exercise, findings, withheld)
     solved = True
     with contextlib.suppress(DiaryError):
-        solved = note(exercise, dict.fromkeys(handed, wrong is None), known.cells if known is not None else ())
+        cells = known.cells if known is not None else ()
+        solved = note(exercise, dict.fromkeys(handed, wrong is None), cells)
     SESSION.remember(exercise, wrong or findings[-1], withheld, solved)
 
 
 def _run(task: Check, namespace: dict[str, Any], base: int) -> Finding:
+    """The finding on the first test case that fails, or else on the last one."""
     for seed in seeds_of(type(task), base):
         case = Case(seed)
         finding = judge_here(task, case, bring(task, namespace, case))

@@ -1,4 +1,4 @@
-"""From a difference, or an error, to the misconception behind it.
+"""Finds the misconception behind a difference, or behind an error.
 
 Only what is certain gets a name: the text of an error fits one cause, or a wrong value equals
 what a known mistake would have brought. For the rest the first difference has to speak.
@@ -21,7 +21,7 @@ ERRORS: tuple[Mapping[str, str], ...] = (
     {"text": r"NotImplementedError: *$", "hint": "not_started"},
     {"text": rf"{UNANSWERED}: $", "hint": "cell_stopped"},
 )
-"""What holds in every course, if it has such a hint. What else errors mean says its ``course.toml``."""
+"""Patterns for every course that has such a hint. Its ``course.toml`` has more patterns."""
 
 _NUMERIC = (Differs.NONFINITE, Differs.SHAPE, Differs.DTYPE, Differs.VALUE)
 _MOST_ITEMS = 200
@@ -73,14 +73,20 @@ def hint_for_difference(
     if poisoned and difference.kind in _NUMERIC and _holds_nan(_at(evidence, field)):
         return "reads_globals"
     for name, hint in blame.items():
-        inside = r"\[|\.|$" if isinstance(_at(evidence, name), Parts) else r"\[|$"
-        if re.match(rf"{re.escape(name)}({inside})", difference.where):
+        if _is_part_of(difference.where, name, _at(evidence, name)):
             return hint
     if difference.kind is Differs.COUNT and difference.got == "0" and difference.where == field:
         return the_course().nothing_came or None
     if isinstance(evidence, dict) and isinstance(wanted, Mapping):
-        return "wrong_order" if _permuted(evidence.get(field), wanted.get(field)) else None
-    return "wrong_order" if _permuted(evidence, wanted) else None
+        evidence = evidence.get(field)
+        wanted = wanted.get(field)
+    return "wrong_order" if _is_permuted(evidence, wanted) else None
+
+
+def _is_part_of(where: str, name: str, value: Evidence) -> bool:
+    """Whether a place lies in the field of this name and value."""
+    inside = r"\[|\.|$" if isinstance(value, Parts) else r"\[|$"
+    return re.match(rf"{re.escape(name)}({inside})", where) is not None
 
 
 def _at(evidence: Evidence, field: str) -> Evidence:
@@ -91,16 +97,18 @@ def _holds_nan(value: Evidence) -> bool:
     if isinstance(value, TensorRecord):
         array = value.tensor()
         return bool((array != array).any())
-    if isinstance(value, (list, dict)):
-        return any(_holds_nan(item) for item in (value.values() if isinstance(value, dict) else value))
+    if isinstance(value, dict):
+        return any(map(_holds_nan, value.values()))
+    if isinstance(value, list):
+        return any(map(_holds_nan, value))
     return isinstance(value, float) and value != value
 
 
 def _brings(evidence: Evidence, brought: object, wanted: object) -> bool:
     """Whether this is what a mistake brings, and at least one of the mistake's fields is wrong.
 
-    On some inputs a mistake brings what is right. Then it explains nothing. A field that is there
-    to be looked at (Matches, such as ANYTHING of course.truths) always tells.
+    On some inputs a mistake brings a right result. Then it explains nothing. A field that is only looked at (Matches, such as
+    ANYTHING of course.truths) always tells.
     """
     if isinstance(brought, AnyOf):
         return any(_brings(evidence, option, wanted) for option in brought.options)
@@ -109,17 +117,17 @@ def _brings(evidence: Evidence, brought: object, wanted: object) -> bool:
     if any(key not in evidence or not is_same(evidence[key], brought[key], str(key)) for key in brought):
         return False
     known = wanted if isinstance(wanted, Mapping) else {}
-    return any(_tells(evidence[key], known[key], str(key)) if key in known else True for key in brought)
+    return any(key not in known or _tells(evidence[key], known[key], str(key)) for key in brought)
 
 
 def _tells(got: Evidence, wanted: object, field: str) -> bool:
     return isinstance(wanted, Matches) or not is_same(got, wanted, field)
 
 
-def _permuted(got: Evidence, wanted: object) -> bool:
+def _is_permuted(got: Evidence, wanted: object) -> bool:
     """Whether a list holds the wanted items in another order."""
     if isinstance(wanted, AnyOf):
-        return any(_permuted(got, option) for option in wanted.options)
+        return any(_is_permuted(got, option) for option in wanted.options)
     if isinstance(wanted, Close):
         items = wanted.value if isinstance(wanted.value, (list, tuple)) else ()
         wanted = [Close(item, wanted.rtol, wanted.atol) for item in items]

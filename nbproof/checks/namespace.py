@@ -1,4 +1,4 @@
-"""The learner's notebook as a probe sees it; and :func:`undisturbed`, so that a probe and its surroundings stay apart."""
+"""Shows a probe the learner's notebook, and keeps the probe and its surroundings apart (:func:`undisturbed`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
-from unittest import mock
 
 from nbproof.checks.case import Case
 from nbproof.course_file import the_course
@@ -80,20 +79,18 @@ class _Printed(io.StringIO):
 
 @contextlib.contextmanager
 def undisturbed(namespace: dict[str, Any], poison: tuple[str, ...], case: Case) -> Iterator[io.StringIO]:
-    """Run a probe so that nothing around it, and nothing it does, reaches further.
+    """Within this block a probe may run: nothing around it reaches the probe, and nothing that it does reaches further.
 
-    Yields the stream that gathers what is printed meanwhile. Warnings, log records and stderr are
-    dropped (under stock nbgrader a byte on stderr costs all marks). What is process-wide in the course's leaf types (their
-    generators, modes and callbacks for all) is set aside and put back, as are the variables named in
-    ``poison``, each a NaN meanwhile.
+    Yields the stream that gathers printed text. Warnings, log records and stderr are dropped (under stock nbgrader a byte on
+    stderr costs all marks). Process-wide state of the course's leaf types (generators, modes, callbacks for all) is set aside
+    and put back. So are the variables named in ``poison``: each is a NaN meanwhile.
     """
     before = {name: namespace[name] for name in poison if name in namespace}
     printed = _Printed()
     with contextlib.ExitStack() as aside:
         aside.enter_context(contextlib.redirect_stdout(printed))
         aside.enter_context(_no_stderr())
-        # Not by logging.disable: that makes hundreds of loggers forget what they know, each time.
-        aside.enter_context(mock.patch.object(logging.Logger, "callHandlers", lambda logger, record: None))
+        aside.enter_context(_no_log_records())
         for leaf in leaf_types():
             aside.enter_context(leaf.seeded(case.seed_of("probe")))
             aside.enter_context(leaf.undisturbed())
@@ -104,6 +101,17 @@ def undisturbed(namespace: dict[str, Any], poison: tuple[str, ...], case: Case) 
             for name in poison:
                 namespace.pop(name, None)
             namespace.update(before)
+
+
+@contextlib.contextmanager
+def _no_log_records() -> Iterator[None]:
+    """Drop log records. By logging.disable, hundreds of loggers would forget what they know, each time."""
+    before = logging.Logger.callHandlers
+    logging.Logger.callHandlers = lambda logger, record: None  # type: ignore[method-assign, assignment]
+    try:
+        yield
+    finally:
+        logging.Logger.callHandlers = before  # type: ignore[method-assign]
 
 
 @contextlib.contextmanager
@@ -123,23 +131,29 @@ def _no_stderr() -> Iterator[None]:
 
 
 def trouble_of(error: BaseException, probe_file: str) -> ProbeError:
-    """An exception as data: its class, its message with Python's suggestion, the learner's line."""
+    """An exception as data: its class, its message with Python's suggestion, the learner's line.
+
+    ``probe_file``: the name of the file that holds the probe; its lines are not the learner's.
+    """
     if isinstance(error, Unanswered):
         return error.trouble
-    line, code, inside = 0, "", ""
+    line = 0
+    code = ""
+    inside = ""
     folders = tuple(leaf.folder for leaf in leaf_types())
     libraries = (*folders, *_LIBRARIES, *(place + os.sep for place in the_course().own_code))
     for frame, number in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         inside = frame.f_code.co_name if file.startswith(folders) else ""
         if not file.startswith(libraries) and file != probe_file:
-            line, code = number, linecache.getline(file, number, frame.f_globals).strip()
-    kind, name = printable(type(error).__name__), missing_name(error)
-    return ProbeError(kind, _message(error)[:2000], line, printable(code)[:500], inside, name)
+            line = number
+            code = linecache.getline(file, number, frame.f_globals).strip()
+    kind = printable(type(error).__name__)
+    return ProbeError(kind, _message(error)[:2000], line, printable(code)[:500], inside, missing_name(error))
 
 
 def missing_name(error: BaseException | None) -> str:
-    """The name that Python has not found; empty for any other error."""
+    """The name that Python has not found, if ``error`` is a NameError; else empty."""
     # As the interpreter keeps it: a learner's class may call anything its name.
     found = NameError.name.__get__(error) if issubclass(type(error), NameError) else ""  # type: ignore[union-attr]
     return found[:500] if type(found) is str else ""
@@ -148,11 +162,12 @@ def missing_name(error: BaseException | None) -> str:
 def _message(error: BaseException) -> str:
     """The message on one line, with the 'Did you mean' that Python only adds while it prints a traceback."""
     try:
-        # join() makes text of what a learner's __str__ may return as a subclass of str.
-        said = "".join([error.msg if isinstance(error, SyntaxError) else str(error)])
+        message = error.msg if isinstance(error, SyntaxError) else str(error)
+        # A learner's __str__ may return a subclass of str: join() makes text of it.
+        message = "".join([message])
     except Exception:
-        said = "its message cannot be read"
+        message = "its message cannot be read"
     shown = traceback.TracebackException(type(error), error, error.__traceback__, limit=1, compact=True)
     found = re.search(r"Did you mean: .*", "".join(shown.format_exception_only()))
-    suggestion = f" {found[0]}" if found and "Did you mean" not in said else ""
-    return printable(" ".join(said.split()) + suggestion)
+    suggestion = f" {found[0]}" if found and "Did you mean" not in message else ""
+    return printable(" ".join(message.split()) + suggestion)

@@ -85,12 +85,17 @@ def is_incomplete(told: Told) -> bool:
     # A notebook that was taken under another name is graded all the same.
     needs_person = bool(told.collected and told.collected.needs_person)
     came = told.attendance
-    return ungraded or told.passed_over or needs_person or bool(came.useless or came.undecided or came.without_place)
+    return (
+        ungraded
+        or told.passed_over
+        or needs_person
+        or bool(came.nothing_gradable or came.undecided or came.without_place)
+    )
 
 
 def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     """All scores, of many learners if ``everybody`` is asked for; what could not be graded and why; totals and places."""
-    came = {*told.seen, *(one.key for one in told.attendance.useless)}
+    came = {*told.seen, *(one.key for one in told.attendance.nothing_gradable)}
     marks = {key: Mark(Verdict(*key, problem="no notebook")) for key in came if key.lesson}
     marks |= {**told.given, **told.graded.marks}
     learners = sorted({learner for learner, _ in (*came, *marks)})
@@ -137,7 +142,7 @@ def print_problems(console: Console, told: Told) -> None:
     # Those of many that miss the same have a command of their own.
     by_themselves = any(len(several) < _ALIKE for several in missing.values())
     lines += [*_missing_lines(missing, told), *lines_of(told.attendance, told.root)]
-    if by_themselves or told.attendance.useless or any(mark.problem for mark in asked):
+    if by_themselves or told.attendance.nothing_gradable or any(mark.problem for mark in asked):
         lines.append(f"  seen, and nothing more to come: {course_command('settle LEARNER/LESSON', told.root)}")
     if told.seen:
         lines.append(f"settled, and the same since: {len(told.seen)}; {course_command('settle', told.root)} lists them")
@@ -216,7 +221,11 @@ def summary_line(told: Told) -> str:
     parts = [f"{name} {counts[name]}" for name in ("graded", "unchanged")]
     parts += [f"not graded {counts['not graded']}"] if counts["not graded"] else []
     # These are no submissions that a run begins with: it has not counted them there.
-    parts += [f"nothing that can be graded {len(told.attendance.useless)}"] if told.attendance.useless else []
+    parts += (
+        [f"nothing that can be graded {len(told.attendance.nothing_gradable)}"]
+        if told.attendance.nothing_gradable
+        else []
+    )
     parts.append(duration(told.seconds) if told.seconds >= 60 else f"{told.seconds:.1f} s")
     parts += [f"seed {told.graded.seed}"] if told.graded.graded else []
     return ", ".join(parts)
@@ -271,7 +280,7 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
         "totals": _json_totals(marks),
         "submissions": _submissions(marks),
         "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items() if who},
-        "nothing_gradable": [asdict(one) for one in told.attendance.useless],
+        "nothing_gradable": [asdict(one) for one in told.attendance.nothing_gradable],
         "undecided": [key._asdict() | {"copies": copies} for key, copies in told.attendance.undecided.items()],
         "without_place": list(told.attendance.without_place),
         "passed_over": list(graded.notes),

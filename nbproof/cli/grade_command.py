@@ -51,14 +51,14 @@ from nbproof_lms.attendance import (
     Attendance,
     attend,
     find_learners,
-    late_by_word,
+    late_by_lms,
     name_in_gradebook,
     people_of,
     two_ids_lines,
 )
 from nbproof_lms.collected_table import print_collected
 from nbproof_lms.commands import reading_of
-from nbproof_lms.placing import finish
+from nbproof_lms.placing import finish_broken_off
 from nbproof_lms.roster import members_of
 from nbproof_lms.settling import but_settled, forget_others, without_place
 
@@ -201,7 +201,7 @@ class _Desk:
         if not self.request.only:
             found = attend(self.root, found.people, {one.key for one in intake.submissions}, lessons)
             marks = by_assignment({**held, **graded.marks}).values()
-            astray = without_place(self.root, found.useless)
+            astray = without_place(self.root, found.nothing_gradable)
             told = (*withdrawn(self.root, marks), *two_ids_lines(found.people.values(), marks, self.root))
             found = replace(found, withdrawn=told, without_place=astray)
         forget_others(self.root, graded.marks)
@@ -231,7 +231,7 @@ class _Desk:
 
     def _collect(self) -> Collected | None:
         if not (self.request.uploads or self.request.fetch):
-            for line in finish(self.root):
+            for line in finish_broken_off(self.root):
                 say(self.warnings, printable(line))
             return None
         with progress("collecting") as step:
@@ -285,7 +285,7 @@ class _Desk:
                 launched=self.launched,
                 watch=self.counting,
                 anyway=request.anyway,
-                late=late_by_word(self.root),
+                late=late_by_lms(self.root),
             )
 
 

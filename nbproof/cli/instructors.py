@@ -120,10 +120,10 @@ def _feedback(arguments: argparse.Namespace) -> int:
 
     with progress("feedback"):
         from nbproof.run.batch import follow_marks
-        from nbproof_lms.attendance import find_learners, late_by_word
+        from nbproof_lms.attendance import find_learners, late_by_lms
         from nbproof_lms.handback import hand_back_pages
 
-        hindered, moved = follow_marks(arguments.course, late_by_word(arguments.course))
+        hindered, moved = follow_marks(arguments.course, late_by_lms(arguments.course))
         arguments.names = find_learners(arguments.course, arguments.names, "feedback")
     for error in hindered:
         print("\n".join(error.lines()), file=sys.stderr)
@@ -144,12 +144,12 @@ def _write_pages(arguments: argparse.Namespace) -> int:
         from nbproof.report.statistics import marker_lines
         from nbproof.run.journal import problems_of
         from nbproof.text import printable
-        from nbproof_lms.attendance import known_of
+        from nbproof_lms.attendance import background_of
 
         pairs = chosen_submissions(arguments.course, arguments.names, arguments.lesson)
         # What was handed in last may be what could not be graded, over a verdict on what came before.
         problems = {key: one.problem for key, one in problems_of(arguments.course).items() if key in set(pairs)}
-        results = read_class(arguments.course, arguments.lesson, told=known_of(arguments.course))
+        results = read_class(arguments.course, arguments.lesson, background=background_of(arguments.course))
         pairs, held = up_to_date(results, pairs), results.marks
         feedback = write_feedback(arguments.course, pairs, step, problems=problems, force=arguments.force)
     marked = marker_lines([held[key] for key in pairs if key in held], arguments.course)

@@ -18,7 +18,14 @@ from nbproof.report.statistics import late_lines, marker_lines, missing_lines
 from nbproof.run.batch import follow_marks
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
-from nbproof_lms.attendance import astray_lines, known_of, two_ids_lines, useless, zeros_apart, zeros_lines
+from nbproof_lms.attendance import (
+    astray_lines,
+    background_of,
+    nothing_gradable_in,
+    two_ids_lines,
+    zeros_apart,
+    zeros_lines,
+)
 from nbproof_lms.grade_files import (
     GradeFile,
     columns_of,
@@ -42,11 +49,11 @@ def report(request: Namespace) -> int:
     formats = find_formats(request.formats)
     chosen = columns_of(request.column)
     with progress("reading") as step:
-        known = known_of(request.course)
+        known = background_of(request.course)
         hindered, moved = follow_marks(request.course, known.late)
         results = read_class(request.course, request.names, step, known)
     handed_in = results.marks.keys() - known.problems.keys()
-    others = useless(request.course, handed_in)
+    others = nothing_gradable_in(request.course, handed_in)
     seen = seen_in(request.course, results.marks, others)
     given, notes = zeros(results, request.zero, seen, [one.key for one in others])
     results = replace(results, notes=(*results.notes, *notes * bool(exports)))

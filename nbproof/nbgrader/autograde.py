@@ -57,7 +57,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         from nbproof.run.journal import only_run
         from nbproof.run.options import not_obeyed
         from nbproof.run.pool import pool_named
-        from nbproof_lms.attendance import late_by_word
+        from nbproof_lms.attendance import late_by_lms
 
         root = Path(converter.coursedir.root)
         config = _as_configured(converter)
@@ -78,7 +78,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
                 anyway=self.anyway,
                 pool=pool_named(self.pool, "c.Mark.pool in nbgrader_config.py", isolation=chosen.level),
                 config=config,
-                late=late_by_word(root),
+                late=late_by_lms(root),
             )
             for learner, lesson in graded.graded:
                 try:

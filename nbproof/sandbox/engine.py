@@ -26,14 +26,16 @@ from nbproof.values.leaf import refuse_missing_leaves
 
 __all__ = ["Engine"]
 
-_START_SECONDS, _END_SECONDS = 120.0, 5.0
-_ROOM_SECONDS, _AGAIN_SECONDS = 60.0, 0.3
+_START_SECONDS = 120.0
+_END_SECONDS = 5.0
+_ROOM_SECONDS = 60.0
+_AGAIN_SECONDS = 0.3
 _MOST_RESTARTS = 3
 """How often the fork server is started again without a worker in between."""
 
 
 class Engine:
-    """The fork server and what talks to it. Use it as a context manager."""
+    """Starts the fork server, and asks it for workers. Use it as a context manager."""
 
     def __init__(
         self,
@@ -45,7 +47,7 @@ class Engine:
         self.limits = limits or GradingLimits()
         most = self.limits.widest()
         self._processes = processes or room_here().fit(most.processes, most.memory_mb, 1).processes
-        """What the machine leaves to one submission; at most what the limits of some lesson say."""
+        """The processes that the machine leaves to one submission, at most those that the limits of some lesson allow."""
         self._restarts = 0
         self.isolation = isolation or isolation_or_refuse().level
         self._lock = threading.Lock()
@@ -65,23 +67,26 @@ class Engine:
         return self
 
     def wait_until_ready(self) -> None:
-        """Return when workers can be forked: starting takes seconds, which are nobody's submission's."""
+        """Return when workers can be forked: starting takes seconds, which count for no submission.
+
+        Raises EngineFailed, or UsageError if a library is missing.
+        """
         self._start_again()
         with self._lock:
             if self._ready:
                 return
             self._control.settimeout(_START_SECONDS)
             try:
-                said = json.loads(self._control.recv(65536) or b"{}")
+                answer = json.loads(self._control.recv(65536) or b"{}")
             except (OSError, ValueError):
-                said = {}
-            if not said.get("ready"):
+                answer = {}
+            if not answer.get("ready"):
                 refuse_missing_leaves()
-                reason = said.get("failed") or f"it ended with status {self._launched.process.poll()}"
+                reason = answer.get("failed") or f"it ended with status {self._launched.process.poll()}"
                 raise EngineFailed(
                     f"the grading engine cannot start: {reason.strip().splitlines()[-1]}",
                     this_python(),
-                    f"{said.get('next') or with_extra('grading')}; then grade again",
+                    f"{answer.get('next') or with_extra('grading')}; then grade again",
                 )
             self._control.settimeout(None)
             threading.Thread(target=self._listen, args=(self._control,), daemon=True).start()
@@ -97,13 +102,16 @@ class Engine:
             self._restarts += 1
             self._launched.end()
             self._launched = launch(self.isolation)
-            self._control, self._ready, self._failure = self._launched.control, False, ""
+            self._control = self._launched.control
+            self._ready = False
+            self._failure = ""
 
     def __exit__(self, *_: object) -> None:
         self.judge.end()
         self._launched.end()
 
     def _listen(self, control: socket.socket) -> None:
+        """Note how each worker ended, until the fork server ends."""
         while True:
             try:
                 message = control.recv(65536)
@@ -116,10 +124,12 @@ class Engine:
                     one.lost = True
                     one.event.set()
                 return
-            said = json.loads(message)
-            worker = self._ended.pop(said["ended"], None)
+            report = json.loads(message)
+            worker = self._ended.pop(report["ended"], None)
             if worker is not None:
-                worker.code, worker.refused, worker.crowded = said["code"], said["refused"], said["crowded"]
+                worker.code = report["code"]
+                worker.refused = report["refused"]
+                worker.crowded = report["crowded"]
                 worker.event.set()
 
     @contextlib.contextmanager
@@ -128,10 +138,10 @@ class Engine:
     ) -> Iterator[Worker]:
         """A sealed fork with these files in its scratch folder. It is killed, with all that it started, when the block ends.
 
-        ``limits``: those of its lesson; None: those of all lessons. ``role``: what it serves as, ``worker`` or ``judge``.
+        ``limits``: the limits of its lesson, or None for those of all lessons. ``role``: ``worker`` or ``judge``.
 
-        Waits if the machine has no room for another process just now. Raises EngineFailed if it never has room, and
-        if the fork server ends meanwhile; the next call starts another one.
+        Waits if the machine has no room for another process now. Raises EngineFailed if it never has room, and if the fork
+        server ends meanwhile; the next call starts another one.
         """
         deadline = time.monotonic() + _ROOM_SECONDS
         while True:
@@ -157,7 +167,8 @@ class Engine:
             ours, theirs = socket.socketpair()
         except OSError as error:
             raise NoRoom(error.strerror) from None
-        ended, scratch = Ended(), ""
+        ended = Ended()
+        scratch = ""
         if self.isolation is not Isolation.FULL:
             scratch = tempfile.mkdtemp(prefix="scratch-", dir=self._launched.folder)
         bounds = {
@@ -174,7 +185,8 @@ class Engine:
             # Where nobody takes it, the fork server has ended: the listener says so.
             socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
         theirs.close()
-        worker = Worker(ours, ended, limits, scratch if self.isolation is Isolation.REDUCED else None)
+        unbounded = scratch if self.isolation is Isolation.REDUCED else None
+        worker = Worker(ours, ended, limits, unbounded)
         try:
             worker.greet(files)
             self._restarts = 0

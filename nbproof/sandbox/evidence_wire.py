@@ -1,4 +1,4 @@
-"""Evidence as bytes and back: JSON for its form, then the bytes of its arrays, one after another; never pickle.
+"""Makes bytes of evidence, and evidence of bytes: JSON for its form, then the bytes of its arrays; never pickle.
 
 Arrays travel as dtype, shape and bytes. The sender is a process that ran a learner's code. So everything is bounded before it
 is parsed or copied, and anything that does not fit the form exactly is a WireError.
@@ -16,7 +16,7 @@ from nbproof.text import printable, readable
 from nbproof.values.evidence import MAX_ITEMS, Evidence, Parts, TensorRecord, Unreadable
 from nbproof.values.leaf import Leaf, leaf_types
 
-__all__ = ["MAX_TEXT", "decode", "encode", "opened", "packed"]
+__all__ = ["MAX_TEXT", "decode", "encode", "pack", "unpack"]
 
 MAX_TEXT = 200_000
 """Characters of all names and texts of one evidence: what judges them may take longer than linear time."""
@@ -64,15 +64,15 @@ def encode(evidence: Evidence) -> tuple[Any, bytes]:
     return encoded, b"".join(blobs)
 
 
-def packed(evidence: Evidence) -> bytes:
-    """Evidence as bytes. A process that only hands them on need not look into them."""
+def pack(evidence: Evidence) -> bytes:
+    """Make bytes of evidence. A process that only hands them on need not look into them."""
     form, blobs = encode(evidence)
     text = json.dumps(form).encode()
     return _FORM.pack(len(text)) + text + blobs
 
 
-def opened(data: bytes) -> Evidence:
-    """The evidence that :func:`packed` packed. Raises WireError for anything else, before it costs much."""
+def unpack(data: bytes) -> Evidence:
+    """The evidence that :func:`pack` packed. Raises WireError for anything else, before it costs much."""
     if len(data) < _FORM.size:
         raise WireError("evidence of no known form")
     (size,) = _FORM.unpack(data[: _FORM.size])
@@ -89,15 +89,19 @@ def opened(data: bytes) -> Evidence:
 
 def decode(data: Any, payload: bytes) -> Evidence:
     """The evidence that :func:`encode` made. Raises WireError for anything that encode never makes."""
-    return _Decoder(payload).whole(data)
+    return _Decoder(payload).decode(data)
 
 
 class _Decoder:
     def __init__(self, payload: bytes) -> None:
-        self.payload, self.position, self.items, self.characters = payload, 0, 0, 0
+        self.payload = payload
+        self.position = 0
+        self.items = 0
+        self.characters = 0
         self.leaves = {leaf.mark: leaf for leaf in leaf_types()}
 
-    def whole(self, data: Any) -> Evidence:
+    def decode(self, data: Any) -> Evidence:
+        """The evidence in all of the payload."""
         try:
             evidence = self.walk(data, 0)
         except (TypeError, ValueError, KeyError, OverflowError) as error:
@@ -107,11 +111,12 @@ class _Decoder:
         return evidence
 
     def walk(self, data: Any, depth: int) -> Evidence:
+        """Decode one value that stands in ``depth`` containers."""
         self.items += 1
         if self.items > MAX_ITEMS + 1 or depth > 20:
             raise WireError("more evidence than a snapshot holds")
         if isinstance(data, str):
-            return self.text(data)
+            return self.take_text(data)
         if isinstance(data, int) and not -_MAX_NUMBER <= data < _MAX_NUMBER:
             raise WireError("a number beyond 64 bits")
         if data is None or isinstance(data, (bool, int, float)):
@@ -120,25 +125,24 @@ class _Decoder:
             raise WireError("evidence of no known form")
         ((kind, value),) = data.items()
         if kind in self.leaves:
-            return self.tensor(self.leaves[kind], *value)
+            return self.take_array(self.leaves[kind], *value)
         if kind == "u" and isinstance(value, list):
-            return Unreadable(*(printable(self.text(part[:200])) for part in value))
+            return Unreadable(*(printable(self.take_text(part[:200])) for part in value))
         if isinstance(value, list):
-            return self.several(kind, value, depth + 1)
+            return self.decode_items(kind, value, depth + 1)
         raise WireError("evidence of no known form")
 
-    def several(self, kind: str, value: list[Any], depth: int) -> Evidence:
+    def decode_items(self, kind: str, value: list[Any], depth: int) -> Evidence:
         if kind == "l":
             return [self.walk(item, depth) for item in value]
         if kind == "d":
-            return {self.text(key): self.walk(item, depth) for key, item in value}
+            return {self.take_text(key): self.walk(item, depth) for key, item in value}
         if kind == "p":
-            return Parts(
-                printable(self.text(*value[:1])), {self.text(key): self.walk(item, depth) for key, item in value[1:]}
-            )
+            noun = printable(self.take_text(*value[:1]))
+            return Parts(noun, {self.take_text(key): self.walk(item, depth) for key, item in value[1:]})
         raise WireError("evidence of no known form")
 
-    def text(self, text: str) -> str:
+    def take_text(self, text: str) -> str:
         if not isinstance(text, str):
             raise WireError("a name that is no text")
         self.characters += len(text)
@@ -146,7 +150,7 @@ class _Decoder:
             raise WireError("more text than a check reads")
         return readable(text)
 
-    def tensor(self, leaf: Leaf, dtype: str, shape: list[int], size: int) -> TensorRecord:
+    def take_array(self, leaf: Leaf, dtype: str, shape: list[int], size: int) -> TensorRecord:
         if dtype not in leaf.item_sizes or len(shape) > 16 or any(type(n) is not int or n < 0 for n in shape):
             raise WireError("an array of no known form")
         if math.prod(max(n, 1) for n in shape) > _MAX_SIZE:

@@ -1,4 +1,4 @@
-"""What can go wrong while grading.
+"""The exceptions of grading.
 
 ::
 
@@ -43,4 +43,5 @@ class WorkerLost(Exception):
 
     def __init__(self, cause: str, detail: str = "") -> None:
         super().__init__(f"{cause}: {detail}")
-        self.cause, self.detail = cause, detail
+        self.cause = cause
+        self.detail = detail

@@ -1,8 +1,8 @@
-"""The warm interpreter that workers are forked from. Runs no learner's code and computes nothing.
+"""The warm interpreter that workers are forked from. It runs no learner's code and computes nothing.
 
-Started by the engine with the arguments FD ROOT LEVEL PATH COURSE WRITER LINES, where PATH is what may be
-imported from beyond the interpreter's own folders, COURSE where its course.toml lies, WRITER a module that writes feedback
-pages, by ``serve(line)``, and LINES a descriptor for each fork that is to do so. It imports what lessons import, forks these,
+The engine starts it with the arguments FD ROOT LEVEL PATH COURSE WRITER LINES. PATH: folders to import from, beside the
+interpreter's own. COURSE: the folder of course.toml. WRITER: a module that writes feedback pages, by ``serve(line)``. LINES: a
+descriptor for each fork that writes them. It imports what lessons import, forks these,
 confines itself (:mod:`nbproof.sandbox.namespaces`), then forks a worker, or a judge, for each request that comes over the
 control socket, and reports how each ended. OpenMP's thread pools do not survive a fork, so nothing is ever computed here.
 """
@@ -36,21 +36,23 @@ if TYPE_CHECKING:
 __all__ = ["ROLES", "ForkServer", "main"]
 
 ROLES = {"worker": "nbproof.sandbox.worker", "judge": "nbproof.sandbox.judge_server"}
-"""What a fork may be: modules with ``serve(channel)``."""
+"""The roles of forks: modules with ``serve(channel)``."""
 
 _NEWPID = 0x20000000
 _TICK_MS = 5
-"""How often it looks who has ended, and at the reduced level who has started too much, while there are workers."""
+"""Milliseconds between two looks, while there are workers: who has ended, and at the reduced level who has started too much."""
 _FULL = (errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EMFILE, errno.ENFILE)
-"""What the kernel says if there is no room: it may have some later."""
+"""The errors of a kernel that has no room now: it may have some later."""
 
 
 def main() -> int:
     """Import, confine, fork on request until the engine hangs up."""
     gc.disable()  # what is imported stays: to look through it for garbage would take a fifth of the time
     control = socket.socket(fileno=int(sys.argv[1]))
-    root, isolation = sys.argv[2], Isolation(sys.argv[3])
-    given, course = json.loads(sys.argv[4]), sys.argv[5]
+    root = sys.argv[2]
+    isolation = Isolation(sys.argv[3])
+    given = json.loads(sys.argv[4])
+    course = sys.argv[5]
     sys.path[:] = [*given, *(place for place in sys.path if place not in given)]
     try:
         use_course(os.path.join(course, "course.toml"))
@@ -76,11 +78,11 @@ def main() -> int:
             # At the reduced level this process ends what that fork leaves behind, should it be killed.
             _keep(control, isolation)
     except Exception as error:
-        told = {"failed": traceback.format_exc(limit=-3)}
+        report = {"failed": traceback.format_exc(limit=-3)}
         if isinstance(error, CourseError):
-            told = {"failed": error.fact, "next": error.next_command}
+            report = {"failed": error.fact, "next": error.next_command}
         with contextlib.suppress(OSError):
-            control.send(json.dumps(told).encode())
+            control.send(json.dumps(report).encode())
         return 1
     try:
         control.send(json.dumps({"ready": True}).encode())
@@ -151,11 +153,12 @@ def _keep(control: socket.socket, isolation: Isolation) -> None:
 
 @dataclass
 class _Child:
-    """A worker, by the engine's number for it."""
+    """A worker that was forked."""
 
     number: int
+    """The engine's number for it."""
     most: int
-    """How many processes and threads it may have."""
+    """The number of processes and threads that it may have."""
     crowded: bool = False
     """Whether it was ended for more processes and threads than it may have."""
 
@@ -166,22 +169,24 @@ class ForkServer:
     def __init__(self, control: socket.socket, isolation: Isolation) -> None:
         from nbproof.sandbox.overseer import Census
 
-        self.control, self.isolation = control, isolation
+        self.control = control
+        self.isolation = isolation
         self.own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if isolation is Isolation.FULL else -1
         self.children: dict[int, _Child] = {}
         self.overseers: dict[int, Overseer] = {}
-        """By the descriptor that they are asked through."""
+        """Descriptor of the questions -> the overseer that answers them."""
         self.awaited: dict[int, tuple[socket.socket, int]] = {}
-        """Where a fork hands its overseer's descriptor over: the line, its process."""
+        """Descriptor of a line -> (the line on which a fork hands over its overseer's descriptor, the fork's process)."""
         self.poll = select.poll()
         self.poll.register(control, select.POLLIN)
         self.census = Census()
-        """Who counts processes and threads."""
+        """It counts processes and threads."""
 
     def loop(self) -> None:
         """Serve until the engine closes its end."""
         while True:
-            ready = dict(self.poll.poll(_TICK_MS if self.children else None))
+            wait = _TICK_MS if self.children else None
+            ready = dict(self.poll.poll(wait))
             if self.isolation is Isolation.REDUCED and self.children:
                 self.disperse()
             for descriptor in ready:
@@ -191,12 +196,12 @@ class ForkServer:
                     self.take_over(descriptor)
             self.reap()
             if self.control.fileno() in ready:
-                message, descriptors = self.asked()
+                message, descriptors = self.receive_request()
                 if not message:
                     return
                 self.fork(json.loads(message), descriptors[0])
 
-    def asked(self) -> tuple[bytes, list[int]]:
+    def receive_request(self) -> tuple[bytes, list[int]]:
         """The engine's request and its descriptors; empty if the engine has hung up, even with an answer on its way."""
         try:
             message, descriptors, _, _ = socket.recv_fds(self.control, 65536, 1)
@@ -211,7 +216,7 @@ class ForkServer:
             _end_group(leader)
 
     def decide(self, descriptor: int, event: int) -> None:
-        """Answer one question of a submission's, or note that nobody is left to ask."""
+        """Answer one question of a submission, or note that nobody is left who asks."""
         if event & select.POLLIN:
             self.overseers[descriptor].answer()
             return
@@ -219,7 +224,7 @@ class ForkServer:
         self.overseers.pop(descriptor).close()
 
     def take_over(self, descriptor: int) -> None:
-        """Take the descriptor that a sealed fork hands over, if it does."""
+        """Take the descriptor that a sealed fork hands over, if it hands one over."""
         from nbproof.sandbox.overseer import Overseer
 
         line, leader = self.awaited.pop(descriptor)
@@ -231,9 +236,10 @@ class ForkServer:
                 self.poll.register(listener, select.POLLIN)
 
     def fork(self, request: dict[str, Any], channel: int) -> None:
-        """Fork a worker for a request; tell if the machine is full."""
+        """Fork a worker for a request, or tell the engine that the machine is full."""
         line, theirs = socket.socketpair()
-        child, refused = -1, ""
+        child = -1
+        refused = ""
         try:
             if self.isolation is Isolation.FULL:
                 call("unshare", _NEWPID)
@@ -256,7 +262,7 @@ class ForkServer:
         self.children[child] = _Child(request["id"], request["limits"]["processes"])
 
     def become_worker(self, request: dict[str, Any], channel: int, line: socket.socket) -> None:
-        """In the fork: never returns."""
+        """Seal this fork and serve in its role. Never returns."""
         try:
             from nbproof.sandbox import namespaces, reduced
 
@@ -282,7 +288,7 @@ class ForkServer:
             os._exit(0)
 
     def reap(self) -> None:
-        """Tell who ended. At the reduced level a worker's process group ends with it, all at once."""
+        """Tell the engine which workers ended. At the reduced level a worker's process group ends with it, all at once."""
         with contextlib.suppress(ChildProcessError):
             # Still there as a zombie: until it is waited for, its number is nobody else's.
             while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
@@ -294,13 +300,13 @@ class ForkServer:
                     self.tell(one.number, os.waitstatus_to_exitcode(status), crowded=one.crowded)
 
     def tell(self, number: int, code: int | None, refused: str = "", crowded: bool = False) -> None:
-        """Tell the engine, if it still listens: one that was interrupted has hung up, and the loop ends with its next turn."""
-        told = {"ended": number, "code": code, "refused": refused, "crowded": crowded}
+        """Tell the engine how a worker ended, if it still listens: after an interrupt it has hung up, and the loop ends soon."""
+        report = {"ended": number, "code": code, "refused": refused, "crowded": crowded}
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            self.control.send(json.dumps(told).encode())
+            self.control.send(json.dumps(report).encode())
 
     def end_all(self) -> None:
-        """The engine hung up: nothing of any submission goes on."""
+        """End every submission, because the engine has hung up."""
         if self.isolation is Isolation.REDUCED:
             for child in self.children:
                 _end_group(child)

@@ -1,4 +1,4 @@
-"""How far submissions are kept apart from the machine: what it offers, what is chosen, and the line that says so."""
+"""Chooses how far submissions are kept apart from the machine, among the levels that it offers, and says which one it is."""
 
 from __future__ import annotations
 
@@ -53,21 +53,21 @@ def why_not(level: Isolation) -> str:
 
 
 def offered() -> dict[Isolation, str]:
-    """Why this machine does not offer a level, in words; empty if it does. Tried, in processes that end at once."""
+    """For each level why this machine does not offer it; empty if it does. Each is tried, in processes that end at once."""
     return {level: why_not(level) for level in (Isolation.FULL, Isolation.REDUCED)}
 
 
 def why_not_isolated() -> str:
-    """Why this machine cannot isolate submissions at any level, in words; empty if it can."""
+    """Why this machine cannot isolate submissions at any level; empty if it can."""
     full = why_not(Isolation.FULL)
     reduced = full and why_not(Isolation.REDUCED)
     return reduced and f"{full}; {reduced}"
 
 
 def isolation_or_refuse(unsafe: bool = False, wanted: str | None = None) -> Chosen:
-    """The best level that this machine offers, or the one that is wanted.
+    """Choose the best level that this machine offers, or the one that is ``wanted``.
 
-    Raises NoIsolation if it is not offered; also if none is, unless ``unsafe`` is set.
+    ``unsafe``: choose no isolation. Raises NoIsolation if the machine does not offer that level, or offers none.
     """
     if sys.platform != "linux":
         raise NoIsolation(

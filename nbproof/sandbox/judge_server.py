@@ -1,5 +1,4 @@
-"""What the judge's process does: truths, comparison, hints and the data of pictures, in a sealed fork of the warm
-interpreter.
+"""The judge's process: it makes truths, comparisons, hints and the data of pictures, in a sealed fork of the warm interpreter.
 
 No learner's code runs here, but what it brought is read here: any of it may be made to cost memory or time. So this is
 a process that can be ended at any moment. The process that asks (:mod:`nbproof.sandbox.judging`) watches its time
@@ -20,7 +19,7 @@ from typing import Any
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, judge, listing
 from nbproof.sandbox import wire
-from nbproof.sandbox.evidence_wire import opened
+from nbproof.sandbox.evidence_wire import unpack
 from nbproof.sandbox.packed_place import pack
 from nbproof.values.results import ProbeError, ProbeResult
 
@@ -45,14 +44,14 @@ def serve(channel: socket.socket) -> None:
 
 @dataclass
 class _Court:
-    """The checks that it was told of, and the truths that it has computed."""
+    """Holds the checks of the lessons that it has opened, and the truths that it has computed."""
 
     tasks: dict[tuple[str, str, str], type[Check]] = field(default_factory=dict)
     known: dict[tuple[str, str, str, int], tuple[Any, Mapping[str, object]]] = field(default_factory=dict)
     """Truths and their mistakes: the same for a whole class, so computed once."""
 
     def answer(self, header: dict[str, Any], payload: bytes) -> dict[str, Any]:
-        """The answer to one question. An error of the instructor's code is told, and ends nothing."""
+        """The answer to one question. An error of the instructor's code becomes an answer, and ends nothing."""
         try:
             if header["op"] == "open":
                 return self.open(header)
@@ -65,23 +64,24 @@ class _Court:
             return {"failed": f"{type(error).__name__}: {str(error)[:500]}"}
 
     def open(self, header: dict[str, Any]) -> dict[str, Any]:
-        """Take a lesson's test cells; tell what checks they hold, what each asks and how many cases it has."""
+        """Take a lesson's test cells. The answer lists their checks, with what each asks and its number of cases."""
         for name, text in header["modules"].items():
             _take(name, text)
         plan: dict[str, list[tuple[str, str, int]]] = {}
         for name, source in header["tests"].items():
-            with listing() as listed:
+            with listing() as calls:
                 # The instructor's own test cell, in a namespace that holds nothing else.
                 exec(compile(source, f"<{name}>", "exec"), {"__name__": name})  # noqa: S102
-            self.tasks |= {(header["lesson"], name, task.__name__): task for _, task in listed}
-            plan[name] = [(task.__name__, " ".join((task.__doc__ or "").split()), task.cases) for _, task in listed]
+            self.tasks |= {(header["lesson"], name, task.__name__): task for _, task in calls}
+            plan[name] = [(task.__name__, " ".join((task.__doc__ or "").split()), task.cases) for _, task in calls]
         return {"plan": plan}
 
     def prepare(self, header: dict[str, Any]) -> dict[str, Any]:
         """Compute a truth, before anything that a learner brought is there to be charged for it."""
         key = (header["lesson"], header["test"], header["check"], header["seed"])
         if key not in self.known:
-            task, case = self.tasks[key[:3]](), Case(header["seed"])
+            task = self.tasks[key[:3]]()
+            case = Case(header["seed"])
             self.known[key] = (task.truth(case), dict(task.mistakes(case)))
         return {}
 
@@ -94,7 +94,7 @@ class _Court:
         trouble = None if header["trouble"] is None else ProbeError(**header["trouble"])
         with _within(header["room"]):
             try:
-                evidence = None if trouble is not None else opened(payload)
+                evidence = None if trouble is not None else unpack(payload)
             except wire.WireError as error:
                 return {"protocol": str(error)[:200]}
             finding = judge(task, Case(header["seed"]), ProbeResult(evidence, trouble, header["printed"]))
@@ -103,27 +103,28 @@ class _Court:
 
 
 def _take(name: str, text: str) -> None:
-    """Have a module of the course's that lies in no tree that is shown to anybody."""
+    """Make a module of the course from its text: its file lies in no tree that a sandbox shows."""
     if name not in sys.modules:
         module = sys.modules[name] = types.ModuleType(name)
         exec(compile(text, f"<{name}>", "exec"), vars(module))  # noqa: S102 (the instructor's own code)
 
 
-def _bounded(told: dict[str, Any]) -> dict[str, Any]:
-    """The same with no text that is longer than a sentence may be."""
-    for name, value in told.items():
+def _bounded(finding: dict[str, Any]) -> dict[str, Any]:
+    """Cut each text of a finding to the length that a sentence may have."""
+    for name, value in finding.items():
         if isinstance(value, str):
-            told[name] = value[:_MOST_WORDS]
+            finding[name] = value[:_MOST_WORDS]
         elif isinstance(value, dict) and name != "picture":
             _bounded(value)
-    return told
+    return finding
 
 
 @contextlib.contextmanager
 def _within(room: int) -> Iterator[None]:
-    """Within this block no more address space than ``room`` bytes: a larger demand is refused, and raises."""
+    """Within this block the process gets no more address space than ``room`` bytes: a larger demand raises MemoryError."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (room if hard < 0 else min(room, hard), hard))
+    bound = room if hard < 0 else min(room, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
     try:
         yield
     finally:

@@ -31,7 +31,7 @@ _WALL_SECONDS = 120.0
 
 
 class Forks(Protocol):
-    """What makes sealed forks: :class:`nbproof.sandbox.engine.Engine`."""
+    """Makes sealed forks, as :class:`nbproof.sandbox.engine.Engine` does."""
 
     def worker(
         self, files: dict[str, bytes], limits: GradingLimits | None = None, role: str = "worker"
@@ -41,7 +41,7 @@ class Forks(Protocol):
 
 
 class JudgeProcess:
-    """The judge of one engine. Ask under :attr:`lock`, because a process answers one question at a time."""
+    """Asks the judge of one engine. Ask under :attr:`lock`, because a process answers one question at a time."""
 
     def __init__(self, engine: Forks) -> None:
         self._engine = engine
@@ -49,10 +49,10 @@ class JudgeProcess:
         self._worker: Worker | None = None
         self.lock = threading.RLock()
         self.generation = 0
-        """Changes with each new process, which knows nothing of what the one before was told."""
+        """A number that grows with each new process: a new one knows nothing of the questions before."""
 
     def start(self) -> Worker:
-        """The process; a new one if there is none."""
+        """The process. If there is none, start one."""
         if self._worker is None:
             limits = GradingLimits(memory_mb=_ROOM_MB, disk_mb=1, submission_seconds=1e6)
             self._worker = self._held.enter_context(self._engine.worker({}, limits, "judge"))
@@ -60,14 +60,15 @@ class JudgeProcess:
         return self._worker
 
     def ask(self, header: dict[str, Any], payload: bytes = b"", bounded: bool = False) -> dict[str, Any]:
-        """The answer. Raises WorkerLost if the process ended over it; the next question gets a new one.
+        """Ask, and return the answer. Raises WorkerLost if the process ended over it; the next question gets a new process.
 
         After an error over evidence the process is ended as well: nothing half done may stay in it for the next learner.
-        ``bounded``: it is about what a learner brought, and may cost no more than :data:`EVIDENCE_MB` and
+        ``bounded``: the question is about a learner's evidence, and may cost no more than :data:`EVIDENCE_MB` and
         :data:`EVIDENCE_SECONDS`.
         """
         worker = self.start()
-        worker.deadline, worker.spent_by = time.monotonic() + _WALL_SECONDS, None
+        worker.deadline = time.monotonic() + _WALL_SECONDS
+        worker.spent_by = None
         mapped = mapped_bytes(worker.pid)
         if bounded:
             worker.spent_by = processor_seconds(worker.pid) + EVIDENCE_SECONDS

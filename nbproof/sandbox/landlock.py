@@ -1,4 +1,4 @@
-"""Landlock, the kernel's sandbox that needs no right: which files a process may open, for good. Linux 5.13 and later.
+"""Landlock, the kernel's sandbox that needs no right: it says which files a process may open. Linux 5.13 and later.
 
 What it does not look at is refused by the filter on system calls (:mod:`nbproof.sandbox.syscalls`).
 """
@@ -17,6 +17,8 @@ __all__ = ["NEWEST", "SIGNALS", "abi", "restrict"]
 
 NEWEST = 6
 """The newest ABI that is used here: later ones add no right over anything that learners' code could reach."""
+_NETWORK = 4
+"""From this ABI on Landlock looks at TCP."""
 SIGNALS = 6
 """From this ABI on Landlock looks at signals and abstract sockets."""
 
@@ -36,7 +38,7 @@ def _syscall(number: int, *arguments: object) -> int:
 
 
 def abi() -> int:
-    """The kernel's, at most :data:`NEWEST`; 0 if it has no Landlock, or the container does not let it be asked."""
+    """The kernel's ABI, at most :data:`NEWEST`; 0 if it has no Landlock, or if the container refuses the question."""
     try:
         found = min(_syscall(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1)), NEWEST)
     except OSError:
@@ -46,17 +48,20 @@ def abi() -> int:
 
 
 def restrict(shown: Sequence[str], listed: Sequence[str], devices: Sequence[str], own: str) -> None:
-    """From now on this process reads and runs what is ``shown``, reads and writes ``devices``, and does as it likes in ``own``.
+    """Let this process read and run only what is ``shown``, read and write ``devices``, and use the folder ``own`` freely.
 
-    Of folders that are ``listed`` it may read the names of what is in them. Nothing else can be opened, listed, made or
-    removed; no TCP, no abstract socket and no signal leaves, as far as the kernel's ABI goes. Needs no_new_privs. Raises
-    OSError if the kernel refuses.
+    It may read the names of the files in folders that are ``listed``. Nothing else can be opened, listed, made or removed; no
+    TCP, no abstract socket and no signal leaves, as far as the kernel's ABI goes. It needs no_new_privs. Raises OSError if the
+    kernel refuses.
     """
     known = abi()
     files = sum(bits for since, bits in _FILES.items() if known >= since)
-    attributes = struct.pack("<3Q", files, _TCP if known >= 4 else 0, _SCOPED if known >= SIGNALS else 0)
-    size = 8 if known < 4 else 16 if known < SIGNALS else 24
-    rules = _syscall(_CREATE, attributes[:size], ctypes.c_size_t(size), ctypes.c_uint32(0))
+    attributes = struct.pack("<Q", files)
+    if known >= _NETWORK:
+        attributes += struct.pack("<Q", _TCP)
+    if known >= SIGNALS:
+        attributes += struct.pack("<Q", _SCOPED)
+    rules = _syscall(_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
     try:
         for path in shown:
             _allow(rules, path, (_EXECUTE | _READ_FILE | _READ_DIR) & files)
@@ -71,13 +76,14 @@ def restrict(shown: Sequence[str], listed: Sequence[str], devices: Sequence[str]
 
 
 def _allow(rules: int, path: str, rights: int) -> None:
+    """Add a rule that gives these rights on a path, if it is there."""
     try:
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except FileNotFoundError:
         return
     try:
-        if not stat.S_ISDIR(os.fstat(place).st_mode):
+        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
             rights &= _OF_FILES
-        _syscall(_ADD, rules, ctypes.c_int(1), struct.pack("<Qi", rights, place), ctypes.c_uint32(0))
+        _syscall(_ADD, rules, ctypes.c_int(1), struct.pack("<Qi", rights, descriptor), ctypes.c_uint32(0))
     finally:
-        os.close(place)
+        os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Start the fork server early, so that it and the command that starts it import at the same time, which takes seconds.
+"""Starts the fork server early, so that it and the command that starts it import at the same time, which takes seconds.
 
 This module imports nothing heavy itself.
 """
@@ -31,7 +31,7 @@ judge as well, get the same ones, so that all round alike."""
 
 def refuse_if_exposed(root: Path) -> None:
     """Raise NoIsolation if the course lies inside a folder that every sandbox shows, such as its interpreter's."""
-    from nbproof.sandbox.shown import visible_folders
+    from nbproof.sandbox.visible_tree import visible_folders
 
     home = root.resolve()
     private = [Path(os.path.realpath(path)) for path in places(home).private]
@@ -74,13 +74,13 @@ class Launched:
         remove_folder(self.folder)
 
     def dismiss_writers(self) -> None:
-        """No page is to be written any more; idempotent."""
+        """End the writers, because no more page has to be written. A second call does nothing."""
         for line in self.writers:
             line.close()
 
 
 def remove_folder(folder: Path | str) -> None:
-    """Remove what learners' code may have filled: deeper than Python recurses, or closed to its owner."""
+    """Remove a folder that learners' code may have filled: deeper than Python recurses, or closed to its owner."""
     for command in (["rm", "-rf", str(folder)], ["chmod", "-R", "u+rwx", str(folder)], ["rm", "-rf", str(folder)]):
         if os.path.lexists(folder):
             subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
@@ -92,13 +92,14 @@ _WARM = frozenset({"bs4", "matplotlib", "networkx", "numpy", "pandas", "PIL", "s
 
 
 def _imported_by_lessons() -> list[str]:
-    """What the notebooks of a course import that does not say what is to be warm, as far as it is known to do no harm."""
+    """The libraries that the notebooks import and that are known to do no harm, if the course itself names none to warm up."""
     if the_course().warm or the_course().package:
         return []
     here = places(the_course().root)
-    texts = (here.source(one).read_text(encoding="utf-8", errors="replace") for one in here.lessons())
-    found = {name for text in texts for name in _IMPORTS.findall(text)}
-    return sorted(name for name in found if name.partition(".")[0] in _WARM)
+    names: set[str] = set()
+    for lesson in here.lessons():
+        names.update(_IMPORTS.findall(here.source(lesson).read_text(encoding="utf-8", errors="replace")))
+    return sorted(name for name in names if name.partition(".")[0] in _WARM)
 
 
 _START = (
@@ -109,14 +110,17 @@ _START = (
 
 
 def launch(isolation: Isolation, writer: str = "", writers: int = 0) -> Launched:
-    """Start :mod:`nbproof.sandbox.fork_server`; returns at once. ``writers``: so many forks run ``writer``, a module."""
+    """Start :mod:`nbproof.sandbox.fork_server`, and return at once.
+
+    ``writer``: a module that writes feedback pages. ``writers``: the number of forks that run it.
+    """
     folder = Path(tempfile.mkdtemp(prefix="grading-"))
     (folder / "root").mkdir()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     lines = [socket.socketpair() for _ in range(writers)]
     far_ends = [far.fileno() for _, far in lines]
     # Enough to import; one thread a library, because a process with threads cannot enter namespaces.
-    from nbproof.sandbox.shown import import_path
+    from nbproof.sandbox.visible_tree import import_path
 
     kept = {
         name: os.environ[name]

@@ -1,4 +1,4 @@
-"""What the machine, or the container on it, leaves to a run: processors, processes, memory; and how many workers fit.
+"""Measures the processors, processes and memory that the machine or container leaves to a run, and how many workers fit.
 
 Containers, batch systems and systemd bound all three by cgroups. `os.cpu_count()` and `free` know nothing of cgroups.
 """
@@ -16,16 +16,18 @@ __all__ = ["Fit", "Room", "own_cgroups", "room_here"]
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_PROCESSES = 40
-"""What coordinator, fork server and judge need beside their workers, threads included; and one for each processor."""
-_OWN_MB, _USUAL_MB = 1_000, 400
-"""What these need, and what a submission takes that does nothing out of the ordinary."""
+"""Processes and threads of coordinator, fork server and judge, without their workers; one more for each processor."""
+_OWN_MB = 1_000
+"""Memory that these three need."""
+_USUAL_MB = 400
+"""Memory of a submission that does nothing out of the ordinary."""
 _FEWEST = 8
 """Processes and threads of one submission: with fewer not even a plain answer would run."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How many submissions at one time, and how many processes and threads each of them may have."""
+    """The number of submissions at one time, and the number of processes and threads that each of them may have."""
 
     workers: int
     processes: int
@@ -33,14 +35,14 @@ class Fit:
 
 @dataclass(frozen=True)
 class Room:
-    """None: no limit is known."""
+    """The processors, processes and memory for a run; None if no limit is known."""
 
     cpus: int
     processes: int | None = None
     memory_mb: int | None = None
 
     def fit(self, processes: int, memory_mb: int, workers: int | None = None) -> Fit:
-        """For submissions with these limits; ``workers`` if somebody has said how many."""
+        """How many submissions with these limits fit. ``workers``: their number, if somebody has given it."""
         count = workers or self.cpus
         if self.memory_mb is not None and workers is None:
             # One that takes all it may, beside others of the usual size.
@@ -55,11 +57,11 @@ class Room:
 
 
 def room_here() -> Room:
-    """As this process's cgroups have it now."""
-    found = list(own_cgroups())
-    cpus = [len(os.sched_getaffinity(0)), *(math.ceil(one) for one in (_processors(folder) for folder in found) if one)]
-    left = [one for one in (_left(folder) for folder in found) if one is not None]
-    memory = [one for one in (_memory_mb(folder) for folder in found) if one is not None]
+    """The room that this process's cgroups leave now."""
+    folders = list(own_cgroups())
+    cpus = [len(os.sched_getaffinity(0)), *(math.ceil(count) for count in map(_processors, folders) if count)]
+    left = [count for count in map(_left, folders) if count is not None]
+    memory = [size for size in map(_memory_mb, folders) if size is not None]
     return Room(max(1, min(cpus)), min(left, default=None), min(memory, default=None))
 
 
@@ -72,8 +74,8 @@ def own_cgroups() -> Iterator[Path]:
         for line in Path("/proc/self/cgroup").read_text().splitlines():
             _, controllers, path = line.split(":", 2)
             for name in controllers.split(","):
-                place = _CGROUPS / name / path.lstrip("/")
-                yield from (one for one in (place, *place.parents) if one.is_relative_to(_CGROUPS / name))
+                folder = _CGROUPS / name / path.lstrip("/")
+                yield from (one for one in (folder, *folder.parents) if one.is_relative_to(_CGROUPS / name))
 
 
 def _number(path: Path) -> int | None:
@@ -89,17 +91,20 @@ def _processors(folder: Path) -> float | None:
     with contextlib.suppress(OSError, ValueError):
         quota, period = (folder / "cpu.max").read_text().split()
         return None if quota == "max" else int(quota) / int(period)
-    old, every = _number(folder / "cpu.cfs_quota_us"), _number(folder / "cpu.cfs_period_us")
+    old = _number(folder / "cpu.cfs_quota_us")
+    every = _number(folder / "cpu.cfs_period_us")
     return old / every if old and every else None
 
 
 def _left(folder: Path) -> int | None:
-    """Processes and threads that may still be made."""
-    most, there = _number(folder / "pids.max"), _number(folder / "pids.current")
-    return None if most is None else most - (there or 0)
+    """The number of processes and threads that may still be made."""
+    most = _number(folder / "pids.max")
+    there = _number(folder / "pids.current") or 0
+    return None if most is None else most - there
 
 
 def _memory_mb(folder: Path) -> int | None:
     most = _number(folder / "memory.max")
-    most = most if most is not None else _number(folder / "memory.limit_in_bytes")
+    if most is None:
+        most = _number(folder / "memory.limit_in_bytes")
     return None if most is None else most >> 20

@@ -22,9 +22,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from nbproof.sandbox.shown import shown, visible_folders
 from nbproof.sandbox.syscalls import NAMES, call, filter_calls
 from nbproof.sandbox.usage import MAX_FILES
+from nbproof.sandbox.visible_tree import shown, visible_folders
 
 __all__ = [
     "SCRATCH",
@@ -55,19 +55,14 @@ _SIGNALS_WAITING = 256
 
 
 def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
-    call(
-        "mount",
-        source.encode(),
-        target.encode(),
-        kind.encode(),
-        ctypes.c_ulong(flags),
-        options.encode() if options else None,
-    )
+    data = options.encode() if options else None
+    call("mount", source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), data)
 
 
 def _become_root_of_own_namespace(flags: int, inside: int = 0) -> None:
     """Unshare a user namespace with the others in ``flags``; the caller becomes user ``inside`` there."""
-    uid, gid = os.geteuid(), os.getegid()
+    uid = os.geteuid()
+    gid = os.getegid()
     call("unshare", _NEWUSER | flags)
     _write("/proc/self/setgroups", "deny")
     _write("/proc/self/uid_map", f"{inside} {uid} 1")
@@ -187,9 +182,9 @@ def read_only_below(path: str) -> None:
 
 def mounts_below(path: str) -> list[str]:
     """The mount points at and below ``path``, as the kernel lists them: blanks are written as \\040."""
-    places = [os.fsdecode(line.split()[4]) for line in Path("/proc/self/mountinfo").read_bytes().splitlines()]
-    places = [re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), place) for place in places]
-    return [place for place in dict.fromkeys(places) if place == path or place.startswith(path + "/")]
+    points = [os.fsdecode(line.split()[4]) for line in Path("/proc/self/mountinfo").read_bytes().splitlines()]
+    points = [re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), point) for point in points]
+    return [point for point in dict.fromkeys(points) if point == path or point.startswith(path + "/")]
 
 
 def read_only(path: str, keep: int = _NOSUID | _NODEV) -> None:
@@ -232,7 +227,9 @@ def seal(memory: int, processes: int, files: int, disk: int, seconds: int) -> No
 
 
 def limit(memory: int, files: int, disk: int, seconds: int) -> None:
-    """What one process may use. Memory counts from what the warm interpreter maps (:func:`remember_mapped`)."""
+    """Limit what this process may use: ``memory`` bytes beyond what the warm interpreter maps (:func:`remember_mapped`), open
+    ``files``, ``disk`` bytes of one file, and ``seconds`` of processor time.
+    """
     values = {
         resource.RLIMIT_AS: _mapped_bytes + memory,
         resource.RLIMIT_NOFILE: files,
@@ -250,7 +247,7 @@ def limit(memory: int, files: int, disk: int, seconds: int) -> None:
 
 
 def give_up_rights() -> None:
-    """No capability is left, and no program that is started brings any."""
+    """Give up all capabilities; no program that is started brings any."""
     call("prctl", 38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
     header = struct.pack("<Ii", 0x20080522, 0)
     call("capset", header, struct.pack("<6I", 0, 0, 0, 0, 0, 0))
@@ -267,7 +264,7 @@ def remember_mapped() -> None:
 
 
 def probe_isolation() -> str:
-    """Why this machine cannot isolate, in words; empty if it can. Tries it in a process that ends at once."""
+    """Why this machine cannot isolate by namespaces; empty if it can. Tries it in a process that ends at once."""
     folder = tempfile.mkdtemp(prefix="isolation-")
     try:
         # All of it: a machine may allow the namespaces and refuse the mounts, as AppArmor does in containers.
@@ -285,7 +282,7 @@ def _try(root: str) -> None:
 
 
 def refused_in_child(do: Callable[[], object]) -> str:
-    """What the kernel says to ``do`` in a fork, which ends then; empty if it refuses nothing."""
+    """Call ``do`` in a fork, which ends then. Returns the error that the kernel gave; empty if it gave none."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
@@ -297,6 +294,8 @@ def refused_in_child(do: Callable[[], object]) -> str:
             os._exit(0)
     os.close(theirs)
     with open(ours, encoding="utf-8", errors="replace") as pipe:
-        said = pipe.read()
+        refused = pipe.read()
     _, status = os.waitpid(child, 0)
-    return said or (f"it ended a process with status {status}" if status else "")
+    if status and not refused:
+        return f"it ended a process with status {status}"
+    return refused

@@ -1,4 +1,4 @@
-"""What a worker sends as a cell's outputs, made harmless: graded notebooks are read by instructors, logged in.
+"""Makes a cell's outputs harmless, as a worker sends them: instructors who are logged in read graded notebooks.
 
 Learner code may have written every byte of it. So nothing is trusted: forms, sizes, text. HTML is not kept at all: a few lines
 of it can make any program that cleans it work without end. The text of the same output says what was shown. If there is none,
@@ -22,13 +22,15 @@ __all__ = ["MOST_PIXELS", "Outputs"]
 _PNG = b"\x89PNG\r\n\x1a\n"
 _MOVING = (b"acTL", b"fcTL", b"fdAT")
 MOST_PIXELS = 20_000_000
-"""Of all pictures of a submission together: decoded, four bytes each."""
+"""Pixels of all pictures of a submission together; decoded, each has four bytes."""
 _NO_PNG = "[a picture is left out, for it is no plain PNG; the submitted notebook has it]"
 _TOO_LARGE = "[a picture is left out, for there is no room for more; the submitted notebook has it]"
 _FOR_A_BROWSER = "[HTML, JavaScript or a widget is left out; the submitted notebook has it]"
 _SHOWN = {"text/plain", "text/markdown"}
-_TAG, _MOST_HTML = re.compile(r"<[^<>]*>?|&#\w{20,};?"), 20_000
-"""A tag, or the number of a sign that there cannot be: Python does not even read one of thousands of digits."""
+_TAG = re.compile(r"<[^<>]*>?|&#\w{20,};?")
+"""A tag, or a number of a sign that is too long: Python does not even read one of thousands of digits."""
+_MOST_HTML = 20_000
+"""Characters of HTML in which words are looked for."""
 _CUT = "\n[output cut off: more than a graded notebook may hold]\n"
 
 
@@ -40,7 +42,7 @@ class Outputs:
         self.pixels_left = MOST_PIXELS
 
     def clean(self, outputs: list[Any], number: int) -> tuple[dict[str, Any], ...]:
-        """Outputs of the few forms that a graded notebook shows, of cell ``number``. All else is dropped."""
+        """The outputs of cell ``number`` in the few forms that a graded notebook shows. All others are dropped."""
         forms: dict[object, Callable[[dict[str, Any], int], dict[str, Any] | None]] = {
             "stream": self._stream,
             "error": self._error,
@@ -50,18 +52,21 @@ class Outputs:
         kept = []
         for output in outputs[:2000]:
             kind = output.get("output_type") if isinstance(output, dict) else None
-            made = forms[kind](output, number) if isinstance(kind, str) and kind in forms else None
-            if made is not None:
-                kept.append(made)
+            if isinstance(kind, str) and kind in forms:
+                made = forms[kind](output, number)
+                if made is not None:
+                    kept.append(made)
         return tuple(kept)
 
     def _text(self, value: object, most: int) -> str:
-        """At most ``most`` characters of a text, as far as the budget goes; empty for what is no text."""
+        """At most ``most`` characters of a text, as far as the budget goes; empty if ``value`` is no text."""
         if not isinstance(value, str) or self.left <= 0:
             return ""
         kept = value[: min(most, self.left)]
         self.left -= len(kept)
-        return readable(kept + (_CUT if len(kept) < min(len(value), most) else ""))
+        if len(kept) < min(len(value), most):
+            kept += _CUT
+        return readable(kept)
 
     def _stream(self, output: dict[str, Any], number: int) -> dict[str, Any] | None:
         text = self._text(output.get("text"), 10**9)
@@ -73,8 +78,8 @@ class Outputs:
         lines = output.get("traceback")
         if not isinstance(lines, list):
             return None
-        told = {key: self._text(output.get(key), 5_000) for key in ("ename", "evalue")}
-        return {"output_type": "error", **told, "traceback": [self._text(line, 5_000) for line in lines[:300]]}
+        names = {key: self._text(output.get(key), 5_000) for key in ("ename", "evalue")}
+        return {"output_type": "error", **names, "traceback": [self._text(line, 5_000) for line in lines[:300]]}
 
     def _display(self, output: dict[str, Any], number: int) -> dict[str, Any] | None:
         data = output.get("data")
@@ -86,7 +91,7 @@ class Outputs:
         if why == _FOR_A_BROWSER:
             words = " ".join(unescape(_TAG.sub(" ", str(data.get("text/html", ""))[:_MOST_HTML])).split())
             # `<IPython.core.display.HTML object>` says nothing of what was shown. A table's text does.
-            why = f"{words}\n{why}".strip() * (plain[:1] in ("", "<"))
+            why = f"{words}\n{why}".strip() if plain[:1] in ("", "<") else ""
         plain = "\n".join(filter(None, (plain, self._text(why, 10**9))))
         shown = {kind: text for kind, text in (("image/png", picture), ("text/plain", plain)) if text}
         made: dict[str, Any] = {"output_type": output["output_type"], "data": shown, "metadata": {}}
@@ -95,9 +100,10 @@ class Outputs:
         return made if shown else None
 
     def _picture(self, data: dict[Any, Any]) -> tuple[str, str]:
-        """The PNG of an output, in base64; or what to say of a picture, or of something else, that is left out."""
+        """The PNG of an output, in base64, and a sentence about a picture, or something else, that is left out."""
         if not any(str(kind).startswith("image/") for kind in data):
-            return "", _FOR_A_BROWSER * bool(data.keys() - _SHOWN)
+            why = _FOR_A_BROWSER if data.keys() - _SHOWN else ""
+            return "", why
         # Pages put a picture's text into an attribute, as it is. Half a picture is none.
         text = re.sub(r"[^A-Za-z0-9+/=\s].*", "", str(data.get("image/png", "")), flags=re.DOTALL)
         # What there is no room for is not even looked at.
@@ -112,14 +118,15 @@ class Outputs:
 
 
 def _pixels_of(text: str) -> int:
-    """How many pixels a PNG in base64 decodes to, by its headers: nothing of it is decoded. 0 if it is none, or moves.
+    """The number of pixels of a PNG in base64, by its headers: nothing of it is decoded. 0 if it is no PNG, or moves.
 
     20 kB can decode to 500 MB, in the browser of a person who opens a graded notebook.
     """
     try:
         data = base64.b64decode(text)
         width, height = struct.unpack_from(">II", data, 16)
-        at, kinds = len(_PNG), list[bytes]()
+        at = len(_PNG)
+        kinds = list[bytes]()
         while kinds[-1:] != [b"IEND"]:
             length, kind = struct.unpack_from(">I4s", data, at)
             kinds.append(kind)

@@ -25,8 +25,10 @@ _RECEIVE, _ANSWER = 0xC0502100, 0xC0182101
 _QUESTION = struct.Struct("<QIIiIQ6Q")
 _REPLY = struct.Struct("<QqiI")
 _GO_ON = 1
-_SOME, _PAUSE = 8, 0.05
-"""How many new processes and threads the machine has before each is looked at, and the seconds between two such looks."""
+_SOME = 8
+"""New processes and threads of the machine before each one is looked at."""
+_PAUSE = 0.05
+"""Seconds between two such looks."""
 
 
 class Overseer:
@@ -36,7 +38,8 @@ class Overseer:
     """
 
     def __init__(self, listener: int, leader: int) -> None:
-        self.listener, self._leader = listener, leader
+        self.listener = listener
+        self._leader = leader
 
     def answer(self) -> None:
         """Decide about one call that waits; harmless if its process is gone."""
@@ -44,18 +47,19 @@ class Overseer:
         with contextlib.suppress(OSError):
             fcntl.ioctl(self.listener, _RECEIVE, question)
             number, _, _, call, _, _, *arguments = _QUESTION.unpack(question)
-            good = self._may_be_sent(call, arguments)
-            reply = _REPLY.pack(number, 0, 0 if good else -errno.EPERM, _GO_ON if good else 0)
+            reply = _REPLY.pack(number, 0, -errno.EPERM, 0)
+            if self._may_be_sent(call, arguments):
+                reply = _REPLY.pack(number, 0, 0, _GO_ON)
             fcntl.ioctl(self.listener, _ANSWER, bytearray(reply))
 
     def close(self) -> None:
-        """Idempotent. What still asks is refused by the kernel."""
+        """Stop answering: the kernel refuses calls that still wait. A second call does nothing."""
         if self.listener >= 0:
             os.close(self.listener)
             self.listener = -1
 
     def _may_be_sent(self, call: int, arguments: list[int]) -> bool:
-        """To itself, to what it started, and to the group of all of these."""
+        """Whether a submission may send this signal: to itself, to what it started, and to the group of all of these."""
         target = ctypes.c_int(arguments[0]).value
         if call == NAMES["kill"] and target <= 0:
             return target in (0, -self._leader)
@@ -67,15 +71,18 @@ class Census:
     """Counts the processes and threads of submissions, each a session; at almost no cost if nobody makes many."""
 
     def __init__(self) -> None:
-        self._calm, self._looked = tasks_here(), 0.0
+        self._calm = tasks_here()
+        self._looked = 0.0
 
     def crowded(self, most: Mapping[int, int]) -> list[int]:
-        """The leaders of the sessions that have more processes and threads than they may. ``most``: leader -> how many."""
-        there, now = tasks_here(), time.monotonic()
+        """The leaders of sessions with too many processes and threads. ``most``: leader -> how many it may have."""
+        there = tasks_here()
+        now = time.monotonic()
         self._calm = min(self._calm, there)
         if there - self._calm < _SOME or now - self._looked < _PAUSE:
             return []
-        self._calm, self._looked = there, now
+        self._calm = there
+        self._looked = now
         wanted = dict.fromkeys(most, 0)
         for name in os.listdir("/proc"):
             if name.isdigit():
@@ -87,7 +94,7 @@ class Census:
 
 
 def tasks_here() -> int:
-    """Processes and threads of the whole machine."""
+    """The number of processes and threads of the whole machine."""
     return int(Path("/proc/loadavg").read_text().split()[3].split("/")[1])
 
 

@@ -1,4 +1,4 @@
-"""What was brought beside what was wanted, in a few JSON-able bytes: a verdict carries them, and a feedback page draws them."""
+"""Packs the values got and wanted into little JSON-able data: a verdict carries it, and a feedback page draws it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from nbproof.values.evidence import Evidence, snapshot
 __all__ = ["pack", "unpack"]
 
 _MOST_BYTES = 64 * 1024
-"""Of arrays, both sides together, before they are compressed. A larger answer has no picture."""
+"""Bytes of arrays, both sides together, before they are compressed. A larger answer has no picture."""
 
 _MOST_TEXT = 16 * 1024
 
 
 def pack(compared: tuple[Evidence, object] | None) -> dict[str, Any] | None:
-    """The place where both part, packed; None if a picture tells no more than the sentence, or would be too large."""
+    """Pack the place where (got, wanted) differ; None if a picture tells no more than a sentence, or would be too large."""
     if compared is None:
         return None
     try:

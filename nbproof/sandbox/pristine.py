@@ -1,4 +1,4 @@
-"""What probes are made of, put back to what it was before any learner's code ran.
+"""Puts the course's code, which probes are made of, back to what it was before any learner's code ran.
 
 A probe draws inputs from the seed, runs the learner's code on them, and brings arrays and numbers. All that ran has left
 a trace in them (:mod:`course.traces`). The probe uses functions of the course. If learner code has patched one of these, the
@@ -35,11 +35,12 @@ class _Insides:
     def __init__(self, values: Iterable[object]) -> None:
         self._functions, self._closed = _reached(values)
         self._keywords = list(filter(None, map(_keywords_of, self._functions)))
-        self._had, self._inside = self._now(), list(map(dict, self._keywords))  # dicts can be changed in place
+        self._had = self._now()
+        self._inside = list(map(dict, self._keywords))  # dicts can be changed in place
 
     def _now(self) -> list[Any]:
         parts = [map(of, self._functions) for of in (_code_of, _defaults_of, _keywords_of)]
-        cells = (_held(cell) for cell, _ in self._closed)
+        cells = (_content_of(cell) for cell, _ in self._closed)
         return list(chain(*parts, cells, chain.from_iterable(self._keywords), _all_values(self._keywords)))
 
     def restore(self) -> None:
@@ -49,10 +50,11 @@ class _Insides:
         for keywords, inside in zip(self._keywords, self._inside, strict=True):
             keywords.clear()
             keywords.update(inside)
+        count = len(self._functions)
         for number, function in enumerate(self._functions):
-            function.__code__, function.__defaults__, function.__kwdefaults__ = self._had[
-                number : 3 * len(self._functions) : len(self._functions)
-            ]
+            function.__code__ = self._had[number]
+            function.__defaults__ = self._had[count + number]
+            function.__kwdefaults__ = self._had[2 * count + number]
         for cell, held in self._closed:
             cell.cell_contents = held
 
@@ -70,13 +72,13 @@ def _reached(values: Iterable[object]) -> tuple[list[types.FunctionType], list[t
             waiting += (one.fget, one.fset)
         elif isinstance(one, types.FunctionType) and one not in found:
             found[one] = None
-            inside = [(cell, held) for cell in one.__closure__ or () if callable(held := _held(cell))]
+            inside = [(cell, held) for cell in one.__closure__ or () if callable(held := _content_of(cell))]
             closed += inside
             waiting += (held for _, held in inside)
     return list(found), closed
 
 
-def _held(cell: types.CellType) -> object:
+def _content_of(cell: types.CellType) -> object:
     try:
         return cell.cell_contents
     except ValueError:  # it is filled later
@@ -110,7 +112,9 @@ class Pristine:
     def __init__(self, *packages: str) -> None:
         inside = [name for name in sys.modules if name.split(".")[0] in packages]
         self._modules = {name: sys.modules[name] for name in inside if not name.startswith(_ENGINE)}
-        classes = {one for name, module in self._modules.items() for one in _classes_of(name, vars(module))}
+        classes: set[type] = set()
+        for name, module in self._modules.items():
+            classes.update(_classes_of(name, vars(module)))
         self._spaces = _Spaces([*self._modules.values(), *classes])
         self._insides = _Insides(chain.from_iterable(map(dict.values, self._spaces.before.values())))
 

@@ -1,4 +1,4 @@
-"""Isolation where namespaces are refused: Landlock, a longer system-call filter, limits. It needs no right at all.
+"""Isolates where namespaces are refused: by Landlock, a longer system-call filter, and limits. It needs no right at all.
 
 The learner's process stays in the machine's own file tree and among its processes, and runs as the same user as the grader.
 So what it may open is a list (:mod:`nbproof.sandbox.landlock`), every call that reaches another process, a socket or a file's
@@ -22,8 +22,8 @@ from pathlib import Path
 from nbproof.sandbox import landlock
 from nbproof.sandbox.namespaces import give_up_rights, limit, refused_in_child
 from nbproof.sandbox.overseer import tasks_here
-from nbproof.sandbox.shown import shown
 from nbproof.sandbox.syscalls import ask, call, filter_calls
+from nbproof.sandbox.visible_tree import shown
 
 __all__ = ["become_subreaper", "end_children", "probe_reduced", "seal_reduced"]
 
@@ -51,7 +51,10 @@ def end_children() -> None:
         for child in (one.pid for one in psutil.Process().children()):
             with contextlib.suppress(OSError):
                 group = os.getpgid(child)
-                os.kill(child, signal.SIGKILL) if group == own else os.killpg(group, signal.SIGKILL)
+                if group == own:
+                    os.kill(child, signal.SIGKILL)
+                else:
+                    os.killpg(group, signal.SIGKILL)
         try:
             os.waitpid(-1, 0)
         except ChildProcessError:
@@ -83,7 +86,8 @@ def seal_reduced(
     # A last barrier, far enough off not to be anybody else's.
     crowd = tasks_here() + _OTHERS
     _, most = resource.getrlimit(resource.RLIMIT_NPROC)
-    crowd = crowd if most == resource.RLIM_INFINITY else min(crowd, most)
+    if most != resource.RLIM_INFINITY:
+        crowd = min(crowd, most)
     resource.setrlimit(resource.RLIMIT_NPROC, (crowd, crowd))
     give_up_rights()
     seen = shown()
@@ -97,7 +101,7 @@ def seal_reduced(
 
 
 def probe_reduced() -> str:
-    """Why this machine cannot isolate without namespaces either, in words; empty if it can."""
+    """Why this machine cannot isolate without namespaces either; empty if it can."""
     if not landlock.abi():
         return "the kernel has no Landlock (Linux 5.13 has it, if it is switched on), or a container refuses it"
     scratch = tempfile.mkdtemp(prefix="isolation-")

@@ -9,6 +9,7 @@ import ast
 import base64
 import contextlib
 import io
+import itertools
 import re
 import subprocess
 import sys
@@ -27,7 +28,7 @@ __all__ = ["Shell", "Stream", "new_shell", "outputs", "plain_python", "stand_in"
 
 
 class _Outputs:
-    """What a cell printed and displayed, in order, as nbformat outputs; cut off at a number of bytes."""
+    """Gathers what a cell prints and displays, in order, as nbformat outputs; cut off at a number of bytes."""
 
     def __init__(self) -> None:
         self.items: list[dict[str, Any]] = []
@@ -35,14 +36,16 @@ class _Outputs:
         self.cut = False
 
     def begin(self) -> None:
+        """Start with the outputs of another cell."""
         self.items = []
 
-    def room(self, size: int) -> None:
-        """At least so much for what comes next: a test's result must not be lost because others have printed a lot."""
+    def make_room(self, size: int) -> None:
+        """Keep at least ``size`` bytes of what comes next: a test's result must not be lost because others have printed a lot."""
         self.left = max(self.left, size)
         self.cut = False
 
     def stream(self, name: str, text: str) -> None:
+        """Add printed text."""
         text = self.take(text)
         if not text and (name == "stdout" or any(item.get("name") == name for item in self.items)):
             return
@@ -53,6 +56,7 @@ class _Outputs:
             self.items.append({"output_type": "stream", "name": name, "text": [text]})
 
     def take(self, text: str) -> str:
+        """The part of a text that there is room for."""
         kept = text[: self.left]
         self.left -= len(kept)
         if len(kept) < len(text) and not self.cut:
@@ -61,26 +65,32 @@ class _Outputs:
         return kept
 
     def add(self, item: dict[str, Any], size: int) -> None:
+        """Add an output that is no printed text, if there is room; of a cell's first result always the text."""
         if size <= self.left:
             self.left -= size
             self.items.append(item)
             return
-        if item["output_type"] == "execute_result" and all(
-            one["output_type"] != "execute_result" for one in self.items
-        ):
+        kinds = [other["output_type"] for other in self.items]
+        if item["output_type"] == "execute_result" and "execute_result" not in kinds:
             # It may be the score of a test cell.
             text = item["data"].get("text/plain")
-            self.items.append({**item, "data": {"text/plain": text[:1_000] if isinstance(text, str) else ""}})
+            kept = text[:1_000] if isinstance(text, str) else ""
+            self.items.append({**item, "data": {"text/plain": kept}})
         self.stream("stdout", " " * (self.left + 1))
 
     def finished(self) -> list[dict[str, Any]]:
-        return [
-            {**item, "text": "".join(item["text"])} if item["output_type"] == "stream" else item for item in self.items
-        ]
+        """The outputs as nbformat has them."""
+        return list(map(_finished, self.items))
+
+
+def _finished(item: dict[str, Any]) -> dict[str, Any]:
+    if item["output_type"] != "stream":
+        return item
+    return {**item, "text": "".join(item["text"])}
 
 
 outputs = _Outputs()
-"""Of this process's one shell."""
+"""The outputs of this process's one shell."""
 
 
 class Stream(io.TextIOBase):
@@ -100,10 +110,18 @@ class Stream(io.TextIOBase):
 
 
 def _show(kind: str, data: dict[str, Any], metadata: Any, **more: Any) -> None:
-    """What a cell displays, or ends in: bytes travel in base64."""
-    shown = {key: base64.b64encode(one).decode() if isinstance(one, bytes) else one for key, one in data.items()}
-    size = sum(len(one) if isinstance(one, str) else len(repr(one)) for one in shown.values())
+    """Add what a cell displays, or ends in. Bytes travel in base64."""
+    shown = {key: _without_bytes(value) for key, value in data.items()}
+    size = sum(map(_size_of, shown.values()))
     outputs.add({"output_type": kind, "data": shown, "metadata": metadata or {}, **more}, size)
+
+
+def _without_bytes(value: object) -> object:
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
+
+
+def _size_of(value: object) -> int:
+    return len(value) if isinstance(value, str) else len(repr(value))
 
 
 class _Publisher(DisplayPublisher):  # type: ignore[misc]
@@ -148,7 +166,7 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         outputs.add(item, min(len(lines), 1000))
 
     def system(self, cmd: str) -> None:
-        """``!cmd``: its output goes where a notebook shows it."""
+        """Run ``!cmd``. Its output goes where a notebook shows it."""
         done = subprocess.run(  # noqa: S602 (what a learner asked for, in the learner's own sandbox)
             self.var_expand(cmd, depth=1), shell=True, stdin=subprocess.DEVNULL, capture_output=True
         )
@@ -177,7 +195,7 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         return get_asyncio_loop().run_until_complete(cell())
 
     def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
-        """``%magic``: one that does not work here ends its line, and says so on stderr."""
+        """Run ``%magic``. A magic that does not work here ends its line, and says so on stderr."""
         try:
             return super().run_line_magic(magic_name, line, _stack_depth + 1)
         except Exception as error:
@@ -187,7 +205,7 @@ class Shell(InteractiveShell):  # type: ignore[misc]
             return None
 
     def run_cell_magic(self, magic_name: str, line: str, cell: str) -> Any:
-        """``%%magic``: below one that is not known here the cell runs as it is."""
+        """Run ``%%magic``. Below a magic that is not known here the cell runs as it is."""
         if self.find_cell_magic(magic_name) is not None:
             return super().run_cell_magic(magic_name, line, cell)
         print(f"%%{magic_name} is not known here; the cell runs without it", file=sys.stderr)
@@ -207,7 +225,7 @@ def plain_python(cell: str) -> str:
         ast.parse(cell)
         # Such a prompt, pasted with what stood behind it, would be an annotation. IPython looks for it in two lines.
         if not re.search(r"^[ \t]*In \[", cell, re.MULTILINE):
-            return cell + "\n" * (not cell.endswith("\n"))
+            return cell if cell.endswith("\n") else cell + "\n"
     return ""
 
 
@@ -222,10 +240,11 @@ def new_shell() -> Shell:
 
 
 class _ImportsByThemselves(ast.NodeTransformer):
-    """Has each import at the top of a cell go on without a package that is not installed here."""
+    """Lets each import at the top of a cell go on without a package that is not installed here."""
 
     def visit_Module(self, node: ast.Module) -> ast.Module:
-        node.body = [_tried(one) for statement in node.body for one in _apart(statement)]
+        statements = itertools.chain.from_iterable(map(_apart, node.body))
+        node.body = [_tried(statement) for statement in statements]
         return node
 
 
@@ -255,13 +274,13 @@ def stand_in(namespace: dict[str, Any], names: list[str]) -> None:
 
     Code that uses a stand-in gets the error that the import got. A name that is bound already stays as it is.
     """
-    said = str(sys.exc_info()[1])
+    message = str(sys.exc_info()[1])
 
     def refuse(_: object, name: object = "", *more: object, **named: object) -> None:
         if str(name).startswith("__"):
             raise AttributeError(name)
-        raise ModuleNotFoundError(said)
+        raise ModuleNotFoundError(message)
 
-    print(f"ModuleNotFoundError: {said}; the cell goes on without it", file=sys.stderr)
+    print(f"ModuleNotFoundError: {message}; the cell goes on without it", file=sys.stderr)
     for one in names:
         namespace.setdefault(one, type("NotInstalled", (), {"__getattr__": refuse, "__call__": refuse})())

@@ -24,7 +24,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(name: str, *arguments: object, about: str = "") -> int:
-    """What the C library's function of this name returns. Raises OSError if the kernel refuses, which names ``about`` or it.
+    """Call the C library's function of this name. Raises OSError if the kernel refuses; the error names ``about``, or it.
 
     An ``int`` is passed as C's ``int``; a wider argument has to say so (``ctypes.c_ulong``).
     """
@@ -67,12 +67,14 @@ userfaultfd 323 282, ustat 136 -, utime 132 -, utimensat 280 88, utimes 235 -, v
 
 
 def numbers_on(machine: str) -> dict[str, int]:
-    found = {}
-    for words in (entry.split() for entry in NUMBERS.split(",")):
+    """The numbers of the calls on a machine, such as ``x86_64``: name -> number."""
+    numbers = {}
+    for entry in NUMBERS.split(","):
+        words = entry.split()
         number = words[-1] if machine == _ARM else words[1]
         if number != "-":
-            found[words[0]] = int(number)
-    return found
+            numbers[words[0]] = int(number)
+    return numbers
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -189,8 +191,12 @@ def _clone(refused: int, good: int) -> list[_Line]:
 
 
 def rules_of(abi: int | None) -> dict[str, list[_Line]]:
-    """What happens to which call; ``abi`` is Landlock's if it stands in for namespaces, and None if there are some."""
-    refused, without_effect = list(_REFUSED), list(_WITHOUT_EFFECT)
+    """The rule for each call that is not simply allowed: its name -> lines of the filter.
+
+    ``abi``: Landlock's, if it stands in for namespaces; None if there are namespaces.
+    """
+    refused = list(_REFUSED)
+    without_effect = list(_WITHOUT_EFFECT)
     rules = {
         # glibc falls back to clone where clone3 is unknown; clone's flags can be looked at.
         "clone3": [_end(_ENOSYS)],
@@ -267,7 +273,7 @@ def filter_calls(abi: int | None = None) -> None:
 
 
 def ask() -> int:
-    """Have another process decide about signals, if Landlock does not do so; the descriptor to decide by."""
+    """Let another process decide about signals, if Landlock does not do so. Returns the descriptor for its decisions."""
     program = _program({name: [_end(_NOTIFY)] for name in ("kill", "tkill", "tgkill")})
     try:
         return _install(program, _LISTEN | _WAIT_KILLABLE)

@@ -1,4 +1,4 @@
-"""How much memory a submission uses, and how much disk where its scratch folder is an ordinary one: seen from outside."""
+"""Measures from outside the memory of a submission, and its disk if its scratch folder is an ordinary one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DELETED = re.compile(rb"^\S+ \S+ \S+ (\S+) (\d+) +(.*) \(deleted\)$", re.MULTIL
 
 
 def scratch_bytes(folder: str, processes: Iterable[int], most: int) -> int:
-    """Bytes on disk below ``folder``, and of files that were deleted and are held by these processes.
+    """The bytes on disk below ``folder``, and of deleted files that these processes still hold.
 
     Looks no further than ``most`` bytes or :data:`MAX_FILES` files; beyond, and if a learner made folders that cannot be
     looked into by their names, it is more than ``most``. ``most`` is also what one file may have.
@@ -87,7 +87,7 @@ def _note_deleted(process: int, folder: bytes, most: int, held: dict[tuple[int, 
 
 
 def memory_mb(processes: Iterable[int], most: float = math.inf) -> float:
-    """Proportional memory of these processes together, beyond what the warm interpreter shares with them.
+    """The proportional memory of these processes together, beyond what the warm interpreter shares with them.
 
     Adds up no further than to more than ``most``: each process takes milliseconds.
     """
@@ -103,7 +103,7 @@ def memory_mb(processes: Iterable[int], most: float = math.inf) -> float:
 
 
 def resident_mb(pid: int) -> float:
-    """Memory of one process without what files back, as everybody may read it in microseconds; 0 if it is gone.
+    """The memory of one process without that of files, as everybody may read it in microseconds; 0 if it is gone.
 
     What a process shares with the one that forked it counts in both.
     """
@@ -116,7 +116,7 @@ def resident_mb(pid: int) -> float:
 
 
 def stat_of(pid: int) -> list[bytes]:
-    """What the kernel says of a process or a thread, from its state on, as proc(5) lists it; zeros if it is gone."""
+    """The fields of a process or a thread in /proc/PID/stat, from its state on (proc(5)); zeros if it is gone."""
     try:
         text = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
@@ -126,24 +126,24 @@ def stat_of(pid: int) -> list[bytes]:
 
 
 def mapped_bytes(pid: int) -> int:
-    """The address space of a process."""
+    """The bytes of a process's address space."""
     return int(stat_of(pid)[20])
 
 
 def processor_seconds(pid: int) -> float:
-    """What a process has used."""
+    """The seconds of processor time that a process has used."""
     user, system = stat_of(pid)[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def family(pid: int) -> list[int]:
-    """A process and all that descend from it, as far as they are alive. A few microseconds for one that is alone."""
-    found = [pid]
-    for process in found:
+    """A process and all living processes that descend from it. This takes microseconds if there are none."""
+    members = [pid]
+    for process in members:
         with contextlib.suppress(OSError):
             for task in os.listdir(f"/proc/{process}/task"):
-                found += map(int, Path(f"/proc/{process}/task/{task}/children").read_bytes().split())
-    return found
+                members += map(int, Path(f"/proc/{process}/task/{task}/children").read_bytes().split())
+    return members
 
 
 _FEW_FILES = 40
@@ -155,15 +155,17 @@ def channels_of(pid: int) -> set[str]:
     """The sockets and pipes that a process holds, if it holds more than a few files."""
     folder = f"/proc/{pid}/fd"
     names = os.listdir(folder)
-    found = set()
-    for name in names if len(names) > _FEW_FILES else ():
+    targets: set[str] = set()
+    if len(names) <= _FEW_FILES:
+        return targets
+    for name in names:
         with contextlib.suppress(OSError):
-            found.add(os.readlink(f"{folder}/{name}"))
-    return {target for target in found if target.startswith(("socket:", "pipe:"))}
+            targets.add(os.readlink(f"{folder}/{name}"))
+    return {target for target in targets if target.startswith(("socket:", "pipe:"))}
 
 
 def own_memory_mb(pid: int) -> float:
-    """What a process holds, its share of what it has in common with others."""
+    """The memory of a process, with its share of what it has in common with others."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except PermissionError:

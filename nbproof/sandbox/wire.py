@@ -58,9 +58,10 @@ def receive(
     tick: Callable[[], None] | None = None,
     most: int = MAX_FRAME,
 ) -> tuple[dict[str, Any], bytes]:
-    """Read one frame. ``tick`` is called ten times a second or more meanwhile and may raise.
+    """Read one frame of at most ``most`` bytes: its header and its payload.
 
-    Raises Closed, Late past ``deadline`` (time.monotonic), and WireError for what is no frame.
+    ``tick`` is called ten times a second or more meanwhile, and may raise. Raises Closed, Late past ``deadline``
+    (time.monotonic), and WireError for bytes that are no frame.
     """
     header_size, payload_size = _HEAD.unpack(_exactly(channel, _HEAD.size, deadline, tick))
     if header_size > MAX_HEADER or header_size + payload_size > most:

@@ -29,7 +29,7 @@ from nbproof.recover.matching import ReleasedNotebook
 from nbproof.recover.notebook_bytes import Damaged
 from nbproof.recover.search import find_answers_in_bytes
 from nbproof.sandbox import wire
-from nbproof.sandbox.evidence_wire import packed
+from nbproof.sandbox.evidence_wire import pack
 from nbproof.sandbox.launch import CPU_KIND
 from nbproof.sandbox.pristine import Pristine
 from nbproof.sandbox.shell import Shell, Stream, new_shell, outputs
@@ -40,7 +40,7 @@ __all__ = ["serve", "warm_up"]
 
 
 _MOST_FILES = 1 << 30
-"""Bytes that a course's data files and a submission's may have together."""
+"""Bytes of a course's data files and a submission's files together."""
 
 # Made by warm_up.
 _shell: Shell
@@ -81,7 +81,8 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
     outputs.left = int(request["output_bytes"])
     position = 0
     for name, size in request["files"]:
-        path, content = Path.cwd() / name, data[position : position + size]
+        path = Path.cwd() / name
+        content = data[position : position + size]
         position += size
         # What does not fit the scratch folder is missing there, which is the submission's own affair.
         with contextlib.suppress(OSError):
@@ -107,7 +108,8 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
     # A submission's own modules can be imported, but come last: none of them takes a library's place.
     sys.path[:] = [path for path in sys.path if path] + [os.getcwd()]
     sys.stdin = io.StringIO()
-    sys.stdout, sys.stderr = Stream("stdout"), Stream("stderr")
+    sys.stdout = Stream("stdout")
+    sys.stderr = Stream("stderr")
     sink = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(sink, descriptor)
@@ -125,18 +127,18 @@ def _notebook(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
         found = find_answers_in_bytes(ReleasedNotebook.from_dict(header["handout"]), data, header["scripts"])
         return {"found": asdict(found), "damaged": ""}, b""
     except Damaged as damage:
-        told = str(damage)
+        why = str(damage)
     except Exception as error:
         # A flaw of the reader that one file has found is that submission's problem.
-        told = f"it cannot be read, please report this ({type(error).__name__}: {str(error)[:200]})"
-    return {"found": {}, "damaged": told}, b""
+        why = f"it cannot be read, please report this ({type(error).__name__}: {str(error)[:200]})"
+    return {"found": {}, "damaged": why}, b""
 
 
 def _cell(header: dict[str, Any], _: bytes) -> tuple[dict[str, Any], bytes]:
     """Run a cell as a notebook would."""
     outputs.begin()
     if "room" in header:
-        outputs.room(int(header["room"]))
+        outputs.make_room(int(header["room"]))
     _shell.execution_count = header["count"]
     # A person's stop button, where nbgrader would press it. Elsewhere than in a cell nothing is interrupted.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -145,9 +147,10 @@ def _cell(header: dict[str, Any], _: bytes) -> tuple[dict[str, Any], bytes]:
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     error = result.error_before_exec or result.error_in_exec
+    named = None if error is None else [type(error).__name__, str(error)[:2000]]
     return {
         "outputs": outputs.finished(),
-        "error": None if error is None else [type(error).__name__, str(error)[:2000]],
+        "error": named,
         "missing": missing_name(error),
         "line": _line(error, header["source"]),
     }, b""
@@ -155,13 +158,14 @@ def _cell(header: dict[str, Any], _: bytes) -> tuple[dict[str, Any], bytes]:
 
 def _line(error: BaseException | None, source: str) -> int:
     """The line of the cell, from 1 on, that led to an error; 0 if that cannot be told."""
-    place = error.__traceback__ if error is not None else None
-    while place is not None and place.tb_frame.f_globals is not _shell.user_ns:
-        place = place.tb_next
+    step = error.__traceback__ if error is not None else None
+    while step is not None and step.tb_frame.f_globals is not _shell.user_ns:
+        step = step.tb_next
+    if step is None or source.lstrip().startswith("%%"):
+        return 0
     # IPython takes empty lines at the top of a cell away.
     lines = source.splitlines()
-    above = next((number for number, line in enumerate(lines) if line.strip()), 0)
-    return 0 if place is None or source.lstrip().startswith("%%") else place.tb_lineno + above
+    return step.tb_lineno + next((number for number, line in enumerate(lines) if line.strip()), 0)
 
 
 def _learn(header: dict[str, Any]) -> None:
@@ -174,19 +178,20 @@ def _learn(header: dict[str, Any]) -> None:
 
 def _probe(header: dict[str, Any], _: bytes) -> tuple[dict[str, Any], bytes]:
     """Run one probe. The classes of its test cell are made on the first request, in a namespace of their own."""
-    name, namespace = header["test"], _shell.user_ns
+    name = header["test"]
     try:
         _pristine.restore()
         if "source" in header:
             _learn(header)
-        brought = bring(_tasks[name][header["check"]](), namespace, Case(header["seed"]), header["canary"])
+        brought = bring(_tasks[name][header["check"]](), _shell.user_ns, Case(header["seed"]), header["canary"])
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a learner who broke what the test cell needs hears of it
         brought = ProbeResult(trouble=trouble_of(error, probe_file=f"<{name}>"))
-    trouble, evidence = brought.trouble, packed(brought.evidence)
+    evidence = pack(brought.evidence)
+    trouble = None if brought.trouble is None else list(astuple(brought.trouble))
     return {
-        "trouble": None if trouble is None else list(astuple(trouble)),
+        "trouble": trouble,
         "printed": brought.printed[:5_000],
         "size": len(evidence),
-    }, evidence + packed(brought.canary)
+    }, evidence + pack(brought.canary)

@@ -33,7 +33,7 @@ _TICK = 0.05
 
 @dataclass
 class Ended:
-    """How a worker's process ended, once the fork server has said so."""
+    """How a worker's process ended, once the fork server has told it."""
 
     event: threading.Event = field(default_factory=threading.Event)
     code: int | None = None
@@ -42,14 +42,16 @@ class Ended:
     crowded: bool = False
     """Whether it was ended because the submission started more processes and threads than it may."""
     lost: bool = False
-    """Whether the fork server ended, and the worker with it: nothing that the submission did."""
+    """Whether the fork server ended, and the worker with it, without any act of the submission."""
 
 
 class Worker:
     """The engine's end of one worker. Every request may raise WorkerLost; then the worker is gone."""
 
     def __init__(self, channel: socket.socket, ended: Ended, limits: GradingLimits, scratch: str | None = None) -> None:
-        self._channel, self._ended, self._limits = channel, ended, limits
+        self._channel = channel
+        self._ended = ended
+        self._limits = limits
         self._scratch = scratch
         """A scratch folder that no file system bounds."""
         self.pid = 0
@@ -57,16 +59,16 @@ class Worker:
         self._ticked = 0.0
         self._looked = time.monotonic()
         self._pause = 0.0
-        """Seconds until several processes are added up again: twice what it took last, so the grader has time for more."""
+        """Seconds until several processes are added up again: twice as long as it took last, so that the grader has time left."""
         self._warm_mb = 0.0
-        """What each of its processes has from the interpreter that they were forked from."""
+        """The memory that each of its processes shares with the interpreter that it was forked from."""
         self.deadline = time.monotonic() + 60.0
         self.spent_by: float | None = None
-        """How much processor time its process may have used before it is ended; none: no matter how much."""
+        """Seconds of processor time after which its process is ended; None if there is no such limit."""
         self.interrupt_at: float | None = None
-        """When what runs is interrupted, as by a notebook's stop button, before its deadline ends it."""
+        """The time when the running cell is interrupted, as by a notebook's stop button, before its deadline ends it."""
         self.interrupted = False
-        """Whether the last request was."""
+        """Whether the last request was interrupted."""
         self.peak_mb = 0.0
 
     def greet(self, files: dict[str, bytes]) -> None:
@@ -103,7 +105,7 @@ class Worker:
             )
 
     def _not_there(self) -> Exception:
-        """Why it never said a word."""
+        """The error for a worker that never answered."""
         self._ended.event.wait(1.0)
         if self._ended.refused:
             return NoRoom(self._ended.refused)
@@ -114,7 +116,7 @@ class Worker:
     def request(
         self, header: dict[str, Any], keys: dict[str, type | tuple[type, ...]], payload: bytes = b""
     ) -> tuple[dict[str, Any], bytes]:
-        """Ask, and take an answer of exactly this form. ``keys``: name -> type."""
+        """Ask, and return an answer of exactly this form, and its bytes. ``keys``: name -> type. Raises WorkerLost."""
         # A nonce: an answer sent ahead of its question is no answer.
         nonce = secrets.token_hex(8)
         self.interrupted = False
@@ -157,18 +159,21 @@ class Worker:
             return WorkerLost("timeout", "processor time")
         if code is not None and code < 0:
             name = _name_of(-code)
-            return WorkerLost("memory" if name == "SIGKILL" else "died", f"ended by {name}")
+            cause = "memory" if name == "SIGKILL" else "died"
+            return WorkerLost(cause, f"ended by {name}")
         return WorkerLost("died", f"it ended the Python process with status {code}")
 
     def _watch(self) -> None:
-        """While waiting: the memory of all the submission's processes together, and its disk.
+        """Look, while waiting, at the memory of all the submission's processes together, and at its disk.
 
         The memory of one process is bounded by the kernel, so twice a second is enough. Several can grow by a gigabyte in
         half a second, and nothing but this look bounds their sum: they are looked at as often as adding them up allows.
         """
-        now, most = time.monotonic(), self._limits.memory_mb
+        now = time.monotonic()
+        most = self._limits.memory_mb
         if self.interrupt_at is not None and now > self.interrupt_at and self._handle >= 0:
-            self.interrupt_at, self.interrupted = None, True
+            self.interrupt_at = None
+            self.interrupted = True
             with contextlib.suppress(OSError):
                 signal.pidfd_send_signal(self._handle, signal.SIGINT)
         # A probe takes some milliseconds and would be looked at three times.
@@ -207,7 +212,7 @@ class Worker:
                 os.kill(self.pid, signal.SIGKILL)
 
     def end(self) -> None:
-        """Kill it and everything it started; idempotent."""
+        """Kill it and everything that it started. A second call does nothing."""
         self._kill()
         self._channel.close()
         if self._handle >= 0:
@@ -216,7 +221,7 @@ class Worker:
 
 
 def _name_of(number: int) -> str:
-    """``SIGKILL``; real-time signals but the first and the last have no name."""
+    """The name of a signal, such as ``SIGKILL``; its number if it has none, as most real-time signals."""
     try:
         return signal.Signals(number).name
     except ValueError:

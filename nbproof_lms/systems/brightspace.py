@@ -36,13 +36,13 @@ class Brightspace(System):
 
     def entry(self, found: re.Match[str]) -> LmsEntry | None:
         """``123456-789012 - Jane Doe - Oct 3, 2026 1149 PM``; the time is the school's, and counts as UTC."""
-        name, file, when = found["name"], found["file"] or "", _when(found["time"])
-        return LmsEntry(
-            name, file, found["account"], when, number=int(found["number"]), said="" if when else found["time"]
-        )
+        when = _when(found["time"])
+        said = "" if when else found["time"]
+        number = int(found["number"])
+        return LmsEntry(found["name"], found["file"] or "", found["account"], when, number=number, said=said)
 
     def grade_table(self, sheet: Sheet) -> GradeTable | None:
-        """What its gradebook exports and imports."""
+        """The columns of what its gradebook exports and imports."""
         ids = sheet.columns("OrgDefinedId", "Username", "Email")
         if not ids or not sheet.columns("End-of-Line Indicator"):
             return None

@@ -10,6 +10,7 @@ handed in* (issue 2406 of canvas-lms).
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from nbproof_lms.csv_table import Sheet
 from nbproof_lms.names import for_a_file
@@ -48,36 +49,32 @@ class Canvas(System):
     def entry(self, found: re.Match[str]) -> LmsEntry | None:
         """``doejane_LATE_123_456_work.ipynb``: name, the learner's number, the file's."""
         groups = found.groupdict(default="")
-        account, more = groups.get("account", ""), _TWO_MORE.findall(f"{groups['number']}_{groups['file']}")
+        account = groups.get("account", "")
+        more = _TWO_MORE.findall(f"{groups['number']}_{groups['file']}")
+        number = 0 if more else int(groups["number"] or 0)
+        others = tuple(other for late, other in more if late or other != account)
+        unsure = _HIDDEN if found.re is _ANONYMOUS else ""
+        is_late = bool(groups["late"])
         return LmsEntry(
-            groups["name"],
-            groups["file"],
-            account,
-            late=bool(groups["late"]),
-            number=0 if more else int(groups["number"] or 0),
-            unsure=_HIDDEN if found.re is _ANONYMOUS else "",
-            others=tuple(number for late, number in more if late or number != account),
+            groups["name"], groups["file"], account, late=is_late, number=number, others=others, unsure=unsure
         )
 
     def grade_table(self, sheet: Sheet) -> GradeTable | None:
-        """Its export: what comes back has the columns that name a student, and those of lessons that have grades."""
-        student, ids = (
-            sheet.columns("Student", "FirstName", "LastName"),
-            sheet.columns("SIS Login ID", "SIS User ID", "ID"),
-        )
+        """The columns of its export. The file to import has those that name a student, and those of lessons with grades."""
+        student = sheet.columns("Student", "FirstName", "LastName")
+        ids = sheet.columns("SIS Login ID", "SIS User ID", "ID")
         if not student or not ids:
             return None
         possible = next((at for at, row in enumerate(sheet.rows) if "Points Possible" in map(str.strip, row)), 0)
-        identity = sorted((*student, *ids, *sheet.columns("Root Account", "Section")))
-        told = sheet.rows[possible] if possible else []
+        points = sheet.rows[possible] if possible else []
+        identity = tuple(sorted((*student, *ids, *sheet.columns("Root Account", "Section"))))
         # Of its own totals it says so in the head, or in the row of points.
-        said = [(column, cell) for row in (sheet.head, told) for column, cell in enumerate(row)]
-        own = {column for column, cell in said if "(read only)" in cell.casefold()} | {*identity}
+        own = {*identity, *_read_only(sheet.head), *_read_only(points)}
         names = {column: name for column, name in enumerate(sheet.head) if column not in own}
-        maxima = {column: (cell,) for column, cell in enumerate(told) if cell.strip()}
+        maxima = {column: (cell,) for column, cell in enumerate(points) if cell.strip()}
         numbers = sheet.columns("ID")
         return GradeTable(
-            possible + 1, ids, student, names, numbers=numbers, maxima=maxima, excused="EX", keep=tuple(identity)
+            possible + 1, ids, student, names, numbers=numbers, maxima=maxima, excused="EX", keep=identity
         )
 
     def feedback_start(self, entry: LmsEntry) -> str:
@@ -87,7 +84,14 @@ class Canvas(System):
         name = for_a_file(entry.name, "")
         if not name or name.isdigit() or name == "anon":
             name = "learner"
-        return f"{name}{'_LATE' if entry.late else ''}_{entry.account}_{entry.number}_"
+        if entry.late:
+            name += "_LATE"
+        return f"{name}_{entry.account}_{entry.number}_"
+
+
+def _read_only(row: Sequence[str]) -> list[int]:
+    """The columns that take no grade, as a cell of this row says."""
+    return [column for column, cell in enumerate(row) if "(read only)" in cell.casefold()]
 
 
 SYSTEM = Canvas()

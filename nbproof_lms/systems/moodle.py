@@ -64,10 +64,14 @@ class Moodle(System):
         return LmsEntry(name, found["file"], found["account"])
 
     def grade_table(self, sheet: Sheet) -> GradeTable | None:
-        """A grading worksheet of one assignment, or an export of the gradebook."""
+        """The columns of a grading worksheet of one assignment, or of an export of the gradebook.
+
+        Raises UsageError for a worksheet without names.
+        """
         heads = heads_of(sheet.rows)
         at = {head: column for column, head in reversed(list(enumerate(heads)))}
-        ids, names = _columns(at, "username", "id number", "email address"), _columns(at, "full name", FIRST, LAST)
+        ids = _columns(at, "username", "id number", "email address")
+        names = _columns(at, "full name", FIRST, LAST)
         if not ids and not names:
             if IDENTIFIER in at:
                 raise UsageError("Moodle's worksheet names nobody: it marks anonymously", str(sheet.path), REVEALED)
@@ -78,11 +82,14 @@ class Moodle(System):
         for column in {*ids, *names, at.get(IDENTIFIER, -1)} & lessons.keys():
             del lessons[column]
         maxima = {column: ("100",) for column, name in lessons.items() if shows(name, PERCENTAGE)}
+        table = GradeTable(1, ids, names, lessons, maxima=maxima)
+        if len(maxima) == len(lessons):
+            return table
         note = "Moodle's export states no maximum grade: set each assignment's to the lesson's points"
-        return GradeTable(1, ids, names, lessons, maxima=maxima, notes=(note,) if len(maxima) < len(lessons) else ())
+        return replace(table, notes=(note,))
 
     def feedback_start(self, entry: LmsEntry) -> str:
-        """The participant's number in this assignment."""
+        """The learner's name and number in this assignment."""
         if not entry.account:
             return ""
         return f"{for_a_file(entry.name, ' ') or 'Participant'}_{entry.account}_assignsubmission_file_"

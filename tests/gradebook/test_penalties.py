@@ -26,7 +26,7 @@ from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, RIGHT
 from nbproof.values.words import ENGLISH
 from nbproof_lms import collect
-from nbproof_lms.attendance import late_by_word
+from nbproof_lms.attendance import late_by_lms
 from tests import ROOT
 from tests.lms.uploads import zipped
 from tests.run.test_regrading import cut_off
@@ -255,7 +255,7 @@ def said_late(room: Rehearsal, tmp_path_factory: pytest.TempPathFactory) -> Rehe
 
 
 def _by_word(room: Rehearsal) -> GradedClass:
-    return room.grade(late=late_by_word(room.root))
+    return room.grade(late=late_by_lms(room.root))
 
 
 def _canvas(course: Path, folder: Path, files: dict[str, bytes]) -> None:

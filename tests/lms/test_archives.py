@@ -222,4 +222,4 @@ def test_a_zip_with_broken_bytes_crashes_nothing(seed: int, collecting: Collecti
     except UsageError as error:
         assert error.next_command
     else:
-        assert len(collected.lines) >= 1
+        assert len(collected.records) >= 1

@@ -53,7 +53,7 @@ def test_the_class_is_held_against_what_came(course: Path) -> None:
     assert (list(everybody), everybody["zz"].name) == (["br", "em", "jd", "kl", "zz"], "Zoe Zed")
     found = attend(course, everybody, {("jd", "01_first"), ("br", "01_first")}, ["01_first", "02_other", "03_third"])
     assert found.missing == {"01_first": ("zz",)}
-    assert [(one.learner, one.lesson, one.file) for one in found.useless] == [
+    assert [(one.learner, one.lesson, one.file) for one in found.nothing_gradable] == [
         ("em", "01_first", "maxeva_4_8_02_other.ipynb"), ("kl", "01_first", "leekim_3_7_essay.pdf"),
     ]  # fmt: skip
     contacts = ["jd Jane Doe <jd@u.edu>", "br Bob Roe", "nobody", r"a\nb@u.edu"]
@@ -81,7 +81,7 @@ def test_whoever_sends_the_notebook_after_the_pdf_is_listed_no_longer(course: Pa
     (tmp_path / "up2.zip").write_bytes(zipped({"leekim_3_9_01_first.ipynb": notebook("01_first", 9)}))
     collect(course, [tmp_path / "up2.zip"], lesson="01_first")
     found = attend(course, people_of(course), {(name, "01_first") for name in ("jd", "br", "kl")}, ["01_first"])
-    assert [one.learner for one in found.useless] == ["em"]
+    assert [one.learner for one in found.nothing_gradable] == ["em"]
 
 
 def test_the_report_names_them_on_the_page_in_files_and_in_the_terminal(
@@ -107,7 +107,7 @@ def test_grades_json_and_lines_name_them(course: Path) -> None:
     found = attend(course, people_of(course), {one.key for one in scores}, ["01_first"])
     class_ = Told(class_of(scores), 1.0, attendance=found, root=course)
     assert is_incomplete(class_) and "nothing that can be graded 2" in summary_line(class_)
-    assert not is_incomplete(replace(class_, attendance=replace(found, useless=())))
+    assert not is_incomplete(replace(class_, attendance=replace(found, nothing_gradable=())))
     told = class_as_json(class_, 0)
     assert told["nothing_handed_in"] == {"01_first": ["zz"]}
     assert [one["learner"] for one in told["nothing_gradable"]] == ["em", "kl"]

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from nbproof.cli.main import main
-from nbproof.gradebook.receipts import time_told
+from nbproof.gradebook.receipts import readable_time_in
 from nbproof_lms import Collected, collect
-from nbproof_lms.attendance import attend, late_by_word, lines_of, people_of
+from nbproof_lms.attendance import attend, late_by_lms, lines_of, people_of
 from nbproof_lms.choosing import later
-from nbproof_lms.outcome import Line
+from nbproof_lms.outcome import FileRecord
 from nbproof_lms.roster import Member, enrol
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import folder_of, notebook, zipped
@@ -29,7 +29,7 @@ SCRIPT = b"\n".join(b"# " + line for line in A.splitlines())
 
 
 def _endings(collected: Collected) -> dict[str, str]:
-    return {line.name: line.status for line in collected.lines}
+    return {line.name: line.status for line in collected.records}
 
 
 def test_a_script_alone_is_taken_and_a_helper_lies_beside_its_notebook(collecting: Collecting, course: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_later_copy_that_cannot_be_read_is_asked_about(collecting: Collecting,
     assert _taken(course) == A
     (line,) = collected.needs_person
     assert (line.name, line.status) == ("jane_1_6_x-1.ipynb", "waits")
-    collect(course, [course / line.place], lesson="01_first", learner="jane")
+    collect(course, [course / line.path_in_course], lesson="01_first", learner="jane")
     assert _taken(course) == b"{broken", "a person has named it"
 
 
@@ -125,7 +125,7 @@ def test_a_time_that_a_learner_may_have_chosen_dates_nothing(
     collected = collecting(files, upload)
     assert list((course / "submitted").rglob("*.ipynb")), "nothing was placed"
     assert not [path for path in (course / "submitted").rglob("*") if path.name.lower() == "timestamp.txt"]
-    ignored = [line for line in collected.lines if line.name.lower().endswith("timestamp.txt")]
+    ignored = [line for line in collected.records if line.name.lower().endswith("timestamp.txt")]
     assert {line.status for line in ignored} <= {"junk"}
 
 
@@ -166,7 +166,7 @@ def test_a_newer_upload_replaces_and_an_older_one_does_not(collecting: Collectin
     collected = collecting({"jane_1_7_01_first-1.ipynb": B, **OTHERS}, "two.zip")
     assert _taken(course) == B
     assert not (course / "submitted/jane/01_first/data.csv").exists()
-    assert "replaces" in collected.lines[1].why
+    assert "replaces" in collected.records[1].why
     replaced = course / "collected/0002-two.zip/replaced/jane/01_first"
     assert {path.name: path.read_bytes() for path in replaced.iterdir()} == {"01_first.ipynb": A, "data.csv": b"1"}
     assert _endings(collecting(first, "one.zip"))["jane_1_5_01_first.ipynb"] == "earlier copy"
@@ -181,7 +181,7 @@ def test_what_a_person_put_there_is_not_replaced_without_a_reason(collecting: Co
         for at, who, day in ((1, "jane", 4), (1, "jane", 6), (2, "bob", 6))
     )
     assert _endings(collecting({older: B, other: A}))[older] == "earlier copy"
-    assert "replaces the copy of 2026-11-05 10:00" in collecting({newer: C, other: A}).lines[1].why
+    assert "replaces the copy of 2026-11-05 10:00" in collecting({newer: C, other: A}).records[1].why
     assert _taken(course) == C
 
 
@@ -256,7 +256,7 @@ def test_an_upload_that_does_not_say_when_is_named_with_what_helps(
     )
     when = re.findall("such as ([0-9 :-]+ UTC)", out)[0]
     (course / "submitted" / "jane" / "01_first" / "timestamp.txt").write_text(when)
-    assert time_told(course / "submitted" / "jane" / "01_first" / "timestamp.txt", "UTC") is not None
+    assert readable_time_in(course / "submitted" / "jane" / "01_first" / "timestamp.txt", "UTC") is not None
 
 
 def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
@@ -270,7 +270,7 @@ def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
     told = _commands(out)
     assert set(told) == {A, B}, "a command for each copy that waits"
     found = attend(course, people_of(course), {("bob", "01_first"), ("eve", "01_first")}, ["01_first"])
-    assert "wait for you" in str(found.useless[0])
+    assert "wait for you" in str(found.nothing_gradable[0])
     assert _commands("\n".join(lines_of(found, course))) == told, "and later runs ask again"
     assert main(told[A]) == 0
     assert _taken(course) == A
@@ -294,16 +294,16 @@ def test_what_canvas_calls_late_stays_late_when_a_person_chooses_it(last: str, c
         collect(course, [_as_downloaded(tmp_path / name, files[name], [9, 12])])
     kept = next(path for path in (course / "collected").rglob("jane_LATE*"))
     assert not collect(course, [kept], learner="jane", lesson="01_first").needs_person
-    assert late_by_word(course) == {("jane", "01_first")} and _taken(course) == A
+    assert late_by_lms(course) == {("jane", "01_first")} and _taken(course) == A
 
 
 def test_what_canvas_calls_late_stays_late_when_it_comes_by_mail_as_well(collecting: Collecting, course: Path) -> None:
     canvas, mails = {"jane_LATE_1_5_x.ipynb": A, "bob_2_6_x.ipynb": B}, {"jane/x.ipynb": A, "eve/x.ipynb": B}
     for at, files in enumerate((canvas, mails, {**canvas, "eve_3_4_x.ipynb": B})):
         collecting(files, f"{at}.zip")
-        assert late_by_word(course) == {("jane", "01_first")}
+        assert late_by_lms(course) == {("jane", "01_first")}
     collecting({"jane_1_5_x.ipynb": A, "bob_2_6_x.ipynb": B}, "excused.zip")
-    assert not late_by_word(course), "only Canvas takes it back"
+    assert not late_by_lms(course), "only Canvas takes it back"
 
 
 def test_what_came_with_an_earlier_copy_is_nobodys_question(collecting: Collecting, course: Path) -> None:
@@ -323,13 +323,19 @@ def test_what_an_lms_says_stays_where_a_person_says_whose_it_is(
     enrol(course, [Member("eve", also=("7",)), Member("jane", also=("1",) if "_9_" in name else ())])
     (line,) = collecting({name: A, "bob_2_6_x.ipynb": B, "eve_7_4_x.ipynb": B}).needs_person
     assert not line.learner
-    collect(course, [course / line.place], learner="jane", lesson="01_first")
-    assert late_by_word(course) == {("jane", "01_first")}
+    collect(course, [course / line.path_in_course], learner="jane", lesson="01_first")
+    assert late_by_lms(course) == {("jane", "01_first")}
 
 
 def test_the_order_of_two_copies_is_the_same_from_both_sides() -> None:
     time = datetime(2026, 11, 1, tzinfo=UTC)
-    lines = [Line(), Line(time=time), Line(changed=11.0), Line(number=5), Line(number=9, changed=50.0)]
+    lines = [
+        FileRecord(),
+        FileRecord(time=time),
+        FileRecord(changed=11.0),
+        FileRecord(number=5),
+        FileRecord(number=9, changed=50.0),
+    ]
     copies = [replace(line, system=system) for line in lines for system in ("", "Canvas")]
     assert not [(one, other) for one in copies for other in copies if later(one, other) and later(other, one)]
 
@@ -351,10 +357,12 @@ def test_what_was_taken_out_comes_back_with_a_word_and_what_was_removed_stays_ou
 ) -> None:
     """Each download holds all of the class: jane's folder is taken out, then her work is removed by command; eve's has data."""
     files = {"jane_1_80_x.ipynb": A, "jane_1_79_x.ipynb": C, "eve_3_9_x.ipynb": B, "eve_3_9_d.csv": b"1", **OTHERS}
-    assert [line.why for line in collecting(files).lines if line.status == "taken"] == ["", "", ""]
+    assert [line.why for line in collecting(files).records if line.status == "taken"] == ["", "", ""]
     shutil.rmtree(course / "submitted" / "jane")
     back = next(
-        line for line in collecting({**files, "kim_4_1_x.ipynb": B}, "2.zip").lines if line.name == "jane_1_80_x.ipynb"
+        line
+        for line in collecting({**files, "kim_4_1_x.ipynb": B}, "2.zip").records
+        if line.name == "jane_1_80_x.ipynb"
     )
     assert (back.status, back.why.split(";")[0]) == ("taken", "it was taken out of submitted/ before")
     for words in (back.why.split("`")[1], "roster remove eve --lesson 01_first"):
@@ -363,8 +371,8 @@ def test_what_was_taken_out_comes_back_with_a_word_and_what_was_removed_stays_ou
     ends = _endings(collected)
     assert {ends[name] for name in ("jane_1_80_x.ipynb", "jane_1_79_x.ipynb", "eve_3_9_x.ipynb")} == {"removed"}
     assert not collected.needs_person and not (course / "submitted/eve/01_first").exists()
-    (kept,) = {line.place for line in collected.lines if line.name == "jane_1_80_x.ipynb"}
-    assert collect(course, [course / kept], learner="jane").lines[0].status == "taken"
+    (kept,) = {line.path_in_course for line in collected.records if line.name == "jane_1_80_x.ipynb"}
+    assert collect(course, [course / kept], learner="jane").records[0].status == "taken"
     assert _endings(collecting({**files, "kim_4_3_x.ipynb": C}, "4.zip"))["jane_1_80_x.ipynb"] == "already there"
     new = collecting({"jane_1_90_x.ipynb": BLANK + b" ", "eve_3_10_x.ipynb": C, **OTHERS}, "5.zip")
     assert _endings(new)["eve_3_10_x.ipynb"] == "taken", "other work counts"

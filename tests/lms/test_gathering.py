@@ -42,13 +42,13 @@ def test_all_that_came_is_kept_and_accounted_for(upload: str, collecting: Collec
     collected = collecting(MIXED, upload)
     kept = list(everything(course / "collected").values())
     assert all(data in kept for data in (*MIXED.values(), B))
-    assert {line.status for line in collected.lines} <= set(STATUSES)
-    for line in collected.lines:
+    assert {line.status for line in collected.records} <= set(STATUSES)
+    for line in collected.records:
         if line.kept:
             place = course / "collected" / collected.uploads[0].folder / line.kept
             assert hashlib.sha256(place.read_bytes()).hexdigest() == line.sha256
     told = json.loads((course / "collected" / collected.uploads[0].folder / "list.json").read_text())
-    assert [one["name"] for one in told["files"]] == [line.name for line in collected.lines]
+    assert [one["name"] for one in told["files"]] == [line.name for line in collected.records]
     assert {line.learner: line.status for line in collected.needs_person} == {
         "lee": "no lesson known",
         "kim": "no notebook",
@@ -81,7 +81,7 @@ def test_names_that_come_later_place_what_was_left(collecting: Collecting, cours
 def test_for_one_lesson_another_lesson_is_not_taken(collecting: Collecting, course: Path) -> None:
     files = {"jane_1_5_02_other.ipynb": A, "bob_2_6_02_other.ipynb": OTHER, "lee_3_7_x.ipynb": b"{broken"}
     collected = collecting(files, lesson="02_other")
-    endings = {line.learner: (line.status, line.why) for line in collected.lines if line.learner}
+    endings = {line.learner: (line.status, line.why) for line in collected.records if line.learner}
     assert endings["jane"] == ("no lesson known", "it holds 01_first, handed in for 02_other")
     assert endings["bob"] == ("taken", "")
     assert endings["lee"][0] == "taken"

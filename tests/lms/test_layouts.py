@@ -12,9 +12,9 @@ import pytest
 from nbproof.run.hand_ins import Guess, LessonBook
 from nbproof_lms import collect
 from nbproof_lms.csv_table import Sheet
+from nbproof_lms.owners import Upload, find_owners
 from nbproof_lms.roster import Member, enrol
 from nbproof_lms.system import systems
-from nbproof_lms.whose import Upload, owners
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import LESSONS, everything, notebook, zipped
 
@@ -88,7 +88,7 @@ def test_canvas_own_totals_are_no_columns_for_a_lesson() -> None:
 def test_hostile_names_are_read_in_no_time() -> None:
     for part in ("1" * 200 + "x", "a_" * 120, "_1" * 120, " - " * 80, "copy of " * 30):
         place = (part, part, f"{part}.ipynb")
-        owners(Upload("upload.zip", [(place, "01_first")], list(LESSONS), tuple(systems().values())))
+        find_owners(Upload("upload.zip", [(place, "01_first")], list(LESSONS), tuple(systems().values())))
 
 
 ROOT = Path(__file__).parent.parent.parent

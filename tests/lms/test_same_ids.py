@@ -8,7 +8,7 @@ from nbproof.cli.self_study import check_notebook
 from nbproof.errors import UsageError
 from nbproof.run.hand_ins import Folder, LessonBook
 from nbproof_lms import collect
-from nbproof_lms.attendance import useless
+from nbproof_lms.attendance import nothing_gradable_in
 from tests.lms.uploads import WEEKS, folder_of, notebook, zipped
 
 
@@ -53,7 +53,7 @@ def test_a_notebook_counts_for_what_it_is_or_waits_and_is_named_as_that(
     hers = {f"Ada_1_assignsubmission_file_/problem{at}.ipynb": data for at, data in files}
     (weeks / "up.zip").write_bytes(zipped({**hers, **HIS}))
     for lesson in asked:
-        lines = collect(weeks, [weeks / "up.zip"], lesson=lesson).lines
+        lines = collect(weeks, [weeks / "up.zip"], lesson=lesson).records
     assert [line.why for line in lines if line.learner == "Ada" and line.needs_person] == [why] * bool(why)
     found = (weeks / "submitted" / "Ada").glob("*/*.ipynb")
     assert {f"{path.parent.name}/{path.stem}": path.read_bytes() for path in found} == counts
@@ -62,7 +62,7 @@ def test_a_notebook_counts_for_what_it_is_or_waits_and_is_named_as_that(
 def test_who_hands_in_no_notebook_for_an_assignment_is_named_at_each_of_its_notebooks(weeks: Path) -> None:
     (weeks / "up.zip").write_bytes(zipped({**HIS, "Ada_1_assignsubmission_file_/me.png": b""}))
     collect(weeks, [weeks / "up.zip"], lesson="ps1")
-    assert [one.key.name for one in useless(weeks, [])] == ["Ada/ps1/problem1", "Ada/ps1/problem2"]
+    assert [one.key.name for one in nothing_gradable_in(weeks, [])] == ["Ada/ps1/problem1", "Ada/ps1/problem2"]
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ import pytest
 
 from nbproof.cli.main import main
 from nbproof.course_file import CourseFile
-from nbproof.sandbox import landlock, shown, syscalls
+from nbproof.sandbox import landlock, syscalls, visible_tree
 from nbproof.sandbox.exceptions import NoIsolation
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered
 from nbproof.sandbox.launch import refuse_if_exposed
 from nbproof.sandbox.namespaces import probe_isolation
-from nbproof.sandbox.shown import visible_folders
+from nbproof.sandbox.visible_tree import visible_folders
 from tests import some_by_day
 from tests.attacks.assault import listeners
 from tests.sandbox import isolation_rows
@@ -239,18 +239,18 @@ def test_what_python_imports_from_is_shown_and_nothing_of_people(
     closed = ["", ".", "/", "/etc", "/home", "/tmp", home, home.parent, tmp_path, tmp_path / "to_home", work, course]
     closed += [tmp_path / "people" / "bob", tmp_path / "not there"]
     monkeypatch.setattr(sys, "path", [str(path) for path in (*closed, *wanted, *closed)])
-    assert shown.import_path() == [str(path) for path in wanted]
-    assert set(map(str, wanted)) <= set(shown.visible_folders())
-    assert not {str(path) for path in closed} & set(shown.visible_folders())
+    assert visible_tree.import_path() == [str(path) for path in wanted]
+    assert set(map(str, wanted)) <= set(visible_tree.visible_folders())
+    assert not {str(path) for path in closed} & set(visible_tree.visible_folders())
 
 
 def test_what_was_handed_out_of_a_course_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a clone it lies in lessons/, which nothing shows; an installed package has it among its modules."""
     (tmp_path / "knots" / "handed_out").mkdir(parents=True)
     (tmp_path / "knots" / "data.py").touch()
-    monkeypatch.setattr(shown, "the_course", lambda: CourseFile("knots", tmp_path / "knots", ""))
-    monkeypatch.setattr(shown, "visible_folders", lambda: [str(tmp_path / "knots")])
-    assert shown.shown().whole == (str(tmp_path / "knots" / "data.py"),)
+    monkeypatch.setattr(visible_tree, "the_course", lambda: CourseFile("knots", tmp_path / "knots", ""))
+    monkeypatch.setattr(visible_tree, "visible_folders", lambda: [str(tmp_path / "knots")])
+    assert visible_tree.shown().whole == (str(tmp_path / "knots" / "data.py"),)
 
 
 @pytest.mark.parametrize("part", ["solutions", "exchange", "exchange/x/submitted/ada/ps1", "autograded", ".."])
@@ -262,7 +262,7 @@ def test_a_course_that_would_be_shown_is_refused(tmp_path: Path, monkeypatch: py
         "c = get_config()\nc.CourseDirectory.source_directory = 'solutions'\n"
         "c.CourseDirectory.submitted_directory = 'exchange/x/submitted'\n"
     )
-    monkeypatch.setattr(shown.tempfile, "gettempdir", lambda: "/nowhere")
+    monkeypatch.setattr(visible_tree.tempfile, "gettempdir", lambda: "/nowhere")
     monkeypatch.setattr(sys, "path", [str(course / "library"), *sys.path])
     refuse_if_exposed(course)
     monkeypatch.setattr(sys, "path", [str(course / part), *sys.path])

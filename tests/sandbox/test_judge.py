@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from nbproof.checks.check_cells import probe_part
+from nbproof.lesson.check_cell import probe_part
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark
@@ -160,7 +160,7 @@ def ends():  # type: ignore[no-untyped-def]
 )
 def test_evidence_comes_back_as_it_was(value: object) -> None:
     evidence = snapshot(value)
-    assert evidence_wire.opened(evidence_wire.packed(evidence)) == evidence
+    assert evidence_wire.unpack(evidence_wire.pack(evidence)) == evidence
 
 
 def test_no_name_of_a_learners_class_is_obeyed_by_a_terminal() -> None:
@@ -223,4 +223,4 @@ def test_silence_is_late_and_a_dead_peer_is_closed(ends) -> None:  # type: ignor
 )  # fmt: skip
 def test_evidence_that_was_never_packed_is_a_wire_error(data: bytes) -> None:
     with pytest.raises(wire.WireError):
-        evidence_wire.opened(data)
+        evidence_wire.unpack(data)

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbproof.sandbox.evidence_wire import decode, opened, packed
+from nbproof.sandbox.evidence_wire import decode, pack, unpack
 from nbproof.sandbox.wire import Closed, WireError, receive, send
 from nbproof.values.evidence import Evidence, snapshot
 from tests.drawn import DRAWN, PLAIN
@@ -45,21 +45,21 @@ def test_bytes_that_are_no_frame_are_refused_by_name(data: bytes) -> None:
 @DRAWN
 @given(PLAIN)
 def test_evidence_comes_back_as_it_was_packed(value: object) -> None:
-    assert opened(packed(snapshot(value))) == snapshot(value)
+    assert unpack(pack(snapshot(value))) == snapshot(value)
 
 
 def _is_settled(read: Evidence) -> bool:
     """Whether what was taken goes over the wire once more as it is."""
-    return packed(opened(packed(read))) == packed(read)
+    return pack(unpack(pack(read))) == pack(read)
 
 
 @DRAWN
 @given(PLAIN, st.integers(0, 400), st.binary(max_size=3), st.integers(0, 3))
 def test_bent_evidence_is_refused_or_read_as_plain_data(value: object, at: int, new: bytes, gone: int) -> None:
-    data = packed(snapshot(value))
+    data = pack(snapshot(value))
     at = min(at, len(data))
     with contextlib.suppress(WireError):
-        assert _is_settled(opened(data[:at] + new + data[at + gone :]))
+        assert _is_settled(unpack(data[:at] + new + data[at + gone :]))
 
 
 @DRAWN

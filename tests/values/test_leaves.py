@@ -23,7 +23,7 @@ from nbproof.checks.case import Case
 from nbproof.checks.namespace import undisturbed
 from nbproof.course_file import use_course
 from nbproof.errors import UsageError
-from nbproof.sandbox.evidence_wire import opened, packed
+from nbproof.sandbox.evidence_wire import pack, unpack
 from nbproof.sandbox.pristine import Pristine
 from nbproof.sandbox.wire import WireError
 from nbproof.values import evidence, leaf
@@ -76,7 +76,7 @@ import numpy as np
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, judge
 from nbproof.values.words import ENGLISH
-from nbproof.sandbox.evidence_wire import opened, packed
+from nbproof.sandbox.evidence_wire import unpack, pack
 from nbproof.values.results import ProbeResult
 
 class Doubled(Check):
@@ -89,7 +89,7 @@ class Doubled(Check):
 
 for twice in (lambda x: x + x, lambda x: x * 2 + (x > 1)):
     brought = bring(Doubled(), {"twice": twice, "x": 0}, Case(1))
-    print(ENGLISH.finding(judge(Doubled(), Case(1), ProbeResult(opened(packed(brought.evidence))))))
+    print(ENGLISH.finding(judge(Doubled(), Case(1), ProbeResult(unpack(pack(brought.evidence))))))
 print("torch" in sys.modules)
 """
 
@@ -139,7 +139,7 @@ def test_an_array_comes_back_over_the_wire(name: str, with_leaves: Callable[...,
     difference = first_difference(snapshot(torch.ones(2)), array)
     assert difference is not None
     assert "is a tensor of shape (2,), wanted an array of shape" in ENGLISH.difference(difference)
-    record = opened(packed(snapshot(array)))
+    record = unpack(pack(snapshot(array)))
     assert isinstance(record, TensorRecord)
     assert type(record.tensor()) is np.ndarray
     assert (record.tensor().dtype.name, record.shape) == (array.dtype.name, array.shape)
@@ -201,12 +201,12 @@ def test_arrays_are_compared_as_tensors_are(
 
 def test_what_a_course_does_not_name_is_no_value_there(with_leaves: Callable[..., None]) -> None:
     with_leaves("numpy")
-    array = packed(snapshot(np.ones(2)))
+    array = pack(snapshot(np.ones(2)))
     assert snapshot(torch.ones(2)) == Unreadable("object", "Tensor")
     with_leaves("torch")
     assert snapshot(np.ones(2)) == Unreadable("object", "ndarray")
     with pytest.raises(WireError, match="evidence of no known form"):
-        opened(array)
+        unpack(array)
     with pytest.raises(UsageError, match="no leaf type numpy"):
         Case(1).array("x", 2)
 

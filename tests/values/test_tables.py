@@ -15,7 +15,7 @@ from nbproof.authoring.forgery import can_be_made
 from nbproof.checks.case import Case
 from nbproof.course_file import use_course
 from nbproof.display.panel import tables_html
-from nbproof.sandbox.evidence_wire import opened, packed
+from nbproof.sandbox.evidence_wire import pack, unpack
 from nbproof.sandbox.wire import WireError
 from nbproof.values.compare import Close, Matches, first_difference
 from nbproof.values.evidence import Parts, Unreadable, snapshot
@@ -62,7 +62,7 @@ TWICE = pd.concat([SALES["price"], SALES["price"] * 2], axis=1)
     ],
 )  # fmt: skip
 def test_tables_are_compared_part_by_part(got: Any, wanted: Any, said: str | None) -> None:
-    evidence = opened(packed(snapshot({"answer": got})))
+    evidence = unpack(pack(snapshot({"answer": got})))
     difference = first_difference(evidence, {"answer": wanted})
     assert (difference is None) == (said is None)
     assert difference is None or ENGLISH.difference(difference).startswith(said or "")
@@ -74,9 +74,9 @@ def test_a_function_decides_about_the_parts_of_a_table_as_the_guide_says() -> No
 
     wanted = {"answer": Matches(any_order, "these prices")}
     for answer, right in ((SALES.iloc[::-1], True), (SALES.head(2), False), (GAP, False), (SALES["price"], False)):
-        evidence = opened(packed(snapshot({"answer": answer})))
+        evidence = unpack(pack(snapshot({"answer": answer})))
         assert (first_difference(evidence, wanted) is None) is right
-    assert set(opened(packed(snapshot(SALES)))) >= {".columns", ".index", ".dtypes", "['price'].iloc"}
+    assert set(unpack(pack(snapshot(SALES)))) >= {".columns", ".index", ".dtypes", "['price'].iloc"}
 
 
 class Told(pd.DataFrame):  # type: ignore[misc]
@@ -92,12 +92,12 @@ def test_what_is_no_plain_table_is_named_and_a_cell_of_anything_is_no_value() ->
 
 def test_parts_come_over_the_wire_as_they_are_and_nothing_else_does() -> None:
     taken = snapshot([SALES, GAP])
-    back = opened(packed(taken))
+    back = unpack(pack(taken))
     assert back == taken and isinstance(back, list) and isinstance(back[0], Parts)
     assert back[0].noun == "a DataFrame of shape (3, 3)" == pickle.loads(pickle.dumps(back[0])).noun
     for form in (b'{"p": []}', b'{"p": [1]}', b'{"p": ["a", 2]}', b'{"-": ["float64", [1], 8]}'):
         with pytest.raises(WireError):
-            opened(len(form).to_bytes(4, "big") + form + bytes(8))
+            unpack(len(form).to_bytes(4, "big") + form + bytes(8))
 
 
 def test_a_table_that_is_drawn_from_the_case_is_at_hand_and_one_that_is_made_of_it_is_not() -> None:

@@ -58,7 +58,7 @@ def clamp_downstream(tensor):
 
 # %% clamp_earlier_parameters
 # misconception: hooks what is earlier, by hand | hint: clamps_too_late
-# breaks: Gradients of earlier tensors (*downstream* in backward) change accordingly
+# breaks: Gradients of earlier tensors change accordingly
 # edits: clamp_absolute
 -    tensor.register_hook(torch.abs)
 +    node = tensor.grad_fn.next_functions[0][0]

@@ -1,4 +1,3 @@
-# nothing to break: A later pass may change earlier entries.
 
 # %% called_at_once
 # misconception: hands over what the hook returns | hint: called_at_once

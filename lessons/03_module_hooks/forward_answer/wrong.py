@@ -127,7 +127,7 @@
 
 # %% sum_of_inputs
 # misconception: computes the output by the visible formula | hint: formula_of_visible_forward
-# breaks: Store only the hooks' arguments
+# breaks: Store what the hooks get, compute nothing
 # edits: output_first
 -    answer.insert(0, output)
 +    answer.append(args[0] + args[1])

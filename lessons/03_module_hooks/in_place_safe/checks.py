@@ -124,14 +124,14 @@ class Shift(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.by = nn.Parameter(torch.randn(2, 3))
+        self.by = nn.Parameter(torch.randn(2, 2, 3))
 
     def forward(self, x):
         return x + self.by
 
 
 class EachCallItsEntry(Check):
-    """Each output of a layer has its entry, and each layer its list."""
+    """Each output of a layer has its entry, even one that is a view, and each layer its list."""
 
     poison = POISON
     errors = ERRORS
@@ -141,17 +141,17 @@ class EachCallItsEntry(Check):
         lists = start(one), start(two)
         kept = [], []
         for number in ("first", "second"):
-            h = case.tensor(f"x {number}", 2, 3)
+            h = case.tensor(f"x {number}", 2, 2, 3)  # of more than two dimensions nn.Linear makes a view
             for layer, outputs in ((two, kept[1]), (one, kept[0]), (one, kept[0])):
                 h = layer(h)
                 outputs.append(h)
                 h = h.sigmoid_() if inplace else h.sigmoid()
             if inplace:
-                h.backward(case.tensor(f"upstream {number}", 2, 3))
+                h.backward(case.tensor(f"upstream {number}", 2, 2, 3))
             else:
                 # Backward comes to the outputs of one forward in reverse order.
                 for outputs, found in zip(kept, lists, strict=True):
-                    upstream = case.tensor(f"upstream {number}", 2, 3)
+                    upstream = case.tensor(f"upstream {number}", 2, 2, 3)
                     found += torch.autograd.grad(h, outputs[::-1], upstream, retain_graph=True)
                     outputs.clear()
         return {"gradients of the layer used twice": lists[0], "gradients of the other layer": lists[1]}
@@ -168,6 +168,7 @@ class EachCallItsEntry(Check):
         return {
             "keeps_last_only": AnyOf({used: twice[-1:]}, {used: [twice[0], twice[2]]}, {used: [twice[1], twice[3]]}, {used: twice[2:]}),
             "runs_only_once": AnyOf({used: twice[:1]}, {used: twice[1:2]}, {used: twice[:2]}),
+            "in_place_view": {used: [], other: once},
             "kept_alias": {other: [once[0] + once[1], once[1]]},
             "in_place_forward_order": AnyOf(
                 {used: [twice[1], twice[0], twice[3], twice[2]]}, {used: twice[::-1]}, {used: [*twice[2:], *twice[:2]]}
@@ -214,21 +215,21 @@ class OtherInPlaceOperations(Check):
         with torch.no_grad():
             layer(case.tensor("hidden data", 2, len(shift)))
         for number in (1, 2):
-            h = case.tensor(f"hidden x {number}", 2, len(shift))
+            h = case.tensor(f"hidden x {number}", *[2] * number, len(shift))  # the second one becomes a view
             for way in kinds:
                 h = changed(layer(h), way, shift, True)
-            h.backward(case.tensor(f"hidden upstream {number}", 2, len(shift)))
+            h.backward(case.tensor(f"hidden upstream {number}", *[2] * number, len(shift)))
         return {"gradients": entries, "output": h, "weight.grad": layer.weight.grad}
 
     def truth(self, case):
         layer, kinds, shift = self.given(case)
         entries, of_weight = [], 0
         for number in (1, 2):
-            h, outputs = case.tensor(f"hidden x {number}", 2, len(shift)), []
+            h, outputs = case.tensor(f"hidden x {number}", *[2] * number, len(shift)), []
             for way in kinds:
                 outputs.append(layer(h))
                 h = changed(outputs[-1], way, shift, False)
-            upstream = case.tensor(f"hidden upstream {number}", 2, len(shift))
+            upstream = case.tensor(f"hidden upstream {number}", *[2] * number, len(shift))
             *grads, one = torch.autograd.grad(h, [*outputs[::-1], layer.weight], upstream)
             entries, of_weight = entries + grads, of_weight + one
         return {"gradients": entries, "output": h, "weight.grad": of_weight}

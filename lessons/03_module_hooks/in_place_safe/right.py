@@ -3,9 +3,11 @@ def output_gradients(layer):
     gradients = []
 
     def forward_hook(module, args, output):
+        output = output.clone()
         if not output.requires_grad:
-            return
+            return output
         output.register_hook(lambda grad: gradients.append(grad.detach().clone()))
+        return output
 
     layer.register_forward_hook(forward_hook)
     return gradients
@@ -15,21 +17,24 @@ def output_gradients(layer):
     gradients = []
 
     def forward_hook(module, args, output):
+        output = output.clone()
         if output.grad_fn is not None:
             output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))
+        return output
 
     layer.register_forward_hook(forward_hook)
     return gradients
 
-# %% partial
-def hang_on(gradients, module, args, output):
+# %% hands_a_copy_on
+def hand_on(gradients, module, args, output):
     if output.requires_grad:
         output.register_hook(partial(list.append, gradients))
+    return output.clone()
 
 
 def output_gradients(layer):
     gradients = []
-    layer.register_forward_hook(partial(hang_on, gradients))
+    layer.register_forward_hook(partial(hand_on, gradients))
     return gradients
 
 # %% multi_grad_hook
@@ -37,8 +42,10 @@ def output_gradients(layer):
     gradients = []
 
     def forward_hook(module, args, output):
+        output = output.clone()
         if output.requires_grad:
             torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
+        return output
 
     layer.register_forward_hook(forward_hook)
     return gradients
@@ -51,6 +58,7 @@ class GradientKeeper:
     def meet(self, module, args, output):
         if output.requires_grad:
             output.register_hook(self.keep)
+            return output.clone()
 
     def keep(self, grad):
         self.gradients.append(grad)
@@ -77,10 +85,4 @@ class Tap(torch.autograd.Function):
 def output_gradients(layer):
     gradients = []
     layer.register_forward_hook(lambda module, args, output: Tap.apply(output, gradients))
-    return gradients
-
-# %% deprecated_hook
-def output_gradients(layer):
-    gradients = []
-    layer.register_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
     return gradients

@@ -6,6 +6,7 @@
 +        return 2 * grad
 +
      def forward_hook(module, args, output):
+         output = output.clone()
          if output.requires_grad:
 -            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
 +            output.register_hook(keep)
@@ -68,13 +69,14 @@ def output_gradients(layer):
 -            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
 +            output.clone().register_hook(gradients.append)
 
-# %% hooks_a_detached_copy
-# misconception: hooks a detached copy | hint: in_place_outside_of_graph
-# edits: hook_on_the_node
--        if output.grad_fn is not None:
--            output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))
-+        copy = output.detach().clone().requires_grad_()
-+        copy.register_hook(gradients.append)
+# %% hook_on_the_view
+# misconception: a hook on the output, which is left out of the graph if the output is a view | hint: in_place_view
+# breaks: even if the output is a view
+# edits: reference
+-            copy = output.clone()  # no view
+-            copy.register_hook(gradients.append)
+-            return copy
++            output.register_hook(gradients.append)
 
 # %% hooks_the_notebook
 # misconception: registers on the notebook's network | hint: function_uses_global
@@ -158,6 +160,7 @@ def output_gradients(layer):
 # edits: multi_grad_hook
 -            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
 +            output.register_hook(gradients.append)
+         return output
  
 -    layer.register_forward_hook(forward_hook)
 
@@ -179,6 +182,7 @@ def output_gradients(layer):
 # edits: not_registered
              output.register_hook(gradients.append)
 +            handle.remove()
+         return output
  
 +    handle = layer.register_forward_hook(forward_hook)
 
@@ -224,8 +228,10 @@ def output_gradients(layer):
             found[number] = grad
             gradients[:] = [found[key] for key in sorted(found)]
 
+        output = output.clone()
         if output.requires_grad:
             output.register_hook(keep)
+        return output
 
     layer.register_forward_hook(forward_hook)
     return gradients
@@ -233,7 +239,7 @@ def output_gradients(layer):
 # %% makes_data_require_a_gradient
 # misconception: makes the output require a gradient, so that the tensor hook can be registered | hint: in_place_asks_for_more
 # edits: detached_copies
--            return
+-            return output
 -        output.register_hook(lambda grad: gradients.append(grad.detach().clone()))
 +            output.requires_grad_()
 +        output.register_hook(gradients.append)

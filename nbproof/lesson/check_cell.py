@@ -1,37 +1,40 @@
-"""Take a test cell apart: what goes to the learner's process, and what stays at home.
+"""The text of a test cell: the two lines that stand for checks, and what of the checks goes to the learner's process.
 
 The worker gets the checks without their truths, mistakes and messages, and of the cell's own
 helpers only those that a probe uses.
-
-If a test cell ran among the learner's variables, a helper `walk` of it would break an answer that rests on a function
-`walk` of the learner's own; and an answer that calls a variable `sum` would break the check. So in a notebook the whole cell
-runs in a namespace of its own.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
 
+from nbproof.course_file import the_course
+
 __all__ = [
     "CHECK_LINE",
     "ProbePart",
     "canary_in",
+    "checks_in",
+    "grade_id_of",
+    "import_lines",
+    "is_plain",
     "left_out",
+    "may_score",
     "probe_part",
-    "watch_test_cells",
+    "the_call",
+    "two_lines",
 ]
 
 
 _ALWAYS = {"probe", "cases", "poison"}
-"""Members of a check that its worker's half has in any case."""
+"""Members of a check that its worker's half always has."""
 _AT_HOME = {"truth", "mistakes"}
-"""Those that it never has."""
+"""Members that it never has."""
 
 
 @dataclass(frozen=True)
@@ -44,23 +47,26 @@ class ProbePart:
     @cached_property
     def asks(self) -> frozenset[str]:
         """The learner's names that a probe may look at: each string in its text that could be a name, and each ``nb.name``."""
-        found = set()
+        names = set()
         for node in ast.walk(ast.parse(self.source)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
-                found.add(node.value)
+                names.add(node.value)
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "nb":
-                found.add(node.attr)
-        return frozenset(found)
+                names.add(node.attr)
+        return frozenset(names)
 
 
 def probe_part(source: str) -> ProbePart:
-    """Strip a test cell of everything that knows, or helps to compute, what is wanted."""
+    """The part of a test cell without anything that knows, or helps to compute, what is wanted."""
     tree = ast.parse(source)
-    checks = [name for node in tree.body for name in _checked_in(node)]
+    checks = list(chain.from_iterable(map(_checked_in, tree.body)))
     family = _family(tree)
     whole = [node for node in _reached(checks, tree.body) if isinstance(node, ast.ClassDef) and node.name in family]
     members = _members(whole)
-    halves = [_only(node, members) if node in whole else node for node in tree.body]
+    halves: list[ast.stmt] = []
+    for node in tree.body:
+        half = _only(node, members) if isinstance(node, ast.ClassDef) and node in whole else node
+        halves.append(half)
     # Halves may use fewer helpers, and those fewer imports, than the whole cell did.
     reached = _reached(checks, halves)
     used = set[str]().union(*map(_names_in, reached))
@@ -69,18 +75,19 @@ def probe_part(source: str) -> ProbePart:
 
 
 def left_out(source: str) -> list[ast.stmt]:
-    """The statements of a test cell, and in its checks, without which the worker's half would run: they bind no new name."""
+    """The statements of a test cell, and of its checks, that bind no new name: the worker's half leaves them out."""
     tree = ast.parse(source)
     family = _family(tree)
-    found, bound = list[ast.stmt](), set[str]()
+    statements: list[ast.stmt] = []
+    bound: set[str] = set()
     for node in tree.body:
         names = _defined_in(node)
         if names & bound or not (names or _imported_by(node) - {"*"} or _checked_in(node) or _does_nothing(node)):
-            found.append(node)
+            statements.append(node)
         bound |= names | _imported_by(node)
         if isinstance(node, ast.ClassDef) and node.name in family:
-            found += [part for part in node.body if not (_defined_in(part) or _does_nothing(part))]
-    return found
+            statements += [part for part in node.body if not (_defined_in(part) or _does_nothing(part))]
+    return statements
 
 
 def _does_nothing(node: ast.stmt) -> bool:
@@ -88,7 +95,7 @@ def _does_nothing(node: ast.stmt) -> bool:
 
 
 def _checked_in(node: ast.stmt) -> list[str]:
-    """The classes that a top-level ``check("id", A, B)`` names."""
+    """The names of the classes in a top-level ``check("id", A, B)``; none for any other statement."""
     call = node.value if isinstance(node, ast.Expr) else None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "check":
         return []
@@ -167,7 +174,6 @@ def _only(node: ast.ClassDef, members: set[str]) -> ast.ClassDef:
 CHECK_LINE = "# Run this cell to check your answer."
 """The first line of every test cell."""
 _CANARY = re.compile(r"^CANARY = (.+)$", re.MULTILINE)
-_CALL = re.compile(r"^check\(", re.MULTILINE)
 
 
 def canary_in(source: str) -> str:
@@ -176,17 +182,68 @@ def canary_in(source: str) -> str:
     return str(ast.literal_eval(found[1])) if found else ""
 
 
-def watch_test_cells() -> None:
-    """From now on a test cell runs apart, so that it takes no name of a learner's; does nothing if no IPython runs."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
-    if shell is not None:
-        shell.input_transformers_post.append(_apart)
+_TWO = r'check\("(?P<id>[a-z0-9_]+)"(?:, part="(?P<part>[a-z0-9_]+)")?\)'
 
 
-def _apart(lines: list[str]) -> list[str]:
-    """The lines of a cell as IPython runs them; of a test cell the call that runs it apart."""
-    source = "".join(lines)
-    if not source.startswith(CHECK_LINE) or not _CALL.search(source):
-        return lines
-    return [lines[0], f"__import__('nbproof.checks.check').checks.check.run_test_cell({source!r})\n"]
+def grade_id_of(key: str) -> str:
+    """The grade_id of the cell that calls the checks of this key."""
+    return "test_" + key.replace("/", "_")
+
+
+def import_lines() -> tuple[str, ...]:
+    """The lines that may begin a check cell of two lines: it imports from nbproof, or from the course's own package."""
+    return tuple(
+        f"from {package} import check" for package in dict.fromkeys(("nbproof", the_course().package)) if package
+    )
+
+
+def two_lines() -> re.Pattern[str]:
+    """What the two lines of a check cell look like, within its text: the id of the exercise, and the part."""
+    imports = "|".join(map(re.escape, import_lines()))
+    return re.compile(rf"^(?:{imports})\n(?:[ \t]*\n)*{_TWO}$", re.MULTILINE)
+
+
+def the_call(source: str) -> re.Match[str] | None:
+    """The match of ``id`` and ``part`` in a text that is just the two lines of a check cell; None for any other text."""
+    return two_lines().fullmatch(source)
+
+
+def is_plain(source: str) -> bool:
+    """Whether a test cell is none of this project's: it imports no ``check`` from there, or calls none at its top level."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError):
+        return True
+    package = the_course().package
+    ours = ["nbproof", package]
+    ours += [f"{name}.{module}" for name, module in (("nbproof", "checks.check"), (package, "checking"))]
+    imports = [node for node in body if isinstance(node, ast.ImportFrom) and node.module in ours]
+    imported = any(name.name == "check" for node in imports for name in node.names)
+    return not (imported and any(map(_calls_check, body)))
+
+
+def _calls_check(node: ast.stmt) -> bool:
+    call = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"
+
+
+def may_score(source: str) -> bool:
+    """Whether a plain test may end with a result: nbgrader takes it for points, and not for a part of them."""
+    try:
+        last = ast.parse(source).body[-1:]
+    except (SyntaxError, ValueError, RecursionError):
+        return True
+    return is_plain(source) and any(isinstance(node, ast.Expr) for node in last)
+
+
+_CALL = re.compile(r"^check\([^()]*\)", re.MULTILINE)
+
+
+def checks_in(source: str) -> list[str]:
+    """The names of the classes that the text of a test cell hands to ``check``."""
+    names = []
+    for text in _CALL.findall(source):
+        call = ast.parse(text, mode="eval").body
+        if isinstance(call, ast.Call):
+            names += [argument.id for argument in call.args[1:] if isinstance(argument, ast.Name)]
+    return names

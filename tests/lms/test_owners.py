@@ -1,4 +1,4 @@
-"""Whose a file is say three rules, for the whole upload, at one depth; what they do not cover is listed, and replaces nothing."""
+"""Three rules say who handed in a file, for the whole upload, at one depth; other files are listed, and replace nothing."""
 
 from __future__ import annotations
 
@@ -109,13 +109,13 @@ def test_canvass_own_student_is_told_and_needs_nobody(files: list[str], collecti
     export.write_text(f'{head}"Roe, Bob",7,bob,\n"Low, Eve",8,eve,\n"Student, Test",9999,,\n')
     data = {name: notebook("01_first", name) for name in (*files, "studenttest_9999_92_c.ipynb")}
     came = collecting(data, names=export)
-    told = {line.name: line.status for line in came.lines}
+    told = {line.name: line.status for line in came.records}
     assert told["studenttest_9999_92_c.ipynb"] == "test student" and "studenttest" not in _filed(course)
     assert [name for name in _asked(came) if "studenttest" in name] == []
     assert f"{export.name}, line 5: Canvas's own student for tests is left out" in came.notes
     enrol(course, [Member("tess", "Test Student", also=("9999",))])
     assert "studenttest_9999_92_c.ipynb" not in {
-        one.name for one in collecting(data).lines if one.status == "test student"
+        one.name for one in collecting(data).records if one.status == "test student"
     }
 
 

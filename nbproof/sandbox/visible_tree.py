@@ -1,8 +1,9 @@
-"""What every sealed process may see: the system's programs and libraries, the interpreter, and what `sys.path` leads to."""
+"""Lists what every sealed process may see: the system's programs and libraries, the interpreter, and folders of `sys.path`."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import pwd
 import sys
@@ -26,22 +27,23 @@ _OF_A_COURSE = ("nbgrader_config.py", "gradebook.db", "submitted", "autograded")
 
 @dataclass(frozen=True)
 class VisibleTree:
-    """What the sandbox shows, read-only."""
+    """The folders and files that the sandbox shows, read-only."""
 
     whole: tuple[str, ...]
-    """Folders with all that is in them, and files, such as zipped packages."""
+    """Folders that are shown with all that is in them, and files, such as zipped packages."""
     listed: tuple[str, ...]
-    """Folders that hold something withheld: a sandbox lists what is in them. :attr:`whole` has what it shows of that."""
+    """Folders that hold something withheld: a sandbox lists their names. :attr:`whole` has the parts of them that it shows."""
 
 
 def visible_folders() -> list[str]:
-    """The outermost folders, and files, that a sandbox shows, as a whole or in part."""
+    """The paths of the outermost folders, and files, that a sandbox shows, as a whole or in part."""
     return list(_visible(tuple(import_path())))
 
 
 def shown() -> VisibleTree:
-    """What a sandbox shows: those folders, without the course's files that know what is wanted."""
-    whole, listed = list[str](), list[str]()
+    """The tree that a sandbox shows: those folders, without the course's files that know what is wanted."""
+    whole: list[str] = []
+    listed: list[str] = []
     withheld = {os.path.realpath(path) for path in the_course().withheld}
     waiting = visible_folders()
     while waiting:
@@ -82,7 +84,7 @@ def is_closed(place: str) -> bool:
     if any(os.path.dirname(name) in beside for name in names):
         return True
     private = {*homes, os.path.realpath(os.getcwd()), os.path.realpath(tempfile.gettempdir()), *_NEVER}
-    return any(_is_within(one, name) for one in private for name in names)
+    return any(_is_within(folder, name) for folder, name in itertools.product(private, names))
 
 
 def _homes() -> set[str]:
@@ -114,6 +116,8 @@ def _libraries() -> list[str]:
 def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
     """A folder inside another comes with it: /usr/lib inside /usr, a package folder inside the environment."""
     known = set(paths)
-    return tuple(
-        sorted(path for path in known if not any(path != other and _is_within(path, other) for other in known))
-    )
+    return tuple(sorted(path for path in known if not _lies_in_another(path, known)))
+
+
+def _lies_in_another(path: str, folders: Iterable[str]) -> bool:
+    return any(path != other and _is_within(path, other) for other in folders)
