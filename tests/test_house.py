@@ -20,11 +20,11 @@ from nbproof.authoring.bundle import is_for_learners
 ROOT = Path(__file__).parent.parent
 ROOMS = (
     "testing", "cli", "nbgrader", "nbproof_lms", "report", "feedback", "authoring", "run", "gradebook", "marking",
-    "sandbox", "checks", "recover", "display", "values", "",
+    "sandbox", "checks", "recover", "display", "values", "lesson", "",
 )  # fmt: skip
 """From the roof, where tests come in, to the ground, where the modules lie that belong to no room. What hands over and takes
 back notebooks lives next door, in a package of its own: only the doors, of the command line and of nbgrader, lead there."""
-FOR_THE_COURSE = {"", "checks", "display", "values"}
+FOR_THE_COURSE = {"", "checks", "display", "lesson", "values"}
 """Rooms that a course's own modules may import: what learners have."""
 LEAF_TYPES = "nbproof.values.leaves."
 """Whose modules alone may import torch and NumPy, each that of its name."""

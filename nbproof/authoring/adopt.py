@@ -18,11 +18,12 @@ import jupytext
 import nbformat
 
 from nbproof.authoring.build import stand_where_lessons_go
-from nbproof.authoring.exercise_folder import FILES, WRONG
-from nbproof.authoring.lesson import read_lesson
 from nbproof.authoring.new import filled, written
 from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, grading_of, kind_of, name_of
 from nbproof.errors import LessonError, UsageError
+from nbproof.lesson.exercise_folder import WRONG
+from nbproof.lesson.from_text import read_lesson
+from nbproof.lesson.lesson import FILES
 
 __all__ = ["Adopted", "adopt"]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.cli.main import main
-from nbproof.gradebook.receipts import time_told
+from nbproof.gradebook.receipts import readable_time_in
 from nbproof_lms import Collected, collect
 from nbproof_lms.attendance import attend, late_by_lms, lines_of, people_of
 from nbproof_lms.choosing import later
@@ -256,7 +256,7 @@ def test_an_upload_that_does_not_say_when_is_named_with_what_helps(
     )
     when = re.findall("such as ([0-9 :-]+ UTC)", out)[0]
     (course / "submitted" / "jane" / "01_first" / "timestamp.txt").write_text(when)
-    assert time_told(course / "submitted" / "jane" / "01_first" / "timestamp.txt", "UTC") is not None
+    assert readable_time_in(course / "submitted" / "jane" / "01_first" / "timestamp.txt", "UTC") is not None
 
 
 def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(

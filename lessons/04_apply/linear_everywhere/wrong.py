@@ -1,4 +1,4 @@
-# nothing to break: `W` now has shape (2, 2).
+# nothing to break: `W` has shape (2, 2).
 
 # %% adds_bias_only
 # misconception: adds b to the old output | hint: uses_old_output
@@ -174,7 +174,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% not_rewired
 # misconception: the third apply is missing | hint: not_applied
-# breaks: apply each to `model`
+# breaks: Apply your two functions to `model`
 # edits: child_called_b
 -    if hasattr(module, "b"):
 @@
@@ -230,7 +230,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% return_not_kept
 # misconception: returned_module is something else | hint: wrong_return
-# breaks: keep what the last `apply` returns in `returned_module`
+# breaks: Keep what the last `apply` returns in `returned_module`
 # edits: not_rewired
 -returned_module = model.apply(weight_initialization)
 +model.apply(weight_initialization)
