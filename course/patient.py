@@ -78,10 +78,10 @@ def tensors_in(output: Any) -> list[torch.Tensor]:
     return [parts] * isinstance(parts, torch.Tensor)
 
 
-def is_written(tool: Callable[[nn.Module], Any], model: nn.Module) -> bool:
-    """Whether ``tool(model)``, a context manager, does anything; prints so if the exercise is not solved yet."""
+def is_written(tool: Callable[..., Any], *args: Any) -> bool:
+    """Whether ``tool(*args)``, a context manager, does anything; prints so if the exercise is not solved yet."""
     # A stub that `contextmanager` decorates is no generator: it returns None, and entering it raises a bare TypeError.
-    if getattr(tool, "__wrapped__", tool)(model) is not None:
+    if getattr(tool, "__wrapped__", tool)(*args) is not None:
         return True
     print(f"{getattr(tool, '__name__', 'the tool')} is not written yet")
     return False
