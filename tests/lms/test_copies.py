@@ -354,9 +354,8 @@ def test_what_was_taken_out_comes_back_with_a_word_and_what_was_removed_stays_ou
     files = {"jane_1_80_x.ipynb": A, "jane_1_79_x.ipynb": C, "eve_3_9_x.ipynb": B, "eve_3_9_d.csv": b"1", **OTHERS}
     assert [line.why for line in collecting(files).records if line.status == "taken"] == ["", "", ""]
     shutil.rmtree(course / "submitted" / "jane")
-    back = next(
-        one for one in collecting({**files, "kim_4_1_x.ipynb": B}, "2.zip").records if one.name == "jane_1_80_x.ipynb"
-    )
+    came = collecting({**files, "kim_4_1_x.ipynb": B}, "2.zip").records
+    back = next(one for one in came if one.name == "jane_1_80_x.ipynb")
     assert (back.status, back.why.split(";")[0]) == ("taken", "it was taken out of submitted/ before")
     for words in (back.why.split("`")[1], "roster remove eve --lesson 01_first"):
         assert main([*shlex.split(words), "--yes", "--course", str(course)]) == 0
