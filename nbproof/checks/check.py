@@ -226,7 +226,7 @@ def check_in(course: Course, variables: dict[str, Any], exercise: str, *tasks: t
         return
     if not tasks and "NBGRADER_EXECUTION" not in os.environ:
         # Green means right: where the hidden checks are at hand they are asked as well. nbgrader runs them itself.
-        hidden = _hidden_checks(course, exercise, part, len(handed))
+        hidden = _made_from(hidden_text(course, exercise, part), f"a hidden check of {key_of(exercise, part)}")
         findings += [_run(course, task(), namespace, base) for task in hidden]
     _tell(course, exercise, tuple(task.__name__ for task in handed), findings)
 
@@ -241,15 +241,6 @@ def names_in(course: Course, exercise: str, part: str = "") -> dict[str, Any]:
     """The names that the visible checks define. In the instructor's notebook the hidden ones, which use them, begin with this."""
     with listing():
         return run_apart(visible_text(course, exercise, part), f"the check of {key_of(exercise, part)}")
-
-
-def _hidden_checks(course: Course, exercise: str, part: str, shown: int) -> tuple[type[Check], ...]:
-    """The hidden checks, if they are at hand; they use what the visible ones define. ``shown``: how many of those there are."""
-    hidden = hidden_text(course, exercise, part)
-    if not hidden:
-        return ()
-    text = f"{visible_text(course, exercise, part)}\n\n\n{hidden}"
-    return _made_from(text, f"a hidden check of {key_of(exercise, part)}")[shown:]
 
 
 def _made_from(text: str, name: str) -> tuple[type[Check], ...]:

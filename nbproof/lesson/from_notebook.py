@@ -7,12 +7,12 @@ stands between nbgrader's marks, and is cut off here. Learners have this module:
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, text_of, visible_and_hidden
+from nbproof.cells import BEGIN_HIDDEN, CellKind, exercise_of, grading_of, kind_of, name_of, text_of, visible_and_hidden
 from nbproof.course_file import Course
 from nbproof.grouping import grouped
 from nbproof.handed_out import HIDDEN, key_of
@@ -20,7 +20,9 @@ from nbproof.lesson import heading
 from nbproof.lesson.check_cell import two_lines
 from nbproof.lesson.lesson import Cell, Exercise, Lesson, TestCell
 
-__all__ = ["cell_called", "cells_of", "read_cells", "read_lesson_notebook", "read_notebook"]
+__all__ = ["cell_called", "cells_of", "read_cells", "read_lesson_notebook", "read_notebook", "with_checks"]
+
+Visible = Callable[[str, str], str | None]
 
 
 def read_notebook(data: bytes | str) -> dict[str, Any]:
@@ -57,18 +59,30 @@ def _cell(raw: Mapping[str, Any]) -> Cell:
     if kind is not CellKind.TEST:
         return Cell(*about)
     shown, hidden = visible_and_hidden(source)
-    # What fetches the names of the visible checks is no check itself.
-    hidden = hidden.partition(f"{HIDDEN}\n")[2] or hidden
-    return TestCell(*about, shown, hidden)
+    return TestCell(*about, shown=shown, hidden=hidden)
 
 
-def _with_checks(course: Course, cell: Cell, checks: Mapping[str, str]) -> Cell:
+def _called(course: Course, cell: Cell, visible: Visible) -> Cell:
     """A test cell of two lines with these, and with the visible checks in their place; any other cell as it is."""
-    call = two_lines(course).search(cell.shown) if isinstance(cell, TestCell) else None
+    call = two_lines(course).search(cell.source)
     if not isinstance(cell, TestCell) or call is None:
         return cell
-    text = checks.get(key_of(call["id"], call["part"] or ""), call[0])
-    return replace(cell, shown=cell.shown.replace(call[0], text), call=call[0])
+    shown, hidden = visible_and_hidden(with_checks(course, cell.source, visible))
+    return replace(cell, shown=shown, hidden=hidden, call=call[0])
+
+
+def with_checks(course: Course, source: str, visible: Visible) -> str:
+    """The text of a test cell with the visible checks in place of its two lines; any other text as it is.
+
+    ``visible``: the text of the checks of an exercise, or of one part of it; None if there are none.
+    """
+    call = two_lines(course).search(source)
+    text = visible(call["id"], call["part"] or "") if call is not None else None
+    if call is None or text is None:
+        return source
+    before, begin, hidden = f"{source[: call.start()]}{text}{source[call.end() :]}".partition(f"{BEGIN_HIDDEN}\n")
+    # What fetches the names of the visible text is not needed here: a second class of the same name is another class.
+    return before + begin + (hidden.partition(f"{HIDDEN}\n")[2] or hidden)
 
 
 def read_lesson_notebook(course: Course, path: Path, checks: Mapping[str, str]) -> Lesson:
@@ -76,7 +90,10 @@ def read_lesson_notebook(course: Course, path: Path, checks: Mapping[str, str]) 
 
     ``checks``: key -> text of the checks that learners have, for test cells of two lines.
     """
-    cells = [_with_checks(course, cell, checks) for cell in cells_of(path.read_bytes())]
+    cells = tuple(
+        _called(course, cell, lambda exercise, part: checks.get(key_of(exercise, part)))
+        for cell in cells_of(path.read_bytes())
+    )
     prose = "\n\n".join(cell.source for cell in cells if cell.kind is CellKind.PROSE)
     answers = {cell.grade_id: cell for cell in cells if cell.kind is CellKind.ANSWER}
     tests = grouped((exercise_of(cell.grade_id, answers), cell) for cell in cells if isinstance(cell, TestCell))
@@ -85,4 +102,4 @@ def read_lesson_notebook(course: Course, path: Path, checks: Mapping[str, str]) 
         Exercise(course, name, path.stem, answer, tuple(tests[name]), (), (), *headings.get(name, ()))
         for name, answer in answers.items()
     ]
-    return Lesson(course, path.stem, path, tuple(cells), tuple(exercises), title=heading.lesson_title(prose))
+    return Lesson(course, path.stem, path, cells, tuple(exercises), title=heading.lesson_title(prose))

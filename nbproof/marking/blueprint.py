@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import nbformat
@@ -22,11 +22,12 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChec
 from traitlets.config import Config
 
 from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
-from nbproof.checks.visible import whole
+from nbproof.checks.visible import visible_text
 from nbproof.command import nbgrader_command
 from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.lesson.check_cell import ProbePart, canary_in, is_plain, probe_part
+from nbproof.lesson.from_notebook import with_checks
 from nbproof.lesson.heading import titles_in
 from nbproof.lesson.lesson import Question
 from nbproof.marking.autotests import with_tests
@@ -322,7 +323,9 @@ def refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> No
 def _test_cell(
     course: Course, name: str, points: float, text: str, shown: str, exercise: str, config: Config
 ) -> MarkedTest:
-    source, shown = whole(course, text), whole(course, shown)
+    visible = partial(visible_text, course)
+    source = with_checks(course, text, visible)
+    shown = with_checks(course, shown, visible)
     if is_plain(course, text):
         nothing = ProbePart("", ())
         return MarkedTest(

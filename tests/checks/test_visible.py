@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,12 @@ import pytest
 from nbproof import course_file, course_here
 from nbproof.authoring.build import in_the_notebook
 from nbproof.checks.check import check, collecting
-from nbproof.checks.visible import whole
+from nbproof.checks.visible import visible_text
 from nbproof.errors import CourseError
 from nbproof.handed_out import HIDDEN, digest_of_visible
 from nbproof.lesson import lesson as value
 from nbproof.lesson.check_cell import probe_part
+from nbproof.lesson.from_notebook import with_checks
 from tests import COURSE, SLUGS, some_by_day, the_lesson
 
 DOUBLED = """\
@@ -35,6 +37,12 @@ class Doubled(Check):
 
 check("doubled", Doubled)
 """
+
+
+def whole(source: str) -> str:
+    return with_checks(course_here(), source, partial(visible_text, course_here()))
+
+
 CELL = '# Run this cell to check your answer.\nfrom knots import check\ncheck("doubled")'
 
 
@@ -63,9 +71,9 @@ def test_it_finds_them_and_leaves_the_learner_s_names_alone() -> None:
 
 def test_a_grader_has_the_whole_text_in_their_place() -> None:
     hidden = '\n\n### BEGIN HIDDEN TESTS\ncheck("doubled", Other)\n### END HIDDEN TESTS'
-    assert whole(course_here(), CELL + hidden) == "# Run this cell to check your answer.\n" + DOUBLED.strip() + hidden
-    assert whole(course_here(), CELL.replace("from knots", "from course")) == CELL.replace("from knots", "from course")
-    assert whole(course_here(), DOUBLED) == DOUBLED, "notebooks that were handed out earlier hold their checks"
+    assert whole(CELL + hidden) == "# Run this cell to check your answer.\n" + DOUBLED.strip() + hidden
+    assert whole(CELL.replace("from knots", "from course")) == CELL.replace("from knots", "from course")
+    assert whole(DOUBLED) == DOUBLED, "notebooks that were handed out earlier hold their checks"
 
 
 @pytest.mark.parametrize("name", ["other", "split", "split/second"])
