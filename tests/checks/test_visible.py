@@ -17,7 +17,7 @@ from nbproof.handed_out import HIDDEN, digest_of_visible
 from nbproof.lesson import lesson as value
 from nbproof.lesson.check_cell import probe_part
 from nbproof.lesson.from_notebook import with_checks
-from tests import COURSE, SLUGS, some_by_day, the_lesson
+from tests import SLUGS, some_by_day, the_lesson
 
 DOUBLED = """\
 from nbproof.checks.check import Check, check
@@ -109,7 +109,7 @@ def test_a_grader_s_text_is_what_the_author_wrote(slug: str, monkeypatch: pytest
     monkeypatch.undo()
     for cell in the_lesson(slug).cells:
         if isinstance(cell, value.TestCell):
-            found = whole(COURSE, in_the_notebook(cell))
+            found = whole(in_the_notebook(cell))
             assert ast.dump(ast.parse(found)) == ast.dump(ast.parse(cell.source)), cell.grade_id
             part = probe_part(found)
             exec(compile(part.source, cell.grade_id, "exec"), {"__name__": "probe"})
