@@ -382,8 +382,9 @@ written = heats[3] is not None
 row = (draw_heat(board, heats[digit], title) for digit, title in titles.items())
 beside(*row) if written else print("grad_cam is not written yet")
 # %% [markdown]
-# An untrained net draws a heat map, too. So measure, on 20 boards: which share of the heat for a digit lies on the quarter with this
-# digit? As a control, shift the rows of `fc`: then each score has another class's weights.
+# The upper bar of the 7 supports a 3, too: a 3 has such a bar. How far can you trust these maps? An untrained net also draws some. So
+# measure, on 20 boards: which share of the heat for a digit lies on the quarter with this digit? As a control, shift the rows of `fc`: then
+# each score has another class's weights.
 
 # %%
 def heat_on_the_digit(net):
