@@ -219,7 +219,8 @@ def check_in(variables: dict[str, Any], exercise: str, *tasks: type[Check], part
         return
     if not tasks and "NBGRADER_EXECUTION" not in os.environ:
         # Green means right: where the hidden checks are at hand they are asked as well. nbgrader runs them itself.
-        findings += [_run(task(), namespace, base) for task in _hidden_checks(exercise, part, len(handed))]
+        hidden = _made_from(hidden_text(exercise, part), f"a hidden check of {key_of(exercise, part)}")
+        findings += [_run(task(), namespace, base) for task in hidden]
     _tell(exercise, tuple(task.__name__ for task in handed), findings)
 
 
@@ -233,15 +234,6 @@ def names_of(exercise: str, part: str = "") -> dict[str, Any]:
     """The names that the visible checks define. In the instructor's notebook the hidden ones, which use them, begin with this."""
     with listing():
         return run_apart(visible_text(exercise, part), f"the check of {key_of(exercise, part)}")
-
-
-def _hidden_checks(exercise: str, part: str, shown: int) -> tuple[type[Check], ...]:
-    """The hidden checks, if they are at hand; they use what the visible ones define. ``shown``: how many of those there are."""
-    hidden = hidden_text(exercise, part)
-    if not hidden:
-        return ()
-    text = f"{visible_text(exercise, part)}\n\n\n{hidden}"
-    return _made_from(text, f"a hidden check of {key_of(exercise, part)}")[shown:]
 
 
 def _made_from(text: str, name: str) -> tuple[type[Check], ...]:

@@ -10,19 +10,17 @@ that fold nothing. A notebook that holds its checks in its own check cells runs 
 
 from __future__ import annotations
 
-from nbproof.cells import BEGIN_HIDDEN
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError
-from nbproof.handed_out import HIDDEN, checks_files, key_of, visible_texts
-from nbproof.lesson.check_cell import grade_id_of, two_lines
+from nbproof.handed_out import checks_files, key_of, visible_texts
+from nbproof.lesson.check_cell import grade_id_of
 from nbproof.lesson.from_notebook import cell_called
 from nbproof.lesson.lesson import TestCell
 
 __all__ = [
     "hidden_text",
     "visible_text",
-    "whole",
 ]
 
 
@@ -49,14 +47,3 @@ def hidden_text(exercise: str, part: str = "") -> str:
     lesson = file.parent.parent.name if file is not None else ""
     cell = cell_called(the_course().source_of(lesson), grade_id_of(key_of(exercise, part)))
     return cell.hidden if isinstance(cell, TestCell) else ""
-
-
-def whole(source: str) -> str:
-    """The text of a check cell with the visible checks themselves in place of its two lines."""
-    found = two_lines().search(source)
-    if found is None:
-        return source
-    text = source[: found.start()] + visible_text(found["id"], found["part"] or "") + source[found.end() :]
-    before, begin, hidden = text.partition(f"{BEGIN_HIDDEN}\n")
-    # What fetches the names of the visible text is not needed here: a second class of the same name is another class.
-    return before + begin + (hidden.partition(f"{HIDDEN}\n")[2] or hidden)

@@ -24,8 +24,8 @@ __all__ = [
     "Mark",
     "Person",
     "by_assignment",
-    "combine_marks",
     "exercise_row",
+    "join_marks",
     "lacks",
     "submission_row",
 ]
@@ -217,7 +217,7 @@ def lacks(held: Mark | None, verdict: Verdict | None) -> bool:
     return any(held.cells[name].auto != score for name, score in verdict.scores.items() if name in held.cells)
 
 
-def combine_marks(
+def join_marks(
     verdicts: Mapping[Key, Verdict],
     held: Mapping[Key, Mark],
     late: Collection[Key] = (),

@@ -107,18 +107,17 @@ def read_lesson(folder: Path) -> Lesson:
 
 def _tested(cell: Cell, found: NamedCell | None) -> TestCell:
     """A test cell with its whole text: the checks that its two lines stand for, if they do."""
-    source, place, call = cell.source, cell.place, ""
-    if found is not None:
-        lines = [CHECK_LINE, found.visible]
-        if found.hidden:
-            lines += [BEGIN_HIDDEN, found.hidden, END_HIDDEN]
-        source, place, call = "\n".join(lines), found.place, cell.source.strip()
-    else:
-        refuse_no_python(source, place, cell.grade_id)
-    refuse_bad_markers(source, place, cell.grade_id, cell.kind)
-    plain = not call and "nbproof" not in source and is_plain(source)
-    of_cell = (source, cell.place, cell.grade_id, cell.points, cell.metadata, cell.id)
-    return TestCell(cell.kind, *of_cell, *visible_and_hidden(source), call, plain)
+    about = (cell.place, cell.grade_id, cell.points, cell.metadata)
+    if found is None:
+        refuse_no_python(cell.source, cell.place, cell.grade_id)
+        refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
+        shown, hidden = visible_and_hidden(cell.source)
+        plain = "nbproof" not in cell.source and is_plain(cell.source)
+        return TestCell(cell.kind, cell.source, *about, shown=shown, hidden=hidden, is_plain=plain)
+    shown, hidden = f"{CHECK_LINE}\n{found.visible}", found.hidden
+    source = "\n".join([shown, BEGIN_HIDDEN, hidden, END_HIDDEN]) if hidden else shown
+    refuse_bad_markers(source, found.place, cell.grade_id, cell.kind)
+    return TestCell(cell.kind, source, *about, shown=shown, hidden=hidden, call=cell.source.strip())
 
 
 def _cell(raw: Any, place: str) -> Cell:

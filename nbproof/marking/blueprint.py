@@ -22,10 +22,11 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChec
 from traitlets.config import Config
 
 from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
-from nbproof.checks.visible import whole
+from nbproof.checks.visible import visible_text
 from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
 from nbproof.lesson.check_cell import ProbePart, canary_in, is_plain, probe_part
+from nbproof.lesson.from_notebook import with_checks
 from nbproof.lesson.heading import titles_in
 from nbproof.lesson.lesson import Question
 from nbproof.marking.autotests import with_tests
@@ -317,7 +318,7 @@ def refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> No
 
 
 def _test_cell(name: str, points: float, text: str, shown: str, exercise: str, config: Config) -> MarkedTest:
-    source, shown = whole(text), whole(shown)
+    source, shown = with_checks(text, visible_text), with_checks(shown, visible_text)
     if is_plain(text):
         nothing = ProbePart("", ())
         return MarkedTest(

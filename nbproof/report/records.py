@@ -18,7 +18,7 @@ from typing import Any
 from nbproof.command import course_command
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, combine_marks, lacks
+from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, join_marks, lacks
 from nbproof.gradebook.reader import (
     DueDates,
     due_dates_in,
@@ -83,7 +83,7 @@ def read_class(
     verdicts = {key: Verdict(*key, problem="not graded yet") for key in (*handed_in, *coming)}
     verdicts |= _in_gradebook(book, handed_in) | journalled
     # A file that is in submitted/ now and cannot be graded counts, even if an earlier one was graded there.
-    marks = combine_marks(verdicts | refused, book.marks, background.late)
+    marks = join_marks(verdicts | refused, book.marks, background.late)
     for key in handed_in.keys() - refused.keys():
         marks[key] = replace(marks[key], behind=_why_behind(root, journalled.get(key), book, key, digests[key]))
     for key in coming:

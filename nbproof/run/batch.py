@@ -23,7 +23,7 @@ from traitlets.config import Config
 from nbproof.command import course_command
 from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import copy_receipts, earlier_folder, graded_notebook, keep_earlier
-from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, combine_marks, lacks
+from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, join_marks, lacks
 from nbproof.gradebook.reader import is_another, left_behind, lessons_in, marks_in, read_marks
 from nbproof.gradebook.registry import has_notebooks
 from nbproof.gradebook.storage_errors import (
@@ -453,7 +453,7 @@ class _ClassRun:
         for key, verdict in self._verdicts.items():
             if not verdict.problem and lacks(held.get(key), verdict):
                 self._refuse(key, "graded, but the gradebook does not hold it yet")
-        return combine_marks(self._verdicts, held, self.writer.late, self._fresh, lessons_in(self.writer))
+        return join_marks(self._verdicts, held, self.writer.late, self._fresh, lessons_in(self.writer))
 
 
 def _stood(have: Mark | None, kept: Verdict | None) -> Stood | None:

@@ -11,13 +11,14 @@ from nbproof import handed_out
 from nbproof.authoring.build import in_the_notebook
 from nbproof.checks import visible
 from nbproof.checks.check import check, collecting
-from nbproof.checks.visible import whole
+from nbproof.checks.visible import visible_text
 from nbproof.course_file import CourseFile
 from nbproof.errors import CourseError
 from nbproof.handed_out import HIDDEN, digest_of_visible
 from nbproof.lesson import check_cell
 from nbproof.lesson import lesson as value
 from nbproof.lesson.check_cell import probe_part
+from nbproof.lesson.from_notebook import with_checks
 from tests import SLUGS, some_by_day, the_lesson
 
 DOUBLED = """\
@@ -38,6 +39,12 @@ class Doubled(Check):
 
 check("doubled", Doubled)
 """
+
+
+def whole(source: str) -> str:
+    return with_checks(source, visible_text)
+
+
 CELL = '# Run this cell to check your answer.\nfrom knots import check\ncheck("doubled")'
 
 
