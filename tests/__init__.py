@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import course
+from nbproof.command import called_for
 from nbproof.course_file import read_course
 from nbproof.sandbox.isolation import why_not_isolated
 from nbproof.values.leaf import leaves_of
@@ -27,6 +28,7 @@ ROOT = Path(__file__).parent.parent
 COURSE = read_course(Path(course.__file__).parent)
 """The course that they work for."""
 LEAVES = leaves_of(COURSE)
+called_for(COURSE)
 SLUGS = sorted(path.parent.name for path in ROOT.glob("lessons/*/lesson.py"))
 """The course's lessons."""
 

@@ -16,6 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from nbproof.authoring.forks import WARM_FOR
+from nbproof.command import called_for
 from nbproof.course_file import read_course
 from nbproof.values import leaf
 
@@ -26,7 +27,9 @@ with contextlib.suppress(ImportError):
 
     matplotlib.use("agg")
 if _folder := os.environ.get(WARM_FOR):
-    leaf.warm_up(read_course(Path(_folder)))
+    _course = read_course(Path(_folder))
+    called_for(_course)
+    leaf.warm_up(_course)
 
 _config = Config()
 # A history needs a thread and a file; threads do not survive a fork, and nobody wants the file.

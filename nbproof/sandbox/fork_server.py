@@ -26,6 +26,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nbproof.command import called_for
 from nbproof.course_file import Course, read_course, use_course
 from nbproof.errors import CourseError, UsageError
 from nbproof.sandbox.isolation import Isolation
@@ -59,6 +60,7 @@ def main() -> int:
     try:
         use_course(str(folder / "course.toml"))  # for a learner's own `check`
         course = read_course(folder)
+        called_for(course)
         course.enter()
         from nbproof.sandbox import namespaces
 
