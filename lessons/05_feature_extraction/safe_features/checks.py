@@ -67,17 +67,13 @@ class AsItWas(Check):
         }
 
     def truth(self, case):
-        model, layers, x = self.given(case)
+        (model, layers, x), (moved, *_) = self.given(case), self.given(case)
+        moved(x)
         return {
             "features": close({name: steps_of(model, x)[1][name] for name in layers}),
-            "BatchNorm's statistics afterwards": close(statistics(self.run_once(case))),
+            "BatchNorm's statistics afterwards": close(statistics(moved)),
             "gradients of the model, from the features": no_gradients_from(model, case),
         }
-
-    def run_once(self, case):
-        model, _, x = self.given(case)
-        model(x)
-        return model
 
     def mistakes(self, case):
         model, layers, x = self.given(case)
@@ -141,11 +137,12 @@ class HooksAfterwards(Check):
     def probe(self, nb, case):
         works, broken, x = self.given(case)
         nb.function("safe_features")(works, ["0", "1"], x)
-        reached = "nothing"
-        try:
-            nb.function("safe_features")(broken, [name for name, _ in broken.named_children()], x)
-        except TooHot as error:
-            reached = str(error)
+        layers, reached = [name for name, _ in broken.named_children()], "nothing"
+        for names in ([*layers, "misspelt"], layers):
+            try:
+                nb.function("safe_features")(broken, names, x)
+            except (AttributeError, KeyError, TooHot) as error:
+                reached = str(error)
         return {
             "hooks on the model, 1 before": sum(hook_counts(works).values()),
             "hooks after an error, 1 before": sum(hook_counts(broken).values()),
