@@ -19,10 +19,11 @@ from pathlib import Path
 from rich.console import Console
 
 from course.pictures.difference import difference_html
-from nbproof.authoring.lesson import Exercise, Lesson, find_lessons, read_lesson
 from nbproof.cells import CellKind, visible_and_hidden
 from nbproof.checks import check as checking
 from nbproof.display.panel import html_of
+from nbproof.lesson.from_text import find_lessons, read_lesson
+from nbproof.lesson.lesson import Exercise, Lesson
 from nbproof.values.results import Finding
 
 ROOT = Path(__file__).parent.parent

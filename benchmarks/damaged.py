@@ -21,11 +21,12 @@ from typing import Any
 
 import nbformat
 
-from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
 from nbproof.cells import text_of
 from nbproof.cli.grade_command import watching
 from nbproof.gradebook.marks import Mark
+from nbproof.lesson.from_text import find_lessons, read_lesson
+from nbproof.lesson.lesson import Lesson
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.values.results import Status

@@ -28,9 +28,10 @@ from benchmarks.bench import STOCK, forget, run
 from benchmarks.honest_draft import Draft
 from benchmarks.honest_kinds import KINDS
 from benchmarks.parity import cell_scores
-from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in
 from nbproof.errors import UsageError
+from nbproof.lesson.from_text import find_lessons, read_lesson
+from nbproof.lesson.lesson import Lesson
 
 ROOT = Path(__file__).parent.parent
 

@@ -23,8 +23,9 @@ import nbformat
 from rich.console import Console
 
 from benchmarks.bench import STOCK, forget, run
-from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
+from nbproof.lesson.from_text import find_lessons, read_lesson
+from nbproof.lesson.lesson import Lesson
 
 ROOT = Path(__file__).parent.parent
 

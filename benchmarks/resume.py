@@ -33,8 +33,8 @@ def make_class(folder: Path, lesson: str, number: int, seed: int) -> None:
     """A course whose ``submitted/`` holds ``number`` learners of all sorts."""
     import nbformat
 
-    from nbproof.authoring.lesson import read_lesson
     from nbproof.authoring.simulate import LEARNERS, as_handed_in, hand_in
+    from nbproof.lesson.from_text import read_lesson
 
     for name in ("source", "release", "lessons"):
         shutil.copytree(ROOT / name / lesson, folder / name / lesson)

@@ -28,10 +28,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from nbproof.authoring.lesson import Candidate, Exercise, Lesson, find_lessons, read_lesson
 from nbproof.cells import CellKind
 from nbproof.checks import check as checking
 from nbproof.checks.check import Check
+from nbproof.lesson.from_text import find_lessons, read_lesson
+from nbproof.lesson.lesson import Candidate, Exercise, Lesson
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark

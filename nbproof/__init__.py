@@ -10,7 +10,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from nbproof.checks.check_cells import watch_test_cells
+from nbproof.checks.apart import watch_test_cells
 from nbproof.front_end import is_sealed
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ __all__ = ["AnyOf", "Check", "Close", "Matches", "check", "hint", "progress", "s
 
 _ROOMS = {"Check": "nbproof.checks.check"} | dict.fromkeys(("AnyOf", "Close", "Matches"), "nbproof.values.compare")
 
-# Before any test cell runs; see nbproof/checks/check_cells.py.
+# Before any test cell runs; see nbproof/checks/apart.py.
 watch_test_cells()
 
 

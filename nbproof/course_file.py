@@ -22,9 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nbproof.cells import name_of, text_of
 from nbproof.errors import UsageError
-from nbproof.files import read_dict
 
 __all__ = ["BUDGET", "CourseFile", "find_course", "is_nbgraders", "the_course", "use_course", "used", "working_for"]
 
@@ -131,12 +129,6 @@ class CourseFile:
             here = self.root
         places = [folder.joinpath(*parts) for folder in (self.root, here, *here.parents[:2])]
         return next((place for place in places if place.exists()), places[0])
-
-    def source_cell(self, lesson: str, grade_id: str) -> str:
-        """The text of one cell of the instructor's notebook; empty if the notebook, or the cell, is not there."""
-        cells = read_dict(self.source_of(lesson)).get("cells", ())
-        found = (cell for cell in cells if name_of(cell) == grade_id)
-        return text_of(next(found, {}))
 
     def warm_up(self) -> None:
         """Import the course first, for it may have to mend what others import; then what :attr:`warm` names."""

@@ -54,7 +54,7 @@ def hand_back_pages(request: Namespace) -> int:
     keys = chosen_submissions(root, request.names, request.lesson, pages=True)
     with only_run(root):
         with progress("feedback") as step:
-            results = read_class(root, request.lesson, told=background_of(root))
+            results = read_class(root, request.lesson, background=background_of(root))
             current = up_to_date(results, keys)
             graded = [key for key in current if _has_page(root, key, results.marks.get(key))]
             problems = {key: one.problem for key, one in problems_of(root).items() if key in set(keys)}

@@ -14,7 +14,7 @@ from itertools import chain, count
 from pathlib import Path
 
 from nbproof.errors import UsageError, disk_trouble
-from nbproof.gradebook.receipts import TIME, time_told
+from nbproof.gradebook.receipts import TIME, readable_time_in
 from nbproof.grouping import grouped
 from nbproof.key import Key, notebook_of
 from nbproof.places import places
@@ -100,7 +100,7 @@ class SubmittedFolder:
         if not digest:
             return None
         path = self.notebook_path(key)
-        time = time_told(path.with_name(TIME), places(self.root).zone)
+        time = readable_time_in(path.with_name(TIME), places(self.root).zone)
         record = FileRecord(learner=key[0], lesson=key[1], sha256=digest, changed=path.stat().st_mtime)
         for one in self._by_key[key]:
             if one.sha256 == digest:
@@ -149,7 +149,7 @@ def _times_beside(record: FileRecord, records: Sequence[FileRecord], target: Pat
     named = {notebook_of(one.lesson): one.time for one in own if one.status in STANDS}
     if record.by_hand and all(named.get(path.stem) for path in target.glob("*.ipynb")):
         return [*filter(None, named.values())]
-    return [*filter(None, [time_told(target / TIME, zone)])]
+    return [*filter(None, [readable_time_in(target / TIME, zone)])]
 
 
 def _put(

@@ -71,7 +71,7 @@ def _show(root: Path) -> int:
     console.print(_table(people.values(), _cells(came | not_gradable, seen, late)))
     says_late = "; (l) late, as the LMS says" if late else ""
     say(console, f"- nothing, ! nothing that can be graded{says_late}")
-    ungraded = outdated(read_class(root, [], told=background)) if came else []
+    ungraded = outdated(read_class(root, [], background=background)) if came else []
     for line in (*lines_of(replace(found, missing={}), root), *ungraded, *lines_of_due_dates(root)):
         say(console, printable(line))
     if (root / ROSTER).exists():

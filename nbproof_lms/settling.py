@@ -19,7 +19,7 @@ from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import digest_of
 from nbproof.gradebook.marks import Mark, Person, by_assignment
-from nbproof.gradebook.receipts import TIME, time_told
+from nbproof.gradebook.receipts import TIME, readable_time_in
 from nbproof.key import Key
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import files_below
@@ -147,7 +147,7 @@ def _of_class(root: Path) -> Iterator[_Trouble]:
     """The work of the class that cannot be graded, or only in part."""
     lessons = lessons_with_source(root, [])
     handed_in = {one.key for one in take_in(root, lessons).submissions}
-    marks = read_class(root, [], told=background_of(root)).marks if handed_in else {}
+    marks = read_class(root, [], background=background_of(root)).marks if handed_in else {}
     for key in sorted(handed_in & marks.keys()):
         said = "; ".join(filter(None, dict.fromkeys((marks[key].problem, *marks[key].missing.values()))))
         if said and not marks[key].behind:
@@ -163,7 +163,7 @@ def _in_time(root: Path, scores: Iterable[Mark]) -> Iterator[_Trouble]:
     book = LessonBook(root)
     for folder in sorted(root.glob("collected/*/replaced/*/*")):
         key = Key(folder.parent.name, folder.name.partition("~")[0])
-        came = time_told(folder / TIME, places(root).zone) or datetime.min
+        came = readable_time_in(folder / TIME, places(root).zone) or datetime.min
         if key not in late or came.replace(microsecond=0, tzinfo=None) > late[key]:
             continue
         if _may_count(folder, places(root).folder("submitted", *key), book):

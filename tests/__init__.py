@@ -19,7 +19,7 @@ import course  # noqa: F401 (the course that they work for)
 from nbproof.sandbox.isolation import why_not_isolated
 
 if TYPE_CHECKING:
-    from nbproof.authoring.lesson import Lesson
+    from nbproof.lesson.lesson import Lesson
 
 ROOT = Path(__file__).parent.parent
 SLUGS = sorted(path.parent.name for path in ROOT.glob("lessons/*/lesson.py"))
@@ -45,7 +45,7 @@ def some_by_day(values: Iterable[Any], step: int) -> list[Any]:
 @cache
 def the_lesson(slug: str) -> Lesson:
     """One of them, with all its candidates. Reading it takes a part of a second, which a run of tests spends once."""
-    from nbproof.authoring.lesson import read_lesson
+    from nbproof.lesson.from_text import read_lesson
 
     return read_lesson(ROOT / "lessons" / slug)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from nbgrader.utils import parse_utc
 
-from nbproof.gradebook.graded_notebook import hand_on
+from nbproof.gradebook.graded_notebook import copy_receipts
 from nbproof.gradebook.receipts import TIME
 from nbproof.moments import moment_in
 from nbproof.run.intake import lessons_with_source, take_in, unread_times
@@ -78,7 +78,7 @@ def test_times_of_nbgraders_exchange_are_read_in_its_zone(tmp_path: Path, zone: 
     (tmp_path / "nbgrader_config.py").write_text(f"c = get_config()\nc.Exchange.timezone = {zone!r}\n")
     assert list(unread_times(tmp_path, intake)) == []
     (tmp_path / "autograded" / "ada" / "ps1").mkdir(parents=True)
-    hand_on(tmp_path, "ada", "ps1", "autograded")
+    copy_receipts(tmp_path, "ada", "ps1", "autograded")
     told = parse_utc((tmp_path / "autograded" / "ada" / "ps1" / TIME).read_text())
     assert told == datetime(2026, 7, 1, {"CEST": 10, "EDT": 16}[summer])
 
@@ -100,7 +100,7 @@ def test_a_time_that_nbgrader_reads_as_we_do_stays_as_it_was_handed_in(tmp_path:
     stamp.write_text(text)
     made = tmp_path / "autograded" / "ada" / "ps1" / TIME
     made.parent.mkdir(parents=True)
-    hand_on(tmp_path, "ada", "ps1", "autograded")
+    copy_receipts(tmp_path, "ada", "ps1", "autograded")
     assert (made.read_text() == text) is kept
     assert parse_utc(made.read_text()) == moment_in(text.strip()).replace(tzinfo=None)
 
@@ -115,17 +115,17 @@ def test_a_time_that_cannot_be_read_is_named_with_what_to_write_and_counts_neith
     (note,) = unread_times(tmp_path, intake)
     assert "submitted/ada/ps1/timestamp.txt cannot be read for certain" in note
     (tmp_path / "autograded" / "ada" / "ps1").mkdir(parents=True)
-    hand_on(tmp_path, "ada", "ps1", "autograded")
+    copy_receipts(tmp_path, "ada", "ps1", "autograded")
     assert (tmp_path / "autograded" / "ada" / "ps1" / TIME).read_text() == ""
     stamp.write_text(note.partition("write it as ")[2].partition(",")[0])  # as it says
     assert list(unread_times(tmp_path, intake)) == []
-    hand_on(tmp_path, "ada", "ps1", "autograded")
+    copy_receipts(tmp_path, "ada", "ps1", "autograded")
     told = parse_utc((tmp_path / "autograded" / "ada" / "ps1" / TIME).read_text())
     assert told == datetime(2026, 11, 20, 18)
     # Where nobody has said one, only `nbgrader release_feedback` wants a file.
     stamp.unlink()
     (tmp_path / "feedback" / "ada" / "ps1").mkdir(parents=True)
-    hand_on(tmp_path, "ada", "ps1", "feedback")
-    hand_on(tmp_path, "ada", "ps1", "autograded")
+    copy_receipts(tmp_path, "ada", "ps1", "feedback")
+    copy_receipts(tmp_path, "ada", "ps1", "autograded")
     assert not (tmp_path / "autograded" / "ada" / "ps1" / TIME).exists()
     assert (tmp_path / "feedback" / "ada" / "ps1" / TIME).read_text() == ""

@@ -20,12 +20,12 @@ from typing import Any
 import pytest
 
 from nbproof.authoring.hinting import check_hints, refuse_bad_hints
-from nbproof.authoring.lesson import read_lesson
 from nbproof.authoring.statements import amiss, over_budget, unbroken
 from nbproof.cli.main import main
 from nbproof.command import this_python
 from nbproof.display.help import read_hints
 from nbproof.errors import CourseError
+from nbproof.lesson.from_text import read_lesson
 from nbproof.run.journal import only_run
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import RIGHT

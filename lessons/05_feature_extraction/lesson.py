@@ -435,8 +435,8 @@ check("safe_features")
 #
 # Write `patch_activation(model, layer, clean, corrupted, channels=None)`.
 #
-# - It runs `model` on `corrupted`, but makes `layer` (a dotted name) return what it returns for `clean`. It returns the model's answer, with or
-#   without a gradient.
+# - It runs `model` on `corrupted`, but makes `layer` (a dotted name) return what it returns for `clean`. It returns the model's answer, with a
+#   graph or without.
 # - If `channels` is a list, only these channels (dimension 1 of the output) are replaced; an empty list means none.
 # - Afterwards your hooks are gone, other people's hooks are still there, and every module has its old mode.
 #

@@ -19,17 +19,18 @@ from typing import Any
 import nbformat
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.authoring.exercise_folder import FILES
 from nbproof.authoring.hinting import refuse_bad_hints
-from nbproof.authoring.lesson import Cell, Lesson, find_lessons, read_lesson, read_lessons
 from nbproof.authoring.statements import amiss, prose_of
-from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN, CellKind, visible_and_hidden
-from nbproof.checks.check_cells import CHECK_LINE
+from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN, CellKind
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError, UsageError
 from nbproof.gradebook.registry import create_tables
 from nbproof.handed_out import HIDDEN
+from nbproof.lesson.check_cell import CHECK_LINE
+from nbproof.lesson.from_notebook import cells_of, read_notebook
+from nbproof.lesson.from_text import find_lessons, read_lesson, read_lessons
+from nbproof.lesson.lesson import FILES, Cell, Lesson, TestCell
 from nbproof.limits import GradingLimits
 from nbproof.places import course_config, places
 from nbproof.run.journal import keep_version
@@ -77,7 +78,9 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
     for cell in lesson.cells:
         is_text = cell.kind in (CellKind.PROSE, CellKind.WRITTEN)
         make = nbformat.v4.new_markdown_cell if is_text else nbformat.v4.new_code_cell
-        text = in_the_notebook(cell) if two_lines else cell.source
+        text = cell.source
+        if two_lines and isinstance(cell, TestCell):
+            text = in_the_notebook(cell)
         if cell.kind is CellKind.PROSE:
             text = prose[cell.place].replace(LIMITS, said)
         if cell.grade_id in canaries:
@@ -85,7 +88,7 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
         node = make(text)
         node["id"] = _cell_id(cell.grade_id, cell.source, seen)
         node["metadata"] = nbformat.from_dict(
-            {**dict(cell.metadata), **_nbgrader(cell, cell.kind is CellKind.TEST and not (two_lines and cell.call))}
+            {**dict(cell.metadata), **_nbgrader(cell, isinstance(cell, TestCell) and not (two_lines and cell.call))}
         )
         is_answered = is_answered or cell.kind is CellKind.ANSWER
         if is_answered and cell.kind is CellKind.SHOW:
@@ -212,8 +215,9 @@ def _release(root: Path, lesson: Lesson, source: Path, scratch: Path) -> nbforma
             str(lesson.path),
             f"mend what it names, then: {course_command(f'build {lesson.slug}')}",
         )
-    released = nbformat.read(scratch / "release" / lesson.slug / f"{lesson.slug}.ipynb", as_version=4)
-    own, seen = {cell["id"] for cell in nbformat.read(source, as_version=4).cells}, set[str]()
+    made = scratch / "release" / lesson.slug / f"{lesson.slug}.ipynb"
+    released = nbformat.from_dict(read_notebook(made.read_bytes()))
+    own, seen = {cell.id for cell in cells_of(source.read_bytes())}, set[str]()
     for cell in released.cells:
         if cell.get("id") not in own:  # of a header or a footer: their cells may have none
             cell["id"] = _cell_id("", cell.source, seen)
@@ -269,13 +273,13 @@ def _write_where_it_differs(text: str, path: Path) -> bool:
     return True
 
 
-def in_the_notebook(cell: Cell) -> str:
+def in_the_notebook(cell: TestCell) -> str:
     """The text of a check cell in the instructor's notebook."""
     if not cell.call:
         return cell.source
-    lines, hidden = [CHECK_LINE, cell.call], visible_and_hidden(cell.source)[1]
-    if hidden:
+    lines = [CHECK_LINE, cell.call]
+    if cell.hidden:
         names = f"globals().update({cell.call.splitlines()[-1].replace('check(', 'names_of(', 1)})"
         lines += ["", BEGIN_HIDDEN, "from nbproof.checks.check import names_of", "", names, "", HIDDEN]
-        lines += [hidden.strip("\n"), END_HIDDEN]
+        lines += [cell.hidden.strip("\n"), END_HIDDEN]
     return "\n".join(lines)

@@ -23,9 +23,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from nbproof.authoring.build import unbuilt
-from nbproof.authoring.exercise_folder import RIGHT
 from nbproof.authoring.secret_lines import public_text, read_secrets, text_of
-from nbproof.cells import grading_of
 from nbproof.command import course_command, module_name
 from nbproof.course_file import the_course
 from nbproof.display.help import read_hints
@@ -35,6 +33,9 @@ from nbproof.errors import CourseError, UsageError, disk_trouble
 from nbproof.files import replace_file
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
 from nbproof.handed_out import OUTLINE, checks_files, hint_files, read_named_cells
+from nbproof.lesson.exercise_folder import RIGHT
+from nbproof.lesson.from_notebook import cells_of, read_cells
+from nbproof.lesson.lesson import Cell
 from nbproof.run.intake import lessons_with_source
 from nbproof.run.journal import keep_version
 from nbproof.text import in_utc
@@ -44,8 +45,12 @@ __all__ = ["Bundle", "bundle", "contents_of", "is_for_learners", "refuse_leaks",
 FOR_LEARNERS = ("checks", "display", "values")
 """Rooms of the tool that learners need. The others hold no answer, but nobody can learn from them either."""
 
-NEEDED_BESIDE = ("cli/__init__.py", "cli/main.py")
-"""Learners also get these, for the commands `lab` and `progress`."""
+NEEDED_BESIDE = (
+    "cli/__init__.py",
+    "cli/main.py",
+    *(f"lesson/{name}.py" for name in ("__init__", "check_cell", "from_notebook", "heading", "lesson")),
+)
+"""Learners also get these: for the commands `lab` and `progress`, and what a lesson is."""
 
 AT_HOME = ("psutil", "jupytext", "charset-normalizer", "json-repair", "nbproof")
 """Requirements of graders and authors only. Of the tool, learners get their part with the lessons."""
@@ -106,18 +111,14 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
 
 def _is_fresh(root: Path, slug: str) -> bool:
     """Whether the release was made of this notebook. Its text may have been changed by hand; other cells make it another one."""
-    places = [root / step / slug / f"{slug}.ipynb" for step in ("source", "release")]
-    try:
-        own, handed_out = (json.loads(path.read_text(encoding="utf-8"))["cells"] for path in places)
-        known, graded = ({_mark_of(cell) for cell in own}, {_mark_of(cell) for cell in own if grading_of(cell)})
-        return graded <= {_mark_of(cell) for cell in handed_out} <= known
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False
+    own, handed_out = (read_cells(root / step / slug / f"{slug}.ipynb") for step in ("source", "release"))
+    graded = {cell.grade_id for cell in own if cell.grade_id}
+    return bool(own) and graded <= {*map(_mark_of, handed_out)} <= {*map(_mark_of, own)}
 
 
-def _mark_of(cell: dict[str, Any]) -> str:
+def _mark_of(cell: Cell) -> str:
     """How a cell is recognized: by the name that nbgrader gives it, or else by its id."""
-    return str(grading_of(cell).get("grade_id") or cell.get("id"))
+    return cell.grade_id or cell.id
 
 
 def contents_of(
@@ -291,9 +292,7 @@ def _start_page(root: Path, outlined: Sequence[OutlinedLesson], due: Mapping[str
 
 def _points(released: Path) -> float:
     """The points of the whole lesson, as feedback and gradebook count them: exercises and written answers."""
-    cells = json.loads(released.read_text(encoding="utf-8"))["cells"]
-    marks = map(grading_of, cells)
-    return float(sum(mark["points"] for mark in marks if mark.get("grade")))
+    return float(sum(cell.points for cell in cells_of(released.read_bytes())))
 
 
 def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "") -> int:

@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import nbformat
-
 from nbproof.authoring.build import derive
 from nbproof.authoring.contract import Record, check_contract, select
-from nbproof.authoring.exercise_folder import EXPLORE, FILES
 from nbproof.authoring.hinting import check_hints, refuse_bad_hints, unused_hints
-from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
 from nbproof.authoring.statements import amiss
 from nbproof.cells import private_lines
 from nbproof.command import course_command, this_python
 from nbproof.errors import LessonError, UsageError
 from nbproof.handed_out import CHECKS
+from nbproof.lesson.exercise_folder import EXPLORE
+from nbproof.lesson.from_notebook import read_notebook
+from nbproof.lesson.from_text import read_lessons
+from nbproof.lesson.lesson import FILES, Candidate, Exercise, Lesson
 from nbproof.places import course_config
 from nbproof.text import counted
 
@@ -155,14 +155,14 @@ def _extras(root: Path, lesson: Lesson) -> Iterator[LessonError]:
 
 def leaks(lesson: Lesson, release: Path) -> Iterator[LessonError]:
     """What a released notebook shows of the lesson's solutions and hidden tests, and what else it should not carry."""
-    notebook = nbformat.read(release, as_version=4)
+    cells = read_notebook(release.read_bytes())["cells"]
     place, again = str(release), f"{course_command('build')}, then {course_command(f'check {lesson.slug}')}"
     regions = [private_lines(cell.source) for cell in lesson.cells]
     # A line such as "return output" may stand in a solution and in plain sight as well.
     private = set().union(*(hidden for _, hidden in regions)).difference(*(public for public, _ in regions))
-    for cell in notebook.cells:
+    for cell in cells:
         if cell.get("outputs"):
             yield LessonError("the release carries an output", place, again)
-        for line in map(str.strip, cell.source.splitlines()):
+        for line in map(str.strip, cell["source"].splitlines()):
             if len(line) > 3 and line in private:
                 yield LessonError(f"the release shows a private line: {line[:80]}", place, again)

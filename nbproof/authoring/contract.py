@@ -10,21 +10,22 @@ checks are sound in themselves. Per lesson, in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
-from nbproof.authoring.lesson import Candidate, Exercise, Lesson, read_lessons
 from nbproof.authoring.statements import Demands, demands_of, over_budget, unbroken
 from nbproof.authoring.trial import Trial, Tried
-from nbproof.cells import CellKind, solution_of, visible_and_hidden
+from nbproof.cells import CellKind, solution_of
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.display.help import all_hints, known_hint
-from nbproof.display.outline import checks_in
 from nbproof.errors import LessonError, refuse_unknown
 from nbproof.handed_out import CHECKS
+from nbproof.lesson.check_cell import checks_in
+from nbproof.lesson.from_text import read_lessons
+from nbproof.lesson.lesson import Candidate, Exercise, Lesson, TestCell
 from nbproof.text import counted
 from nbproof.values.words import words
 
@@ -121,24 +122,24 @@ def _trial(
         proves_checks=proves_checks,
         canary=exercise.canary if candidate.role in ("reference", "accepted") else "",
         limit=limit * (1 + 2 * proves_checks),
-        plain=exercise.plain,
         files=lesson.files,
     )
 
 
-def to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+def to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[TestCell, ...]]:
     """What runs before an answer, and its test cells: what is read-only; of plain nbgrader all that stands above, solved."""
-    setup, below, tests = list[str](), list[str](), list[tuple[str, str]]()
+    setup, below, tests = list[str](), list[str](), list[TestCell]()
     runs = (CellKind.SETUP, CellKind.SHOW, CellKind.ANSWER) if exercise.plain else (CellKind.SETUP,)
     here = setup
     for cell in lesson.cells[: lesson.cells.index(exercise.tests[-1]) + 1]:
         if cell == exercise.answer:
             here = below if exercise.plain else setup
-        elif cell in exercise.tests:
-            above = below if cell.grade_id in exercise.plain else []
-            tests.append((cell.grade_id, "\n\n".join([*above, cell.source])))
+        elif isinstance(cell, TestCell) and cell in exercise.tests:
+            texts = [[*below, text] if cell.is_plain else [text] for text in (cell.source, cell.shown)]
+            source, shown = map("\n\n".join, texts)
+            tests.append(replace(cell, source=source, shown=shown))
             below.clear()
-        elif cell.kind in runs or (exercise.plain and cell.kind is CellKind.TEST and not cell.call):
+        elif cell.kind in runs or (exercise.plain and isinstance(cell, TestCell) and not cell.call):
             here.append(solution_of(cell.source))
     return tuple(setup), tuple(tests)
 
@@ -307,5 +308,5 @@ def _judge_hint(record: Record, candidate: Candidate, outcome: Tried) -> None:
 def _hidden_checks(exercise: Exercise) -> Iterator[str]:
     """test_id/Check of every check class between the hidden-test markers."""
     for cell in exercise.tests:
-        shown = checks_in(visible_and_hidden(cell.source)[0])
+        shown = checks_in(cell.shown)
         yield from (f"{cell.grade_id}/{name}" for name in checks_in(cell.source) if name not in shown)

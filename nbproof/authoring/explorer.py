@@ -49,14 +49,14 @@ from hypothesis.errors import NoSuchExample
 from IPython.core.interactiveshell import InteractiveShell
 
 from nbproof.authoring.contract import to_run
-from nbproof.authoring.exercise_folder import EXPLORE
 from nbproof.authoring.forks import fork_server, settle
-from nbproof.authoring.lesson import Candidate, Exercise, Lesson
 from nbproof.authoring.trial import Trial, prepare
+from nbproof.checks.apart import run_apart
 from nbproof.checks.case import Case, Plan
 from nbproof.checks.check import Check, bring
 from nbproof.checks.namespace import undisturbed
-from nbproof.checks.visible import run_apart
+from nbproof.lesson.exercise_folder import EXPLORE
+from nbproof.lesson.lesson import Candidate, Exercise, Lesson
 from nbproof.values.compare import first_difference, plainly
 from nbproof.values.describe import in_words
 from nbproof.values.evidence import snapshot

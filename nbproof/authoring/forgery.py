@@ -14,11 +14,11 @@ from functools import cache
 from itertools import chain
 from types import CodeType
 
-from nbproof.cells import visible_and_hidden
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, listing, seeds_of
-from nbproof.checks.check_cells import probe_part
 from nbproof.checks.namespace import undisturbed
+from nbproof.lesson.check_cell import probe_part
+from nbproof.lesson.lesson import TestCell
 from nbproof.values.compare import AnyOf, Close, is_same
 from nbproof.values.evidence import Evidence, TensorRecord, key_text, snapshot
 
@@ -38,20 +38,20 @@ class Guard:
     """Why it guards nothing; empty if it holds."""
 
 
-def guards(tests: Iterable[tuple[str, str]]) -> Iterator[Guard]:
-    """Whether each test cell of one exercise, given as (grade_id, whole text), has a hidden check that holds."""
-    whole = dict(tests)
-    shown = {name: _checks_of(visible_and_hidden(source)[0], name) for name, source in whole.items()}
+def guards(tests: Iterable[TestCell]) -> Iterator[Guard]:
+    """Whether each test cell of one exercise has a hidden check that holds."""
+    whole = {test.grade_id: test for test in tests}
+    shown = {name: _checks_of(test.shown, name) for name, test in whole.items()}
     everything_shown = list(chain.from_iterable(shown.values()))
-    for name, source in whole.items():
+    for name, test in whole.items():
         names = {task.__name__ for task in shown[name]}
-        hidden = [task for task in _checks_of(source, name) if task.__name__ not in names]
+        hidden = [task for task in _checks_of(test.source, name) if task.__name__ not in names]
         constant = next((task.constant for task in hidden if task.constant), "")
         if not hidden:
             yield Guard(name, flaw=f"{name} has no hidden check, on which its marks could rest")
         elif constant:
             yield Guard(name, constant)
-        elif _are_forged(hidden, _halves_of(source, name), everything_shown):
+        elif _are_forged(hidden, _halves_of(test.source, name), everything_shown):
             first = hidden[0].__name__
             flaw = f"{name}/{first}: evidence put together of what learners have passes it, so its marks need no answer"
             yield Guard(name, flaw=flaw)

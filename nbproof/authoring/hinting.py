@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.cells import CellKind, private_lines
 from nbproof.checks import diagnosis
 from nbproof.course_file import the_course
 from nbproof.display.help import WAY_IN, Hint, all_hints, exercise_hints, read_hints
 from nbproof.errors import LessonError
 from nbproof.handed_out import HINTS, hint_files
+from nbproof.lesson.heading import sections
+from nbproof.lesson.lesson import Exercise, Lesson
 
 __all__ = ["check_hints", "given_away", "place_of", "refuse_bad_hints", "unused_hints"]
 
@@ -39,7 +40,7 @@ def check_hints(lesson: Lesson) -> Iterator[LessonError]:
 def _titles(lesson: Lesson) -> set[str]:
     """The headings below the lesson's title, as they are written and without their code marks."""
     prose = "\n".join(cell.source for cell in lesson.cells if cell.kind is CellKind.PROSE)
-    written = {title.strip() for title in re.findall(r"^#{2,4} (?:Exercise: )?(.+)$", prose, re.MULTILINE)}
+    written = set(sections(prose, least=2))
     return written | {title.replace("`", "") for title in written}
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
 
-from nbproof.authoring.lesson import find_lessons, read_lessons
 from nbproof.errors import UsageError, disk_trouble
+from nbproof.lesson.from_text import find_lessons, read_lessons
 
 __all__ = ["FIRST", "KNOWN_LEAVES", "filled", "new_course", "new_exercise", "written"]
 

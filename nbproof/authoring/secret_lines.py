@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from nbproof.authoring.exercise_folder import RIGHT, WRONG
-from nbproof.cells import name_of, private_lines
+from nbproof.cells import private_lines
 from nbproof.course_file import the_course
 from nbproof.grouping import grouped
 from nbproof.handed_out import HIDDEN, checks_files, read_named_cells
+from nbproof.lesson.exercise_folder import RIGHT, WRONG
+from nbproof.lesson.from_notebook import cells_of
 
 __all__ = [
     "SHORTEST",
@@ -171,5 +172,4 @@ def _texts_in(value: Any) -> Iterator[str]:
 def _sources(folder: Path) -> Iterator[tuple[str, str]]:
     """The grade_id and source of each cell of the notebooks in a folder of ours."""
     for path in sorted(folder.glob("*.ipynb")):
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            yield name_of(cell), "".join(cell["source"])
+        yield from ((cell.grade_id, cell.source) for cell in cells_of(path.read_bytes()))

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbproof.cells import name_of
+from nbproof.lesson.from_notebook import read_notebook
 
 if TYPE_CHECKING:
     import nbformat
 
-    from nbproof.authoring.lesson import Candidate, Exercise
+    from nbproof.lesson.lesson import Candidate, Exercise
 
 __all__ = [
     "DEMO",
@@ -59,7 +60,7 @@ def hand_in(release: Path, answers: Mapping[str, str]) -> nbformat.NotebookNode:
     """The released notebook with these TODO cells (grade_id -> text) filled in, as a learner saves it."""
     import nbformat
 
-    notebook = nbformat.read(release, as_version=4)
+    notebook = nbformat.from_dict(read_notebook(release.read_bytes()))
     for cell in notebook.cells:
         if name_of(cell) in answers:
             cell["source"] = answers[name_of(cell)]
@@ -73,7 +74,7 @@ def simulate_class(root: Path, lessons: list[str], into: Path | None = None) -> 
     """
     import nbformat
 
-    from nbproof.authoring.lesson import find_lessons, read_lesson
+    from nbproof.lesson.from_text import find_lessons, read_lesson
 
     written = []
     for folder in find_lessons(root, lessons):

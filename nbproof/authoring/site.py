@@ -27,11 +27,12 @@ import nbformat
 
 from nbproof.authoring.build import as_text, how_to_install
 from nbproof.authoring.bundle import refuse_leaks
-from nbproof.authoring.lesson import find_lessons
 from nbproof.cells import CellKind, kind_of
 from nbproof.command import course_command, module_name, with_extra
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError, LessonError, UsageError, disk_trouble
+from nbproof.lesson.from_notebook import read_notebook
+from nbproof.lesson.from_text import find_lessons
 
 __all__ = ["Shown", "Site", "chapter_of", "make_site", "notebook_at", "opening_of", "shown_by"]
 
@@ -129,8 +130,8 @@ def shown_by(root: Path, slugs: Sequence[str], told: Callable[[Shown], None]) ->
 def notebook_at(path: Path) -> nbformat.NotebookNode:
     """The lesson's notebook. Raises LessonError, with what to do, if it is missing or cannot be read."""
     try:
-        return nbformat.read(path, as_version=4)
-    except Exception as error:  # nbformat raises what json, jsonschema and its own converters raise
+        return nbformat.from_dict(read_notebook(path.read_bytes()))
+    except Exception as error:  # what lies there may be anything
         raise LessonError(
             f"there is no notebook of {path.stem} in {path.parts[-3]}/ that can be read: {type(error).__name__}",
             str(path),

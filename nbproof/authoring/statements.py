@@ -1,13 +1,6 @@
-"""What a lesson's prose says of its exercises and questions: title, difficulty, minutes, and what is demanded.
+"""What the statement of an exercise demands, and what a build writes into prose: points, ids, and the sum of a lesson.
 
-The build writes points and ids beside. An exercise is announced in the prose above its TODO cell, a question in the cell
-right above its answer::
-
-    ### Exercise: A chain in any order           ### In your own words: Why twice?
-
-    easy · 7 min                                 5 min
-
-or ``easy · 7 min · further``, beyond the core path. In a lesson's first cell :data:`SUM` stands for its time and points.
+In a lesson's first cell :data:`SUM` stands for its time and points (:mod:`nbproof.lesson.heading` has the headings).
 
 Each sentence of the statement is quoted by a mutant that breaks it, or said to demand nothing. A mutant quotes the statement
 below its first line, and the head of ``wrong.py`` what no answer can break::
@@ -34,17 +27,17 @@ How much a statement, and an exercise, may be says ``course.toml``, for all less
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nbproof.authoring.exercise_folder import nothing_to_break
-from nbproof.authoring.lesson import Cell, Exercise, Lesson
 from nbproof.cells import CellKind
 from nbproof.errors import LessonError
 from nbproof.handed_out import CHECKS
+from nbproof.lesson.exercise_folder import nothing_to_break
+from nbproof.lesson.heading import begins_further, points_in_words, with_points
+from nbproof.lesson.lesson import Cell, Exercise, Lesson
 from nbproof.text import counted
 
 __all__ = [
@@ -56,82 +49,28 @@ __all__ = [
     "over_budget",
     "prose_of",
     "sentences",
-    "statement_of",
     "unbroken",
     "words_in",
 ]
 
-_HEADER = re.compile(r"^### In your own words: (?P<title>.+)$", re.MULTILINE)
-"""How the prose in front of a written answer begins."""
-
 SUM = "<!-- time and points -->"
 """In the prose: stands for the lesson's minutes, number of exercises and questions, and points."""
 
-_HEADING = re.compile(
-    r"### Exercise: (?P<title>.+)\n+(?P<effort>(?P<difficulty>easy|medium|hard) · (?P<minutes>\d+) min)"
-    r"(?P<further> · further)?[ \t]*$",
-    re.MULTILINE,
-)
-_EFFORT = re.compile(r"\s*(?P<minutes>\d+) min[ \t]*$", re.MULTILINE)
-_FURTHER = re.compile(r"^#+ Further\b", re.MULTILINE)
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _WORDS_A_MINUTE, _LINES_A_MINUTE, _STEP = 120, 15, 5
-
-
-def statement_of(lesson: Lesson, exercise: Exercise) -> str:
-    """What stands between the line of difficulty and minutes and the TODO cell; empty if there is no such line."""
-    found = _announced(lesson, exercise)
-    if found is None:
-        return ""
-    cell, said = found
-    prose = _prose_above(lesson, exercise)
-    after = prose[prose.index(cell) + 1 :]
-    return "\n\n".join([cell.source[said.end() :], *(one.source for one in after)])
-
-
-def _announced(lesson: Lesson, exercise: Exercise) -> tuple[Cell, re.Match[str]] | None:
-    for cell in reversed(_prose_above(lesson, exercise)):
-        found = list(_HEADING.finditer(cell.source))
-        if found:
-            return cell, found[-1]
-    return None
-
-
-def _prose_above(lesson: Lesson, exercise: Exercise) -> list[Cell]:
-    """The prose between the graded cell in front, or the lesson's beginning, and this exercise's answer cell."""
-    above = lesson.cells[: lesson.cells.index(exercise.answer)]
-    near = itertools.takewhile(lambda cell: cell.kind not in _GRADED, reversed(above))
-    return [cell for cell in near if cell.kind is CellKind.PROSE][::-1]
-
-
-_GRADED = (CellKind.ANSWER, CellKind.TEST, CellKind.WRITTEN)
 
 
 def prose_of(lesson: Lesson) -> dict[str, str]:
     """Place -> the text that learners read, of each prose cell: with points, ids, and the sum."""
     texts = {cell.place: cell.source for cell in lesson.cells if cell.kind is CellKind.PROSE}
     for exercise in lesson.exercises:
-        found = _announced(lesson, exercise)
-        if found is not None:
-            cell, said = found
-            effort = f"{said['effort']} · {_points(exercise.points)}{said['further'] or ''} · `{exercise.id}`"
-            texts[cell.place] = cell.source[: said.start("effort")] + effort + cell.source[said.end() :]
-    for above, written in itertools.pairwise(lesson.cells):
-        effort_of = _effort_above(above, written)
-        if effort_of is not None:
-            at = effort_of.end()
-            texts[above.place] = f"{above.source[:at]} · {_points(written.points)}{above.source[at:]}"
+        if exercise.heading is not None:
+            texts[exercise.heading.place] = with_points(exercise.heading.source, exercise.points, exercise.id)
+    for question in lesson.questions:
+        if question.heading is not None:
+            texts[question.heading.place] = with_points(question.heading.source, question.points)
     whole = _sum(lesson)
     return {place: text.replace(SUM, whole) for place, text in texts.items()}
-
-
-def _effort_above(above: Cell, written: Cell) -> re.Match[str] | None:
-    """The line of minutes of a question, if the cell above a written answer asks one."""
-    if written.kind is not CellKind.WRITTEN or above.kind is not CellKind.PROSE:
-        return None
-    headers = list(_HEADER.finditer(above.source))
-    found = _EFFORT.match(above.source, headers[-1].end()) if headers else None
-    return found if found is not None and above.source[found.end() :].strip() else None
 
 
 def _sum(lesson: Lesson) -> str:
@@ -139,15 +78,11 @@ def _sum(lesson: Lesson) -> str:
     time = f"about {core} minutes"
     if further:
         time += f" for the core path, and {further} minutes for what is called *further*"
-    what = f"{counted(len(lesson.exercises), 'exercise')} for {_points(sum(one.points for one in lesson.exercises))}"
+    what = f"{counted(len(lesson.exercises), 'exercise')} for {points_in_words(sum(one.points for one in lesson.exercises))}"
     if lesson.written:
-        points = _points(sum(cell.points for cell in lesson.written))
+        points = points_in_words(sum(cell.points for cell in lesson.written))
         what += f", and {counted(len(lesson.written), 'question')} in your own words, {points}"
     return f"{time}: {what}"
-
-
-def _points(points: float) -> str:
-    return f"{points:g} point{'' if points == 1 else 's'}"
 
 
 def minutes_of(lesson: Lesson) -> tuple[int, int]:
@@ -157,22 +92,17 @@ def minutes_of(lesson: Lesson) -> tuple[int, int]:
     """
     minutes = {False: 0.0, True: 0.0}
     for exercise in lesson.exercises:
-        found = _announced(lesson, exercise)
-        if found is not None:
-            of_its_own = int(found[1]["minutes"]) - _reading(statement_of(lesson, exercise))
-            minutes[found[1]["further"] is not None] += of_its_own
-    further = False
-    for above, cell in itertools.pairwise([lesson.cells[0], *lesson.cells]):
-        further = further or (cell.kind is CellKind.PROSE and _FURTHER.search(cell.source) is not None)
-        minutes[further] += _minutes_at(above, cell)
+        minutes[exercise.further] += exercise.minutes - _reading(exercise.statement)
+    further, asked = False, {question.id: question.minutes for question in lesson.questions}
+    for cell in lesson.cells:
+        further = further or (cell.kind is CellKind.PROSE and begins_further(cell.source))
+        minutes[further] += asked.get(cell.grade_id, 0) or _minutes_at(cell)
     core, more = (_STEP * round(minutes[where] / _STEP + 0.3) for where in (False, True))
     return core, more
 
 
-def _minutes_at(above: Cell, cell: Cell) -> float:
-    if cell.kind is CellKind.WRITTEN:
-        asked = _effort_above(above, cell)
-        return float(asked["minutes"]) if asked else 0.0
+def _minutes_at(cell: Cell) -> float:
+    """How long it takes to read a cell."""
     if cell.kind is CellKind.PROSE:
         return _reading(cell.source)
     if cell.kind in (CellKind.SETUP, CellKind.SHOW):
@@ -188,14 +118,14 @@ def _reading(text: str) -> float:
 def amiss(lesson: Lesson) -> Iterator[LessonError]:
     """Exercises and questions that nothing announces."""
     for exercise in lesson.exercises:
-        if _announced(lesson, exercise) is None:
+        if exercise.heading is None:
             yield LessonError(
                 f"{exercise.id}: no heading above its TODO cell says its title, difficulty and minutes",
                 exercise.answer.place,
                 "write above it '### Exercise: <title>', and below that 'easy · 5 min' (or medium, or hard)",
             )
-    for above, written in itertools.pairwise(lesson.cells):
-        if written.kind is CellKind.WRITTEN and _effort_above(above, written) is None:
+    for written, question in zip(lesson.written, lesson.questions, strict=True):
+        if question.heading is None:
             yield LessonError(
                 f"{written.grade_id}: nothing right above it asks for it",
                 written.place,
@@ -260,7 +190,7 @@ def demands_of(lesson: Lesson, exercise: Exercise) -> Demands:
     quotes = [quote for mutant in exercise.mutants for quote in mutant.breaks]
     none = [quote for quote, _ in nothing_to_break(lesson.path.parent / exercise.id)]
     broken, unbroken = [], []
-    for sentence in sentences(statement_of(lesson, exercise)):
+    for sentence in sentences(exercise.statement):
         if _meets(sentence, quotes):
             broken.append(sentence)
         elif not (sentence.endswith("?") or "hint(" in sentence or _meets(sentence, none)):
@@ -282,7 +212,7 @@ def unbroken(lesson: Lesson, exercise: Exercise) -> Iterator[LessonError]:
             f"write below a mutant's first line in {exercise.id}/wrong.py '# breaks: <a piece of it>', or, at the head of the "
             "file, '# nothing to break: <a piece of it>'; a demand that no check asks is to be asked, or to go",
         )
-    text = " ".join(sentences(statement_of(lesson, exercise)))
+    text = " ".join(sentences(exercise.statement))
     said = [(quote, mutant.place) for mutant in exercise.mutants for quote in mutant.breaks]
     for quote, place in [*said, *nothing_to_break(lesson.path.parent / exercise.id)]:
         if quote not in text:
@@ -305,7 +235,7 @@ def over_budget(lesson: Lesson, exercise: Exercise, budget: Mapping[str, Any]) -
     """What of an exercise is more than its lesson's budget allows."""
     path = lesson.path.parent / exercise.id / CHECKS
     there = {
-        "words": round(sum(map(words_in, sentences(statement_of(lesson, exercise))))),
+        "words": round(sum(map(words_in, sentences(exercise.statement)))),
         "demands": demands_of(lesson, exercise).count,
         "mutants": len(exercise.mutants),
         "check_lines": path.read_text(encoding="utf-8").count("\n") if path.exists() else 0,

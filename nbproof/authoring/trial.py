@@ -14,10 +14,10 @@ from pathlib import Path
 from IPython.core.interactiveshell import InteractiveShell
 
 from nbproof.authoring.forgery import Guard, called_in, compiled, guards
-from nbproof.cells import visible_and_hidden
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, collecting, judge_here, seeds_of
 from nbproof.display.help import all_hints
+from nbproof.lesson.lesson import TestCell
 from nbproof.values.compare import plainly
 from nbproof.values.evidence import snapshot
 from nbproof.values.leaf import seeded
@@ -38,8 +38,7 @@ class Trial:
     exercise: str
     candidate: str
     setup: tuple[str, ...]
-    tests: tuple[tuple[str, str], ...]
-    """(grade_id, source) of each test cell."""
+    tests: tuple[TestCell, ...]
     seeds: tuple[int, ...] = (1, 2)
     proves_checks: bool = False
     """Whether to look at the checks themselves. The candidate has to be right."""
@@ -47,15 +46,13 @@ class Trial:
     """A wrong answer that must not pass where this candidate has run. The candidate has to be right."""
     limit: float = 60.0
     """Seconds until the trial is ended."""
-    plain: frozenset[str] = frozenset()
-    """Test cells that call no check: one that raises has found something."""
     files: Path | None = None
     """The folder of what lies beside the notebook."""
 
     @property
-    def checks(self) -> tuple[tuple[str, str], ...]:
+    def checks(self) -> tuple[TestCell, ...]:
         """The test cells that call one."""
-        return tuple(test for test in self.tests if test[0] not in self.plain)
+        return tuple(test for test in self.tests if not test.is_plain)
 
 
 @dataclass(frozen=True)
@@ -89,10 +86,10 @@ def prepare(trial: Trial) -> tuple[str, ...]:
     """
     with contextlib.redirect_stdout(io.StringIO()):
         errors = [_cell(f"setup cell {number}", source) for number, source in enumerate(trial.setup)]
-        for name, source in trial.checks:
+        for test in trial.checks:
             with contextlib.suppress(Exception, SystemExit):  # is told where the cell runs
                 # Large models are kept, and libraries prepare what they do first.
-                for _, task in called_in(source, name, InteractiveShell.instance().user_ns):
+                for _, task in called_in(test.source, test.grade_id, InteractiveShell.instance().user_ns):
                     for seed in seeds_of(task, trial.seeds[0]):
                         task().truth(Case(seed))
     return tuple(filter(None, errors))
@@ -108,7 +105,7 @@ def _cell(name: str, source: str) -> str:
 def _test_cell(name: str, source: str) -> str:
     """The same for a test cell. It holds plain Python, and is long: IPython's reading of it would take half the time."""
     try:
-        # A namespace of its own: its names must not take the place of the answer's (nbproof/checks/check_cells.py).
+        # A namespace of its own: its names must not take the place of the answer's (nbproof/checks/apart.py).
         exec(compiled(source, name), dict(InteractiveShell.instance().user_ns))  # noqa: S102 (authors' own code)
     except BaseException as error:
         return f"{name}: {type(error).__name__}: {error}"
@@ -124,7 +121,7 @@ def try_candidate(trial: Trial) -> Tried:
     with contextlib.redirect_stdout(io.StringIO()):
         for seed in trial.seeds:
             errors.append(_cell("answer", trial.candidate))
-            findings.append({grade_id: _asked(trial, grade_id, source, seed) for grade_id, source in trial.tests})
+            findings.append({test.grade_id: _asked(test, test.source, seed) for test in trial.tests})
         is_right = all(one.passed for found in findings[0].values() for one in found)
         if trial.canary and is_right:
             flaws += _canary_flaws(trial)
@@ -137,9 +134,10 @@ def try_candidate(trial: Trial) -> Tried:
     return Tried(tuple(findings), tuple(filter(None, errors)), tuple(flaws), guarded)
 
 
-def _asked(trial: Trial, grade_id: str, source: str, seed: int) -> list[Finding]:
-    """What a test cell finds; one that raises has found that."""
-    if grade_id in trial.plain:  # runs in the notebook itself, as nbgrader runs it
+def _asked(test: TestCell, source: str, seed: int) -> list[Finding]:
+    """What a test cell finds, with this text; one that raises has found that."""
+    grade_id = test.grade_id
+    if test.is_plain:  # runs in the notebook itself, as nbgrader runs it
         trouble = _cell(grade_id, source)
         raised = ProbeError("", trouble) if trouble else None
         return [Finding(grade_id, "", not trouble, seed, trouble=raised)]
@@ -156,20 +154,20 @@ def _asked(trial: Trial, grade_id: str, source: str, seed: int) -> list[Finding]
 def _without_hidden_tests(trial: Trial) -> Iterator[str]:
     """What fails where hidden tests are left out, of what passes with them."""
     _cell("answer", trial.candidate)
-    for grade_id, source in trial.tests:
-        visible, hidden = visible_and_hidden(source)
-        if hidden:
-            name = f"{grade_id} without its hidden tests"
-            found = _asked(trial, grade_id, visible, trial.seeds[0])
+    for test in trial.tests:
+        if test.hidden:
+            name = f"{test.grade_id} without its hidden tests"
+            found = _asked(test, test.shown, trial.seeds[0])
             yield from (f"{name}: {one.check}: {words().finding(one)}" for one in found if not one.passed)
 
 
 def _canary_flaws(trial: Trial) -> Iterator[str]:
     """Each hidden check that a canary passes beside a right answer: such a check would call every right answer rigged."""
     space = InteractiveShell.instance().user_ns
-    for grade_id, source in trial.checks:
-        shown = {task.__name__ for _, task in called_in(visible_and_hidden(source)[0], grade_id, space)}
-        for _, task in called_in(source, grade_id, space):
+    for test in trial.checks:
+        grade_id = test.grade_id
+        shown = {task.__name__ for _, task in called_in(test.shown, grade_id, space)}
+        for _, task in called_in(test.source, grade_id, space):
             first = seeds_of(task, trial.seeds[0])[0]
             # By chance as well: what is right now and then tells some day that every right answer is rigged.
             last = first + (_SEEDS if trial.proves_checks else task.cases)
@@ -182,9 +180,10 @@ def _canary_flaws(trial: Trial) -> Iterator[str]:
 
 def _flaws(trial: Trial) -> Iterator[str]:
     """What is wrong with the checks, run as a grader runs them: where no learner's code has been."""
-    for grade_id, source in trial.checks:
+    for test in trial.checks:
+        grade_id = test.grade_id
         try:
-            for exercise, task in called_in(source, grade_id):
+            for exercise, task in called_in(test.source, grade_id):
                 if exercise != trial.exercise:
                     yield f"{grade_id} calls check({exercise!r}, ...): learners would read that name, not {trial.exercise!r}"
                 yield from _flaws_of(task, f"{grade_id}/{task.__name__}")

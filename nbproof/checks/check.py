@@ -34,13 +34,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from nbproof.checks.apart import run_apart
 from nbproof.checks.case import Case
-from nbproof.checks.check_cells import CHECK_LINE
 from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, trouble_of, undisturbed
-from nbproof.checks.visible import hidden_text, run_apart, visible_text
+from nbproof.checks.visible import hidden_text, visible_text
 from nbproof.display.session import SESSION
 from nbproof.handed_out import key_of
+from nbproof.lesson.check_cell import CHECK_LINE
 from nbproof.text import readable
 from nbproof.values.compare import first_difference
 from nbproof.values.evidence import Evidence, snapshot

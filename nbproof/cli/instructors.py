@@ -149,7 +149,7 @@ def _write_pages(arguments: argparse.Namespace) -> int:
         pairs = chosen_submissions(arguments.course, arguments.names, arguments.lesson)
         # What was handed in last may be what could not be graded, over a verdict on what came before.
         problems = {key: one.problem for key, one in problems_of(arguments.course).items() if key in set(pairs)}
-        results = read_class(arguments.course, arguments.lesson, told=background_of(arguments.course))
+        results = read_class(arguments.course, arguments.lesson, background=background_of(arguments.course))
         pairs, held = up_to_date(results, pairs), results.marks
         feedback = write_feedback(arguments.course, pairs, step, problems=problems, force=arguments.force)
     marked = marker_lines([held[key] for key in pairs if key in held], arguments.course)

@@ -5,25 +5,23 @@ In a clone it is read from the instructor's notebooks; learners, who do not get 
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, stub_of, text_of, visible_and_hidden
 from nbproof.course_file import the_course
-from nbproof.grouping import grouped
-from nbproof.handed_out import OUTLINE, checks_files, key_of, visible_in
+from nbproof.handed_out import OUTLINE, checks_files, visible_in
+from nbproof.lesson.check_cell import checks_in
+from nbproof.lesson.from_notebook import read_lesson_notebook
+from nbproof.lesson.lesson import Exercise
 
 __all__ = [
     "OutlinedExercise",
     "OutlinedLesson",
-    "checks_in",
     "exercise_named",
     "exercises_of",
     "fingerprint",
@@ -88,72 +86,32 @@ def _exercise_from(data: dict[str, Any]) -> OutlinedExercise:
     return OutlinedExercise(**{**data, **tuples})
 
 
-_HEADING = re.compile(
-    r"^### Exercise: (?P<title>.+)\n+(?:easy|medium|hard) · (?P<minutes>\d+) min · .*`(?P<id>\w+)`$",
-    re.MULTILINE,
-)
-"""An exercise's heading, as a build writes it (nbproof/authoring/statements.py)."""
-
-
 def outline_of(source: Path, texts: Path) -> tuple[OutlinedLesson, ...]:
     """The outline of the instructor's notebooks in ``source``, with the checks in ``texts`` that their check cells call."""
     checks: dict[str, str] = {}
     for exercise, path in checks_files(texts).items():
         checks |= visible_in(exercise, path)
+    lessons = [
+        read_lesson_notebook(path, checks) for path in sorted(source.glob("*/*.ipynb")) if path.stem == path.parent.name
+    ]
     return tuple(
-        _lesson_of(path.stem, json.loads(path.read_text(encoding="utf-8"))["cells"], checks)
-        for path in sorted(source.glob("*/*.ipynb"))
-        if path.stem == path.parent.name
+        OutlinedLesson(one.slug, one.title or one.slug, tuple(map(_outlined, one.exercises))) for one in lessons
     )
 
 
 _derived = cache(outline_of)
 
 
-def _lesson_of(slug: str, cells: Sequence[Mapping[str, Any]], checks: Mapping[str, str]) -> OutlinedLesson:
-    prose = "\n\n".join(text_of(cell) for cell in cells if kind_of(cell) is CellKind.PROSE)
-    title = re.search(r"^# (.+)$", prose, re.MULTILINE)
-    headings = {heading["id"]: heading for heading in _HEADING.finditer(prose)}
-    answers = {name_of(cell): text_of(cell) for cell in cells if kind_of(cell) is CellKind.ANSWER}
-    tests = grouped((exercise_of(name_of(cell), answers), cell) for cell in cells if kind_of(cell) is CellKind.TEST)
-    exercises = [_exercise_of(name, headings.get(name), text, tests[name], checks) for name, text in answers.items()]
-    shown = title[1].strip() if title else slug
-    return OutlinedLesson(slug, shown, tuple(exercises))
-
-
-def _exercise_of(
-    name: str, heading: re.Match[str] | None, answer: str, tests: Sequence[Mapping[str, Any]], checks: Mapping[str, str]
-) -> OutlinedExercise:
-    about = heading.groupdict() if heading else {"title": name.replace("_", " "), "minutes": "0"}
-    shown = []
-    hidden = []
-    for cell in tests:
-        visible, withheld = visible_and_hidden(text_of(cell))
-        part = name_of(cell).removeprefix(f"test_{name}").lstrip("_")
-        shown.append(tuple(checks_in(checks.get(key_of(name, part), visible))))
-        hidden.append(len(checks_in(withheld)))
+def _outlined(exercise: Exercise) -> OutlinedExercise:
     return OutlinedExercise(
-        name,
-        about["title"].strip().replace("`", ""),
-        int(about["minutes"]),
-        float(sum(grading_of(cell)["points"] for cell in tests)),
-        tuple(shown),
-        tuple(hidden),
-        fingerprint(stub_of(answer)),
+        exercise.id,
+        exercise.title.strip().replace("`", "") or exercise.id.replace("_", " "),
+        exercise.minutes,
+        float(exercise.points),
+        tuple(tuple(checks_in(test.shown)) for test in exercise.tests),
+        tuple(len(checks_in(test.hidden)) for test in exercise.tests),
+        fingerprint(exercise.stub),
     )
-
-
-_CALL = re.compile(r"^check\([^()]*\)", re.MULTILINE)
-
-
-def checks_in(source: str) -> list[str]:
-    """The names of the classes that the text of a test cell hands to ``check``."""
-    names = []
-    for text in _CALL.findall(source):
-        call = ast.parse(text, mode="eval").body
-        if isinstance(call, ast.Call):
-            names += [argument.id for argument in call.args[1:] if isinstance(argument, ast.Name)]
-    return names
 
 
 def exercises_of(lessons: Iterable[OutlinedLesson]) -> Iterator[tuple[OutlinedLesson, OutlinedExercise]]:

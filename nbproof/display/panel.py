@@ -18,6 +18,7 @@ from nbproof.display.help import Hint, all_hints, exercise_hints, hint_for, say
 from nbproof.display.outline import exercises_of, outline
 from nbproof.front_end import MONO, framed, prose, shell, show, sign
 from nbproof.handed_out import read_named_cells
+from nbproof.lesson.from_notebook import cell_called
 from nbproof.values.compare import Difference, place_of, plainly
 from nbproof.values.evidence import Parts, snapshot
 from nbproof.values.results import Finding, first_wrong
@@ -232,7 +233,7 @@ _OTHERS = 2
 
 def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
     """The right answers as (name, code): the reference answer, then two others; empty if the instructor's files are not here."""
-    answer = solution_of(the_course().source_cell(slug, exercise))
+    answer = solution_of(cell_called(the_course().source_of(slug), exercise).source)
     reference = "\n".join(line for line in answer.split("\n") if not line.strip().startswith("# TODO"))
     if not reference:
         return []

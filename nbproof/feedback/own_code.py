@@ -1,7 +1,7 @@
-"""A learner's code, text and what their cell made, as a page may show them: bounded, nothing invisible, no path of ours.
+"""A learner's code, text and outputs, as a page may show them: bounded, with nothing invisible, and without paths of the grader.
 
-HTML is the template's business: it escapes everything. What is left is text that is long, that turns the
-direction of reading, that stacks marks over its neighbours, or that tells where the grader lives.
+The template escapes HTML. This module treats text that is long, that turns the direction of reading, that stacks marks over its
+neighbours, or that tells where the grader lies.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["LARGEST_PICTURE", "Made", "coloured", "harmless", "made_in", "own_li
 
 _LONGEST_LINE = 400
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]{0,500}(?:\x07|\x1b\\)?|[@-_])")
-"""What a terminal would obey: colours, links, titles."""
+"""Signs that a terminal would obey: colours, links, titles."""
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f]"
@@ -38,14 +38,14 @@ _LIBRARY = re.compile(r"…?(?:/[^\s/'\"<>()]{1,100}){0,20}/(?=(?:site-packages|
 
 
 def harmless(text: object, most: int = 2_000) -> str:
-    """A learner's text, or a text that their code made, fit to be shown: at most ``most`` characters and a little."""
-    return visible(shortened(text if isinstance(text, str) else str(text), most))
+    """A learner's text, or a text that their code made, fit to be shown: with at most ``most`` characters and a little."""
+    return visible(shortened(str(text), most))
 
 
 def visible(text: str) -> str:
-    """The text with everything in it to be seen: no control, nothing that turns or hides other text, no own path."""
+    """The text with everything in it to be seen: no control, no sign that turns or hides other text, no path of the grader."""
     kept = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
-    # A progress bar writes over itself: what was written last is what one saw.
+    # A progress bar writes over itself: one saw what was written last.
     kept = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in kept.split("\n"))
     kept = _STACKED.sub(r"\1", _INVISIBLE.sub(lambda sign: f"‹U+{ord(sign[0]):04X}›", kept))
     kept = _CELL_FILE.sub("your cell", kept)
@@ -56,21 +56,23 @@ def visible(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """The beginning and the end of a long text, and of long lines the beginning, with a word on what is missing."""
+    """The beginning and the end of a text longer than ``most`` characters, with a note on what is missing. Long lines are cut."""
     if len(text) > most:
-        head, tail = text[: most * 2 // 3], text[len(text) - most // 3 :]
-        # Whole lines, where that costs no more than a part of either.
-        head = head[: head.rfind("\n") + 1] or head if "\n" in head[len(head) // 2 :] else head
-        tail = tail[tail.find("\n") + 1 :] if "\n" in tail[: len(tail) // 2] else tail
+        head = text[: most * 2 // 3]
+        tail = text[len(text) - most // 3 :]
+        # Whole lines, if that costs no more than a part of either.
+        if "\n" in head[len(head) // 2 :]:
+            head = head[: head.rfind("\n") + 1]
+        if "\n" in tail[: len(tail) // 2]:
+            tail = tail[tail.find("\n") + 1 :]
         left_out = len(text) - len(head) - len(tail)
         text = f"{head.rstrip()}\n[… {left_out:,} characters left out …]\n{tail}"
-    lines = text.split("\n")
-    if max(map(len, lines)) > _LONGEST_LINE:
-        lines = [
-            line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} [… {len(line) - _LONGEST_LINE:,} more]"
-            for line in lines
-        ]
-    return "\n".join(lines)
+    return "\n".join(map(_shortened_line, text.split("\n")))
+
+
+def _shortened_line(line: str) -> str:
+    left_out = len(line) - _LONGEST_LINE
+    return f"{line[:_LONGEST_LINE]} [… {left_out:,} more]" if left_out > 0 else line
 
 
 @cache
@@ -86,7 +88,7 @@ LONGEST = 12_000
 
 
 def coloured(source: str) -> Markup:
-    """The source as HTML, everything escaped: in spans with the classes that Pygments has for what a word is."""
+    """The source as escaped HTML, in spans with the classes of Pygments."""
     from pygments import highlight  # type: ignore[import-untyped]
     from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
     from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
@@ -106,18 +108,23 @@ _ARROW = re.compile(r"^-{2,4}> ?\d{1,6} ?(.*)", re.MULTILINE)
 
 
 def own_line(outputs: tuple[Mapping[str, Any], ...]) -> str:
-    """Where in the learner's cell its error came from: ``line 2 of your cell: return a / 0``; empty if unknown."""
-    errors = [output for output in outputs if output.get("output_type") == "error"]
-    traceback = errors[-1].get("traceback") if errors else None
+    """The line of the learner's cell that its error came from: ``line 2 of your cell: return a / 0``; empty if unknown."""
+    traceback = None
+    for output in outputs:
+        if output.get("output_type") == "error":
+            traceback = output.get("traceback")
     if not isinstance(traceback, list):
         return ""
     lines = "\n".join(_ESCAPES.sub("", line) for line in traceback if isinstance(line, str))
     found = ""
     for number, below in _FRAME.findall(lines):
-        arrow = _ARROW.search(below)
         # Python shows a line that it cannot read without an arrow.
-        text = arrow[1].strip() if arrow else below.strip().partition("\n")[0].strip()
-        found = f"line {number} of your cell: {text}" if text else f"line {number} of your cell"
+        text = below.strip().partition("\n")[0]
+        if arrow := _ARROW.search(below):
+            text = arrow[1]
+        found = f"line {number} of your cell"
+        if text.strip():
+            found += f": {text.strip()}"
     return found
 
 
@@ -129,7 +136,7 @@ _PACKED = re.compile(r"[A-Za-z0-9+/]+=*")
 
 @dataclass(frozen=True)
 class Made:
-    """One thing that a learner's cell made: a text, such as what a table looks like in print, or a picture."""
+    """One output of a learner's cell: a text, such as a table in print, or a picture."""
 
     text: str = ""
     picture: str = ""
@@ -137,22 +144,37 @@ class Made:
 
 
 def made_in(outputs: Sequence[Mapping[str, Any]], clean: Callable[[str], str]) -> tuple[Made, ...]:
-    """All that a cell made, in its order; texts that follow each other become one. ``clean`` makes a text fit to be shown.
+    """All outputs of a cell, in their order; texts that follow each other become one. ``clean`` makes a text fit to be shown.
 
     A worker's outputs were made harmless when they came (nbproof/sandbox/outputs.py): a picture is a plain PNG.
     """
-    parts, room = [Made()], _MOST_PICTURES
+    made: list[Made] = []
+    texts: list[str] = []
+    room = _MOST_PICTURES
     for output in outputs:
-        data = output.get("data")
-        data = data if isinstance(data, Mapping) else {}
-        packed = "".join(str(data.get("image/png", "")).split())
-        if room and len(packed) <= LARGEST_PICTURE and _PACKED.fullmatch(packed):
+        picture, text = _picture_and_text(output)
+        if room and picture:
             room -= 1
-            parts += [Made(picture=f"data:image/png;base64,{packed}"), Made()]
-        elif output.get("output_type") == "stream":
-            parts[-1] = Made(f"{parts[-1].text}{output.get('text', '')}")
-        elif data:
-            told = "[a picture]" if packed else data.get("text/plain", "")
-            parts[-1] = Made(f"{parts[-1].text}{told}\n")
-    shown = [one if one.picture else Made(clean(one.text).strip("\n")) for one in parts]
-    return tuple(one for one in shown if one.picture or one.text)
+            made += [Made(clean("".join(texts)).strip("\n")), Made(picture=f"data:image/png;base64,{picture}")]
+            texts = []
+        else:
+            texts.append(text)
+    made.append(Made(clean("".join(texts)).strip("\n")))
+    return tuple(one for one in made if one.picture or one.text)
+
+
+def _picture_and_text(output: Mapping[str, Any]) -> tuple[str, str]:
+    """The picture of an output, in base64, if a page can show it, and the text that stands for the output otherwise."""
+    data = output.get("data")
+    if not isinstance(data, Mapping):
+        data = {}
+    packed = "".join(str(data.get("image/png", "")).split())
+    picture = ""
+    if len(packed) <= LARGEST_PICTURE and _PACKED.fullmatch(packed):
+        picture = packed
+    if output.get("output_type") == "stream":
+        return picture, str(output.get("text", ""))
+    if not data:
+        return picture, ""
+    text = "[a picture]" if packed else data.get("text/plain", "")
+    return picture, f"{text}\n"

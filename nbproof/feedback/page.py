@@ -1,9 +1,9 @@
-"""One learner's page of one lesson. Whole, self-contained HTML; no script, nothing from elsewhere.
+"""Make one learner's page of one lesson: whole, self-contained HTML without scripts, and with nothing from elsewhere.
 
-It tells of each exercise the verdict, with the marks and comments that people gave. The words are those of the notebook: the
+It shows the verdict on each exercise, with the marks and comments that people gave. The words are those of the notebook: the
 check's own sentence, and the misconception's name, question, idea and place to read. All that a learner may have made up goes
-through :func:`nbproof.feedback.own_code.harmless`; lines of hidden tests and solutions that are not in their own answer are
-taken out, wherever they came from.
+through :func:`nbproof.feedback.own_code.harmless`. Lines of hidden tests and solutions that are not in the learner's own answer
+are taken out, wherever they came from.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ from nbproof.values.words import words
 __all__ = [
     "Addressee",
     "digest_in",
+    "digest_of_rules",
     "feedback_page",
-    "made_of",
     "page_of",
     "refusal_page",
 ]
@@ -69,26 +69,27 @@ _PIXELS = 96
 
 @dataclass(frozen=True)
 class Addressee:
-    """The learner of a page: the verdict, what people gave, and what must not be shown unless the learner wrote it."""
+    """The learner of a page: the verdict, the marks, and the lines that must not be shown unless the learner wrote them."""
 
     verdict: Verdict
     marks: Mark
     secrets: Secrets
 
     def clean(self, text: str, most: int = 2_000) -> str:
-        """A text that a learner's code brought about, fit to be shown."""
-        # Secrets before marks are put into the text, which would make another line of it.
+        """A text that a learner's code brought about, fit to be shown: with at most ``most`` characters and a little."""
+        # Secrets go before ``visible`` puts signs into the text, which would make another line of it.
         own = "\n".join(self.verdict.answers.values())
         return visible(self.secrets.taken_out(shortened(text, most), own))
 
     def made(self, run: CellRun) -> tuple[Made, ...]:
-        """What their cell made, fit to be shown."""
+        """The outputs of the learner's cell, fit to be shown."""
         return made_in(run.outputs, lambda text: self.clean(text, 1_500))
 
 
 def cards_of(learner: Addressee) -> list[Card]:
     """A card for each exercise and each answer that a person marks, in the notebook's order."""
-    verdict, places = learner.verdict, {name: at for at, name in enumerate(learner.verdict.titles)}
+    verdict = learner.verdict
+    places = {name: at for at, name in enumerate(verdict.titles)}
     cards: list[tuple[str, Card]] = [(one.id, ExerciseCard(learner, one)) for one in verdict.exercises]
     cards += [(one.id, WrittenCard(learner, one)) for one in verdict.written]
     return [card for _, card in sorted(cards, key=lambda one: places.get(one[0], 0))]
@@ -104,17 +105,25 @@ class Card:
     faults: tuple[Finding, ...] = ()
     made: tuple[Made, ...] = ()
     cells: tuple[tuple[OwnCell, tuple[Made, ...]], ...] = ()
-    """Those of the learner's own that a person reads there, with what they made."""
+    """The cells that the learner added and a person reads there, with their outputs."""
 
     def __init__(self, learner: Addressee, name: str, points: Mapping[str, float], most: float, status: Status) -> None:
-        """``points``: what tests gave to each cell. ``status``: *uncertain* if only a person can mark it."""
-        verdict, comments = learner.verdict, learner.marks.comments
-        outlined = exercise_named(name)
-        self.learner, self.id, self.max_score, self.status = learner, "" if is_made_up(name) else name, most, status
-        self.title = verdict.titles.get(name) or (outlined.title if outlined else name.replace("_", " "))
-        written = dict.fromkeys(filter(None, map(comments.get, (name, *points))))
+        """Describe what the exercise ``name`` has in common with written answers.
+
+        ``points``: cell -> points that tests gave. ``most``: all points. ``status``: *uncertain* if only a person can mark it.
+        """
+        verdict = learner.verdict
+        self.learner = learner
+        self.id = "" if is_made_up(name) else name
+        self.max_score = most
+        self.status = status
+        self.title = verdict.titles.get(name, "")
+        if not self.title:
+            outlined = exercise_named(name)
+            self.title = outlined.title if outlined else name.replace("_", " ")
+        written = dict.fromkeys(filter(None, map(learner.marks.comments.get, (name, *points))))
         self.comment = "\n\n".join(written)
-        # How an answer was found that was not in its place, or why there is none.
+        # It says how an answer was found that was not in its place, or why there is none.
         self.note = harmless(verdict.lost.get(name) or verdict.recovered.get(name, ""))
         self.answer = verdict.answers.get(name, "")
         self.run = verdict.runs.get(name, CellRun())
@@ -127,7 +136,7 @@ class Card:
 
     @property
     def kind(self) -> str:
-        """What colour it has: open if not answered, person if it waits for one, else passed, partly or wrong."""
+        """The class that gives it its colour: open if not answered, person if it waits for one, else passed, partly or wrong."""
         if self.status is Status.NOT_ANSWERED and not self.score:
             return "open"
         if self.waits:
@@ -138,31 +147,35 @@ class Card:
 
     @property
     def words(self) -> str:
-        """How it ended. Beside a person's points the engine's word would be another opinion."""
+        """The words for how it ended. Beside a person's points the engine's word would be another opinion."""
         if self.by_hand:
             return page_text("page by hand")
-        partly = self.score and self.status is not Status.PASSED
-        return page_text("page partly") if partly else words().text(f"status {self.status}")
+        if self.score and self.status is not Status.PASSED:
+            return page_text("page partly")
+        return words().text(f"status {self.status}")
 
     def tell(self, sentence: str) -> None:
-        """Say what ended it, and where in the learner's cell."""
+        """Show the sentence that says what ended it, and the line of the learner's cell."""
         self.sentence = self.learner.clean(sentence)
         self.line = self.learner.clean(own_line(self.run.outputs), 300)
 
 
 class ExerciseCard(Card):
-    """One exercise, with what its checks found."""
+    """One exercise, with the findings of its checks."""
 
     def __init__(self, learner: Addressee, outcome: Outcome) -> None:
         super().__init__(learner, outcome.id, outcome.points, outcome.max_score, outcome.status)
-        self.outcome, status, reason = outcome, outcome.status, outcome.reason
-        # The cell's own error has said it all.
+        self.outcome = outcome
+        status = outcome.status
+        reason = outcome.reason
+        # The cell's own error says it all.
         self.is_broken = reason is not None and reason.cause is Cause.ERROR and not self.score
         self.advice = page_text(f"page advice {status}")
         if status is not Status.PASSED:
             self.made = learner.made(self.run)
         if status is Status.NOT_ANSWERED:
-            self.sentence, self.answer = page_text("page unwritten cell"), ""
+            self.sentence = page_text("page unwritten cell")
+            self.answer = ""
             self.way_in = exercise_hints().get(outcome.id)
         elif self.waits or status in FAULTS or self.is_broken:
             self.tell(words().outcome(outcome))
@@ -176,7 +189,7 @@ class ExerciseCard(Card):
             self.checks = ()  # each was told above, and none of them is right
 
     def fact(self, fault: Finding) -> str:
-        """What is wrong, in a sentence; nothing if the cell's own error was told."""
+        """A sentence that says what is wrong; empty if the cell's own error was shown."""
         if self.is_broken:
             return ""
         difference = fault.difference
@@ -188,11 +201,11 @@ class ExerciseCard(Card):
         return self.learner.clean(said, 600)
 
     def is_long(self, fault: Finding) -> bool:
-        """Whether its values are easier to compare below each other, or in a picture."""
+        """Whether its two values are easier to compare below each other, or in a picture, than in a sentence."""
         return fault.difference is not None and len(words().finding(fault)) > _LONG
 
     def help(self, fault: Finding) -> Hint | None:
-        """The misconception. Where the cell's own error was told, nobody has to say once more that it ended early."""
+        """The hint on the misconception. If the cell's own error was shown, there is none that says that the cell ended early."""
         return None if self.is_broken and fault.hint == "cell_stopped" else all_hints().get(fault.hint or "")
 
 
@@ -207,9 +220,10 @@ class WrittenCard(Card):
         runs = learner.verdict.runs
         self.cells = tuple((cell, learner.made(runs.get(f"own {at}", CellRun()))) for at, cell in own)
         if self.answer == "\n\n".join(cell.source for _, cell in own):
-            self.answer = ""  # of a task: its cells say it
+            self.answer = ""  # it is a task: its cells say it
         if not one.answered:
-            self.sentence, self.answer = page_text("page unwritten"), ""
+            self.sentence = page_text("page unwritten")
+            self.answer = ""
             return
         self.made = learner.made(self.run)
         read = page_text("page is read") if self.waits else ""
@@ -221,19 +235,21 @@ class WrittenCard(Card):
 
 
 def _different(faults: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Those that say something else than the ones before."""
+    """The findings that say something else than the ones before them."""
     found = {(words().finding(fault), fault.asked, fault.line, fault.hint): fault for fault in reversed(faults)}
     return tuple(reversed(found.values()))
 
 
 def _checks(outcome: Outcome) -> tuple[tuple[bool, str], ...]:
-    """What was asked and whether it was right, in the order of the test cells."""
-    wrong = {one.asked for one in outcome.findings if not one.passed}
-    return tuple((asked not in wrong, asked) for asked in dict.fromkeys(one.asked for one in outcome.findings))
+    """Whether each demand was met, and the demand, in the order of the test cells."""
+    is_right: dict[str, bool] = {}
+    for one in outcome.findings:
+        is_right[one.asked] = one.passed and is_right.get(one.asked, True)
+    return tuple((right, asked) for asked, right in is_right.items())
 
 
-def drawn(picture: dict[str, Any] | None) -> Markup | None:
-    """Yours beside wanted, as a PNG that says in words what it shows; None if it carries nothing that can be drawn."""
+def draw_picture(picture: dict[str, Any] | None) -> Markup | None:
+    """The learner's value beside the wanted one, as a PNG with a text of what it shows; None if there is nothing to draw."""
     place = unpack(picture)
     if place is None or not the_course().picture:
         return None
@@ -266,7 +282,7 @@ def _templates() -> Environment:
         "coloured": coloured,
     }
     found.globals["css"] = Markup((_FOLDER / "page.css").read_text(encoding="utf-8"))  # noqa: S704 ours
-    found.globals |= {"drawn": drawn, "unsaid": ITS_TESTS, "points": _points}
+    found.globals |= {"drawn": draw_picture, "unsaid": ITS_TESTS, "points": _points}
     found.globals |= {"text": page_text, "texts": page_texts, "filled": _filled}
     return found
 
@@ -275,12 +291,13 @@ _points = "{:.4g}".format
 
 
 def _filled(key: str, **about: tuple[str, str]) -> Markup:
-    """A sentence with elements of HTML in it. ``about``: of each place in it the element, with its attributes, and its text."""
+    """A sentence with elements of HTML in it. ``about``: place in it -> the element, with its attributes, and its text."""
     made = {name: _element(*one) for name, one in about.items()}
     return escape(page_text(key, **{name: f"{{{name}}}" for name in about})).format_map(made)
 
 
 def _element(element: str, text: str) -> Markup:
+    """A text in an element, such as ``b`` or ``a href="..."``; without one if that is empty."""
     if not element:
         return escape(text)
     return Markup(f"<{element}>{escape(text)}</{element.partition(' ')[0]}>")  # noqa: S704 ours, and escaped
@@ -291,16 +308,18 @@ def _prose(text: str) -> Markup:
 
 
 def _share(score: float, most: float) -> str:
-    return f"{min(100.0, max(0.0, 100 * score / most)) if most else 0.0:.1f}"
+    """A score in percent of all points, from 0 to 100."""
+    percent = 100 * score / most if most else 0.0
+    return f"{min(100.0, max(0.0, percent)):.1f}"
 
 
-def made_of() -> str:
-    """Changes whenever anything does that ends up in a page."""
-    return _made_of(the_course().texts)
+def digest_of_rules() -> str:
+    """A digest of all that pages are made with: sentences, hints, look and code. It changes if any of these does."""
+    return _digest_of_rules(the_course().texts)
 
 
 @cache
-def _made_of(texts: Path) -> str:
+def _digest_of_rules(texts: Path) -> str:
     here = Path(__file__).parent
     others = [here.parent / "values" / "words.py", here.parent / "gradebook" / "typeset.py"]
     files = sorted([*here.glob("*.py"), *_FOLDER.glob("*.*"), *hint_files(texts), *others])
@@ -308,13 +327,13 @@ def _made_of(texts: Path) -> str:
 
 
 def digest_in(path: Path) -> str:
-    """What the page there was made from; empty if there is none, or none of ours."""
+    """The digest in a page; empty if there is no page, or one that we did not write."""
     try:
         with path.open("rb") as file:
             head = file.read(600).decode("utf-8", "replace")
     except OSError:
         return ""
-    return head.partition(_STAMP)[2].partition('"')[0] if _STAMP in head else ""
+    return head.partition(_STAMP)[2].partition('"')[0]
 
 
 def page_of(root: Path, task: Task) -> str:
@@ -341,13 +360,10 @@ def _secrets(root: str, lesson: str) -> Secrets:
 
 
 def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
-    """The page of one submission. ``graded``: when, in seconds since 1970."""
-    verdict, marks, cards = learner.verdict, learner.marks, cards_of(learner)
+    """The page of one submission. ``digest``: of all that it is made from. ``graded``: when, in seconds since 1970."""
+    verdict = learner.verdict
+    cards = cards_of(learner)
     setter = Typesetter({name: png for name, png in verdict.pictures.items() if len(png) <= LARGEST_PICTURE})
-    tested = [card for card in cards if isinstance(card, ExerciseCard)]
-    right = [card for card in cards if card.score >= card.max_score]
-    points = sum(card.score for card in cards)
-    score = marks.counted(points)
     return _render(
         verdict.lesson,
         verdict.learner,
@@ -356,30 +372,47 @@ def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
         clean=learner.clean,
         typeset=lambda text, whole=False: Markup(setter.typeset(visible(text), whole)),  # noqa: S704 nothing in it does anything
         say=words(),
-        score=score,
-        points_below=min(points, 0.0) if score > points else 0.0,
-        most=sum(card.max_score for card in cards),
-        waits=sum(card.max_score for card in cards if card.waits),
-        solved=sum(card in right for card in tested),
-        tasks=len(tested),
         damage=harmless(verdict.damage, 500),
-        when=_when(marks),
+        when=_when(learner.marks),
         seed=verdict.seed,
         graded=in_utc(datetime.fromtimestamp(graded, UTC)),
         helps=any(exercise_named(one.id) for one in verdict.exercises),
-        goal=page_text("page full marks") if cards and right == cards else "",
+        **_sums(cards, learner.marks),
     )
 
 
+def _sums(cards: Sequence[Card], marks: Mark) -> dict[str, Any]:
+    """The sums over all cards of a page, by the names that the template has for them."""
+    right = [card for card in cards if card.score >= card.max_score]
+    points = sum(card.score for card in cards)
+    score = marks.counted(points)
+    sums: dict[str, Any] = {
+        "score": score,
+        "points_below": 0.0,
+        "most": sum(card.max_score for card in cards),
+        "waits": sum(card.max_score for card in cards if card.waits),
+        "solved": sum(isinstance(card, ExerciseCard) for card in right),
+        "tasks": sum(isinstance(card, ExerciseCard) for card in cards),
+        "goal": "",
+    }
+    if score > points:
+        sums["points_below"] = min(points, 0.0)
+    if cards and len(right) == len(cards):
+        sums["goal"] = page_text("page full marks")
+    return sums
+
+
 def refusal_page(learner: str, lesson: str, problem: str, digest: str, marks: Mark | None = None) -> str:
-    """The page of what could not be graded: the reason, and what people gave all the same."""
-    marks, setter = marks or Mark(Verdict(learner, lesson)), Typesetter({})
+    """The page of a submission that could not be graded: the reason, and what people gave all the same."""
+    marks = marks or Mark(Verdict(learner, lesson))
+    setter = Typesetter({})
+    given = marks if marks.by_person else None
     return _render(
         lesson,
         learner,
         digest,
         problem=harmless(problem, 1_000),
-        given=marks if marks.by_person else None,
+        given=given,
         comments=[Markup(setter.typeset(visible(one), True)) for one in marks.comments.values()],  # noqa: S704 as above
         when=_when(marks),
         cards=(),
@@ -412,14 +445,25 @@ def _render(
 
 
 def _when(marks: Mark) -> str:
-    """When it was handed in and when it was due, and what being late costs; as far as that is known."""
-    late, penalty = marks.late, marks.penalty
-    told = [page_text("page handed in", when=in_utc(late.handed_in))] if late.handed_in else []
+    """Sentences on when it was handed in and when it was due, and what being late costs, as far as that is known."""
+    late = marks.late
+    told = []
+    if late.handed_in:
+        told.append(page_text("page handed in", when=in_utc(late.handed_in)))
     if late.due:
-        told.append(page_text("page due extended" if late.extended else "page due", when=in_utc(late.due)))
-    if late.seconds > 0 or penalty:
-        # Who was late only by an LMS's word has a second of lateness, and no time of handing in.
-        by_word = late.handed_in is None and late.seconds <= 1
-        how = page_text("page late" if by_word else "page late by", time=duration(late.seconds))
-        told.append(page_text("page late costs" if penalty else "page late is free", how=how, points=f"{penalty:.4g}"))
+        key = "page due extended" if late.extended else "page due"
+        told.append(page_text(key, when=in_utc(late.due)))
+    if late.seconds > 0 or marks.penalty:
+        told.append(_what_late_costs(marks))
     return " ".join(told)
+
+
+def _what_late_costs(marks: Mark) -> str:
+    """A sentence on how late it was, and what that costs."""
+    late = marks.late
+    how = page_text("page late by", time=duration(late.seconds))
+    if late.handed_in is None and late.seconds <= 1:
+        # Only an LMS's word says so: then there is a second of lateness, and no time of handing in.
+        how = page_text("page late", time=duration(late.seconds))
+    key = "page late costs" if marks.penalty else "page late is free"
+    return page_text(key, how=how, points=f"{marks.penalty:.4g}")

@@ -1,4 +1,4 @@
-"""What a page of feedback says in words of its own. A language (:mod:`nbproof.values.words`) may have others under these keys."""
+"""The sentences of a feedback page. A language (:mod:`nbproof.values.words`) may have other ones under the same keys."""
 
 from __future__ import annotations
 
@@ -87,5 +87,5 @@ def page_text(key: str, **about: object) -> str:
 
 
 def page_texts(key: str, **about: object) -> tuple[str, ...]:
-    """The same of several that belong together."""
+    """Several sentences that belong together, in the course's language."""
     return tuple(one.format(**about) for one in words().texts.get(key) or PAGE_TEXTS[key])

@@ -1,4 +1,4 @@
-"""Who writes feedback pages: forks of the warm interpreter if there are any, or else this process.
+"""Write feedback pages by forks of the warm interpreter, if there are any, or else in this process.
 
 A fork of the warm interpreter has imported all that draws pictures. It runs no learner's code and is not sealed: it writes to
 the same folders as the grader.
@@ -20,7 +20,7 @@ from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
 from nbproof.places import places
 
-__all__ = ["Task", "page_path", "serve", "written"]
+__all__ = ["Task", "page_path", "serve", "write_pages"]
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Task:
 
 
 def page_path(root: Path, learner: str, lesson: str) -> Path:
-    """Where a submission's page lies."""
+    """The path of a submission's page, which may not be there."""
     return places(root).notebook("feedback", learner, lesson).with_suffix(".html")
 
 
 def _write_page(root: Path, task: Task) -> str:
-    """Write a page; the reason if that went wrong, else nothing."""
+    """Write a page. Returns the reason if that went wrong, else an empty text."""
     from nbproof.feedback.page import page_of
 
     try:
@@ -66,20 +66,21 @@ def serve(line: Connection) -> None:
             return
 
 
-def written(
+def write_pages(
     root: Path, tasks: Sequence[Task], writers: Sequence[Connection] = ()
 ) -> Generator[tuple[Task, str], None, None]:
-    """Each task as it is done, in their order, with the reason if it failed."""
+    """Write the pages of these tasks. Yields each task as it is done, in their order, with the reason if it failed."""
     free: SimpleQueue[Connection | None] = SimpleQueue()
     for line in writers or (None,):
         free.put(line)
     with ThreadPoolExecutor(len(writers) or 1) as pool:
-        yield from pool.map(lambda task: (task, _handed_on(root, task, free)), tasks)
+        yield from pool.map(lambda task: (task, _write_by_next(root, task, free)), tasks)
 
 
-def _handed_on(root: Path, task: Task, free: SimpleQueue[Connection | None]) -> str:
-    """Have the next free writer write a page; in the place of one that has ended this process writes, one page at a time."""
-    line, reason = free.get(), ""
+def _write_by_next(root: Path, task: Task, free: SimpleQueue[Connection | None]) -> str:
+    """Have the next free writer write a page. If that one has ended, this process writes instead, one page at a time."""
+    line = free.get()
+    reason = ""
     try:
         if line is not None:
             line.send((root, task))
@@ -92,7 +93,8 @@ def _handed_on(root: Path, task: Task, free: SimpleQueue[Connection | None]) -> 
             with _HERE:
                 reason = _write_page(root, task)
     except (EOFError, OSError):
-        line, reason = None, "the process that wrote it was ended from outside, perhaps for its memory"
+        line = None
+        reason = "the process that wrote it was ended from outside, perhaps for its memory"
     free.put(line)
     return reason
 

@@ -1,7 +1,7 @@
-"""Feedback pages for learners: which ones are to be written anew, by how many processes, and into which files.
+"""Write the feedback pages of a class: find those that have to be written anew, and write them by several processes.
 
-``feedback/<learner>/<lesson>/<lesson>.html`` is where nbgrader looks for them. Each page carries a digest of what it was made
-from: the verdict, the marks and comments of the gradebook, the words and the look. Where that is the same, the page stays as
+``feedback/<learner>/<lesson>/<lesson>.html`` is where nbgrader looks for them. Each page carries a digest of all that it was made
+from: the verdict, the marks and comments of the gradebook, the words and the look. If that is the same, the page stays as
 it is. One page that cannot be written never stops the others.
 """
 
@@ -10,16 +10,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.feedback.page import digest_in, made_of
-from nbproof.feedback.page_writer import Task, page_path, written
-from nbproof.gradebook.graded_notebook import hand_on
+from nbproof.feedback.page import digest_in, digest_of_rules
+from nbproof.feedback.page_writer import Task, page_path, write_pages
+from nbproof.gradebook.graded_notebook import copy_receipts
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.reader import read_marks
 from nbproof.grouping import grouped
@@ -43,47 +43,49 @@ _Step = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Feedback:
-    """What became of the pages."""
+    """The pages that were written, those that were not, and how many had no change."""
 
     written: tuple[Key, ...]
     unchanged: int
     failed: tuple[tuple[str, str, str], ...]
-    """(learner, lesson, reason)."""
+    """Learner, lesson and reason of each page that could not be written."""
 
 
 def chosen_submissions(
     root: Path, learners: Sequence[str] = (), lessons: Sequence[str] = (), *, pages: bool = False
 ) -> list[Key]:
-    """(learner, lesson) of every notebook that is graded, or that a person has marked without one, of these learners and lessons
-    only if some are named.
+    """The keys of all notebooks that are graded, or that a person has marked without one; if learners or lessons are named,
+    only of these.
 
-    ``pages``: and of every other page, which says why something could not be graded. Raises UsageError for a name that
+    ``pages``: also the keys of other pages, which say why something could not be graded. Raises UsageError for a name that
     nothing was graded for.
     """
-    found = sorted(_marked(root) | (_made(root, "feedback", ".html") if pages else set()))
+    found = _marked(root)
+    if pages:
+        found |= _made(root, "feedback", ".html")
     if not found:
         raise UsageError(
             "nothing has been graded yet",
             str(places(root).base("autograded").resolve()),
             f"{course_command('collect UPLOAD')}, unless submitted/ holds it; then: {course_command('grade')}",
         )
-    _refuse_unknown(root, "learner", learners, {learner for learner, _ in found})
-    _refuse_unknown(root, "lesson", lessons, {name for key in found for name in (key.lesson, key.assignment)})
-    return [
-        key
-        for key in found
-        if key.learner in (learners or (key.learner,)) and (not lessons or {key.lesson, key.assignment} & set(lessons))
-    ]
+    _refuse_unknown(root, "learner", learners, {key.learner for key in found})
+    _refuse_unknown(root, "lesson", lessons, {key.lesson for key in found} | {key.assignment for key in found})
+    if learners:
+        found = {key for key in found if key.learner in learners}
+    if lessons:
+        found = {key for key in found if key.lesson in lessons or key.assignment in lessons}
+    return sorted(found)
 
 
 def _marked(root: Path) -> set[Key]:
-    """What is graded, and what a person has marked."""
+    """The keys of all that is graded, or that a person has marked."""
     marks = read_marks(root, places(root).lessons())
     return _made(root, "autograded", ".ipynb") | {key for key, one in marks.items() if one.by_person}
 
 
 def _made(root: Path, step: str, ending: str) -> set[Key]:
-    """The submissions that have a file with this ending at this step, also of lessons that are no more."""
+    """The submissions that have a file with this ending at this step, also of lessons that are not there any more."""
     here = places(root)
     known = set(here.lessons())
     several = {assignment_of(one) for one in known if "/" in one}
@@ -93,6 +95,7 @@ def _made(root: Path, step: str, ending: str) -> set[Key]:
 
 
 def _refuse_unknown(root: Path, what: str, names: Sequence[str], known: set[str]) -> None:
+    """Raise UsageError for a name that is not known. ``what`` it is: a learner or a lesson."""
     for name in names:
         if name not in known:
             raise UsageError(
@@ -111,35 +114,28 @@ def write_feedback(
     force: bool = False,
     writers: Sequence[Connection] = (),
 ) -> Feedback:
-    """Write the pages of these (learner, lesson) pairs, and of ``problems``, if something changed (all with ``force``).
+    """Write the pages of these keys, and of ``problems``, if something changed (all with ``force``).
 
-    ``writers``: lines to processes that are warm already (:mod:`nbproof.feedback.page_writer`).
+    ``problems``: key -> why it could not be graded. ``step``: called after each page. ``writers``: lines to processes that are
+    warm already (:mod:`nbproof.feedback.page_writer`).
 
     Raises CourseError if the gradebook cannot be read.
     """
-    keys = sorted({*graded, *(problems or {})}, key=lambda key: (key[1], key[0]))
+    problems = dict(problems or {})
+    keys = sorted({*graded, *problems}, key=lambda key: (key[1], key[0]))
     root = root.resolve()
-    problems = _gone(root, keys) | dict(problems or {})
+    problems = _gone(root, keys) | problems
     marks = read_marks(root, {lesson for _, lesson in keys}, {learner for learner, _ in keys})
     tasks = [task_of(root, key, marks.get(key), problems.get(key, "")) for key in keys]
     if not force:
         tasks = [task for task in tasks if digest_in(page_path(root, *task.key)) != task.digest]
     reasons: dict[Key, str] = {}
-    with contextlib.closing(written(root, tasks, writers)) as pages:
+    with contextlib.closing(write_pages(root, tasks, writers)) as pages:
         for task, reason in pages:
             reasons[task.key] = reason
             step(len(reasons), len(tasks), "/".join(task.key))
-    notebooks = grouped((assignment_of(one), notebook_of(one)) for one in places(root).lessons())
-    for key in keys:
-        try:
-            # What `nbgrader release_feedback` wants beside each page.
-            hand_on(root, *key, "feedback")
-            for page in page_path(root, *key).parent.glob("*.html"):
-                # Of a notebook that the assignment had once.
-                if page.stem not in notebooks.get(assignment_of(key[1]), [page.stem]) and digest_in(page):
-                    page.unlink()
-        except OSError as error:
-            reasons[key] = reasons.get(key) or str(error.strerror)
+    for key, reason in _tidy_folders(root, keys):
+        reasons[key] = reasons.get(key) or reason
     done = sorted(reasons.items())
     return Feedback(
         tuple(key for key, reason in done if not reason),
@@ -148,18 +144,34 @@ def write_feedback(
     )
 
 
+def _tidy_folders(root: Path, keys: Iterable[Key]) -> Iterator[tuple[Key, str]]:
+    """Put beside each page what `nbgrader release_feedback` needs there, and remove pages of notebooks that an assignment had
+    once. Yields the keys for which that fails, with the reason."""
+    notebooks = grouped((assignment_of(one), notebook_of(one)) for one in places(root).lessons())
+    for key in keys:
+        try:
+            copy_receipts(root, *key, "feedback")
+            for page in page_path(root, *key).parent.glob("*.html"):
+                if page.stem not in notebooks.get(assignment_of(key[1]), [page.stem]) and digest_in(page):
+                    page.unlink()
+        except OSError as error:
+            yield key, str(error.strerror)
+
+
 def _gone(root: Path, keys: Iterable[Key]) -> dict[Key, str]:
-    """Of these notebooks, of assignments of several: which are not there any more. A page would show what came before."""
+    """The keys of notebooks, of assignments with several, that are not there any more -> why their page cannot show a grade."""
     several = sorted({lesson for _, lesson in keys if "/" in lesson})
-    return dict.fromkeys({*keys}.intersection(take_in(root, several).absent), GONE) if several else {}
+    if not several:
+        return {}
+    return dict.fromkeys({*keys}.intersection(take_in(root, several).absent), GONE)
 
 
 def task_of(root: Path, key: Key, marks: Mark | None, problem: str = "") -> Task:
-    """What is to be written for a submission, with the digest of all that it is made from."""
+    """The task to write the page of a submission, with the digest of all that the page is made from."""
     if marks is not None and not (places(root).folder("submitted", *key) / "timestamp.txt").is_file():
         # An LMS may call it late and not say when, and the gradebook needs a time.
         marks = replace(marks, late=replace(marks.late, handed_in=None))
-    seen = hashlib.sha256(f"{made_of()}\0{problem}\0{marks!r}\0".encode("utf-8", "backslashreplace"))
+    seen = hashlib.sha256(f"{digest_of_rules()}\0{problem}\0{marks!r}\0".encode("utf-8", "backslashreplace"))
     if not problem:
         with contextlib.suppress(OSError):
             seen.update(journal_of(root, *key).read_bytes())
@@ -167,7 +179,7 @@ def task_of(root: Path, key: Key, marks: Mark | None, problem: str = "") -> Task
 
 
 def print_feedback(feedback: Feedback, folder: Path, seconds: float, asked: Iterable[str] = ()) -> None:
-    """What became of the pages, those that could not be written first; and what is ``asked`` of people, a line each."""
+    """Print what became of the pages, those that could not be written first. ``asked``: lines on what people have to do."""
     console = console_for_output()
     for learner, lesson, reason in feedback.failed:
         say(console, f"! not written: feedback/{learner}/{lesson}: {reason}")

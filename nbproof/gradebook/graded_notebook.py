@@ -1,13 +1,13 @@
-"""What lies in ``autograded/`` for nbgrader: the graded notebook, and receipts such as ``timestamp.txt``.
+"""Make what ``autograded/`` has for nbgrader: the graded notebook, and receipts such as ``timestamp.txt``.
 
 The graded notebook has the learner's answers and their outputs in the instructor's copy, verdicts below the tests.
 It holds no hidden test, and a written answer stands in it as text that does nothing. A failed test cell carries
 an error output, as after stock grading, so that nbgrader's own rule for scores comes to the same marks.
 
 Receipts are ``timestamp.txt`` and ``submission_secret.txt``. nbgrader's exchange writes both when a learner hands in.
-`nbgrader release_feedback` names a page in the exchange by the secret, and ends for a whole class where one learner's is
-missing or is no text, or where there is no time. What came by an LMS has neither: it gets a secret of its own, and with its
-feedback a time that is empty, because nobody has said one.
+`nbgrader release_feedback` names a page in the exchange by the secret, and ends for a whole class if one learner's secret is
+missing or is no text, or if there is no time. What came by an LMS has neither: it gets a secret of its own, and with its
+feedback an empty time, because nobody has said one.
 """
 
 from __future__ import annotations
@@ -43,46 +43,50 @@ from nbproof.recover.notebook_bytes import Damaged, files_below, read_file
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
 from nbproof.values.words import words
 
-__all__ = ["earlier_folder", "graded_notebook", "hand_on", "is_coloured", "keep_earlier", "without_blank_lines"]
+__all__ = ["copy_receipts", "earlier_folder", "graded_notebook", "is_coloured", "keep_earlier", "without_blank_lines"]
 
 
 def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.NotebookNode:
-    """The notebook for ``autograded/``, formgrader and feedback."""
-    blank = {
-        name
-        for name, question in blueprint.written.items()
-        if is_blank(question, verdict.answers.get(name, question.stub))
-    }
+    """The notebook for ``autograded/``, formgrader and feedback, from a lesson and the verdict on a submission."""
+    written = {name: verdict.answers.get(name, question.stub) for name, question in blueprint.written.items()}
+    blank = {name for name, text in written.items() if is_blank(blueprint.written[name], text)}
     answers = {name: text for name, text in verdict.answers.items() if name not in blank}
-    notebook, shown = fill_in(blueprint, Answers(answers, own=verdict.own)), _Shown(verdict)
-    tests = {part: exercise for exercise in verdict.exercises for part in exercise.most}
+    notebook = fill_in(blueprint, Answers(answers, own=verdict.own))
+    editor = _CellEditor(verdict)
+    tests: dict[str, Outcome] = {}
+    for exercise in verdict.exercises:
+        tests |= dict.fromkeys(exercise.most, exercise)
     for number, cell in enumerate(notebook.cells, 1):
         name = name_of(cell)
         if OWN in cell.metadata:
-            _show_own(cell, verdict, shown)
+            _show_own(cell, verdict, editor)
         elif name in blueprint.texts and name not in blank:
-            cell["source"] = shown.typesetter.typeset(cell.source)
+            cell["source"] = editor.typesetter.typeset(cell.source)
         elif name in blueprint.stubs or name in tests:
+            if name in blueprint.stubs:
+                editor.shorten(cell)
             outputs: Sequence[dict[str, Any]] = verdict.runs.get(name, CellRun()).outputs
             if name in tests:
-                outputs = _outputs(tests[name], name, outputs if name in blueprint.plain else None)
-            if name in blueprint.stubs:
-                shown.code(cell)
-            cell["outputs"] = [nbformat.from_dict(output) for output in outputs]
+                plain = outputs if name in blueprint.plain else None
+                outputs = _outputs(tests[name], name, plain)
+            _set_outputs(cell, outputs)
             cell["execution_count"] = number
     return notebook
 
 
-def _show_own(cell: nbformat.NotebookNode, verdict: Verdict, shown: _Shown) -> None:
-    """A cell of the learner's own, with what it made, if a person reads it."""
+def _show_own(cell: nbformat.NotebookNode, verdict: Verdict, editor: _CellEditor) -> None:
+    """Prepare a cell that the learner added, with its outputs, if a person reads it."""
     number = cell.metadata[OWN]
     if cell.cell_type == "markdown":
-        cell["source"] = _ADDED.format(shown.typesetter.typeset(cell.source))
+        cell["source"] = _ADDED.format(editor.typesetter.typeset(cell.source))
         return
-    shown.own_code(cell)
+    editor.shorten_own(cell)
     if verdict.own[number].questions:
-        run = verdict.runs.get(f"own {number}", _NOT_RUN)
-        cell["outputs"] = [nbformat.from_dict(output) for output in run.outputs]
+        _set_outputs(cell, verdict.runs.get(f"own {number}", _NOT_RUN).outputs)
+
+
+def _set_outputs(cell: nbformat.NotebookNode, outputs: Sequence[dict[str, Any]]) -> None:
+    cell["outputs"] = [nbformat.from_dict(output) for output in outputs]
 
 
 _ADDED = (
@@ -100,44 +104,55 @@ _NOT_RUN = CellRun(
 
 
 def _outputs(exercise: Outcome, part: str, plain: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    """The panel of one test cell, and the error that ends it if it is not whole. ``plain``: what its plain tests have shown."""
-    whole, points = exercise.is_whole_in(part), exercise.points[part]
-    shown = plain_outputs(points, exercise.most[part], plain) if plain is not None else []
+    """The panel of one test cell, and the error that ends it if it does not have all points.
+
+    ``plain``: the outputs of its plain tests; None if it has none.
+    """
+    points = exercise.points[part]
+    shown = [] if plain is None else plain_outputs(points, exercise.most[part], plain)
     findings = list(exercise.findings_of(part)) or [Finding("", "", True, part=part)]
-    if whole:
-        return [_shown(html_of(exercise.id, findings), f"{exercise.id}: passed"), *shown]
-    wrong, instead = first_wrong(findings), words().outcome(exercise)
-    # Where the worker was lost, or nothing was marked, the status has to say it.
-    lost = exercise.status in (*FAULTS, Status.NOT_ANSWERED, Status.UNCERTAIN)
+    if exercise.is_whole_in(part):
+        return [_panel(html_of(exercise.id, findings), f"{exercise.id}: passed"), *shown]
+    wrong = first_wrong(findings)
     if wrong is None:  # a person is to give the marks
         wrong = findings[0] = replace(findings[0], passed=False)
-    if not lost and words().finding(wrong):
-        instead = ""
-    if lost:
+    instead = words().outcome(exercise)
+    if exercise.status in (*FAULTS, Status.NOT_ANSWERED, Status.UNCERTAIN):
+        # The worker was lost, or nothing was marked: the status has to say it, and a hint would not be true.
         findings[findings.index(wrong)] = wrong = replace(wrong, hint=None)
-    panel = _shown(html_of(exercise.id, findings, instead=instead), f"{exercise.id}: {exercise.status}")
+    elif words().finding(wrong):
+        instead = ""
+    panel = _panel(html_of(exercise.id, findings, instead=instead), f"{exercise.id}: {exercise.status}")
+    if plain is not None and points != 0:
+        return [panel, *shown]
     lines = text_of(wrong, instead=instead).splitlines()
     traceback = ["CheckFailed: " + "\n".join(lines)]
     error = {"output_type": "error", "ename": "CheckFailed", "evalue": lines[0], "traceback": traceback}
-    # An error of ours, if there is one, stands last: it is what tells why.
-    told = [error] if plain is None or points == 0 else []
-    return [panel, *shown, *told]
+    # It stands last, because it says why.
+    return [panel, *shown, error]
 
 
-def _shown(panel: str, plain: str) -> dict[str, Any]:
+def _panel(panel: str, plain: str) -> dict[str, Any]:
+    """The output with a panel, as HTML and as text."""
     return {"output_type": "display_data", "data": {"text/html": panel, "text/plain": plain}, "metadata": {}}
 
 
 _BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n){3,}")
-_LONGEST, _LONGEST_OWN, _LONGEST_OF_ALL = 20_000, 10_000, 50_000
-"""Characters of an answer's code that a page shows, of a cell of the learner's own, and of all of these."""
-_LONGEST_COLOURED, _LONGEST_LINE = 10_000, 500
-"""Characters of code, and of a line of it, that is coloured: a lexer's time can grow with their square."""
+_LONGEST = 20_000
+"""Characters of an answer's code that a page shows."""
+_LONGEST_OWN = 10_000
+"""Characters of a cell that the learner added."""
+_LONGEST_OF_ALL = 50_000
+"""Characters of all cells that the learner added."""
+_LONGEST_COLOURED = 10_000
+"""Characters of code that is coloured: a lexer's time can grow with their square."""
+_LONGEST_LINE = 500
+"""Characters of a line of code that is coloured."""
 _CUT = "\n# [cut off: it is longer than a page shows; the whole cell is in the submission]"
 
 
 def without_blank_lines(code: str) -> str:
-    """Runs of blank lines as two: to colour them takes hours."""
+    """Code with at most two blank lines after each other, because to colour more can take hours."""
     return _BLANK_LINES.sub("\n\n\n", code.replace("\r\n", "\n").replace("\r", "\n"))
 
 
@@ -146,20 +161,24 @@ def is_coloured(code: str) -> bool:
     return len(code) <= _LONGEST_COLOURED and max(map(len, code.split("\n"))) <= _LONGEST_LINE
 
 
-class _Shown:
-    """What people see of one learner's texts, as far as there is room."""
+class _CellEditor:
+    """Prepares one learner's texts and code for people, as far as there is room on a page."""
 
     def __init__(self, verdict: Verdict) -> None:
         self.typesetter = Typesetter(verdict.pictures)
         self._room = _LONGEST_OF_ALL
 
-    def own_code(self, cell: nbformat.NotebookNode) -> None:
-        self.code(cell, min(_LONGEST_OWN, self._room))
+    def shorten_own(self, cell: nbformat.NotebookNode) -> None:
+        """Shorten the code of a cell that the learner added."""
+        self.shorten(cell, min(_LONGEST_OWN, self._room))
         self._room = max(0, self._room - len(cell.source))
 
-    def code(self, cell: nbformat.NotebookNode, most: int = _LONGEST) -> None:
-        kept = without_blank_lines(cell.source)
-        cell["source"] = kept if len(kept) <= most else kept[:most] + _CUT
+    def shorten(self, cell: nbformat.NotebookNode, most: int = _LONGEST) -> None:
+        """Shorten the code of a cell to ``most`` characters, and say so below it."""
+        code = without_blank_lines(cell.source)
+        if len(code) > most:
+            code = code[:most] + _CUT
+        cell["source"] = code
         if not is_coloured(cell.source):
             # For nbconvert: the language that a cell is in.
             cell["metadata"]["magics_language"] = "text"
@@ -171,41 +190,47 @@ _NBGRADERS_TIME = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})? (UTC|
 """A time as nbgrader's exchange writes it, in a zone that means the same everywhere: nbgrader reads it as we do."""
 
 
-def hand_on(root: Path, learner: str, lesson: str, part: str, config: Config | None = None) -> dict[str, bool]:
-    """Put both files of a submission beside its graded notebook or its feedback, as far as there are any. Raises OSError.
+def copy_receipts(root: Path, learner: str, lesson: str, part: str, config: Config | None = None) -> dict[str, bool]:
+    """Put both receipts of a submission beside its graded notebook or its feedback, if that is there. Raises OSError.
 
-    ``part``: ``autograded`` or ``feedback``. Beside the graded notebook comes what nbgrader copies there, too: the learner's
-    files, and in the place of those the instructor's. Returns the names of the learner's that are left out, and of each whether
-    the instructor's is there, which holds something else, or a browser may run it.
+    ``part``: ``autograded`` or ``feedback``. Beside the graded notebook come the files that nbgrader copies there, too: the
+    learner's, and those of the instructor, which replace them. Returns the names of the learner's files that are left out, and
+    for each whether the instructor's is there, with another content; else a browser may run it.
 
     ``config``: nbgrader's, if it is not just as the course's file has it.
 
-    A secret that was made up stays the same for as long as one of the folders holds it.
+    A secret that was made up stays the same as long as one of the folders has it.
     """
-    here, config = places(root), config or config_of(root)
+    here = places(root)
     handed_in = here.notebook("submitted", learner, lesson)
     made = {part: here.folder(part, learner, lesson) for part in ("autograded", "feedback")}
     known = (secret_in(folder / SECRET) for folder in (handed_in.parent, *made.values()))
     secret = next(filter(None, known), "") or secrets.token_hex(64)
     time = _time_for_nbgrader(handed_in.parent / TIME, here.zone)
-    if not made[part].is_dir():
+    folder = made[part]
+    if not folder.is_dir():
         return {}
-    _write(made[part] / SECRET, secret.encode())
-    _write(made[part] / TIME, time or b"" if part == "feedback" else time)
-    return _lay_beside(made[part], here.source(lesson), handed_in, lesson, config) if part == "autograded" else {}
+    _write(folder / SECRET, secret.encode())
+    if part == "feedback":
+        _write(folder / TIME, time or b"")
+        return {}
+    _write(folder / TIME, time)
+    return _copy_files_beside(folder, here.source(lesson), handed_in, lesson, config or config_of(root))
 
 
 def _time_for_nbgrader(path: Path, zone: str) -> bytes | None:
-    """What was handed in, if nbgrader reads it as we do; else the same moment in its form, or nothing. None: there is no file."""
+    """The bytes of a time, if nbgrader reads them as we do; else the same moment in its form. None if there is no file."""
     with contextlib.suppress(ValueError, Damaged):
-        if told := time_in(path, zone):
+        if time := time_in(path, zone):
             said = read_file(path, 200)
-            return said if _NBGRADERS_TIME.fullmatch(said) else f"{told:%Y-%m-%d %H:%M:%S.%f} UTC".encode()
+            if _NBGRADERS_TIME.fullmatch(said):
+                return said
+            return f"{time:%Y-%m-%d %H:%M:%S.%f} UTC".encode()
     return b"" if os.path.lexists(path) else None
 
 
-def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config: Config) -> dict[str, bool]:
-    """What lies beside the instructor's notebook and beside the learner's, into this folder, as :func:`hand_on` says."""
+def _copy_files_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config: Config) -> dict[str, bool]:
+    """Copy the files beside the instructor's notebook and beside the learner's into a folder: see :func:`copy_receipts`."""
     ours = files_beside(source, config)
     most = GradingLimits(config=config).for_lesson(lesson).attachment_mb << 20
     theirs = files_beside(handed_in, config, theirs=None, most=most)
@@ -213,12 +238,10 @@ def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config
     there = {str(path.relative_to(folder)) for path in files_below(folder) if path.suffix != ".ipynb"}
     for name in there - {SECRET} - ({*ours, *theirs} - runs):
         (folder / name).unlink()  # of an earlier submission
-    # Where one side has a file and the other a folder of that name, the instructor's counts.
-    taken = {str(place) for name in ours for place in (Path(name), *Path(name).parents)}
+    # If one side has a file and the other a folder of that name, the instructor's counts.
+    taken = runs | {SECRET} | set().union(*map(_with_folders, ours))
     for name, data in theirs.items():
-        if not (
-            ".ipynb" in name or {name} & (runs | taken | {SECRET}) or ours.keys() & set(map(str, Path(name).parents))
-        ):
+        if ".ipynb" not in name and name not in taken and ours.keys().isdisjoint(_with_folders(name)):
             _write(folder / name, data)
     for name, data in ours.items():
         _write(folder / name, data)
@@ -226,12 +249,17 @@ def _lay_beside(folder: Path, source: Path, handed_in: Path, lesson: str, config
     return dict.fromkeys(sorted(runs - ours.keys()), False) | dict.fromkeys(replaced, True)
 
 
+def _with_folders(name: str) -> set[str]:
+    """The path of a file, and those of the folders around it."""
+    return {name, *map(str, Path(name).parents)}
+
+
 def _write(path: Path, data: bytes | None) -> None:
-    """As it is, if it is so already. Nothing: there is no such file."""
+    """Have a file hold these bytes; it is not touched if it does already. None: there is to be no such file."""
     with contextlib.suppress(Damaged):
         if data is not None and read_file(path, len(data)) == data:
             return
-    # A folder of that name, which nbgrader has copied out of a submission.
+    # nbgrader may have copied a folder of that name out of a submission.
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -242,14 +270,14 @@ def _write(path: Path, data: bytes | None) -> None:
 
 
 def earlier_folder(root: Path, key: Key, handed_in: str) -> Path:
-    """Where :func:`keep_earlier` keeps the answers that counted, by the digest of what was handed in."""
+    """The folder in which :func:`keep_earlier` keeps the answers that counted, by the digest of what was handed in."""
     return root / "collected" / "graded" / key.learner / key.assignment / digest_of(handed_in.encode())[:8]
 
 
 def keep_earlier(root: Path, earlier: Verdict, blueprint: Blueprint, came: str) -> None:
     """Keep the answers that counted until now, because others came, and the files beside them.
 
-    ``came``: when they were handed in, as text; empty if nothing says it. Raises OSError for the notebook.
+    ``came``: the time when they were handed in, as text; empty if nothing says it. Raises OSError for the notebook.
     """
     key = Key(earlier.learner, earlier.lesson)
     kept = earlier_folder(root, key, earlier.handed_in)

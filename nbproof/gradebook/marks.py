@@ -1,11 +1,11 @@
-"""What is known of a class: one mark for each submission, the people, the lessons. All that tells of a class reads this."""
+"""The results of a class: one mark for each submission, the people, the lessons. Report, feedback and tables read these."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from nbproof.errors import CourseError
 from nbproof.grouping import grouped
@@ -25,10 +25,12 @@ __all__ = [
     "Person",
     "by_assignment",
     "exercise_row",
+    "join_marks",
     "lacks",
-    "marks",
     "submission_row",
 ]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,12 @@ class CellMark:
     name: str
     max_score: float
     auto: float | None = None
-    """What tests gave; None if only a person gives marks."""
+    """The marks that tests gave; None if only a person gives marks."""
     given: float | None = None
-    """What a person gave; None if nobody has."""
+    """The marks that a person gave; None if nobody has."""
     extra: float = 0.0
-    listed: bool = False
-    """Whether formgrader lists it for a person, also where one has marked it before."""
+    waits_for_person: bool = False
+    """Whether formgrader lists it for a person, also if one has marked it before."""
     by_hand: bool = False
     """Whether only a person can mark it."""
 
@@ -54,7 +56,7 @@ class CellMark:
 
     @property
     def base(self) -> float | None:
-        """Its marks without extra credit, a person's before those of tests; None if nobody gave any."""
+        """Its marks without extra credit: a person's, or else those of tests; None if nobody gave any."""
         return self.auto if self.given is None else self.given
 
     @property
@@ -65,16 +67,16 @@ class CellMark:
 
     @property
     def score(self) -> float:
-        """Its marks, as nbgrader counts them: extra credit beside no other mark is nothing."""
+        """Its marks, as nbgrader counts them: extra credit counts nothing without another mark."""
         return 0.0 if self.base is None else self.base + self.extra
 
 
 @dataclass(frozen=True)
 class Lateness:
-    """When a submission came and was due, in UTC, and how late that is."""
+    """The times when a submission came and was due, in UTC, and how late that is."""
 
     seconds: float = 0.0
-    """As nbgrader counts them. Where only an LMS's word tells of it, 1 if it was due and not extended, else 0."""
+    """As nbgrader counts them. If only an LMS says that it was late, 1 if it was due and not extended, else 0."""
     said: bool = False
     """Whether an LMS calls it late, and does not say when it came."""
     handed_in: datetime | None = None
@@ -86,25 +88,25 @@ class Lateness:
 
 @dataclass(frozen=True)
 class Mark:
-    """One submission: what was found, what people gave, what being late cost."""
+    """One submission: its verdict, the marks that people gave, and the penalty for being late."""
 
     verdict: Verdict
-    """In short; of what is not graded, the reason; one without exercises where only the gradebook knows of it."""
+    """In short. If it is not graded, this has the reason; if only the gradebook knows of it, it has no exercises."""
     max_score: float = 0.0
     cells: Mapping[str, CellMark] = field(default_factory=dict)
     comments: Mapping[str, str] = field(default_factory=dict)
-    """Cell -> what a person wrote about it."""
+    """Cell -> the comment of a person."""
     penalty: float = 0.0
-    """For being late."""
+    """Points that are taken off for being late."""
     late: Lateness = Lateness()
     fresh: bool = True
-    """Whether this run marked it; of what no run is asked about, True."""
+    """Whether this run marked it; True if no run was asked about it."""
     behind: str = ""
     """Why this is not up to date with what was handed in last, or with the last run; empty if it is."""
     earlier: float = 0.0
-    """Marks that the gradebook still has of an earlier hand-in, where the last one cannot be graded, and no person gave any."""
+    """Marks that the gradebook still has of an earlier hand-in, if the last one cannot be graded, and no person gave any."""
     absent: bool = False
-    """Whether it was not handed in, and counts 0, for another notebook of its assignment was."""
+    """Whether it was not handed in, and counts 0, because another notebook of its assignment was."""
 
     @property
     def learner(self) -> str:
@@ -113,12 +115,12 @@ class Mark:
 
     @property
     def lesson(self) -> str:
-        """Of what."""
+        """The lesson that it is for."""
         return self.verdict.lesson
 
     @property
     def key(self) -> Key:
-        """Both."""
+        """The learner and the lesson."""
         return Key(self.learner, self.lesson)
 
     @property
@@ -128,12 +130,12 @@ class Mark:
 
     @property
     def by_person(self) -> bool:
-        """Whether a person gave marks: these count, whatever was handed in, until a person takes them away."""
+        """Whether a person gave marks: these count until a person takes them away, also if something else is handed in."""
         return any(cell.by_person and cell.base is not None for cell in self.cells.values())
 
     @property
     def is_marked(self) -> bool:
-        """Whether tests or people gave marks for any of it."""
+        """Whether tests or people gave marks for any cell of it."""
         return any(cell.base is not None for cell in self.cells.values())
 
     @property
@@ -152,35 +154,37 @@ class Mark:
 
     @property
     def score(self) -> float:
-        """Its marks, those given by hand included, less the late penalty: as nbgrader exports it. Less than 0 counts as 0; of a
-        notebook of several it counts, for their sum.
+        """Its marks, with those given by hand, less the late penalty, as nbgrader exports it.
+
+        Less than 0 counts as 0, but not for one notebook of several, because their sum counts.
         """
         return self.counted(sum(cell.score for cell in self.cells.values()))
 
     def counted(self, points: float) -> float:
-        """What these points are, less the late penalty."""
+        """These points less the late penalty."""
         score = points - self.penalty
         return score if "/" in self.lesson else max(0.0, score)
 
     @property
     def share(self) -> float:
-        """Score by maximum, 0 to 1."""
+        """The score divided by the maximum, 0 to 1."""
         return self.score / self.max_score if self.max_score else 0.0
 
     @property
     def waiting_points(self) -> float:
         """The points of written answers that nobody has marked yet."""
-        return sum(cell.max_score for cell in self.cells.values() if cell.listed and cell.by_hand and cell.base is None)
+        waiting = (cell for cell in self.cells.values() if cell.waits_for_person and cell.by_hand)
+        return sum(cell.max_score for cell in waiting if cell.base is None)
 
     @property
     def waiting(self) -> int:
-        """Written answers that wait for a person: nobody has marked them, or they have changed since."""
-        return sum(cell.listed and cell.by_hand for cell in self.cells.values())
+        """The number of written answers that wait for a person: nobody has marked them, or they have changed since."""
+        return sum(cell.waits_for_person and cell.by_hand for cell in self.cells.values())
 
     @property
     def pending(self) -> bool:
         """Whether there is anything that a person has to look at."""
-        return any(cell.listed for cell in self.cells.values())
+        return any(cell.waits_for_person for cell in self.cells.values())
 
     @property
     def is_late(self) -> bool:
@@ -194,15 +198,16 @@ class Mark:
 
     @property
     def settled(self) -> frozenset[str]:
-        """Exercises where a person has given the marks of every test cell."""
+        """The exercises in which a person has given the marks of every test cell."""
         given = {name for name, cell in self.cells.items() if cell.given is not None}
         return frozenset(one.id for one in self.verdict.exercises if one.most.keys() <= given)
 
     @property
     def missing(self) -> dict[str, str]:
-        """What has no marks, and nobody has looked at: exercise -> why there is no answer, or none that can be marked."""
-        waits = {one.id: words().outcome(one) for one in self.verdict.exercises if one.status is Status.UNCERTAIN}
-        return {name: why for name, why in {**waits, **self.verdict.lost}.items() if name not in self.settled}
+        """Exercises without marks that no person has settled -> why there is no answer, or none that can be marked."""
+        reasons = {one.id: words().outcome(one) for one in self.verdict.exercises if one.status is Status.UNCERTAIN}
+        reasons |= self.verdict.lost
+        return {name: why for name, why in reasons.items() if name not in self.settled}
 
 
 def lacks(held: Mark | None, verdict: Verdict | None) -> bool:
@@ -212,78 +217,103 @@ def lacks(held: Mark | None, verdict: Verdict | None) -> bool:
     return any(held.cells[name].auto != score for name, score in verdict.scores.items() if name in held.cells)
 
 
-def marks(
+def join_marks(
     verdicts: Mapping[Key, Verdict],
     held: Mapping[Key, Mark],
     late: Collection[Key] = (),
     fresh: Collection[Key] | None = None,
     most: Mapping[str, float] | None = None,
 ) -> dict[Key, Mark]:
-    """The marks of these submissions, ordered by learner and lesson: each verdict, with what the gradebook holds of it.
+    """The marks of these submissions, ordered by learner and lesson: each verdict, with what the gradebook has of it.
 
-    ``late``: submissions that an LMS calls late. ``fresh``: those that this run marked (None: all). ``most``: the points of
-    each lesson, for submissions that are not graded. A verdict that the gradebook does not hold has the marks that tests gave.
+    ``held``: the marks in the gradebook. ``late``: submissions that an LMS calls late. ``fresh``: those that this run marked
+    (None: all). ``most``: the points of each lesson, for submissions that are not graded. A verdict that is not in the gradebook
+    has the marks that tests gave.
     """
+    most = most or {}
     made = {}
     for key, verdict in sorted(verdicts.items()):
         mark = held.get(key)
-        if mark is None or (verdict.problem and not mark.by_person):
-            mark = replace(_as_found(verdict), earlier=mark.score if mark else 0.0)
-        known = replace(mark.late, said=key in late)
-        points = mark.max_score or (most or {}).get(verdict.lesson, 0.0)
+        if mark is None:
+            mark = _from_tests(verdict)
+        elif verdict.problem and not mark.by_person:
+            mark = replace(_from_tests(verdict), earlier=mark.score)
         made[key] = replace(
-            mark, verdict=verdict.in_short(), max_score=points, late=known, fresh=fresh is None or key in fresh
+            mark,
+            verdict=verdict.in_short(),
+            max_score=mark.max_score or most.get(verdict.lesson, 0.0),
+            late=replace(mark.late, said=key in late),
+            fresh=fresh is None or key in fresh,
         )
     return made
 
 
 def by_assignment(marks: Mapping[Key, Mark]) -> dict[Key, Mark]:
-    """The same, by what was handed in as one: the notebooks of an assignment that has several are added up.
+    """The marks by assignment: those of an assignment with several notebooks are added up.
 
-    One that cannot be graded counts nothing; where none of them can, neither can the assignment.
+    A notebook that cannot be graded counts nothing; if none can be graded, the assignment cannot be graded.
     """
     found = grouped((Key(learner, assignment_of(lesson)), mark) for (learner, lesson), mark in marks.items())
     return {key: _added_up(key, several) for key, several in sorted(found.items())}
 
 
 def _added_up(key: Key, several: list[Mark]) -> Mark:
+    """The mark of an assignment, from those of its notebooks."""
     first = several[0]
     if "/" not in first.lesson:
         return first
-    graded = [one for one in several if not one.problem]
-    told = "; ".join(f"{notebook_of(one.lesson)}: {one.problem}" for one in several if one.problem)
-    damage = [one.verdict.damage for one in several if one.verdict.damage]
-    recovered = {
-        f"{notebook_of(one.lesson)}/{name}": how for one in several for name, how in one.verdict.recovered.items()
-    }
-    verdict = replace(Verdict(*key), problem="" if graded else told, damage="; ".join(damage), recovered=recovered)
-    cells = {f"{notebook_of(one.lesson)}/{name}": cell for one in several for name, cell in one.cells.items()}
+    cells: dict[str, CellMark] = {}
+    for one in several:
+        cells |= _under(one.lesson, one.cells)
     return replace(
         max(several, key=lambda one: one.late.seconds),
-        verdict=verdict,
+        verdict=_joined(key, [one.verdict for one in several]),
         max_score=sum(one.max_score for one in several),
         cells=cells,
         penalty=sum(one.penalty for one in several),
         earlier=sum(one.earlier for one in several),
         fresh=any(one.fresh for one in several),
-        behind=next((one.behind for one in several if one.behind), ""),
+        behind=next(filter(None, (one.behind for one in several)), ""),
     )
 
 
-def _as_found(verdict: Verdict) -> Mark:
-    cells = [CellMark(part, of, one.points[part]) for one in verdict.exercises for part, of in one.most.items()]
-    cells += [CellMark(one.id, one.max_score, listed=one.answered, by_hand=True) for one in verdict.written]
+def _joined(key: Key, verdicts: list[Verdict]) -> Verdict:
+    """The verdict on an assignment, without exercises, from those on its notebooks."""
+    recovered: dict[str, str] = {}
+    problems: list[str] = []
+    for one in verdicts:
+        recovered |= _under(one.lesson, one.recovered)
+        if one.problem:
+            problems.append(f"{notebook_of(one.lesson)}: {one.problem}")
+    if len(problems) < len(verdicts):
+        problems = []
+    damage = "; ".join(filter(None, (one.damage for one in verdicts)))
+    return replace(Verdict(*key), problem="; ".join(problems), damage=damage, recovered=recovered)
+
+
+def _under(lesson: str, values: Mapping[str, T]) -> dict[str, T]:
+    """What cells of a notebook have, under the names that the cells have in their assignment: ``notebook/cell``."""
+    return {f"{notebook_of(lesson)}/{name}": value for name, value in values.items()}
+
+
+def _from_tests(verdict: Verdict) -> Mark:
+    """The mark that tests gave."""
+    cells: list[CellMark] = []
+    for one in verdict.exercises:
+        cells += [CellMark(part, most, one.points[part]) for part, most in one.most.items()]
+    cells += [CellMark(one.id, one.max_score, waits_for_person=one.answered, by_hand=True) for one in verdict.written]
     return Mark(verdict, sum(cell.max_score for cell in cells), {cell.name: cell for cell in cells})
 
 
 def submission_row(mark: Mark) -> dict[str, Any]:
-    """One submission, without its exercises, for JSON and CSV: ``docs/grade_json.md`` tells the fields."""
+    """One submission, without its exercises, for JSON and CSV: ``docs/grade_json.md`` lists the fields."""
+    score = None if mark.unmarked else mark.score
     return {
         "learner": mark.learner,
         "lesson": mark.lesson,
         "how": mark.how,
         "problem": mark.problem or None,
-        "score": None if mark.unmarked else mark.score,
+        "score": score,
         "max_score": mark.max_score,
         "late_penalty": mark.penalty,
         "late": mark.is_late,
@@ -299,7 +329,7 @@ def submission_row(mark: Mark) -> dict[str, Any]:
 
 
 def exercise_row(one: Outcome) -> dict[str, Any]:
-    """One exercise of a submission, in the same way."""
+    """One exercise of a submission, for JSON: ``docs/grade_json.md`` lists the fields."""
     return {
         "id": one.id,
         "status": one.status,
@@ -333,13 +363,13 @@ class Person:
     email: str = ""
     lms_id: str = ""
     full_name: str = ""
-    """The name where nobody has said which part of it is the first and which the last; they are empty then."""
+    """The name if nobody has said which part of it is the first and which the last; these are empty then."""
     also: frozenset[str] = field(default=frozenset(), kw_only=True)
-    """Other ids of theirs, on the roster or as a folder; the number of an LMS is written ``number 501``."""
+    """Other ids of the learner, on the roster or as a folder; the number of an LMS is written ``number 501``."""
 
     @property
     def ids(self) -> frozenset[str]:
-        """All names that their work may lie under."""
+        """All names that the learner's work may lie under."""
         return self.also | {self.id}
 
     @property
@@ -349,59 +379,62 @@ class Person:
 
     @property
     def called(self) -> str:
-        """For a person's eyes: the id, and the name where that is another word."""
+        """The id for people, with the name in brackets if that is another word."""
         return f"{self.id} ({self.name})" if self.name and self.name != self.id else self.id
 
     @property
     def contact(self) -> str:
-        """For somebody who has to write to them: ``0001023 Anna Schmidt <anna@u.edu>``, as far as that is known."""
-        name = self.name if self.name != self.id else ""
-        address = f"<{self.email}>" if self.email and self.email != self.id else ""
-        return printable(" ".join(part for part in (self.id, name, address) if part))
+        """Id, name and address, as far as these are known: ``0001023 Anna Schmidt <anna@u.edu>``."""
+        parts = [self.id]
+        if self.name != self.id:
+            parts.append(self.name)
+        if self.email and self.email != self.id:
+            parts.append(f"<{self.email}>")
+        return printable(" ".join(filter(None, parts)))
 
 
 @dataclass(frozen=True)
 class ClassResults:
-    """A class: what each handed in, ordered by learner and lesson; learners by id; lessons in order."""
+    """A class: its marks, ordered by learner and lesson; its people, ordered by id; and its lessons in order."""
 
     marks: Mapping[Key, Mark]
     people: tuple[Person, ...] = ()
     lessons: tuple[ClassLesson, ...] = ()
     notes: tuple[str, ...] = ()
-    """What a person should know besides."""
+    """Other sentences for a person."""
     unreadable: tuple[CourseError, ...] = ()
-    """Verdicts that are damaged."""
+    """An error for each verdict that is damaged."""
     more_time: frozenset[Key] = frozenset()
-    """(learner, lesson) of extensions that have not ended: what has not come of these is not missing yet."""
+    """The keys of extensions that have not ended: their work is not missing yet."""
     without_gradebook: tuple[CourseError, ...] = ()
-    """Why there is nothing of the gradebook in this, if that is so: no marks given by hand, no late penalties."""
+    """The error, if the gradebook could not be read: then there are no marks given by hand and no late penalties."""
     of_before: tuple[str, ...] = ()
-    """What is another since these were graded, or was not graded to its end: a line each."""
+    """Lines on what has changed since these were graded, or was not graded to its end."""
 
     @property
     def graded(self) -> tuple[Key, ...]:
-        """What this run graded."""
+        """The keys that this run graded."""
         return tuple(key for key, one in self.marks.items() if one.how == "graded")
 
     def of_lesson(self, slug: str) -> list[Mark]:
-        """What has marks of a lesson, ordered by learner."""
+        """The submissions of a lesson that have marks, ordered by learner."""
         return [one for one in self.marks.values() if one.lesson == slug and not (one.unmarked or one.absent)]
 
     def ungraded(self) -> list[Mark]:
-        """What was handed in and could not be graded."""
+        """The submissions that could not be graded."""
         return [one for one in self.marks.values() if one.problem]
 
 
 @dataclass(frozen=True)
 class GradedClass(ClassResults):
-    """What a run has graded, or found unchanged, and how."""
+    """The results of a class as a run has graded them, or found them unchanged."""
 
     seed: int = 0
     gradebook: str = ""
     reasons: tuple[str, ...] = ()
-    """What was graded again, and why."""
+    """Sentences on what was graded again, and why."""
     plain_tests: Mapping[str, int] = field(default_factory=dict)
-    """Lesson -> how many of its test cells run beside the learner's code. Only of lessons that this run marked work of."""
+    """Lesson -> how many of its test cells run beside the learner's code, for lessons that this run marked work of."""
     unfit: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> why its reference answers lose marks here."""
     anyway: bool = False
@@ -409,6 +442,6 @@ class GradedClass(ClassResults):
     given_away: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> the cells that give marks to a notebook that nobody has touched."""
     remarks: tuple[str, ...] = ()
-    """Files of learners that are not beside their graded notebooks, and why; learners with fewer marks for a new hand-in."""
+    """Sentences on learners' files that are not beside their graded notebooks, and on fewer marks for a new hand-in."""
     refused: Mapping[str, str] = field(default_factory=dict)
     """Lesson -> why nothing of it can be graded here, by any command."""

@@ -1,4 +1,4 @@
-"""What the gradebook holds: the names of learners, and of submissions the marks, the comments and the late penalties."""
+"""Read the gradebook: the names of learners, and the marks, comments and late penalties of submissions."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class DueDates:
-    """When lessons are due, in UTC."""
+    """The times when lessons are due, in UTC."""
 
     lessons: Mapping[str, datetime] = field(default_factory=dict)
-    """For the class; a lesson without a due date is not there."""
+    """Lesson -> the due date of the class. A lesson without one is not there."""
     extensions: Mapping[Key, datetime] = field(default_factory=dict)
-    """(learner, lesson) -> the due date, for learners with an extension."""
+    """Key -> the due date, for learners with an extension."""
 
 
 def due_dates_in(book: Any) -> DueDates:
@@ -67,7 +67,8 @@ def due_dates_in(book: Any) -> DueDates:
 
 @contextlib.contextmanager
 def opened_gradebook(root: Path) -> Iterator[Any | None]:
-    """The course's gradebook; None if there is none yet, for opening it would make one. Raises GradingError if it fails."""
+    """Open the course's gradebook; None if there is none yet, because to open it would make one. Raises GradingError if the
+    database fails."""
     coursedir = NbGraderAPI(config=course_config(root)).coursedir
     if coursedir.db_url.startswith("sqlite:///") and not Path(coursedir.db_url.removeprefix("sqlite:///")).is_file():
         yield None
@@ -77,8 +78,9 @@ def opened_gradebook(root: Path) -> Iterator[Any | None]:
 
 
 def is_another(book: Any, numbers: Collection[int]) -> bool:
-    """Whether a gradebook is in no state that has one of these numbers (:meth:`nbproof.gradebook.writer.Writer.number`): it is a
-    copy of before, or of another folder. Only a file of SQLite has a number: of another database nothing tells.
+    """Whether the gradebook's state has none of these numbers (:meth:`nbproof.gradebook.writer.Writer.number`).
+
+    Then it is an earlier copy, or another folder's. Only a file of SQLite has a number: another database is never another one.
     """
     if not numbers or book.db.bind.dialect.name != "sqlite":
         return False
@@ -87,9 +89,16 @@ def is_another(book: Any, numbers: Collection[int]) -> bool:
 
 def people_in(book: Any) -> list[Person]:
     """All learners in a gradebook. A last name alone is a whole name: nothing says which part of it is which."""
-    keys = ("id", "first_name", "last_name", "email", "lms_user_id")
-    found = [Person(*(str(one.get(key) or "") for key in keys)) for one in book.student_dicts()]
-    return [one if one.first_name else replace(one, last_name="", full_name=one.last_name) for one in found]
+    return [_person(student) for student in book.student_dicts()]
+
+
+def _person(student: Mapping[str, Any]) -> Person:
+    """A learner, from the columns of nbgrader's table."""
+    columns = (student.get(key) for key in ("id", "first_name", "last_name", "email", "lms_user_id"))
+    person = Person(*(str(text or "") for text in columns))
+    if person.first_name:
+        return person
+    return replace(person, last_name="", full_name=person.last_name)
 
 
 def read_marks(root: Path, lessons: Collection[str], learners: Collection[str] | None = None) -> dict[Key, Mark]:
@@ -97,14 +106,16 @@ def read_marks(root: Path, lessons: Collection[str], learners: Collection[str] |
 
     Raises GradingError if it cannot be read.
     """
+    found: dict[Key, Mark] = {}
     with opened_gradebook(root) as book:
-        known = sorted(set(lessons) & set(lessons_in(book))) if book is not None else []
-        found = {Key(learner, name): mark for name in known for learner, mark in marks_in(book, name).items()}
-    return {key: mark for key, mark in found.items() if learners is None or key[0] in learners}
+        if book is not None:
+            for lesson in sorted(set(lessons) & set(lessons_in(book))):
+                found |= {Key(learner, lesson): mark for learner, mark in marks_in(book, lesson).items()}
+    return {key: mark for key, mark in found.items() if learners is None or key.learner in learners}
 
 
 def lessons_in(book: Any) -> dict[str, float]:
-    """Assignments, and notebooks of those that have several, that a gradebook knows -> their marks."""
+    """The assignments that a gradebook knows, and their notebooks, ``assignment/notebook`` -> their points."""
     found = {}
     for one in book.assignments:
         found[one.name] = float(one.max_score)
@@ -113,70 +124,87 @@ def lessons_in(book: Any) -> dict[str, float]:
 
 
 def left_behind(book: Any, assignments: Collection[str]) -> Iterator[str]:
-    """A line for each assignment that is none of these any more, and that people gave something to: what, and what helps."""
-    # One without notebooks is not there yet.
-    for one in [one for one in book.assignments if one.notebooks and one.name not in assignments]:
-        marks = marks_in(book, one.name).values()
-        given = {
-            "manual mark": sum(cell.by_person for mark in marks for cell in mark.cells.values()),
-            "comment": sum(len(mark.comments) for mark in marks),
-            "due date": int(one.duedate is not None),
-            "extension": sum(of.extension is not None for of in one.submissions),
-        }
-        if any(given.values()):
+    """A line for each assignment that people gave something to, and that is none of these any more: what, and what helps."""
+    for one in book.assignments:
+        # One without notebooks is not there yet.
+        if one.notebooks and one.name not in assignments and (given := _given_to(book, one)):
             name = printable(one.name)
             yield (
-                f"{name} is in the gradebook only, with {', '.join(counted(count, of) for of, count in given.items() if count)}: "
+                f"{name} is in the gradebook only, with {', '.join(given)}: "
                 f"if its folder has another name now, call it {name} again in source/, release/ and submitted/ (and lessons/, "
                 "if you have that), then grade again. If it is over, take it out of the gradebook, with all its marks, comments "
                 f"and dates: {nbgrader_command(shlex.join(['db', 'assignment', 'remove', one.name, '--force']))}"
             )
 
 
+def _given_to(book: Any, assignment: Any) -> list[str]:
+    """What people gave to an assignment, counted: ``2 manual marks``."""
+    given = {
+        "manual mark": 0,
+        "comment": 0,
+        "due date": int(assignment.duedate is not None),
+        "extension": sum(one.extension is not None for one in assignment.submissions),
+    }
+    for mark in marks_in(book, assignment.name).values():
+        given["manual mark"] += sum(cell.by_person for cell in mark.cells.values())
+        given["comment"] += len(mark.comments)
+    return [counted(count, what) for what, count in given.items() if count]
+
+
 def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
     """Learner -> mark, for all submissions of a lesson, or of an assignment. The cells of an assignment with several notebooks
     are called ``notebook/cell``. It takes some queries a lesson: nbgrader's objects would ask once a cell.
 
-    A penalty for being late is each notebook's own.
+    Each notebook has its own penalty for being late.
 
     An extension makes a submission before anything was handed in: as long as nothing else is known of it, it is left out.
     """
     book.db.expire_all()
     assignment = book.find_assignment(assignment_of(lesson))
-    names = {one.id: one.name for one in assignment.notebooks}
-    notebooks = [one for one, name in names.items() if "/" not in lesson or name == notebook_of(lesson)]
-    most = sum(float(one.max_score) for one in assignment.notebooks if one.id in notebooks)
-    above = {one: f"{names[one]}/" if len(notebooks) > 1 else "" for one in notebooks}
-    cells, comments = _cells_in(book, above), _comments_in(book, above)
-    dated = assignment.duedate is not None
-    submissions = book.db.query(SubmittedAssignment).filter(SubmittedAssignment.assignment_id == assignment.id)
-    sums = (
-        book.db.query(SubmittedNotebook.assignment_id, func.sum(SubmittedNotebook.late_submission_penalty))
-        .filter(SubmittedNotebook.notebook_id.in_(notebooks))
-        .group_by(SubmittedNotebook.assignment_id)
-    )
-    found, penalties = {}, dict(sums.all())
-    for one in submissions:
-        extended = one.extension is not None
-        late = Lateness(handed_in=one.timestamp)
-        if dated:
-            late = Lateness(float(one.total_seconds_late), False, one.timestamp, one.duedate, extended)
-        found[one.student_id] = Mark(
+    notebooks = [one for one in assignment.notebooks if "/" not in lesson or one.name == notebook_of(lesson)]
+    most = sum(float(one.max_score) for one in notebooks)
+    above = {one.id: "" for one in notebooks}
+    if len(notebooks) > 1:
+        above = {one.id: f"{one.name}/" for one in notebooks}
+    cells = _cells_in(book, above)
+    comments = _comments_in(book, above)
+    penalties = _penalties_in(book, above)
+    found = {}
+    for one in book.db.query(SubmittedAssignment).filter(SubmittedAssignment.assignment_id == assignment.id):
+        mark = Mark(
             Verdict(one.student_id, lesson),
             most,
             # In a fixed order: pages know by it whether something has changed.
             dict(sorted(cells[one.id].items())),
             dict(sorted(comments[one.id].items())),
             penalties.get(one.id) or 0.0,
-            late,
+            _lateness(one, assignment.duedate is not None),
         )
-        if extended and one.timestamp is None and not _is_marked(found[one.student_id]):
-            del found[one.student_id]
+        if one.timestamp is not None or one.extension is None or _is_marked(mark):
+            found[one.student_id] = mark
     return found
 
 
+def _lateness(submission: Any, is_dated: bool) -> Lateness:
+    """The times of a submission. ``is_dated``: whether the assignment has a due date."""
+    if not is_dated:
+        return Lateness(handed_in=submission.timestamp)
+    seconds = float(submission.total_seconds_late)
+    return Lateness(seconds, False, submission.timestamp, submission.duedate, submission.extension is not None)
+
+
+def _penalties_in(book: Any, notebooks: Collection[str]) -> dict[str, float | None]:
+    """Submission's id in the database -> the sum of the late penalties of these notebooks."""
+    sums = (
+        book.db.query(SubmittedNotebook.assignment_id, func.sum(SubmittedNotebook.late_submission_penalty))
+        .filter(SubmittedNotebook.notebook_id.in_(notebooks))
+        .group_by(SubmittedNotebook.assignment_id)
+    )
+    return dict(sums.all())
+
+
 def _cells_in(book: Any, notebooks: Mapping[str, str]) -> dict[str, dict[str, CellMark]]:
-    """Submission's id in the database -> grade_id -> mark. ``notebooks``: id -> what is put before a grade_id."""
+    """Submission's id in the database -> grade_id -> mark. ``notebooks``: id -> the text that is put before a grade_id."""
     query = book.db.query
     known = {}
     for kind in (GradeCell, TaskCell):
@@ -196,18 +224,18 @@ def _cells_in(book: Any, notebooks: Mapping[str, str]) -> dict[str, dict[str, Ce
         .filter(SubmittedNotebook.notebook_id.in_(notebooks))
     )
     found: dict[str, dict[str, CellMark]] = defaultdict(dict)
-    for submission, notebook, cell, auto, manual, extra, listed in grades:
-        of = known[cell]
-        by_hand = of.cell_type == "markdown" or auto is None
-        name = f"{notebooks[notebook]}{of.name}"
+    for submission, notebook, number, auto, manual, extra, waits in grades:
+        cell = known[number]
+        by_hand = cell.cell_type == "markdown" or auto is None
+        name = f"{notebooks[notebook]}{cell.name}"
         found[submission][name] = CellMark(
-            name, float(of.max_score), auto, manual, float(extra or 0.0), bool(listed), by_hand
+            name, float(cell.max_score), auto, manual, float(extra or 0.0), bool(waits), by_hand
         )
     return found
 
 
 def _comments_in(book: Any, notebooks: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Submission's id in the database -> grade_id -> what a person wrote."""
+    """Submission's id in the database -> grade_id -> the comment of a person. ``notebooks``: as for :func:`_cells_in`."""
     written = (
         book.db.query(
             SubmittedNotebook.assignment_id, SubmittedNotebook.notebook_id, BaseCell.name, Comment.manual_comment
@@ -225,5 +253,6 @@ def _comments_in(book: Any, notebooks: Mapping[str, str]) -> dict[str, dict[str,
 
 
 def _is_marked(mark: Mark) -> bool:
+    """Whether tests or people gave anything to a submission, or a cell of it waits for a person."""
     cells = mark.cells.values()
-    return bool(mark.comments) or any(one.auto is not None or one.by_person or one.listed for one in cells)
+    return bool(mark.comments) or any(one.auto is not None or one.by_person or one.waits_for_person for one in cells)

@@ -1,6 +1,6 @@
-"""Receipts beside a hand-in: when it came, and its secret, as nbgrader's exchange writes them.
+"""Read the receipts beside a hand-in: the time when it came, and its secret, as nbgrader's exchange writes them.
 
-A module of its own, because a run asks for them before it imports what takes seconds.
+This is a module of its own, because a run reads them before it imports modules that take seconds.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from pathlib import Path
 from nbproof.moments import moment_in
 from nbproof.recover.notebook_bytes import Damaged, read_file
 
-__all__ = ["SECRET", "TIME", "secret_in", "time_in", "time_told"]
+__all__ = ["SECRET", "TIME", "readable_time_in", "secret_in", "time_in"]
 
 TIME, SECRET = "timestamp.txt", "submission_secret.txt"
 
 
 def time_in(path: Path, zone: str) -> datetime | None:
-    """When it was handed in, in UTC; None if nothing is said. Raises ValueError if what is said cannot be read for certain.
+    """The time in a file, in UTC; None if there is no file, or it is empty. Raises ValueError if it cannot be read for certain.
 
-    ``zone``: nbgrader's exchange, which writes it, may be told to write the time of one.
+    ``zone``: that of a time without one: nbgrader's exchange may be set to write such a time.
     """
     try:
         text = read_file(path, 200).decode().strip()
@@ -33,8 +33,8 @@ def time_in(path: Path, zone: str) -> datetime | None:
     return moment_in(text, home=zone) if text else None
 
 
-def time_told(path: Path, zone: str) -> datetime | None:
-    """What a timestamp says; None for nothing, and for what cannot be read for certain."""
+def readable_time_in(path: Path, zone: str) -> datetime | None:
+    """As :func:`time_in`, but None also for a time that cannot be read for certain."""
     with contextlib.suppress(ValueError):
         return time_in(path, zone)
     return None

@@ -1,8 +1,8 @@
-"""What the gradebook knows of an assignment follows the instructor's notebooks. All that people gave stays.
+"""Have the gradebook know an assignment's cells as the instructor's notebooks have them. All that people gave stays.
 
 nbgrader itself adds and removes no cell once somebody has handed in. So its `generate_assignment` fills a gradebook of its
-own in a scratch folder, and what stands in that one goes into the course's, in one transaction: a run that is cut off leaves
-the old cells or the new ones. No name of the course's comes to the scratch folder, where nbgrader would read it as a pattern.
+own in a scratch folder, and the cells of that one go into the course's, in one transaction: a run that is cut off leaves
+the old cells or the new ones. No name of the course comes to the scratch folder, because nbgrader would read it as a pattern.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import csv
 import io
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -56,21 +57,22 @@ _KINDS = {
     "task_cells": (TaskCell, ("max_score", "cell_type"), (_UNMARKED, Comment)),
     "source_cells": (SourceCell, ("cell_type", "locked", "source", "checksum"), ()),
 }
-"""What nbgrader's notebooks call their cells -> the kind, what is kept of each, what each submission has of it."""
+"""The fields for cells of nbgrader's notebooks -> the kind, the values that are kept, and the rows that each submission has."""
 GONE = "removed_marks.csv"
 _WHERE = ("learner", "assignment", "notebook", "cell")
 _GIVEN = ("manual_score", "extra_credit", "manual_comment")
-"""What people give, as nbgrader's columns are called, and the file's."""
+"""The columns of nbgrader, and of the file, for what people give."""
 
 
 def create_tables(db_url: str) -> None:
-    """nbgrader's tables, and the version of their schema, in an empty database. Raises SQLAlchemyError.
+    """Make nbgrader's tables, and note the version of their schema, in an empty database. Raises SQLAlchemyError.
 
-    In one of this version it adds columns that are missing: nbgrader's own upgrade knows no late penalties. nbgrader's
-    ``Gradebook`` makes tables, too, but starts the program ``alembic`` to ask for the version: that takes ten times as long, and
-    wants it on PATH.
+    In a database of this version it adds columns that are missing, because nbgrader's own upgrade knows no late penalties.
+    nbgrader's ``Gradebook`` makes tables as well, but starts the program ``alembic`` to ask for the version: that takes ten
+    times as long, and needs it on PATH.
     """
-    engine, versions = create_engine(db_url), ScriptDirectory(ALEMBIC_DIR)
+    engine = create_engine(db_url)
+    versions = ScriptDirectory(ALEMBIC_DIR)
     try:
         with engine.begin() as connection:
             context = MigrationContext.configure(connection)
@@ -80,9 +82,8 @@ def create_tables(db_url: str) -> None:
                 return
             Base.metadata.create_all(connection)
             for table in Base.metadata.sorted_tables:
-                for name in {*table.columns.keys()} - {
-                    one["name"] for one in inspect(connection).get_columns(table.name)
-                }:
+                known = {one["name"] for one in inspect(connection).get_columns(table.name)}
+                for name in {*table.columns.keys()} - known:
                     Operations(context).add_column(table.name, Column(name, table.columns[name].type))
     finally:
         engine.dispose()
@@ -101,7 +102,8 @@ def _notebooks_in(folder: Path) -> list[Path]:
 def follow(book: Any, config: Config, assignment: str, folder: Path) -> str:
     """Have a gradebook know an assignment's cells and points as the notebooks in ``folder`` have them.
 
-    Returns what a teacher should know of it: empty if nobody has handed in, or no cell has come or gone.
+    Returns a sentence for the teacher: empty if nobody has handed in, or no cell has come or gone. Raises CourseError if nbgrader
+    cannot register the notebooks.
     """
     paths = _notebooks_in(folder)
     with (
@@ -125,8 +127,9 @@ def follow(book: Any, config: Config, assignment: str, folder: Path) -> str:
 
 
 def _registered_alone(config: Config, assignment: str, folder: Path, paths: Sequence[Path], scratch: Path) -> str:
-    """Have nbgrader register copies of these notebooks, called by their numbers; returns the gradebook that holds them."""
-    source, url = scratch / "source" / _NAME, f"sqlite:///{scratch}/gradebook.db"
+    """Have nbgrader register copies of these notebooks, with numbers as names. Returns the address of the gradebook with them."""
+    source = scratch / "source" / _NAME
+    url = f"sqlite:///{scratch}/gradebook.db"
     source.mkdir(parents=True)
     create_tables(url)
     own = Config(config)
@@ -135,7 +138,9 @@ def _registered_alone(config: Config, assignment: str, folder: Path, paths: Sequ
         for number, path in enumerate(paths):
             nbformat.write(with_tests(path, config), source / f"{number}.ipynb")
         outcome = NbGraderAPI(config=own).generate_assignment(_NAME, force=True, create=True)
-        said = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}" if not outcome["success"] else ""
+        said = ""
+        if not outcome["success"]:
+            said = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}"
     except CourseError:
         raise
     except Exception as error:  # nbgrader's, and any that an instructor's own preprocessor raises
@@ -150,7 +155,7 @@ def _registered_alone(config: Config, assignment: str, folder: Path, paths: Sequ
 
 
 def _reason_in(log: Sequence[str]) -> str:
-    """The first error of nbgrader's log: all that come later only tell that there was one."""
+    """The first error of nbgrader's log, because all later ones only say that there was one."""
     errors = [line for line in log if re.match(r"\s*[\w.]+(Error|Exception|Exit|Interrupt)\b", line)]
     said = [line for line in log if line.strip() and "traceback" not in line.lower()]
     return in_one_line((errors or said[-1:] or ["it gave no reason"])[0])
@@ -162,13 +167,15 @@ def is_by_person(grade: Any) -> bool:
 
 
 def _cells_of(notebook: Any) -> frozenset[str]:
-    return frozenset(cell.name for kind in _KINDS for cell in getattr(notebook, kind))
+    """The names of all cells that a gradebook knows of a notebook."""
+    cells = chain.from_iterable(getattr(notebook, kind) for kind in _KINDS)
+    return frozenset(cell.name for cell in cells)
 
 
 def _removed_before(place: Path) -> set[tuple[str, ...]]:
-    """What people gave for cells that are gone: the rows of the file in ``place``, below its heads.
+    """The rows of the file in ``place``, below its heads: what people gave for cells that are gone.
 
-    Raises CourseError if a person, or a spreadsheet, has made something else of it.
+    Raises CourseError if a person, or a spreadsheet, has made something else of the file.
     """
     text = place.read_bytes() if place.exists() else b""
     try:
@@ -187,7 +194,11 @@ def _removed_before(place: Path) -> set[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class _Change:
-    """A change of what a gradebook knows of one assignment; nothing of it is committed."""
+    """A change of the cells that a gradebook knows of one assignment; nothing of it is committed.
+
+    ``place``: the file for what people gave for cells that are gone; ``removed``: its rows. ``new``, ``gone``: names of notebooks
+    and cells. ``lost``, ``back``: rows that go into the file, and that come out of it.
+    """
 
     db: Any
     assignment: Any
@@ -199,7 +210,7 @@ class _Change:
     back: set[tuple[str, ...]] = field(default_factory=set)
 
     def follow(self, notebooks: dict[str, Any]) -> None:
-        """Have it these notebooks, and these cells in them."""
+        """Have the assignment these notebooks, by name, with their cells."""
         known = {one.name: one for one in self.assignment.notebooks}
         self._rename(known, notebooks)
         for title in known.keys() - notebooks.keys():
@@ -215,7 +226,7 @@ class _Change:
             self._follow_cells(mine, theirs)
 
     def _rename(self, known: dict[str, Any], notebooks: dict[str, Any]) -> None:
-        """What has the same cells under another name keeps what people gave."""
+        """Rename a notebook that has the same cells under another name now, so that it keeps what people gave."""
         went = {_cells_of(known[title]): title for title in known.keys() - notebooks.keys()}
         self.gone.update(f"{title}.ipynb" for title in went.values())
         for title in sorted(notebooks.keys() - known.keys()):
@@ -225,70 +236,86 @@ class _Change:
                 known[title].name = title
 
     def _follow_cells(self, mine: Any, theirs: Any | None) -> None:
-        for called, (kind, fields, kept) in _KINDS.items():
-            cells = {one.name: one for one in getattr(mine, called)}
-            wanted = {one.name: one for one in getattr(theirs, called, ())}
+        """Have a notebook the cells of another one; none if that is None."""
+        for field_, (_, fields, _) in _KINDS.items():
+            cells = {one.name: one for one in getattr(mine, field_)}
+            wanted = {one.name: one for one in getattr(theirs, field_, ())}
             for name in cells.keys() - wanted.keys():
-                self.gone.add(name)
-                for row in self._given(cells[name]):
-                    self.db.delete(row)
-                self.db.delete(cells[name])
+                self._remove(cells[name])
             for name, one in wanted.items():
-                values = {field: getattr(one, field) for field in fields}
+                values = {value: getattr(one, value) for value in fields}
                 if name in cells:
-                    if values.get("max_score") != getattr(cells[name], "max_score", None):
-                        for row in cells[name].grades:
-                            row.needs_manual_grade |= is_by_person(row)
-                    for field, value in values.items():
-                        setattr(cells[name], field, value)
-                    continue
-                self.new.add(name)
-                made = kind(name=name, notebook=mine, **values)
-                self.db.add(made)
-                rows = [row(cell=made, notebook=one) for one in mine.submissions for row in kept]
-                self.db.add_all(rows)
-                for row in rows:
-                    self._give_back(row, name)
+                    _update(cells[name], values)
+                else:
+                    self._add(mine, field_, name, values)
 
-    def _given(self, cell: Any) -> Iterator[Any]:
-        """What submissions have of a cell; what people gave is noted."""
+    def _add(self, notebook: Any, field_: str, name: str, values: Mapping[str, Any]) -> None:
+        """Add a cell to a notebook and to its submissions, with what people gave before it was removed."""
+        self.new.add(name)
+        kind, _, kept = _KINDS[field_]
+        made = kind(name=name, notebook=notebook, **values)
+        self.db.add(made)
+        rows = [row(cell=made, notebook=one) for one, row in product(notebook.submissions, kept)]
+        self.db.add_all(rows)
+        for row in rows:
+            self._give_back(row, name)
+
+    def _remove(self, cell: Any) -> None:
+        """Remove a cell with all that submissions have of it, and note what people gave."""
+        self.gone.add(cell.name)
         for row in (*getattr(cell, "grades", ()), *getattr(cell, "comments", ())):
-            given = [getattr(row, one, None) for one in _GIVEN]
+            given = [getattr(row, column, None) for column in _GIVEN]
             if given != [None] * 3:
-                self.lost.add((*self._where(row, cell.name), *("" if one is None else str(one) for one in given)))
-            yield row
+                texts = map(str, ({None: ""}.get(value, value) for value in given))
+                self.lost.add((*self._where(row, cell.name), *texts))
+            self.db.delete(row)
+        self.db.delete(cell)
 
     def _where(self, row: Any, cell: str) -> tuple[str, ...]:
         return row.notebook.assignment.student_id, self.assignment.name, row.notebook.name, cell
 
     def _give_back(self, row: Any, cell: str) -> None:
         """Put back what a person gave before the cell was removed, and have a person look at it again."""
-        for told in [one for one in self.removed if one[:4] == self._where(row, cell)]:
-            for name, text in zip(_GIVEN, told[4:], strict=False):
+        for given in [one for one in self.removed if one[:4] == self._where(row, cell)]:
+            for name, text in zip(_GIVEN, given[4:], strict=False):
                 if text and hasattr(row, name):
-                    setattr(row, name, text if name == "manual_comment" else float(text))
+                    value = text if name == "manual_comment" else float(text)
+                    setattr(row, name, value)
                     row.needs_manual_grade = True
-                    self.back.add(told)
+                    self.back.add(given)
 
     def write(self) -> None:
-        """What people gave for cells that are gone, to the file: the last of each cell."""
+        """Write what people gave for cells that are gone into the file: the last of each cell."""
         newer = {row[:4] for row in self.lost}
         rows = {row for row in self.removed if row[:4] not in newer} | self.lost
         self.place.parent.mkdir(exist_ok=True)
         replace_file(self.place, csv_of([(*_WHERE, *_GIVEN), *sorted(rows)]))
 
     def note(self) -> str:
-        """What a teacher should know."""
+        """A sentence for the teacher; empty if nobody has handed in, or no cell has come or gone."""
         if not self.assignment.submissions or not self.new | self.gone:
             return ""
-        told = "; ".join(
-            f"{what}: {some_of(sorted(names), 5)}" for what, names in (("new", self.new), ("gone", self.gone)) if names
-        )
-        where = ""
-        lost = f"for what is gone: {self.place}, from which they come back with their cells"
-        for rows, became in ((self.lost, lost), (self.back, "are back with their cells: look at them")):
-            where += f"; {counted(len(rows), 'mark')} or comments given by hand {became}" * bool(rows)
+        cells = {"new": self.new, "gone": self.gone}
+        told = "; ".join(f"{what}: {some_of(sorted(names), 5)}" for what, names in cells.items() if names)
+        by_hand = {
+            f"for what is gone: {self.place}, from which they come back with their cells": self.lost,
+            "are back with their cells: look at them": self.back,
+        }
+        kept = [
+            f"; {counted(len(rows), 'mark')} or comments given by hand {became}"
+            for became, rows in by_hand.items()
+            if rows
+        ]
         return (
             f"{self.assignment.name}: the gradebook has its cells as they are now ({told}); due date, extensions, and what "
-            f"people gave for all other cells are kept{where}"
+            f"people gave for all other cells are kept{''.join(kept)}"
         )
+
+
+def _update(cell: Any, values: Mapping[str, Any]) -> None:
+    """Give a cell these values. If its points change, a person has to look at the marks that people gave for it."""
+    if values.get("max_score") != getattr(cell, "max_score", None):
+        for row in cell.grades:
+            row.needs_manual_grade |= is_by_person(row)
+    for name, value in values.items():
+        setattr(cell, name, value)

@@ -1,4 +1,4 @@
-"""What disks and databases say when they fail, as errors that a person can mend."""
+"""Errors of disks and databases, as errors that say what a person can do."""
 
 from __future__ import annotations
 
@@ -39,12 +39,13 @@ _KEPT = "then run the same command again: what was graded is kept, and not grade
 
 
 def trouble_with_disk(error: OSError, place: Path) -> CourseError | None:
-    """The error that stops a run, in words; None if it is the trouble of one file only."""
+    """The error that stops a run, for an error of the disk; None if it may concern one file only. ``place``: the path that it
+    names, if ``error`` has none."""
     fact = _DISK.get(error.errno or 0)
     if fact is None:
         return None
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    cure = "free some space, " if full else "let your user write there, "
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    cure = "free some space, " if is_full else "let your user write there, "
     return GradingError(fact, str(error.filename or place.resolve()), cure + _KEPT)
 
 
@@ -63,9 +64,10 @@ def masked(db_url: str) -> str:
 
 @contextlib.contextmanager
 def trouble_with_gradebook(db_url: str) -> Iterator[None]:
-    """An error of the database in this block comes out as a GradingError, and nbgrader logs nothing of it."""
+    """Raise an error of the database in this block as a GradingError, and have nbgrader log nothing of it."""
     logger = logging.getLogger("tornado.application")
-    before, logger.disabled = logger.disabled, True
+    before = logger.disabled
+    logger.disabled = True
     try:
         yield
     except (SQLAlchemyError, sqlite3.Error, InvalidEntry) as error:
@@ -73,7 +75,7 @@ def trouble_with_gradebook(db_url: str) -> Iterator[None]:
         cause = error.__context__ if isinstance(error, InvalidEntry) else error
         if not isinstance(cause, (SQLAlchemyError, sqlite3.Error)):
             raise
-        raise _told(cause, db_url) from None
+        raise _as_grading_error(cause, db_url) from None
     except ModuleNotFoundError as error:
         if error.name not in ("psycopg", "psycopg2"):
             raise
@@ -104,7 +106,7 @@ _OF_A_SERVER = (
         f"see that the server runs, has this database, and c.CourseDirectory.db_url is right, {_KEPT}",
     ),
 )
-"""What is in the error, what that means, what to do."""
+"""Words in the error, what that means, and what to do."""
 _OF_A_FILE = (
     ("locked", "another program is using the gradebook", f"close it, {_KEPT}"),
     (
@@ -127,13 +129,16 @@ _OF_A_FILE = (
 )
 
 
-def _told(error: Exception, db_url: str) -> GradingError:
+def _as_grading_error(error: Exception, db_url: str) -> GradingError:
+    """An error of the gradebook's database, with what to do."""
     said = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
-    file = Path(db_url.removeprefix("sqlite:///"))
-    of_a_file = db_url.startswith("sqlite:///")
-    rows = _OF_A_FILE if of_a_file else _OF_A_SERVER
+    file = str(Path(db_url.removeprefix("sqlite:///")))
+    rows: tuple[tuple[str, str, str], ...] = _OF_A_SERVER
+    place = masked(db_url)
+    if db_url.startswith("sqlite:///"):
+        rows = _OF_A_FILE
+        place = file
     fact, cure = next((fact, cure) for words, fact, cure in rows if re.search(words, said))
-    then = cure.format(
-        aside=shlex.join(["mv", "--", *map(str, (file, f"{file}.broken"))]), upgrade=nbgrader_command("db upgrade")
-    )
-    return GradingError(fact.format(said=said), str(file) if of_a_file else masked(db_url), then)
+    aside = shlex.join(["mv", "--", file, f"{file}.broken"])
+    then = cure.format(aside=aside, upgrade=nbgrader_command("db upgrade"))
+    return GradingError(fact.format(said=said), place, then)

@@ -1,9 +1,9 @@
-"""What people typed as Markdown, as HTML that does nothing: for markers, for learners, and for a marker's comments.
+"""Typeset Markdown that people typed as HTML that does nothing: answers for markers and learners, and a marker's comments.
 
-Instructors read it logged in. So of Markdown only what has no address in it is typeset: links and HTML stay as they were typed.
+Instructors read it logged in. So only Markdown without an address is typeset: links and HTML stay as they were typed.
 Formulas become MathML, which every browser draws: no script runs for them, and nothing is fetched. Their TeX is their title. A
 formula of no known form stays as it was typed. A picture is a PNG that was attached, and was found to be a plain one.
-All of it is bounded, in its time as well: what is longer, or holds more, is shown as it was typed.
+Size and time are bounded: a text that is longer, or has more in it, is shown as it was typed.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ __all__ = ["Typesetter", "with_formulas"]
 
 _LONGEST = 20_000
 """Characters of a text that a page shows."""
-_MOST_SET, _MOST_IN_ALL = 8_000, 40_000
-"""Characters of a text that is typeset, and of all texts of a page."""
+_MOST_SET = 8_000
+"""Characters of a text that is typeset."""
+_MOST_IN_ALL = 40_000
+"""Characters of all texts of a page that are typeset."""
 _LARGEST_TABLE = 1_000
 """Upright lines in a text: each column is set in each row, whether anything stands there or not."""
 _MOST_MATHS = 4_000_000
@@ -44,39 +46,49 @@ class Typesetter:
     def __init__(self, pictures: Mapping[str, str] | None = None) -> None:
         """``pictures``: name -> a plain PNG in base64. Each is shown once."""
         self._pictures = dict(pictures or {})
-        self._room, self._maths = _MOST_IN_ALL, _MOST_MATHS
+        self._room = _MOST_IN_ALL
+        self._maths = _MOST_MATHS
         self._parser = _parser(self._formula, self._picture)
 
     def typeset(self, text: str, whole: bool = False) -> str:
         """The text as one line of HTML, which Markdown leaves alone. ``whole``: an instructor's comment, however long."""
         kept = _readable(text)
-        kept = kept[:_LONGEST] + _CUT if len(kept) > _LONGEST and not whole else kept
-        fits = len(kept) <= min(_MOST_SET, self._room) and kept.count("|") <= _LARGEST_TABLE
-        self._room -= len(kept) if fits else 0
-        page = self._parser.render(kept) if fits else f'<pre style="white-space:pre-wrap">{escape(kept)}</pre>'
-        if "<img" in kept or ("](attachment:" in kept and not fits):
+        if len(kept) > _LONGEST and not whole:
+            kept = kept[:_LONGEST] + _CUT
+        has_picture = "<img" in kept
+        if len(kept) <= min(_MOST_SET, self._room) and kept.count("|") <= _LARGEST_TABLE:
+            self._room -= len(kept)
+            page = self._parser.render(kept)
+        else:
+            page = f'<pre style="white-space:pre-wrap">{escape(kept)}</pre>'
+            has_picture |= "](attachment:" in kept
+        if has_picture:
             page += _NOT_SHOWN.format("a picture")
         # Between two dollar signs a page of nbgrader's own would look for formulas, which may be links.
         page = page.replace("$", "&#36;").replace("\\", "&#92;").replace("\n", "&#10;")
         return f'<div class="tex2jax_ignore mathjax_ignore">{page}</div>'
 
     def _formula(self, tokens: Any, at: int, *_: Any) -> str:
-        tex, block = tokens[at].content.strip(), tokens[at].type != "math_inline"
+        """The formula of a token, as MathML or as code: a rule of the renderer."""
+        tex = tokens[at].content.strip()
+        block = tokens[at].type != "math_inline"
         self._maths -= len(tex) ** 2
         made = _mathml(tex, block) if self._maths >= 0 else ""
         sign = "$$" if block else "$"
         return made or f"<code>{escape(f'{sign}{tex}{sign}')}</code>"
 
     def _picture(self, tokens: Any, at: int, *_: Any) -> str:
+        """The picture of a token, as HTML: a rule of the renderer."""
         name = unquote(str(tokens[at].attrs["src"]).removeprefix("attachment:"))
         png = "".join(self._pictures.pop(name, "").split())
+        if not png:
+            return _NOT_SHOWN.format(escape(f"the picture {name}"))
         label = escape(tokens[at].content or name)
-        shown = f'<img src="data:image/png;base64,{png}" alt="{label}" style="max-width:100%">'
-        return shown if png else _NOT_SHOWN.format(escape(f"the picture {name}"))
+        return f'<img src="data:image/png;base64,{png}" alt="{label}" style="max-width:100%">'
 
 
 def _as_typed(state: Any, _silent: bool) -> bool:
-    """A rule of the parser: these signs are text."""
+    """A rule of the parser: signs within code are text. Whether they stand here."""
     found = _TYPED.match(state.src, state.pos)
     if found is None:
         return False
@@ -86,13 +98,14 @@ def _as_typed(state: Any, _silent: bool) -> bool:
 
 
 def _readable(text: str) -> str:
+    """A text without signs that turn its direction or end its line."""
     kept = _TURNING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text.encode("utf-8", "backslashreplace").decode())
     # Any other line end could end the one line of HTML.
     return "\n".join(kept.replace("\0", "\ufffd").splitlines()).strip("\n")
 
 
 def _parser(formula: Callable[..., str], picture: Callable[..., str]) -> MarkdownIt:
-    """Of CommonMark what has no address, and tables. HTML is text."""
+    """A parser of CommonMark without addresses, and of tables. HTML is text."""
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 20})
     parser.enable(["table", "strikethrough"]).disable(["link", "autolink", "html_inline", "html_block", "reference"])
     parser.use(dollarmath_plugin, allow_labels=False, allow_space=False, allow_blank_lines=False, double_inline=True)
@@ -118,11 +131,11 @@ _SAME = (
     (re.compile(r"\\iff\b"), r"\\Longleftrightarrow"),
     (re.compile(r"\\implies\b"), r"\\Longrightarrow"),
 )
-"""What people write -> the same in words that docutils knows."""
+"""Commands that people write -> the same in commands that docutils knows."""
 
 
 def _mathml(tex: str, block: bool) -> str:
-    """Empty if docutils knows no such formula."""
+    """A formula as MathML; empty if docutils knows no such formula."""
     from docutils.utils.math.latex2mathml import tex2mathml  # type: ignore[import-untyped]
 
     same = tex
@@ -144,7 +157,7 @@ _FORMULA = re.compile(
 
 
 def with_formulas(markdown: str) -> str:
-    """An instructor's Markdown with MathML in the place of its formulas."""
+    """An instructor's Markdown with MathML in the place of its formulas, as Markdown."""
     return _FORMULA.sub(_replaced, markdown)
 
 

@@ -1,4 +1,4 @@
-"""The one writer: nbgrader's tables, lessons, verdicts and late penalties into its gradebook, through its own API."""
+"""The one writer of the gradebook: tables, lessons, verdicts and late penalties, through nbgrader's own API."""
 
 from __future__ import annotations
 
@@ -44,25 +44,31 @@ class Writer(Gradebook):  # type: ignore[misc]
     """nbgrader's gradebook, for one verdict after another. Use it as a context manager."""
 
     def __init__(self, db_url: str, course_id: str, late: Collection[Key] = (), zone: str = "UTC") -> None:
-        """``late``: (learner, lesson) of what an LMS calls late without saying when it was handed in.
+        """Open the gradebook at ``db_url``, and make it if it is missing.
 
-        ``zone``: of the times in ``timestamp.txt``.
+        ``late``: the keys of what an LMS calls late without saying when it was handed in. ``zone``: the time zone of times in
+        ``timestamp.txt`` that have none.
         """
-        self.db_url, self.late, self.zone = db_url, frozenset(late), zone
+        self.db_url = db_url
+        self.late = frozenset(late)
+        self.zone = zone
         _create_whole(db_url)
         create_tables(db_url)
         super().__init__(db_url, course_id)
 
     def number(self, number: int) -> None:
-        """Number this state of the gradebook, so that a copy of an earlier one, or somebody else's, is known. A database that is
-        no file has no place for it.
+        """Number this state of the gradebook, so that an earlier copy, or another folder's, is known as one. A database that is
+        no file has no place for the number.
         """
         if self.db.bind.dialect.name == "sqlite":
             self.db.execute(text(f"PRAGMA user_version = {number}"))
             self.db.commit()
 
     def register(self, config: Config, assignment: str, folder: Path) -> str:
-        """Put an assignment's cells and points into the gradebook: :func:`nbproof.gradebook.registry.follow`."""
+        """Put an assignment's cells and points into the gradebook: :func:`nbproof.gradebook.registry.follow`.
+
+        Raises CourseError if nbgrader or the database does not take them.
+        """
         try:
             return follow(self, config, assignment, folder)
         except BaseException as error:
@@ -80,39 +86,37 @@ class Writer(Gradebook):  # type: ignore[misc]
         return self._handed_in(learner, lesson, submitted, held.late.handed_in) == held.late.handed_in
 
     def _handed_in(self, learner: str, lesson: str, submitted: Path, before: datetime | None) -> datetime | None:
-        """When it was handed in, as ``timestamp.txt`` says. If an LMS says only that it was late, it was a second late.
+        """The time when it was handed in, as ``timestamp.txt`` says. If an LMS says only that it was late, it was a second late.
 
-        ``before``: what the gradebook has. It stays if nothing tells the time; a time that cannot be read leaves none. A
+        ``before``: the time in the gradebook. It stays if nothing says another one; a time that cannot be read leaves none. A
         learner who had such a second, and has handed in again since, came when it was due.
         """
         try:
-            told = time_in(_stamp(learner, lesson, submitted), self.zone)
+            time = time_in(_stamp(learner, lesson, submitted), self.zone)
         except ValueError:
-            told = before = None
+            time = before = None
         due = self.find_assignment(assignment_of(lesson)).duedate
-        if told is not None:
-            told = told.replace(tzinfo=None)
+        if time is not None:
+            time = time.replace(tzinfo=None)
             # The last second of a due date is on time, to its end; a due date in the middle of one is meant to be.
-            return told if due is not None and due.microsecond else told.replace(microsecond=0)
-        at_least = due + timedelta(seconds=1) if due is not None else None
+            return time if due is not None and due.microsecond else time.replace(microsecond=0)
         if (learner, lesson) in self.late:
-            return at_least
-        return due if at_least is not None and before == at_least else before
+            return _second_after(due)
+        return due if due is not None and before == _second_after(due) else before
 
     def end_minutes(self) -> None:
-        """A due date of 23:59, as formgrader sets it, ends with that minute."""
+        """Have a due date of 23:59, as formgrader sets it, end with that minute."""
         for one in self.assignments:
             if one.duedate is not None and (one.duedate.minute, one.duedate.second) == (59, 0):
                 one.duedate = one.duedate.replace(second=59)
         self.db.commit()
 
     def follow_due(self) -> None:
-        """What an LMS calls late, without saying when it came, came a second after today's due date."""
+        """Date all that an LMS calls late, without saying when it came, a second after the present due date."""
         for learner, lesson in self.late:
             with contextlib.suppress(MissingEntry):
                 submission = self.find_submission(assignment_of(lesson), learner)
-                due = submission.assignment.duedate
-                submission.timestamp = due + timedelta(seconds=1) if due is not None else None
+                submission.timestamp = _second_after(submission.assignment.duedate)
         self.db.commit()
 
     def set_due(self, lesson: str, when: datetime | None) -> None:
@@ -121,7 +125,8 @@ class Writer(Gradebook):  # type: ignore[misc]
         self.update_or_create_assignment(lesson, duedate=when)
         for (learner, name), until in extensions.items():
             if name == lesson:
-                self.extend(lesson, learner, until if when is not None and until > when else None)
+                kept = until if when is not None and until > when else None
+                self.extend(lesson, learner, kept)
 
     def extend(self, lesson: str, learner: str, until: datetime | None) -> None:
         """Set one learner's own due date of a registered lesson, later than the class's; None takes it away.
@@ -153,12 +158,12 @@ class Writer(Gradebook):  # type: ignore[misc]
         earlier: Mapping[str, str],
         waited: Collection[str] | None = None,
     ) -> set[str]:
-        """Scores and comments of one submission, as nbgrader's SaveAutoGrades sets them, in one transaction. Returns the cells
-        that wait for a person.
+        """Write scores and comments of one submission, as nbgrader's SaveAutoGrades sets them, in one transaction. Returns the
+        cells that wait for a person.
 
-        ``answers``: digests of the answers. ``earlier``: of those of the hand-in that was graded before. What a person has
-        marked, and is still the same, does not wait for a person again. ``waited``: the cells that waited then, if another
-        program has graded since.
+        ``answers``: digests of the answers. ``earlier``: digests of the answers that were graded before. An answer that a person
+        has marked, and that is still the same, does not wait for a person again. ``waited``: the cells that waited then, if
+        another program has graded since.
         """
         try:
             return self._write(verdict, blueprint, submitted, answers, earlier, waited)
@@ -196,46 +201,56 @@ class Writer(Gradebook):  # type: ignore[misc]
         return waits
 
     def write_absent(self, key: Key) -> None:
-        """A notebook that was not handed in counts 0, and needs no person to mark it, as in nbgrader; a person's marks stay."""
+        """Have a notebook that was not handed in count 0, and wait for no person, as in nbgrader; a person's marks stay."""
         with contextlib.suppress(MissingEntry):
             found = self.find_submission_notebook(notebook_of(key.lesson), key.assignment, key.learner)
             for grade in found.grades:
                 if grade.manual_score is None:
-                    grade.auto_score, grade.needs_manual_grade = 0.0, False
+                    grade.auto_score = 0.0
+                    grade.needs_manual_grade = False
         self.db.commit()
 
     def _named(self, kind: type[Grade | Comment], notebooks: Sequence[str]) -> list[Any]:
-        """Those of these notebooks, each with its cell's grade_id: one query, where nbgrader's objects would ask once a cell."""
+        """The rows of these notebooks, each with its cell's grade_id, by one query: nbgrader's objects would ask once a cell."""
         query = self.db.query(kind, BaseCell.name).join(BaseCell, BaseCell.id == kind.cell_id)
         return list(query.filter(kind.notebook_id.in_(notebooks)))
 
 
+def _second_after(due: datetime | None) -> datetime | None:
+    return None if due is None else due + timedelta(seconds=1)
+
+
 def _set_grade(grade: Grade, name: str, verdict: Verdict, blueprint: Blueprint, changed: Collection[str]) -> None:
+    """Set the score of one cell, and whether it waits for a person. ``changed``: the answers that are other ones than before."""
     if name in verdict.scores:
         asked = next((one for one in verdict.exercises if name in one.most), None)
-        text = asked.id if asked is not None else name
-        same = grade.auto_score == verdict.scores[name] and text not in changed
+        answer = name if asked is None else asked.id
+        is_another = grade.auto_score != verdict.scores[name] or answer in changed
         grade.auto_score = verdict.scores[name]
-        # A mark that a person gave stays. It is to be looked at again if the answer is another, or ended otherwise.
-        waits = grade.needs_manual_grade or not same
-        grade.needs_manual_grade = (
-            waits if is_by_person(grade) else asked is not None and asked.status is Status.UNCERTAIN
-        )
+        if is_by_person(grade):
+            # The mark stays. A person looks at it again if the answer is another one, or ended otherwise.
+            grade.needs_manual_grade |= is_another
+        else:
+            grade.needs_manual_grade = asked is not None and asked.status is Status.UNCERTAIN
     elif name in blueprint.written:
         grade.auto_score = None
         grade.needs_manual_grade |= grade.manual_score is None or name in changed
 
 
 def _set_comment(comment: Comment, name: str, verdict: Verdict, blueprint: Blueprint) -> None:
+    """Set nbgrader's own comment on one cell: whether it has an answer."""
     asked = blueprint.written.get(name)
     stub = blueprint.stubs.get(name) if asked is None else asked.stub
     if stub is not None:
-        untouched = verdict.answers.get(name, stub).strip() == stub.strip()
-        comment.auto_comment = "No response." if untouched else None
+        is_untouched = verdict.answers.get(name, stub).strip() == stub.strip()
+        comment.auto_comment = "No response." if is_untouched else None
 
 
 def _stamp(learner: str, lesson: str, submitted: Path) -> Path:
-    """In ``submitted/<learner>/<lesson>``, where the exchange and `collect` write it. A learner packed any deeper one."""
+    """The file with the time, in ``submitted/<learner>/<lesson>``, where the exchange and `collect` write it.
+
+    A deeper one may have come from a learner.
+    """
     named = {(learner, assignment_of(lesson)), (assignment_of(lesson), learner)}
     homes = (one for one in reversed(submitted.parents) if (one.parent.name, one.name) in named)
     return next(homes, submitted.parent) / "timestamp.txt"
@@ -251,7 +266,7 @@ def _create_whole(db_url: str) -> None:
 
 
 class Penalties:
-    """Late penalties are nbgrader's: of the preprocessor that it would run here, with the plug-in that nbgrader_config.py names.
+    """Late penalties, set by the preprocessor that nbgrader would run here, with the plug-in that nbgrader_config.py names.
     There are none if the course has taken that out of the list.
 
     Raises GradingError if the plug-in cannot be loaded.
@@ -265,7 +280,7 @@ class Penalties:
             self._preprocessor = used[0](config=config) if used else None
         except Exception as error:  # traitlets raise what an import raises
             raise GradingError(
-                f"the late-penalty plug-in fails: {_told(error)}", str(root / "nbgrader_config.py"), _MEND
+                f"the late-penalty plug-in fails: {_in_one_line(error)}", str(root / "nbgrader_config.py"), _MEND
             ) from None
 
     def assign(self, held: Mapping[Key, Mark], lessons: Collection[str]) -> tuple[str, ...]:
@@ -279,18 +294,20 @@ class Penalties:
         for (learner, assignment), have in held.items():
             if self._preprocessor is None or (have.late.seconds <= 0 and have.penalty <= 0):
                 continue
-            told = {"assignment": assignment, "student": learner, "db_url": self._db_url}
+            resources = {"assignment": assignment, "student": learner, "db_url": self._db_url}
             try:
                 for name in (notebook_of(one) for one in lessons if assignment_of(one) == assignment):
-                    self._preprocessor.preprocess(nbformat.v4.new_notebook(), {"nbgrader": {**told, "notebook": name}})
+                    self._preprocessor.preprocess(
+                        nbformat.v4.new_notebook(), {"nbgrader": {**resources, "notebook": name}}
+                    )
             except Exception as error:  # an instructor's own code
                 _refuse_trouble(error)
-                failed.setdefault(assignment, f"{_told(error)} (for {printable(learner)})")
+                failed.setdefault(assignment, f"{_in_one_line(error)} (for {printable(learner)})")
         return tuple(f"{name}: the late-penalty plug-in fails: {why}: {_MEND}" for name, why in failed.items())
 
 
 def _refuse_trouble(error: Exception) -> None:
-    """Raise again what is the disk's or the gradebook's, and no plug-in's."""
+    """Raise an error of the disk or the gradebook again, because it is none of the plug-in."""
     if isinstance(error, SQLAlchemyError) or (isinstance(error, OSError) and not is_one_files(error)):
         raise error
 
@@ -298,5 +315,5 @@ def _refuse_trouble(error: Exception) -> None:
 _MEND = "mend c.AssignLatePenalties.plugin_class in nbgrader_config.py, then grade again: what was graded is kept"
 
 
-def _told(error: Exception) -> str:
+def _in_one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {in_one_line(error)}"

@@ -27,7 +27,7 @@ from nbproof.sandbox.isolation import isolation_or_refuse, why_not_isolated
 from nbproof.sandbox.worker_handle import Worker
 from nbproof.text import in_one_line
 
-__all__ = ["read_from", "with_tests"]
+__all__ = ["in_version_4", "read_from", "with_tests"]
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,15 @@ def read_from(source: Path, config: Config) -> list[bytes]:
     return [path.read_bytes() for path in files if path.is_file()]
 
 
+def in_version_4(path: Path) -> nbformat.NotebookNode:
+    """Any notebook of nbgrader's, also one that an older Jupyter has saved. Raises what JSON, nbformat and files raise."""
+    return nbformat.read(path, as_version=4)
+
+
 def with_tests(source: Path, config: Config) -> nbformat.NotebookNode:
     """The instructor's notebook, with the tests that nbgrader writes into it. Raises CourseError if it cannot write them."""
     if InstantiateTests(config=config).autotest_delimiter.encode() not in source.read_bytes():
-        return nbformat.read(source, as_version=4)
+        return in_version_4(source)
     templates = _templates(source, config)
     try:
         beside = read_attachments(source.parent, source, CourseDirectory(config=config).max_dir_size * 1000)
@@ -82,7 +87,7 @@ def with_tests(source: Path, config: Config) -> nbformat.NotebookNode:
         if not kept.is_file():
             kept.parent.mkdir(parents=True, exist_ok=True)
             replace_file(kept, nbformat.writes(_written(source, templates.parent, beside, config)))
-        return nbformat.read(kept, as_version=4)
+        return in_version_4(kept)
     except Exception as error:  # the instructor's code, templates, or a limit that ended the process
         raise CourseError(
             f"nbgrader cannot write the tests of its AUTOTEST lines: {type(error).__name__}: {in_one_line(error)}",
@@ -93,11 +98,7 @@ def with_tests(source: Path, config: Config) -> nbformat.NotebookNode:
 
 def _written(source: Path, folder: Path, beside: Attachments, config: Config) -> nbformat.NotebookNode:
     """The notebook with its tests; header and footer, which run with it, are left out again."""
-    notebook, limits, preprocessor = (
-        nbformat.read(source, as_version=4),
-        GradingLimits(config=config),
-        _Sealed(config=config),
-    )
+    notebook, limits, preprocessor = in_version_4(source), GradingLimits(config=config), _Sealed(config=config)
     own = notebook.cells
     around, _ = IncludeHeaderFooter(config=config).preprocess(nbformat.from_dict(notebook), {})
     first = next(place for place in range(len(around.cells)) if around.cells[place:][: len(own)] == own)

@@ -21,13 +21,16 @@ from nbgrader.nbgraderformat import MetadataValidator, SchemaTooOldError, Valida
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums, Execute, IncludeHeaderFooter
 from traitlets.config import Config
 
-from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, titles_in
-from nbproof.checks.check_cells import ProbePart, canary_in, probe_part
-from nbproof.checks.visible import whole
+from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
+from nbproof.checks.visible import visible_text
 from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
+from nbproof.lesson.check_cell import ProbePart, canary_in, is_plain, probe_part
+from nbproof.lesson.from_notebook import with_checks
+from nbproof.lesson.heading import titles_in
+from nbproof.lesson.lesson import Question
 from nbproof.marking.autotests import with_tests
-from nbproof.marking.plain import PlainTest, is_plain
+from nbproof.marking.plain import PlainTest
 from nbproof.marking.results import WrittenAnswer
 from nbproof.recover.answers import Answers, OwnCell
 from nbproof.recover.matching import Former, ReleasedNotebook, questions_above
@@ -37,8 +40,7 @@ from nbproof.text import in_one_line
 __all__ = [
     "OWN",
     "Blueprint",
-    "Question",
-    "TestCell",
+    "MarkedTest",
     "files_beside",
     "fill_in",
     "is_blank",
@@ -51,19 +53,7 @@ OWN = "learners_own_cell"
 
 
 @dataclass(frozen=True)
-class Question:
-    """What a written answer answers."""
-
-    id: str
-    points: float
-    stub: str
-    """The cell's text as it is handed out."""
-    kind: CellKind = CellKind.WRITTEN
-    """WRITTEN, MANUAL or TASK."""
-
-
-@dataclass(frozen=True)
-class TestCell:
+class MarkedTest:
     """One autograder-tests cell of the instructor's notebook."""
 
     grade_id: str
@@ -103,7 +93,7 @@ class Blueprint:
     """(kind, grade_id) of the cells that run while grading: setup, answer, test."""
     setup: dict[str, str]
     stubs: dict[str, str]
-    tests: dict[str, TestCell]
+    tests: dict[str, MarkedTest]
     written: dict[str, Question] = field(default_factory=dict)
     """What a person marks: grade_id of the cell -> the question."""
     files: dict[str, bytes] = field(default_factory=dict)
@@ -113,6 +103,8 @@ class Blueprint:
     takes longer is interrupted, and what it defined stands. None: each exercise has its time, and is ended after it."""
     former: tuple[Former, ...] = ()
     """What learners were handed with earlier versions."""
+    solutions: dict[str, str] = field(default_factory=dict)
+    """The TODO cells as the instructor has them, without mere stubs."""
 
     @cached_property
     def texts(self) -> dict[str, Question]:
@@ -189,7 +181,7 @@ def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
     answers = [name for kind, name, _ in cells if kind is CellKind.ANSWER]
     order = tuple((_RUNS_AS[kind], name) for kind, name, _ in cells if kind in _RUNS_AS)
     setup = {name: cell.source for kind, name, cell in cells if kind is CellKind.SETUP}
-    tests, written, above = dict[str, TestCell](), dict[str, Question](), ""
+    tests, written, above = dict[str, MarkedTest](), dict[str, Question](), ""
     for kind, name, cell in cells:
         if kind is CellKind.ANSWER:
             above = name
@@ -200,16 +192,19 @@ def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
             # Of a task nothing was handed out that could be its answer.
             stub = "" if kind is CellKind.TASK else shown[name]
             written[name] = Question(name, _points(cell), stub, kind)
+    stubs = {name: shown[name] for kind, name in order if kind is CellKind.ANSWER}
+    whole_of = {name: cell.source for _, name, cell in cells if name in stubs}
     return Blueprint(
         lesson or source.stem,
         learner,
         order,
         setup,
-        {name: shown[name] for kind, name in order if kind is CellKind.ANSWER},
+        stubs,
         tests,
         written,
         files_beside(source, config),
         _cell_seconds(config) if all(test.plain for test in tests.values()) else None,
+        solutions={name: text for name, text in whole_of.items() if text.strip() != stubs[name].strip()},
     )
 
 
@@ -322,14 +317,14 @@ def refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> No
         )
 
 
-def _test_cell(name: str, points: float, text: str, shown: str, exercise: str, config: Config) -> TestCell:
-    source, shown = whole(text), whole(shown)
+def _test_cell(name: str, points: float, text: str, shown: str, exercise: str, config: Config) -> MarkedTest:
+    source, shown = with_checks(text, visible_text), with_checks(shown, visible_text)
     if is_plain(text):
         nothing = ProbePart("", ())
-        return TestCell(
+        return MarkedTest(
             name, points, source, nothing, nothing, shown, exercise, plain=PlainTest.of(name, source, config)
         )
-    return TestCell(name, points, source, probe_part(source), probe_part(shown), shown, exercise, canary_in(source))
+    return MarkedTest(name, points, source, probe_part(source), probe_part(shown), shown, exercise, canary_in(source))
 
 
 def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:

@@ -22,7 +22,7 @@ from random import Random
 from typing import Any
 
 from nbproof.cells import CellKind
-from nbproof.checks.check_cells import ProbePart
+from nbproof.lesson.check_cell import ProbePart
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.judge import Brought, Judge
 from nbproof.marking.plain import hidden_run, plain_run, shown_of

@@ -21,7 +21,6 @@ from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
 from nbproof.cells import ITS_TESTS, is_made_up
-from nbproof.course_file import the_course
 from nbproof.errors import CourseError
 from nbproof.key import assignment_of
 from nbproof.marking.results import CellRun
@@ -32,8 +31,6 @@ __all__ = [
     "PlainRun",
     "PlainTest",
     "hidden_run",
-    "is_plain",
-    "may_score",
     "plain_findings",
     "plain_outputs",
     "plain_run",
@@ -123,33 +120,6 @@ def _asked(name: str, visible: str) -> str:
     first = next((line.strip() for line in visible.splitlines() if line.strip()), "")
     told = told or (first.lstrip("# ") if first.startswith("#") else "")
     return " ".join(told.split())[:300] or (ITS_TESTS if is_made_up(name) else f"The tests of {name}.")
-
-
-def is_plain(source: str) -> bool:
-    """Whether a test cell is none of this project's: it imports no ``check`` from there, or calls none at its top level."""
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError):
-        return True
-    package = the_course().package
-    ours = ("nbproof", "nbproof.checks.check", package, f"{package}.checking")
-    imports = [node for node in body if isinstance(node, ast.ImportFrom) and node.module in ours]
-    imported = any(name.name == "check" for node in imports for name in node.names)
-    return not (imported and any(map(_calls_check, body)))
-
-
-def _calls_check(node: ast.stmt) -> bool:
-    call = node.value if isinstance(node, ast.Expr) else None
-    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"
-
-
-def may_score(source: str) -> bool:
-    """Whether a plain test may end with a result: nbgrader takes it for points, and not for a part of them."""
-    try:
-        last = ast.parse(source).body[-1:]
-    except (SyntaxError, ValueError, RecursionError):
-        return True
-    return is_plain(source) and any(isinstance(node, ast.Expr) for node in last)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ from nbproof.display.lab import start_server
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.typeset import with_formulas
 from nbproof.key import Key
+from nbproof.lesson.from_notebook import read_cells
+from nbproof.lesson.heading import asks_at
 from nbproof.marking.blueprint import OWN
 from nbproof.places import course_config, places
 
@@ -50,7 +52,6 @@ def open_formgrader(root: Path, extra: list[str]) -> int:
     return start_server(root, "/formgrader", [*off, *extra])
 
 
-_ASKS = re.compile(r"^### (?:Exercise: |In your own words: )", re.MULTILINE)
 _MARKERS = re.compile(rf"^(?:{BEGIN_SOLUTION}|{END_SOLUTION}|{BEGIN_SCHEME}|{END_SCHEME})\n?", re.MULTILINE)
 # formgrader's style sheet takes away the triangle that shows that there is more to open.
 _SUMMARY = '<summary style="display:list-item;cursor:pointer">'
@@ -85,7 +86,7 @@ class ReadingView(Preprocessor):  # type: ignore[misc]
         for cell in nb.cells:
             cells += _shown(cell, schemes)
         # A notebook of another make, which asks nothing as ours do, is shown as it is.
-        if any(_ASKS.match(cell.source) for cell in cells):
+        if any(asks_at(cell.source) == 0 for cell in cells):
             nb.cells = cells
         return nb, resources
 
@@ -93,15 +94,11 @@ class ReadingView(Preprocessor):  # type: ignore[misc]
         """grade_id -> mark scheme; empty if the instructor's notebook cannot be read: the page is shown all the same."""
         course = CourseDirectory(config=self.config)
         path = Path(course.format_path(course.source_directory, ".", lesson), f"{notebook}.ipynb")
-        try:
-            cells = nbformat.read(path, as_version=4).cells
-        except Exception:  # nbformat raises what json and its schemas raise
-            return {}
         parted = f"---\n\n{BEGIN_SCHEME}"
         return {
-            name_of(cell): _MARKERS.sub("", cell.source.replace(BEGIN_SCHEME, parted))
-            for cell in cells
-            if kind_of(cell) is CellKind.WRITTEN
+            cell.grade_id: _MARKERS.sub("", cell.source.replace(BEGIN_SCHEME, parted))
+            for cell in read_cells(path)
+            if cell.kind is CellKind.WRITTEN
         }
 
 
@@ -118,10 +115,10 @@ def _shown(cell: Any, schemes: dict[str, str]) -> list[Any]:
         lines = len(cell.source.splitlines())
         cell.source = f"# The tests, {lines} lines of them visible to learners. What they found stands below."
         return [cell]
-    asks = _ASKS.search(cell.source) if cell.cell_type == "markdown" else None
-    if asks is None:
+    start = asks_at(cell.source) if cell.cell_type == "markdown" else -1
+    if start < 0:
         return []
-    cell.source = cell.source[asks.start() :].replace("<summary>", _SUMMARY)
+    cell.source = cell.source[start:].replace("<summary>", _SUMMARY)
     return [cell]
 
 
@@ -141,7 +138,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         pages of what could not be graded of the assignment: nbgrader knows nothing of these, and has taken them away."""
         from nbproof.feedback.page import page_of
         from nbproof.feedback.pages import task_of, write_feedback
-        from nbproof.gradebook.graded_notebook import hand_on
+        from nbproof.gradebook.graded_notebook import copy_receipts
         from nbproof.run.journal import journal_of, problems_of
 
         _, resources = super().from_notebook_node(nb, resources, **kwargs)
@@ -159,7 +156,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         task = task_of(root, key, _marks(root, key.lesson, self).get(key), problems.pop(key, ""))
         places(root).folder("feedback", *key).mkdir(parents=True, exist_ok=True)
         write_feedback(root, (), problems=problems)
-        hand_on(root, *key, "feedback")
+        copy_receipts(root, *key, "feedback")
         return page_of(root, task), resources
 
 

@@ -332,7 +332,7 @@ class _Search:
         return [piece for piece in self._free_pieces() if self._exercise_of(piece) == name]
 
     def _exercise_of(self, piece: _Piece) -> str:
-        """The exercise that a text answers, or if there is none, the one whose part of the notebook it stands in; or empty."""
+        """The exercise that a text answers. If it answers none: that of the notebook's part where it stands, or empty."""
         index = self.used.get(piece.at, self.above[piece.at])
         return "" if index < 0 else self.parts[index]
 
@@ -460,7 +460,7 @@ def _unused_files(cells: Sequence[ExportedCell], files: Iterable[str]) -> list[s
 
 
 def _versions(own: Sequence[_Piece], stub: str) -> list[_Piece]:
-    """The copies of a TODO cell in which somebody has worked. Of equal ones there is the first, at the last one's place."""
+    """The copies of a TODO cell that somebody has worked on. Of equal copies the first one stands at the place of the last."""
     copies = {bare(piece.text): piece for piece in reversed(own) if piece.whole}
     return [piece for text, piece in copies.items() if text not in ("", bare(stub))][::-1]
 

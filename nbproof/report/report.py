@@ -4,8 +4,8 @@
 their names), ``lessons_asked`` (empty: all), and each of these tables as a list of rows; the same rows stand in a CSV file each:
 
 - ``learners``: learner, score of each lesson ("not graded", or nothing), total, late_penalties, to_mark
-- ``hand_ins``: of every learner and lesson what came, as ``docs/grade_json.md`` tells submissions; how: also "nothing"
-- ``scores``: learner, lesson, and each exercise as ``docs/grade_json.md`` tells it, without its sentence
+- ``hand_ins``: each learner's submission of each lesson, as ``docs/grade_json.md`` lists its fields; how: also "nothing"
+- ``scores``: learner, lesson, and each exercise as ``docs/grade_json.md`` lists its fields, without its sentence
 - ``lessons``, ``exercises``: as :mod:`nbproof.report.statistics` computes them
 - ``misconceptions``: id, name, question, idea, read, exercises, learners, of, share
 - ``faults``: learner, lesson, exercise, kind, sentence
@@ -39,7 +39,7 @@ from nbproof.errors import CourseError, UsageError, disk_trouble
 from nbproof.feedback.own_code import harmless
 from nbproof.files import replace_file
 from nbproof.front_end import prose
-from nbproof.gradebook.marks import ClassResults, Mark, Person, by_assignment, exercise_row, submission_row
+from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, by_assignment, exercise_row, submission_row
 from nbproof.key import Key
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config
@@ -61,16 +61,16 @@ _PAGES = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True)
 class Format:
-    """One more way to write a report, which a package next door has (:data:`nbproof.doors.FORMATS`)."""
+    """One more way to write a report, which an installed package has (:data:`nbproof.doors.FORMATS`)."""
 
     file: str
-    """What the file is called, beside ``report.json``."""
+    """The name of the file, beside ``report.json``."""
     write: Callable[[Mapping[str, Any]], bytes]
-    """What stands in it. It is given what ``report.json`` holds, as plain data of its own."""
+    """Returns the bytes of the file. It gets the content of ``report.json``, as plain data of its own."""
 
 
 def find_formats(names: Sequence[str]) -> list[Format]:
-    """The formats of these names. Raises UsageError if one is not installed, or is none."""
+    """The formats of these names. Raises UsageError if one is not installed, or is no :class:`Format`."""
     found = {name: FORMATS.load(name, "--format") for name in dict.fromkeys(names) if name not in FORMATS.own}
     for name, one in found.items():
         if not isinstance(one, Format) or Path(one.file).name != one.file:
@@ -90,12 +90,13 @@ def make_report(
     names: Sequence[str] = (),
     formats: Sequence[Format] = (),
 ) -> dict[str, list[dict[str, Any]]]:
-    """Write ``index.html``, CSV files, ``report.json``, these ``files`` and ``formats`` into a folder. Raises CourseError.
+    """Write ``index.html``, CSV files, ``report.json``, these ``files`` and ``formats`` into a folder. Returns the tables.
 
-    ``names``: the lessons that it is about, if not about all; its title names them.
+    ``files``: name -> bytes. ``names``: the lessons that it is about, if not about all; its title names them. Raises CourseError
+    if a file cannot be written.
     """
     made = tables(results)
-    course = _called(root)
+    course = _course_name(root)
     now = datetime.datetime.now(datetime.UTC).astimezone()
     with disk_trouble(CourseError, "the report cannot be written", folder, "choose a place: --out DIR"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -116,10 +117,12 @@ def make_report(
     return made
 
 
-def _called(root: Path) -> str:
-    """What the course is called: as its course.toml says it, else as nbgrader knows it, else as its folder."""
-    told = the_course()
-    return told.says if told.says != told.name else course_config(root).CourseDirectory.get("course_id") or told.name
+def _course_name(root: Path) -> str:
+    """The course's name: that of its course.toml, or else that in nbgrader's configuration, or else that of its folder."""
+    course = the_course()
+    if course.says != course.name:
+        return course.says
+    return course_config(root).CourseDirectory.get("course_id") or course.name
 
 
 def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generated: str) -> str:
@@ -131,13 +134,17 @@ def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generat
     surroundings.globals["how_late"] = how_late
     surroundings.tests["made_up"] = is_made_up
     titles = {lesson.slug: titles_of(results, lesson.slug) for lesson in results.lessons}
+    title_of: dict[str, str] = {}
+    for of_lesson in titles.values():
+        title_of |= of_lesson
     script = (_PAGES / "report.js").read_text(encoding="utf-8")
     shares = [mark.share for mark in results.marks.values() if mark.max_score and not mark.unmarked]
+    class_mean = statistics.fmean(shares) if shares else None
     return surroundings.get_template("report.html.j2").render(
         **made,
         results=results,
         titles=titles,
-        title_of={name: title for one in titles.values() for name, title in one.items()},
+        title_of=title_of,
         course=course,
         generated=generated,
         module=module_name(),
@@ -145,7 +152,7 @@ def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generat
         css=_markup((_PAGES / "report.css").read_text(encoding="utf-8")),
         script=_markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        class_mean=statistics.fmean(shares) if shares else None,
+        class_mean=class_mean,
         statuses=tuple(Status),
         most=sum(lesson.max_score for lesson in results.lessons),
         files=[*(f"{name}.csv" for name in made), "report.json"],
@@ -160,14 +167,15 @@ SCHEMA = 4
 
 
 def tables(results: ClassResults) -> dict[str, list[dict[str, Any]]]:
-    """Name -> rows; the module's docstring has their fields."""
-    keys = itertools.product([person.id for person in results.people], [lesson.slug for lesson in results.lessons])
+    """The tables of a report: name -> rows. The module's docstring lists their fields."""
+    scores = map(_scores, results.marks.values())
+    exercises = (exercise_rows(results, lesson) for lesson in results.lessons)
     return {
         "learners": [_learner(results, person) for person in results.people],
-        "hand_ins": [_hand_in(results, learner, lesson) for learner, lesson in keys],
-        "scores": [row for mark in results.marks.values() for row in _scores(mark)],
+        "hand_ins": [_hand_in(results, *key) for key in itertools.product(results.people, results.lessons)],
+        "scores": list(itertools.chain.from_iterable(scores)),
         "lessons": [lesson_row(results, lesson) for lesson in results.lessons],
-        "exercises": [row for lesson in results.lessons for row in exercise_rows(results, lesson)],
+        "exercises": list(itertools.chain.from_iterable(exercises)),
         "misconceptions": misconception_rows(results),
         "faults": fault_rows(results),
         "needs_help": needs_help(results),
@@ -175,13 +183,14 @@ def tables(results: ClassResults) -> dict[str, list[dict[str, Any]]]:
 
 
 def _learner(results: ClassResults, person: Person) -> dict[str, Any]:
-    """All lessons of one learner in a row."""
+    """The row of a learner, with the scores of all lessons."""
     marks = {one.slug: results.marks.get(Key(person.id, one.slug)) for one in results.lessons}
     there = [mark for mark in marks.values() if mark is not None and not mark.unmarked]
+    assignments = by_assignment({mark.key: mark for mark in there})
     return {
         "learner": person.id,
         **{slug: _score(mark) for slug, mark in marks.items()},
-        "total": sum(mark.score for mark in by_assignment({mark.key: mark for mark in there}).values()),
+        "total": sum(mark.score for mark in assignments.values()),
         "late_penalties": sum(mark.penalty for mark in there),
         "to_mark": [mark.lesson for mark in there if mark.pending],
     }
@@ -193,26 +202,36 @@ def _score(mark: Mark | None) -> float | str | None:
     return "not graded" if mark.unmarked else mark.score
 
 
-def _hand_in(results: ClassResults, learner: str, lesson: str) -> dict[str, Any]:
-    mark = results.marks.get(Key(learner, lesson))
+def _hand_in(results: ClassResults, person: Person, lesson: ClassLesson) -> dict[str, Any]:
+    """The row of a submission, also if there is none."""
+    key = Key(person.id, lesson.slug)
+    mark = results.marks.get(key)
     if mark is not None:
         return submission_row(mark)
-    return {**submission_row(Mark(Verdict(learner, lesson))), "how": "nothing", "score": None}
+    return {**submission_row(Mark(Verdict(*key))), "how": "nothing", "score": None}
 
 
 def _scores(mark: Mark) -> list[dict[str, Any]]:
-    key = {"learner": mark.learner, "lesson": mark.lesson}
-    rows = [exercise_row(one) for one in mark.verdict.exercises]
-    return [{**key, **{name: value for name, value in row.items() if name != "sentence"}} for row in rows]
+    """The rows of a submission's exercises."""
+    rows = []
+    for one in mark.verdict.exercises:
+        row = {"learner": mark.learner, "lesson": mark.lesson, **exercise_row(one)}
+        del row["sentence"]
+        rows.append(row)
+    return rows
 
 
 def write_files(
     out: Path, head: Mapping[str, Any], made: Mapping[str, list[dict[str, Any]]], excel: bool = False
 ) -> str:
-    """Write a CSV file for each table, and all as ``report.json``, each whole or not at all; returns that. Raises OSError."""
+    """Write a CSV file for each table, and all tables as ``report.json``, each file whole or not at all.
+
+    ``head``: other fields of the JSON. ``excel``: whether the CSV is for Excel. Returns the JSON. Raises OSError.
+    """
     for name, rows in made.items():
-        names = [list(rows[0])] if rows else []
-        replace_file(out / f"{name}.csv", csv_of([*names, *(list(row.values()) for row in rows)], excel))
+        table = [list(row) for row in rows[:1]]
+        table += [list(row.values()) for row in rows]
+        replace_file(out / f"{name}.csv", csv_of(table, excel))
     whole = {"schema": SCHEMA, **head, **made}
     text = json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)
     replace_file(out / "report.json", text)

@@ -1,18 +1,18 @@
-"""What a class's results say, as rows: of lessons, exercises, misconceptions, faults, who needs help; who was late, in words."""
+"""The statistics of a class, as rows on lessons, exercises, misconceptions, faults and learners who need help; and as lines."""
 
 from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
 from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.display.help import Hint, all_hints
 from nbproof.display.outline import exercise_named
-from nbproof.gradebook.marks import ClassLesson, ClassResults, Lateness, Mark
+from nbproof.gradebook.marks import ClassLesson, ClassResults, Lateness, Mark, Person
 from nbproof.grouping import grouped
 from nbproof.key import assignment_of
 from nbproof.text import counted, duration, printable, some_of
@@ -37,10 +37,12 @@ Row = dict[str, Any]
 
 
 def lesson_row(results: ClassResults, lesson: ClassLesson) -> Row:
-    """The scores of all who handed in something that could be graded; who handed in nothing counts as missing, not as 0."""
+    """The row of a lesson: the scores of all submissions that could be graded. A learner without one is missing, and no 0."""
     graded = results.of_lesson(lesson.slug)
     scores = [one.score for one in graded]
     there = {one.learner for one in results.marks.values() if one.lesson == lesson.slug and not one.absent}
+    median = statistics.median(scores) if scores else None
+    mean = statistics.fmean(scores) if scores else None
     return {
         "lesson": lesson.slug,
         "title": lesson.title,
@@ -52,18 +54,24 @@ def lesson_row(results: ClassResults, lesson: ClassLesson) -> Row:
         "to_mark": sum(one.pending for one in graded),
         "late": sum(one.is_late for one in graded),
         "lowest": min(scores, default=None),
-        "median": statistics.median(scores) if scores else None,
-        "mean": statistics.fmean(scores) if scores else None,
+        "median": median,
+        "mean": mean,
         "highest": max(scores, default=None),
     }
 
 
 def exercise_rows(results: ClassResults, lesson: ClassLesson) -> list[Row]:
-    """Every exercise of a lesson, in order. Rates are of all who handed in the lesson; who did not answer has a share of 0."""
-    outcomes = (outcome for mark in results.of_lesson(lesson.slug) for outcome in mark.verdict.exercises)
-    by_name = grouped((outcome.id, outcome) for outcome in outcomes)
+    """The rows of a lesson's exercises, in order. Rates are of all who handed in the lesson; no answer has a share of 0."""
+    by_name = grouped((outcome.id, outcome) for _, outcome in _outcomes(results.of_lesson(lesson.slug)))
     titles = titles_of(results, lesson.slug)
     return [_exercise_row(lesson.slug, titles[name], found) for name, found in by_name.items()]
+
+
+def _outcomes(marks: Iterable[Mark]) -> Iterator[tuple[Mark, Outcome]]:
+    """All exercises of these submissions, each with its submission."""
+    for mark in marks:
+        for outcome in mark.verdict.exercises:
+            yield mark, outcome
 
 
 def _exercise_row(lesson: str, title: str, outcomes: list[Outcome]) -> Row:
@@ -84,24 +92,26 @@ def _exercise_row(lesson: str, title: str, outcomes: list[Outcome]) -> Row:
 def titles_of(results: ClassResults, lesson: str) -> dict[str, str]:
     """Exercise of a lesson -> its title, or its id if it has no title."""
     found: dict[str, str] = {}
-    for mark in results.of_lesson(lesson):
-        for one in mark.verdict.exercises:
-            outlined = exercise_named(one.id)
-            found[one.id] = mark.verdict.titles.get(one.id) or (outlined.title if outlined else one.id)
+    for mark, one in _outcomes(results.of_lesson(lesson)):
+        outlined = exercise_named(one.id)
+        title = outlined.title if outlined else one.id
+        found[one.id] = mark.verdict.titles.get(one.id) or title
     return found
 
 
 def misconception_rows(results: ClassResults) -> list[Row]:
-    """Every misconception that a learner has, those of most learners first. A wrong answer that no check recognises has a
-    row by the words that are said of it."""
-    outcomes = ((mark, outcome) for mark in results.marks.values() for outcome in mark.verdict.exercises)
-    fell = grouped((hint, (mark, outcome.id)) for mark, outcome in outcomes for hint in _hints_of(outcome))
-    found = [_misconception_row(results, hint, cases) for hint, cases in fell.items()]
-    return sorted(found, key=lambda one: (-len(one["learners"]), one["id"]))
+    """The rows of all misconceptions that a learner has, those of most learners first. A wrong answer that no check recognises
+    has a row with its sentence."""
+    cases: dict[Hint, list[tuple[Mark, str]]] = defaultdict(list)
+    for mark, outcome in _outcomes(results.marks.values()):
+        for hint in _hints_of(outcome):
+            cases[hint].append((mark, outcome.id))
+    rows = [_misconception_row(results, hint, several) for hint, several in cases.items()]
+    return sorted(rows, key=lambda one: (-len(one["learners"]), one["id"]))
 
 
 def _hints_of(outcome: Outcome) -> Iterator[Hint]:
-    """What a wrong answer to an exercise shows."""
+    """The hints that fit a wrong answer to an exercise; none if it is right."""
     if outcome.is_whole:
         return
     for name in outcome.hints:
@@ -113,7 +123,9 @@ def _hints_of(outcome: Outcome) -> Iterator[Hint]:
 
 
 def _misconception_row(results: ClassResults, hint: Hint, cases: list[tuple[Mark, str]]) -> Row:
-    could = {one.learner for slug in {mark.lesson for mark, _ in cases} for one in results.of_lesson(slug)}
+    could: set[str] = set()
+    for lesson in {mark.lesson for mark, _ in cases}:
+        could.update(one.learner for one in results.of_lesson(lesson))
     learners = sorted({mark.learner for mark, _ in cases})
     exercises = Counter(exercise for _, exercise in cases).most_common()
     return {
@@ -126,7 +138,7 @@ def _misconception_row(results: ClassResults, hint: Hint, cases: list[tuple[Mark
 
 
 def fault_rows(results: ClassResults) -> list[Row]:
-    """Time-outs, memory, killed workers; recovered answers; what was not graded; what is out of date."""
+    """The rows of faults: time-outs, memory, killed workers; recovered answers; what was not graded, or is out of date."""
     found: list[Row] = []
     for mark in results.marks.values():
         key = {"learner": mark.learner, "lesson": mark.lesson}
@@ -135,9 +147,10 @@ def fault_rows(results: ClassResults) -> list[Row]:
 
 
 def _faults_of(mark: Mark) -> Iterator[tuple[str, str, str]]:
-    """Exercise, kind and reason."""
+    """The faults of a submission: exercise, kind and reason of each."""
     if mark.problem:
-        yield "", "the grader's own problem" if mark.verdict.grader_failed else "not graded", mark.problem
+        kind = "the grader's own problem" if mark.verdict.grader_failed else "not graded"
+        yield "", kind, mark.problem
     elif mark.behind:
         yield "", "out of date", mark.behind
     for outcome in mark.verdict.exercises:
@@ -152,29 +165,33 @@ _FEW = 0.5
 
 
 def needs_help(results: ClassResults) -> list[Row]:
-    """A row for everybody who has less than half of the points, fewest first. A tenth of the class, 5 to 12 learners, come first:
+    """A row for each learner with less than half of the points, fewest first. A tenth of the class, 5 to 12 learners, come first:
     an instructor has time for some conversations, not for a third of a class.
 
-    ``share``: points earned by points to earn, in lessons that at least half of the class or the learner handed in. What
-    was not handed in, or could not be graded, counts as 0. What waits for a person's marks does not count, nor what an
-    extension is running for.
+    ``share``: points earned divided by points to earn, in lessons that at least half of the class or the learner handed in. Work
+    that was not handed in, or could not be graded, counts as 0. Points that wait for a person, and lessons with an extension
+    that runs, do not count.
     """
     handed_in = Counter(one.lesson for one in results.marks.values() if not one.absent)
     usual = [one for one in results.lessons if handed_in[one.slug] * 2 >= len(results.people)]
     marks = grouped((one.learner, one) for one in results.marks.values())
-    found = []
+    rows: list[Row] = []
     for person in results.people:
-        mine = [mark for name in sorted(person.ids) for mark in marks[name]]
-        due = [one for one in usual if results.more_time.isdisjoint((name, one.slug) for name in person.ids)]
+        mine = list(chain.from_iterable(marks[name] for name in sorted(person.ids)))
+        due = _due(results, usual, person)
         share = _share(mine, results.lessons, due)
         if share < _FEW:
             reasons = [f"{share:.0%} of the points", *_reasons(mine, due)]
-            found.append(
-                {"learner": person.id, "share": share, "reasons": reasons, "talk_about": _misconceptions(mine)}
-            )
-    found.sort(key=lambda row: (row["share"], row["learner"]))
+            rows.append({"learner": person.id, "share": share, "reasons": reasons, "talk_about": _misconceptions(mine)})
+    rows.sort(key=lambda row: (row["share"], row["learner"]))
     most = min(12, max(5, len(results.people) // 10))
-    return [{**row, "first": place < most} for place, row in enumerate(found)]
+    return [{**row, "first": place < most} for place, row in enumerate(rows)]
+
+
+def _due(results: ClassResults, lessons: Iterable[ClassLesson], person: Person) -> list[ClassLesson]:
+    """Those of the lessons for which no extension of this person runs."""
+    extended = {lesson for learner, lesson in results.more_time if learner in person.ids}
+    return [one for one in lessons if one.slug not in extended]
 
 
 def _share(mine: Sequence[Mark], lessons: Sequence[ClassLesson], due: Sequence[ClassLesson]) -> float:
@@ -186,32 +203,35 @@ def _share(mine: Sequence[Mark], lessons: Sequence[ClassLesson], due: Sequence[C
 
 
 def _reasons(mine: Sequence[Mark], due: Sequence[ClassLesson]) -> list[str]:
-    """What has brought nothing."""
+    """Clauses on what has brought the learner no points."""
     there = {mark.lesson for mark in mine if not mark.absent}
-    asked = dict.fromkeys([*(one.slug for one in due), *(mark.lesson for mark in mine if mark.absent)])
-    ended = [outcome.status for mark in mine for outcome in mark.verdict.exercises]
-    told = {
+    absent = [mark.lesson for mark in mine if mark.absent]
+    asked = dict.fromkeys([*(one.slug for one in due), *absent])
+    ended = [outcome.status for _, outcome in _outcomes(mine)]
+    clauses = {
         "nothing handed in for {}": ", ".join(slug for slug in asked if slug not in there),
         "could not be graded: {}": ", ".join(mark.lesson for mark in mine if mark.unmarked),
         f"{{}} of {len(ended)} exercises not answered": ended.count(Status.NOT_ANSWERED),
-        "{} exercises never ended": sum(status in FAULTS for status in ended),
+        "{} exercises never ended": sum(map(FAULTS.__contains__, ended)),
     }
-    return [reason.format(what) for reason, what in told.items() if what]
+    return [clause.format(what) for clause, what in clauses.items() if what]
 
 
 def _misconceptions(mine: Sequence[Mark]) -> list[str]:
-    """Their commonest."""
-    wrong = (outcome for mark in mine for outcome in mark.verdict.exercises if not outcome.is_whole)
-    counts = Counter(hint for outcome in wrong for hint in set(outcome.hints))
-    hints = all_hints()
-    return [hints[key].name if key in hints else key for key, _ in counts.most_common(3)]
+    """The names of the learner's three commonest misconceptions."""
+    counts: Counter[str] = Counter()
+    for _, outcome in _outcomes(mine):
+        if not outcome.is_whole:
+            counts.update(set(outcome.hints))
+    names = {key: hint.name for key, hint in all_hints().items()}
+    return [names.get(key, key) for key, _ in counts.most_common(3)]
 
 
 _SHOWN = 20
 
 
 def late_lines(marks: Iterable[Mark]) -> list[str]:
-    """A line for each lesson: who was late, the latest first, how late, and what that costs."""
+    """A line for each lesson on the learners who were late, the latest first: how late, and what that costs."""
     late = [one for one in marks if one.is_late and not one.unmarked]
     told = defaultdict[str, list[str]](list)
     for one in sorted(late, key=lambda one: (one.lesson, -one.late.seconds, one.learner)):
@@ -221,45 +241,50 @@ def late_lines(marks: Iterable[Mark]) -> list[str]:
 
 
 def how_late(late: Lateness) -> str:
-    """In words."""
+    """How late a submission was, as a clause: the time, or that only an LMS says it."""
+    if not late.said:
+        return duration(late.seconds)
     on_time = "; with an extension it counts as on time: look" if late.extended else ""
-    return f"(the LMS says so, not when{on_time})" if late.said else duration(late.seconds)
+    return f"(the LMS says so, not when{on_time})"
 
 
 def marker_lines(marks: Collection[Mark], root: Path) -> Iterator[str]:
-    """What a person has to mark, or to look at again: a line each, with the command that shows it."""
+    """Lines on what a person has to mark, or to look at again, with the command that shows it."""
     place = formgrader_on_a_hub() or course_command("formgrader", root)
     if waiting := sum(mark.waiting for mark in marks):
         yield f"waiting for your marks: {counted(waiting, 'written answer')}: {place}"
-    every = [(mark.key.name, cell) for mark in marks for cell in mark.cells.values() if cell.by_person]
-    told = {
-        "you marked what is another now; your marks stand (Resolve, beside one, keeps it), look again": [
-            name for name, cell in every if cell.listed
-        ],
-        "more than a cell's points, or less than 0; your marks count, look for a slip": [
-            f"{name}, {cell.name} ({cell.score:g} of {cell.max_score:g})" for name, cell in every if cell.is_odd
-        ],
-    }
-    yield from (f"{what}: {some_of([*dict.fromkeys(names)], 8)}: {place}" for what, names in told.items() if names)
+    changed: dict[str, None] = {}
+    odd: dict[str, None] = {}
+    for mark in marks:
+        for cell in mark.cells.values():
+            if cell.by_person and cell.waits_for_person:
+                changed[mark.key.name] = None
+            if cell.by_person and cell.is_odd:
+                odd[f"{mark.key.name}, {cell.name} ({cell.score:g} of {cell.max_score:g})"] = None
+    again = "you marked what is another now; your marks stand (Resolve, beside one, keeps it), look again"
+    slip = "more than a cell's points, or less than 0; your marks count, look for a slip"
+    for what, names in ((again, changed), (slip, odd)):
+        if names:
+            yield f"{what}: {some_of([*names], 8)}: {place}"
 
 
 def missing_lines(missing: Mapping[str, Collection[str]], called: Callable[[str], str]) -> Iterator[str]:
-    """Who handed in nothing, a line an assignment; of several notebooks also who left out which.
+    """Lines on learners who handed in nothing, one for each assignment; of several notebooks also on those who left one out.
 
-    ``missing``: lesson, in order -> learners.
+    ``missing``: lesson, in order -> learners. ``called``: the text that stands for a learner.
     """
     for assignment, names in groupby(missing, assignment_of):
-        of = {name: missing[name] for name in names}
-        nothing = set.intersection(*map(set, of.values()))
-        left_out = [(name, [who for who in silent if who not in nothing]) for name, silent in of.items()]
-        told = [
-            f"{name}: {some([*map(called, who)])}" for name, who in [(assignment, sorted(nothing)), *left_out] if who
-        ]
-        if told:
-            yield f"nothing handed in: {'; '.join(told)}"
+        silent = {name: missing[name] for name in names}
+        nothing = set.intersection(*map(set, silent.values()))
+        told = [(assignment, sorted(nothing))]
+        for name, learners in silent.items():
+            told.append((name, [one for one in learners if one not in nothing]))
+        parts = [f"{name}: {some([*map(called, learners)])}" for name, learners in told if learners]
+        if parts:
+            yield f"nothing handed in: {'; '.join(parts)}"
 
 
 def some(names: Sequence[str]) -> str:
-    """Names for a terminal, of very many the first."""
+    """Names for a terminal: at most 20 of them, and where all are."""
     told = some_of([printable(name) for name in names], _SHOWN)
     return f"{told} (report and --json name all)" if len(names) > _SHOWN else told

@@ -22,8 +22,8 @@ from traitlets.config import Config
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError
-from nbproof.gradebook.graded_notebook import earlier_folder, graded_notebook, hand_on, keep_earlier
-from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, lacks, marks
+from nbproof.gradebook.graded_notebook import copy_receipts, earlier_folder, graded_notebook, keep_earlier
+from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, join_marks, lacks
 from nbproof.gradebook.reader import is_another, left_behind, lessons_in, marks_in, read_marks
 from nbproof.gradebook.registry import has_notebooks
 from nbproof.gradebook.storage_errors import (
@@ -418,7 +418,7 @@ class _ClassRun:
             # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
             text = json.dumps(graded_notebook(lesson.blueprint, verdict), ensure_ascii=False)
             write_verdict(self.root, verdict, text.encode(errors="replace"))
-            beside = hand_on(self.root, *key, "autograded", lesson.config)
+            beside = copy_receipts(self.root, *key, "autograded", lesson.config)
         except OSError as error:
             if not is_one_files(error):
                 raise
@@ -453,7 +453,7 @@ class _ClassRun:
         for key, verdict in self._verdicts.items():
             if not verdict.problem and lacks(held.get(key), verdict):
                 self._refuse(key, "graded, but the gradebook does not hold it yet")
-        return marks(self._verdicts, held, self.writer.late, self._fresh, lessons_in(self.writer))
+        return join_marks(self._verdicts, held, self.writer.late, self._fresh, lessons_in(self.writer))
 
 
 def _stood(have: Mark | None, kept: Verdict | None) -> Stood | None:

@@ -8,24 +8,24 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from traitlets.config import Config
 
-from nbproof.cells import CellKind, grading_of, kind_of, name_of, text_of
+from nbproof.cells import CellKind
 from nbproof.course_file import the_course
 from nbproof.doors import LANGUAGES, LEAVES
 from nbproof.files import digest_of
 from nbproof.handed_out import digest_of_visible
+from nbproof.lesson.check_cell import may_score
+from nbproof.lesson.from_notebook import cells_of
+from nbproof.lesson.lesson import Cell, TestCell
 from nbproof.limits import GradingLimits
 from nbproof.marking.autotests import read_from
 from nbproof.marking.blueprint import Blueprint, files_beside, read_blueprint
-from nbproof.marking.plain import may_score
 from nbproof.places import places
 from nbproof.recover.matching import Former, bare, former_cells, renamed
 from nbproof.recover.notebook_bytes import Damaged, cells_in
@@ -227,16 +227,15 @@ def _former(root: Path, source: Path, blueprint: Blueprint) -> tuple[Former, ...
 def _what_runs(data: bytes) -> bytes:
     """Of a notebook what a verdict depends on: its code, and what it asks; all of it if that cannot be told."""
     try:
-        told = [_asked_by(cell) for cell in json.loads(data)["cells"]]
+        told = [_asked_by(cell) for cell in cells_of(data)]
     except (ValueError, KeyError, TypeError, AttributeError):
         return data
     return json.dumps(told).encode()
 
 
-def _asked_by(cell: Mapping[str, Any]) -> list[object]:
+def _asked_by(cell: Cell) -> list[object]:
     """What a digest keeps of a cell. Of a text it keeps only that it is there: learners' own cells have their places by it."""
-    kind, text = kind_of(cell), text_of(cell)
-    if kind in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK):
-        return [kind, name_of(cell)]
-    is_counted = kind is CellKind.TEST and may_score(text)
-    return [kind, name_of(cell), text, grading_of(cell).get("points") if is_counted else None]
+    if cell.kind in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK):
+        return [cell.kind, cell.grade_id]
+    is_counted = isinstance(cell, TestCell) and may_score(cell.source)
+    return [cell.kind, cell.grade_id, cell.source, cell.points if is_counted else None]

@@ -24,11 +24,11 @@ from itertools import islice
 from pathlib import Path
 from unicodedata import normalize
 
-from nbproof.cells import grading_of, name_of, text_of
+from nbproof.cells import CellKind, text_of
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
-from nbproof.files import read_dict
 from nbproof.key import Key, notebook_of
+from nbproof.lesson.from_notebook import read_cells
 from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn, files_below, read_file
 from nbproof.text import printable, some_of
@@ -195,8 +195,8 @@ def _texts(data: bytes) -> Counter[str]:
 
 def _ids(path: Path) -> frozenset[bytes]:
     """The ids of what learners are to fill in; none if the notebook is damaged, which grading says."""
-    cells = read_dict(path).get("cells", ())
-    return frozenset(name_of(cell).encode() for cell in cells if grading_of(cell).get("solution"))
+    kinds = (CellKind.ANSWER, CellKind.MANUAL, CellKind.WRITTEN)
+    return frozenset(cell.grade_id.encode() for cell in read_cells(path) if cell.kind in kinds)
 
 
 _BECAME = (".json", ".zip", ".gz", ".tgz", ".html", ".htm", ".py", ".md", ".txt", ".download")

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import nbformat
 
-from nbproof.cells import name_of
 from nbproof.files import digest_of
 from nbproof.key import Key
 from nbproof.marking.blueprint import Blueprint, files_beside, fill_in
@@ -34,7 +33,7 @@ from nbproof.sandbox.visible_tree import visible_folders
 from nbproof.values.results import FAULTS, Cause, Outcome
 from nbproof.values.words import words
 
-__all__ = ["REFERENCE", "References", "reference_answers", "shortfall"]
+__all__ = ["REFERENCE", "References", "shortfall"]
 
 REFERENCE = "reference answers"
 """In place of a learner's name."""
@@ -44,16 +43,6 @@ _UNTOUCHED = "an untouched notebook"
 _IMPORTS = re.compile(r"^\s*(?:import|from) +(\w+)", re.MULTILINE)
 _SHOWN = 3
 """Exercises that are told of."""
-
-
-def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
-    """The answers in the instructor's notebook: the texts of the code cells that learners fill in, without mere stubs."""
-    answers = {}
-    for cell in nbformat.read(source, as_version=4).cells:
-        name = name_of(cell)
-        if name in blueprint.stubs and cell.source.strip() != blueprint.stubs[name].strip():
-            answers[name] = cell.source
-    return answers
 
 
 def _said(outcome: Outcome) -> str:
@@ -146,7 +135,7 @@ class References:
                 key, lesson = job.key, job.key.lesson
                 why = ""
                 if key.learner == REFERENCE:
-                    why = shortfall(self.lessons[lesson].blueprint, self._answers(lesson), verdict)
+                    why = shortfall(self.lessons[lesson].blueprint, self.lessons[lesson].blueprint.solutions, verdict)
                 elif verdict.score:
                     parts = {part: points for one in verdict.exercises for part, points in one.points.items()}
                     cells = ", ".join(f"{part} ({points:g})" for part, points in parts.items() if points)
@@ -162,16 +151,13 @@ class References:
     def _who(self, lesson: str) -> list[str]:
         """The made-up learners to grade for a lesson: the reference if it has answers to prove, and the untouched notebook."""
         blueprint = self.lessons[lesson].blueprint
-        has_answers = bool(self._answers(lesson)) or not blueprint.stubs
+        has_answers = bool(blueprint.solutions) or not blueprint.stubs
         return [REFERENCE] * has_answers + [_UNTOUCHED] * bool(blueprint.plain)
-
-    def _answers(self, lesson: str) -> dict[str, str]:
-        return reference_answers(self.lessons[lesson].path, self.lessons[lesson].blueprint)
 
     def _hand_in(self, key: Key) -> HandIn:
         """The notebook as a learner would hand it in."""
         lesson = self.lessons[key.lesson]
-        answers = self._answers(key.lesson) if key.learner == REFERENCE else {}
+        answers = lesson.blueprint.solutions if key.learner == REFERENCE else {}
         filled = fill_in(lesson.blueprint, Answers(answers))
         files = files_beside(lesson.path, lesson.config, theirs=True)
         return HandIn(key, notebook=nbformat.writes(filled).encode(), files=files)

@@ -116,8 +116,8 @@ def _libraries() -> list[str]:
 def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
     """A folder inside another comes with it: /usr/lib inside /usr, a package folder inside the environment."""
     known = set(paths)
-    return tuple(sorted(path for path in known if not _holds_parent_of(path, known)))
+    return tuple(sorted(path for path in known if not _lies_in_another(path, known)))
 
 
-def _holds_parent_of(path: str, folders: Iterable[str]) -> bool:
+def _lies_in_another(path: str, folders: Iterable[str]) -> bool:
     return any(path != other and _is_within(path, other) for other in folders)

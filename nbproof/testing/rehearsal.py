@@ -21,11 +21,12 @@ from typing import Any
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.cells import name_of, text_of
+from nbproof.cells import name_of
 from nbproof.feedback.page import page_of
 from nbproof.feedback.pages import task_of
 from nbproof.gradebook.marks import GradedClass
 from nbproof.key import Key
+from nbproof.lesson.from_notebook import read_notebook
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config, places
@@ -100,9 +101,7 @@ class Rehearsal:
     def edited(self, lesson: str = "") -> Iterator[dict[str, dict[str, Any]]]:
         """The cells of the instructor's notebook by their ids, to be changed within the block."""
         path = self.source(lesson)
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        for cell in notebook["cells"]:
-            cell["source"] = text_of(cell)
+        notebook = read_notebook(path.read_bytes())
         yield {name_of(cell): cell for cell in notebook["cells"]}
         path.write_text(json.dumps(notebook), encoding="utf-8")
 

@@ -70,7 +70,7 @@ def small_course(folder: Path, config: str = "c = get_config()\n") -> Path:
     import nbformat
 
     from nbproof.authoring.build import notebook_of
-    from nbproof.authoring.lesson import read_lesson
+    from nbproof.lesson.from_text import read_lesson
 
     text = "# %% [markdown]\n# # Small\n\n" + _cell("setup_imports", "import torch\nfrom torch import nn")
     for factor, (name, points) in enumerate(POINTS.items(), 2):

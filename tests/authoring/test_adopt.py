@@ -11,9 +11,9 @@ import pytest
 from nbproof.authoring.adopt import adopt
 from nbproof.authoring.build import build
 from nbproof.authoring.checkup import check_up
-from nbproof.authoring.lesson import read_lesson
 from nbproof.course_file import find_course, use_course
 from nbproof.errors import LessonError, UsageError
+from nbproof.lesson.from_text import read_lesson
 
 SQUARES = """\
 def squares(n):

@@ -12,11 +12,12 @@ from nbgrader.utils import compute_checksum
 
 from nbproof.authoring.build import build, how_to_install, notebook_of, unbuilt
 from nbproof.authoring.checkup import leaks
-from nbproof.authoring.lesson import Cell, Lesson, read_lesson
 from nbproof.authoring.statements import amiss, prose_of
 from nbproof.cells import CellKind
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError
+from nbproof.lesson.from_text import read_lesson
+from nbproof.lesson.lesson import Cell, Lesson
 from tests import ROOT
 from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 

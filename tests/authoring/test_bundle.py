@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.bundle import bundle, write_wheels
-from nbproof.authoring.lesson import Lesson
 from nbproof.authoring.secret_lines import text_of
 from nbproof.cells import private_lines
 from nbproof.cli.main import main
 from nbproof.errors import CourseError
+from nbproof.lesson.lesson import Lesson
 from tests import ROOT, the_lessons
 
 pytestmark = pytest.mark.slow

@@ -10,10 +10,11 @@ import pytest
 
 from nbproof.authoring.checkup import check_release, leaks
 from nbproof.authoring.contract import Record
-from nbproof.authoring.lesson import Exercise, Lesson, read_lesson
 from nbproof.cli.main import main
 from nbproof.command import course_command
 from nbproof.errors import LessonError
+from nbproof.lesson.from_text import read_lesson
+from nbproof.lesson.lesson import Exercise, Lesson
 from tests.authoring.tiny import Sketch, write_lesson
 
 NO_HEADING = "catch: no heading above its TODO cell says its title, difficulty and minutes"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.checkup import explored
-from nbproof.authoring.lesson import read_lesson
+from nbproof.lesson.from_text import read_lesson
 from tests import ROOT, some_by_day, typed
 
 pytestmark = pytest.mark.slow

@@ -8,10 +8,10 @@ import pytest
 
 from nbproof.authoring.build import build
 from nbproof.authoring.hinting import check_hints, given_away, place_of, unused_hints
-from nbproof.authoring.lesson import Candidate, Cell, Exercise, Lesson
 from nbproof.cells import CellKind
 from nbproof.display.help import Hint, read_hints
 from nbproof.errors import LessonError
+from nbproof.lesson.lesson import Candidate, Cell, Exercise, Lesson
 from tests.authoring.tiny import Sketch, write_lesson
 
 STEPS = 'question = "q?"\nidea = "i."\nread = "r"\n'

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.exercise_folder import read_accepted, read_mutants
-from nbproof.authoring.lesson import find_lessons, read_lesson
 from nbproof.cli.main import main
 from nbproof.errors import LessonError, UsageError
 from nbproof.handed_out import HIDDEN
+from nbproof.lesson.exercise_folder import read_accepted, read_mutants
+from nbproof.lesson.from_text import find_lessons, read_lesson
 from tests.authoring.tiny import ACCEPTED, MUTANTS, WRITTEN, Sketch, metadata, write_lesson
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.build import build
-from nbproof.authoring.lesson import Lesson, read_lesson
 from nbproof.authoring.statements import (
     SUM,
     amiss,
@@ -22,6 +21,8 @@ from nbproof.authoring.statements import (
 )
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError
+from nbproof.lesson.from_text import read_lesson
+from nbproof.lesson.lesson import Lesson
 from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 
 HEADING = "# ### Exercise: again\n# easy · 5 min\n"

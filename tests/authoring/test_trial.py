@@ -9,17 +9,17 @@ import psutil
 import pytest
 
 from nbproof.authoring.forks import run_trials
-from nbproof.authoring.lesson import read_lesson
 from nbproof.authoring.simulate import LEARNERS, as_handed_in, simulate_class
 from nbproof.authoring.trial import Trial, Tried
-from tests.authoring.tiny import ANSWER, TEST
+from nbproof.lesson.from_text import read_lesson
+from tests.authoring.tiny import ANSWER, TEST, cell_of
 
 SETUP = ("import os, sys, torch\nfrom course.models import Add",)
-TEST_CELL = ("test_catch", TEST.replace("NAME", "catch"))
+TEST_CELL = cell_of("test_catch", TEST.replace("NAME", "catch"))
 WRITES = "import os\nprint('a word', file=__import__('sys').stderr)\nos.nothing"
 
 TRIALS = {
-    "cell_raises": Trial("catch", "thing = 1", SETUP, ((TEST_CELL[0], TEST_CELL[1] + "\nthing.nothing\n"),)),
+    "cell_raises": Trial("catch", "thing = 1", SETUP, (cell_of("test_catch", TEST_CELL.source + "\nthing.nothing\n"),)),
     "dies": Trial("catch", "import os; os._exit(0)", (), ()),
     "setup_dies": Trial("catch", ANSWER, ("import os; os._exit(3)",), (TEST_CELL,)),
     "setup_never_ends": Trial("catch", ANSWER, ("while True: pass",), (TEST_CELL,), limit=1.0),

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nbproof.cells import CellKind, visible_and_hidden
 from nbproof.handed_out import HIDDEN
+from nbproof.lesson import lesson as value
 from tests import ROOT
 
 HEADER = """\
@@ -105,6 +107,12 @@ ACCEPTED = {
 
 def mutant(misconception: str, hint: str, body: str) -> str:
     return f"# misconception: {misconception} | hint: {hint}\n{START}{body}\n"
+
+
+def cell_of(name: str, source: str) -> value.TestCell:
+    """A test cell with this text."""
+    shown, hidden = visible_and_hidden(source)
+    return value.TestCell(CellKind.TEST, source, grade_id=name, points=2.0, shown=shown, hidden=hidden)
 
 
 HOOK = "add.register_forward_hook(lambda module, args, output: answer.append({}))"

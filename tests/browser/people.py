@@ -8,11 +8,11 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.authoring.secret_lines import Secrets, read_secrets
 from nbproof.cells import visible_and_hidden
 from nbproof.checks.check import collecting
 from nbproof.display.help import all_hints
+from nbproof.lesson.lesson import Exercise, Lesson
 from tests.browser.conftest import ROOT, Lab
 
 __all__ = ["Instructor", "Learner", "a_wrong_answer", "hidden_lines"]

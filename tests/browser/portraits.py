@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, sync_playwright
 
-from nbproof.authoring.lesson import read_lesson
+from nbproof.lesson.from_text import read_lesson
 from tests.browser.conftest import CHROMIUM, FLAGS, ROOT, running_lab
 from tests.browser.people import Learner
 

@@ -107,7 +107,8 @@ def test_what_is_hidden_is_asked_as_well_if_the_instructor_s_notebook_is_there(
     assert front_end.said[-1] == "four: passed"
     hidden = check_of.format("Unseen", "type(nb.x).__name__", "'int'")
     source = f"check('four')\n### BEGIN HIDDEN TESTS\n{hidden}### END HIDDEN TESTS"
-    cell = {"source": source.splitlines(keepends=True), "metadata": {"nbgrader": {"grade_id": "test_four"}}}
+    grading = {"grade": True, "grade_id": "test_four", "locked": True, "points": 1, "solution": False}
+    cell = {"cell_type": "code", "source": source.splitlines(keepends=True), "metadata": {"nbgrader": grading}}
     (tmp_path / "source" / "01").mkdir(parents=True)
     (tmp_path / "source" / "01" / "01.ipynb").write_text(json.dumps({"cells": [cell]}))
     check_in(wrong, "four")

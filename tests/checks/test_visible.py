@@ -11,11 +11,14 @@ from nbproof import handed_out
 from nbproof.authoring.build import in_the_notebook
 from nbproof.checks import visible
 from nbproof.checks.check import check, collecting
-from nbproof.checks.check_cells import probe_part
-from nbproof.checks.visible import whole
+from nbproof.checks.visible import visible_text
 from nbproof.course_file import CourseFile
 from nbproof.errors import CourseError
 from nbproof.handed_out import HIDDEN, digest_of_visible
+from nbproof.lesson import check_cell
+from nbproof.lesson import lesson as value
+from nbproof.lesson.check_cell import probe_part
+from nbproof.lesson.from_notebook import with_checks
 from tests import SLUGS, some_by_day, the_lesson
 
 DOUBLED = """\
@@ -36,6 +39,12 @@ class Doubled(Check):
 
 check("doubled", Doubled)
 """
+
+
+def whole(source: str) -> str:
+    return with_checks(source, visible_text)
+
+
 CELL = '# Run this cell to check your answer.\nfrom knots import check\ncheck("doubled")'
 
 
@@ -48,7 +57,7 @@ def knots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(parents=True)
         path.write_text(text)
     (tmp_path / "knots").mkdir()
-    for module in (visible, handed_out):
+    for module in (visible, handed_out, check_cell):
         monkeypatch.setattr(module, "the_course", lambda: CourseFile("knots", tmp_path / "knots", ""))
     return tmp_path / "lessons" / "01" / "doubled" / "checks.py"
 
@@ -96,7 +105,7 @@ def test_a_grader_s_text_is_what_the_author_wrote(slug: str, monkeypatch: pytest
     """Each definition once: of a base class that stood twice the first one was lost, for those who ask by themselves."""
     monkeypatch.undo()
     for cell in the_lesson(slug).cells:
-        if cell.kind == "test":
+        if isinstance(cell, value.TestCell):
             found = whole(in_the_notebook(cell))
             assert ast.dump(ast.parse(found)) == ast.dump(ast.parse(cell.source)), cell.grade_id
             part = probe_part(found)

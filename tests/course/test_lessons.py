@@ -25,10 +25,10 @@ from course.patient import Reader, UnitLength
 from course.sources import show_source
 from nbproof.authoring.checkup import check_release
 from nbproof.authoring.contract import check_contract, select
-from nbproof.authoring.lesson import Lesson
 from nbproof.cells import CellKind
-from nbproof.checks.check_cells import probe_part
 from nbproof.course_file import the_course
+from nbproof.lesson.check_cell import probe_part
+from nbproof.lesson.lesson import Lesson
 from nbproof.limits import GradingLimits
 from nbproof.places import course_config
 from tests import SLUGS, some_by_day, the_lesson, the_lessons

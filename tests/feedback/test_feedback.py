@@ -28,7 +28,7 @@ from nbproof.errors import UsageError
 from nbproof.feedback import page as feedback_page_module
 from nbproof.feedback.own_code import harmless
 from nbproof.feedback.page import Addressee, feedback_page
-from nbproof.feedback.page_writer import Task, page_path, serve, written
+from nbproof.feedback.page_writer import Task, page_path, serve, write_pages
 from nbproof.feedback.pages import Feedback, chosen_submissions, write_feedback
 from nbproof.gradebook.marks import Mark
 from nbproof.key import Key
@@ -139,7 +139,7 @@ def test_a_next_step_is_made_where_the_user_stands_not_where_a_page_is_written(c
 
     writer = Thread(target=elsewhere)
     writer.start()
-    (page,) = written(copied, [Task(Key("ben", LESSON), "")], [near])
+    (page,) = write_pages(copied, [Task(Key("ben", LESSON), "")], [near])
     writer.join()
     assert page[1].endswith(f"next: {course_command(f'grade {LESSON}', copied)}")
 
@@ -268,7 +268,7 @@ def test_a_writer_writes_until_its_line_is_cut(tmp_path: Path) -> None:
     ours, theirs = Pipe()
     writer = threading.Thread(target=serve, args=(theirs,))
     writer.start()
-    told = [(task.key.learner, reason) for task, reason in written(tmp_path, TASKS, [ours])]
+    told = [(task.key.learner, reason) for task, reason in write_pages(tmp_path, TASKS, [ours])]
     assert told == [("ada", ""), ("ben", ""), ("eve", "")]
     assert all("it cannot be read" in page_path(tmp_path, name, LESSON).read_text() for name, _ in told)
     ours.close()
@@ -279,7 +279,7 @@ def test_a_writer_writes_until_its_line_is_cut(tmp_path: Path) -> None:
 def test_a_page_that_ends_its_writer_is_told_apart_from_those_that_wait(tmp_path: Path) -> None:
     ours, theirs = Pipe()
     threading.Thread(target=lambda: (theirs.recv(), theirs.close())).start()
-    told = {task.key.learner: reason for task, reason in written(tmp_path, TASKS, [ours])}
+    told = {task.key.learner: reason for task, reason in write_pages(tmp_path, TASKS, [ours])}
     assert "ended from outside" in told.pop("ada")
     assert told == {"ben": "", "eve": ""}, "written by this process"
 

@@ -51,7 +51,7 @@ def words(tree: bs4.Tag | None) -> str:
 
 
 def mark(name: str, score: float, most: float = 2.0, given: float | None = None, waits: bool = False) -> CellMark:
-    return CellMark(name, most, score, given, listed=waits)
+    return CellMark(name, most, score, given, waits_for_person=waits)
 
 
 NOTHING_GIVEN = Mark(Verdict("ada", LESSON))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.cli.main import main
-from nbproof.gradebook.receipts import time_told
+from nbproof.gradebook.receipts import readable_time_in
 from nbproof_lms import Collected, collect
 from nbproof_lms.attendance import attend, late_by_lms, lines_of, people_of
 from nbproof_lms.choosing import later
@@ -256,7 +256,7 @@ def test_an_upload_that_does_not_say_when_is_named_with_what_helps(
     )
     when = re.findall("such as ([0-9 :-]+ UTC)", out)[0]
     (course / "submitted" / "jane" / "01_first" / "timestamp.txt").write_text(when)
-    assert time_told(course / "submitted" / "jane" / "01_first" / "timestamp.txt", "UTC") is not None
+    assert readable_time_in(course / "submitted" / "jane" / "01_first" / "timestamp.txt", "UTC") is not None
 
 
 def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
@@ -329,13 +329,8 @@ def test_what_an_lms_says_stays_where_a_person_says_whose_it_is(
 
 def test_the_order_of_two_copies_is_the_same_from_both_sides() -> None:
     time = datetime(2026, 11, 1, tzinfo=UTC)
-    lines = [
-        FileRecord(),
-        FileRecord(time=time),
-        FileRecord(changed=11.0),
-        FileRecord(number=5),
-        FileRecord(number=9, changed=50.0),
-    ]
+    told = ({}, {"time": time}, {"changed": 11.0}, {"number": 5}, {"number": 9, "changed": 50.0})
+    lines = [FileRecord(**fields) for fields in told]
     copies = [replace(line, system=system) for line in lines for system in ("", "Canvas")]
     assert not [(one, other) for one in copies for other in copies if later(one, other) and later(other, one)]
 
@@ -359,11 +354,8 @@ def test_what_was_taken_out_comes_back_with_a_word_and_what_was_removed_stays_ou
     files = {"jane_1_80_x.ipynb": A, "jane_1_79_x.ipynb": C, "eve_3_9_x.ipynb": B, "eve_3_9_d.csv": b"1", **OTHERS}
     assert [line.why for line in collecting(files).records if line.status == "taken"] == ["", "", ""]
     shutil.rmtree(course / "submitted" / "jane")
-    back = next(
-        line
-        for line in collecting({**files, "kim_4_1_x.ipynb": B}, "2.zip").records
-        if line.name == "jane_1_80_x.ipynb"
-    )
+    came = collecting({**files, "kim_4_1_x.ipynb": B}, "2.zip").records
+    back = next(one for one in came if one.name == "jane_1_80_x.ipynb")
     assert (back.status, back.why.split(";")[0]) == ("taken", "it was taken out of submitted/ before")
     for words in (back.why.split("`")[1], "roster remove eve --lesson 01_first"):
         assert main([*shlex.split(words), "--yes", "--course", str(course)]) == 0

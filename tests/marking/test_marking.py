@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import torch
 
-from nbproof.authoring.lesson import Candidate, Exercise
-from nbproof.checks.check_cells import probe_part
 from nbproof.errors import UsageError
+from nbproof.lesson.check_cell import probe_part
+from nbproof.lesson.lesson import Candidate, Exercise
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.judge import Judge

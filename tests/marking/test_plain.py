@@ -21,12 +21,14 @@ from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
 from benchmarks.stock import grade_plainly, plain_config
-from nbproof.cells import headings_in, name_of, titles_in
+from nbproof.cells import name_of
 from nbproof.gradebook.graded_notebook import graded_notebook
+from nbproof.lesson.check_cell import is_plain
+from nbproof.lesson.heading import headings_in, titles_in
 from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark, read_answers
-from nbproof.marking.plain import PlainTest, hidden_run, is_plain, plain_run, scored, undecided
+from nbproof.marking.plain import PlainTest, hidden_run, plain_run, scored, undecided
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config
 from nbproof.run.batch import grade_class

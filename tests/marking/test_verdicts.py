@@ -9,11 +9,12 @@ import nbformat
 import pytest
 
 from nbproof.cells import CellKind
-from nbproof.checks.check_cells import ProbePart
 from nbproof.display.help import all_hints
+from nbproof.lesson.check_cell import ProbePart
+from nbproof.lesson.lesson import Question
 from nbproof.limits import GradingLimits
 from nbproof.marking import blueprint
-from nbproof.marking.blueprint import Blueprint, Question
+from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.plain import PlainRun, PlainTest
 from nbproof.marking.results import Verdict, WrittenAnswer
@@ -36,9 +37,9 @@ LIMITS = GradingLimits(exercise_seconds=30, submission_seconds=180, memory_mb=20
 HINT = "no_such_hint"
 
 
-def _cell(name: str, exercise: str, points: float, plain: PlainTest | None = None) -> blueprint.TestCell:
+def _cell(name: str, exercise: str, points: float, plain: PlainTest | None = None) -> blueprint.MarkedTest:
     shown, whole = ProbePart("", ("First",)), ProbePart("", ("First", "Second"))
-    return blueprint.TestCell(name, points, "", whole, shown, "", exercise, plain=plain)
+    return blueprint.MarkedTest(name, points, "", whole, shown, "", exercise, plain=plain)
 
 
 TESTS = {

@@ -18,9 +18,10 @@ from typing import Any
 import nbformat
 import pytest
 
-from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
 from nbproof.cells import kind_of, name_of, text_of
+from nbproof.lesson.from_text import find_lessons, read_lesson
+from nbproof.lesson.lesson import Lesson
 from nbproof.marking import marker
 from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.places import course_config

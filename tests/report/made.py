@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
-from nbproof.gradebook.marks import CellMark, ClassLesson, ClassResults, GradedClass, Lateness, Mark, Person, marks
+from nbproof.gradebook.marks import CellMark, ClassLesson, ClassResults, GradedClass, Lateness, Mark, Person, join_marks
 from nbproof.gradebook.registry import create_tables
 from nbproof.marking.results import Verdict
 from nbproof.testing import small_course
@@ -54,7 +54,7 @@ def work(learner: str, outcomes: Sequence[Answered], lesson: str = LESSON, probl
     exercises = tuple(one for one, _ in outcomes)
     answers = {one.id: text for one, text in outcomes}
     verdict = Verdict(learner, lesson, 1, exercises, answers, {}, problem=problem)
-    return marks({(learner, lesson): verdict}, {})[learner, lesson]
+    return join_marks({(learner, lesson): verdict}, {})[learner, lesson]
 
 
 def scored(

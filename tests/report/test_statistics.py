@@ -84,10 +84,10 @@ def test_who_needs_help_and_why() -> None:
 
 def test_points_that_wait_for_a_teacher_are_no_reason_to_talk_to_the_learner() -> None:
     mark = work("ann", [outcome("first")])
-    waiting = CellMark("essay", 3 * mark.max_score, listed=True, by_hand=True)
+    waiting = CellMark("essay", 3 * mark.max_score, waits_for_person=True, by_hand=True)
     mark = replace(mark, max_score=4 * mark.max_score, cells={**mark.cells, "essay": waiting})
     assert needs_help(records([mark])) == []
-    settled = replace(mark, cells={**mark.cells, "essay": replace(waiting, listed=False)})
+    settled = replace(mark, cells={**mark.cells, "essay": replace(waiting, waits_for_person=False)})
     assert [one["share"] for one in needs_help(records([settled]))] == [0.25]
 
 

@@ -393,7 +393,7 @@ def marked(root: Path, pool: PoolMaker, cells: Cells, config: str = "", **answer
     hand_in(source, root / "submitted" / "ada" / "ps1" / "ps1.ipynb", answers)
     told = graded(root, pool)
     assert not told.ungraded(), told.ungraded()
-    return {one.name: -1 if one.listed else one.score for one in told.marks[Key("ada", "ps1")].cells.values()}
+    return {one.name: -1 if one.waits_for_person else one.score for one in told.marks[Key("ada", "ps1")].cells.values()}
 
 
 def test_what_a_cell_defined_before_it_ran_too_long_stands(tmp_path: Path, pool: PoolMaker) -> None:

@@ -13,7 +13,7 @@ import pytest
 from nbgrader.api import Gradebook
 from traitlets.config import Config, Configurable
 
-from nbproof.gradebook.graded_notebook import hand_on
+from nbproof.gradebook.graded_notebook import copy_receipts
 from nbproof.run.options import NOT_OBEYED, not_obeyed
 from nbproof.run.pool import PoolMaker
 from tests.run.test_any_course import SQUARES, graded, hand_in, written
@@ -191,7 +191,7 @@ def test_what_nbgrader_copies_lies_beside_the_graded_notebook(tmp_path: Path) ->
     (theirs / "link.csv").symlink_to("/etc/hostname")
     (made / "mine.py").unlink()
     (theirs / "mine.py").write_text("theirs")
-    assert hand_on(tmp_path, "ada", "ps1", "autograded") == {
+    assert copy_receipts(tmp_path, "ada", "ps1", "autograded") == {
         **dict.fromkeys(("a.html", "c.xhtml", "d.xml", "data/B.SVG", "e.js"), False),
         "helper.py": True,
     }
@@ -205,7 +205,7 @@ def test_what_nbgrader_copies_lies_beside_the_graded_notebook(tmp_path: Path) ->
     (source.parent / "a.csv").unlink()
     (made / "ps1.ipynb").write_text("{}")
     config = Config(Autograde={"exclude_overwriting": {"ps1": ["helper.py"]}})
-    hand_on(tmp_path, "ada", "ps1", "autograded", config)
+    copy_receipts(tmp_path, "ada", "ps1", "autograded", config)
     left = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
     assert left == {"helper.py", "mine.py", "both.csv", "data/helper.py", "ps1.ipynb", "submission_secret.txt"}
     assert (made / "helper.py").read_text() == "changed"

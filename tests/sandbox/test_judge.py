@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from nbproof.checks.check_cells import probe_part
+from nbproof.lesson.check_cell import probe_part
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark

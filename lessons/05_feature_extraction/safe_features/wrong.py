@@ -49,14 +49,12 @@ def safe_features(model, layers, x):
 -
 -features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
 
-# %% clones_after_the_run
-# misconception: copies when the run is over | hint: feat_alias
+# %% asks_for_a_gradient
+# misconception: lets each copy require a gradient, so that a layer can be trained on it | hint: feat_graph
+# breaks: it requires no gradient
 # edits: clone_without_detach
 -        features[name] = output.clone()
-+        features[name] = output
-@@
--    return features
-+    return {name: feature.detach().clone() for name, feature in features.items()}
++        features[name] = output.detach().clone().requires_grad_()
 
 # %% detach_only
 # misconception: takes detach for a copy | hint: feat_alias

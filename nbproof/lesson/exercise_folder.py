@@ -34,20 +34,17 @@ import ast
 import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from nbproof.checks.check_cells import left_out
-from nbproof.checks.visible import grade_id_of, import_lines, the_call
 from nbproof.errors import LessonError
 from nbproof.handed_out import CHECKS, HIDDEN, HINTS, NamedCell, key_of, read_named_cells
+from nbproof.lesson.check_cell import grade_id_of, import_lines, left_out, the_call
+from nbproof.lesson.lesson import FILES, Candidate
 
 __all__ = [
     "EXPLORE",
-    "FILES",
     "RIGHT",
     "WRONG",
-    "Candidate",
     "key_called",
     "nothing_to_break",
     "read_accepted",
@@ -60,8 +57,6 @@ __all__ = [
 
 
 RIGHT, WRONG, EXPLORE = "right.py", "wrong.py", "explore.py"
-FILES = "files"
-"""In a lesson's folder: what lies beside the notebook, such as data, and modules that it imports."""
 
 _LEFT_OVER = ("__pycache__", ".ipynb_checkpoints")
 """What Python and Jupyter leave behind."""
@@ -178,30 +173,6 @@ _MUTANT = re.compile(
 _BREAKS = re.compile(r"#\s*breaks:\s*(?P<quote>.+?)\s*$")
 _EDITS = re.compile(r"#\s*edits:\s*(?P<answer>\w+)\s*$")
 _NOTHING = re.compile(r"#\s*nothing to break:\s*(?P<quote>.+?)\s*$")
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """The text of a TODO cell as somebody might hand it in."""
-
-    name: str
-    """'reference', 'stub', or the name of its cell."""
-    role: str
-    """'reference', 'stub', 'accepted' or 'mutant'."""
-    source: str
-    place: str = ""
-    """``<file>:<line>`` of its cell in right.py or wrong.py; empty for reference and stub."""
-    misconception: str = ""
-    hint: str | None = None
-    breaks: tuple[str, ...] = ()
-    """What it breaks of the statement, in the statement's words."""
-    is_canary: bool = False
-    """Whether it is asked beside each learner's answer: where it passes, a library was changed for everybody."""
-
-    @property
-    def bare(self) -> str:
-        """Its text without the lines that say what it is."""
-        return "\n".join(self.source.split("\n")[bool(self.misconception) + len(self.breaks) :])
 
 
 def read_accepted(folder: Path) -> tuple[Candidate, ...]:

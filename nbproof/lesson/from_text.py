@@ -11,18 +11,17 @@ read-only           ``locked`` only: definitions that answers and tests rely on;
 no metadata         prose, and code that only shows something; not run while grading
 ==================  =========================================================================
 
-A test cell is two lines, which stand for the checks in the exercise's folder. A :class:`Cell` has their text, with what learners
-do not get between nbgrader's marks.
+A test cell is two lines, which stand for the checks in the exercise's folder. A :class:`TestCell` has their text, with what
+learners do not get between nbgrader's marks.
 
 Of all lessons together it says what one must not have because another has it.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -30,17 +29,6 @@ from typing import Any
 import jupytext
 from IPython.core.inputtransformer2 import TransformerManager
 
-from nbproof.authoring.exercise_folder import (
-    FILES,
-    Candidate,
-    key_called,
-    read_accepted,
-    read_checks,
-    read_mutants,
-    refuse_no_python,
-    refuse_unexpected,
-    refuse_unmatched,
-)
 from nbproof.cells import (
     BEGIN_HIDDEN,
     BEGIN_SOLUTION,
@@ -54,98 +42,27 @@ from nbproof.cells import (
     refuse_unmarkable,
     solution_of,
     stub_of,
+    visible_and_hidden,
 )
-from nbproof.checks.check_cells import CHECK_LINE
 from nbproof.errors import LessonError, UsageError, refuse_unknown
 from nbproof.handed_out import NamedCell
-from nbproof.marking.plain import is_plain
+from nbproof.lesson import heading
+from nbproof.lesson.check_cell import CHECK_LINE, is_plain
+from nbproof.lesson.exercise_folder import (
+    key_called,
+    read_accepted,
+    read_checks,
+    read_mutants,
+    refuse_no_python,
+    refuse_unexpected,
+    refuse_unmatched,
+)
+from nbproof.lesson.lesson import Candidate, Cell, Exercise, Lesson, Question, TestCell
 
-__all__ = [
-    "Candidate",
-    "Cell",
-    "Exercise",
-    "Lesson",
-    "find_lessons",
-    "read_lesson",
-    "read_lessons",
-]
+__all__ = ["find_lessons", "read_lesson", "read_lessons"]
 
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell, with the place it comes from."""
-
-    kind: CellKind
-    source: str
-    place: str
-    grade_id: str = ""
-    points: float = 0.0
-    metadata: tuple[tuple[str, Any], ...] = ()
-    call: str = ""
-    """The two lines of a test cell, if its checks stand in its exercise's folder; ``source`` has the checks in their place."""
-
-
-@dataclass(frozen=True)
-class Exercise:
-    """One TODO cell with its test cells, accepted answers and mutants."""
-
-    id: str
-    lesson: str
-    answer: Cell
-    tests: tuple[Cell, ...]
-    accepted: tuple[Candidate, ...]
-    mutants: tuple[Candidate, ...]
-
-    @property
-    def points(self) -> float:
-        """The marks of all its test cells."""
-        return sum(cell.points for cell in self.tests)
-
-    @cached_property
-    def plain(self) -> frozenset[str]:
-        """The grade_ids of test cells that are nbgrader's own kind, such as cells of asserts: they call no check."""
-        own = (cell for cell in self.tests if not cell.call and "nbproof" not in cell.source)
-        return frozenset(cell.grade_id for cell in own if is_plain(cell.source))
-
-    @property
-    def canary(self) -> str:
-        """The text of the mutant that is asked beside each learner's answer; empty if none is."""
-        return next((one.bare for one in self.mutants if one.is_canary), "")
-
-    @cached_property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """Reference, stub, accepted answers and mutants, in this order."""
-        reference = Candidate("reference", "reference", self.answer.source)
-        stub = Candidate("stub", "stub", stub_of(self.answer.source))
-        return (reference, stub, *self.accepted, *self.mutants)
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """A parsed lesson."""
-
-    slug: str
-    path: Path
-    cells: tuple[Cell, ...]
-    exercises: tuple[Exercise, ...]
-
-    @property
-    def files(self) -> Path | None:
-        """The folder of what lies beside its notebook; None if there is nothing."""
-        folder = self.path.parent / FILES
-        return folder.resolve() if folder.is_dir() else None
-
-    @property
-    def written(self) -> tuple[Cell, ...]:
-        """The cells with answers that a person marks."""
-        return tuple(cell for cell in self.cells if cell.kind is CellKind.WRITTEN)
-
-    def exercise(self, name: str) -> Exercise:
-        """The exercise with this id."""
-        return next(exercise for exercise in self.exercises if exercise.id == name)
 
 
 def find_lessons(root: Path, names: list[str] | None = None) -> list[Path]:
@@ -183,21 +100,24 @@ def read_lesson(folder: Path) -> Lesson:
     }
     refuse_unmatched({key: place for place, key in keys.items() if key}, checks, folder)
     cells = tuple(_tested(cell, checks.get(keys[cell.place])) if cell.kind is CellKind.TEST else cell for cell in cells)
-    return Lesson(folder.name, path, cells, _exercises(cells, folder))
+    prose = "\n\n".join(cell.source for cell in cells if cell.kind is CellKind.PROSE)
+    exercises, questions = _exercises(cells, folder), _questions(cells)
+    return Lesson(folder.name, path, cells, exercises, questions, heading.lesson_title(prose))
 
 
-def _tested(cell: Cell, found: NamedCell | None) -> Cell:
+def _tested(cell: Cell, found: NamedCell | None) -> TestCell:
     """A test cell with its whole text: the checks that its two lines stand for, if they do."""
+    about = (cell.place, cell.grade_id, cell.points, cell.metadata)
     if found is None:
         refuse_no_python(cell.source, cell.place, cell.grade_id)
         refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
-        return cell
-    lines = [CHECK_LINE, found.visible]
-    if found.hidden:
-        lines += [BEGIN_HIDDEN, found.hidden, END_HIDDEN]
-    source = "\n".join(lines)
+        shown, hidden = visible_and_hidden(cell.source)
+        plain = "nbproof" not in cell.source and is_plain(cell.source)
+        return TestCell(cell.kind, cell.source, *about, shown=shown, hidden=hidden, is_plain=plain)
+    shown, hidden = f"{CHECK_LINE}\n{found.visible}", found.hidden
+    source = "\n".join([shown, BEGIN_HIDDEN, hidden, END_HIDDEN]) if hidden else shown
     refuse_bad_markers(source, found.place, cell.grade_id, cell.kind)
-    return replace(cell, source=source, call=cell.source.strip())
+    return TestCell(cell.kind, source, *about, shown=shown, hidden=hidden, call=cell.source.strip())
 
 
 def _cell(raw: Any, place: str) -> Cell:
@@ -255,39 +175,62 @@ def _refuse_twice(fact: str, places: Iterable[tuple[str, str]]) -> None:
         seen[name] = place
 
 
-def _exercises(cells: tuple[Cell, ...], folder: Path) -> tuple[Exercise, ...]:
-    answers = [cell for cell in cells if cell.kind is CellKind.ANSWER]
-    ids = {cell.grade_id for cell in answers}
-    tests: dict[str, list[Cell]] = {name: [] for name in ids}
+def _exercises(cells: Sequence[Cell], folder: Path) -> tuple[Exercise, ...]:
+    answers = {cell.grade_id: at for at, cell in enumerate(cells) if cell.kind is CellKind.ANSWER}
+    tests: dict[str, list[TestCell]] = {name: [] for name in answers}
     for cell in cells:
-        if cell.kind is CellKind.TEST:
-            name = exercise_of(cell.grade_id, ids)
+        if isinstance(cell, TestCell):
+            name = exercise_of(cell.grade_id, answers)
             if not name:
                 raise LessonError(
                     f"{cell.grade_id} tests no exercise of this lesson",
                     cell.place,
-                    f"call it test_<id> with one of: {', '.join(sorted(ids))}",
+                    f"call it test_<id> with one of: {', '.join(sorted(answers))}",
                 )
             tests[name].append(cell)
-    exercises = []
-    for answer in answers:
-        if not tests[answer.grade_id]:
-            raise LessonError(
-                f"the exercise {answer.grade_id} has no test cell", answer.place, f"add one: test_{answer.grade_id}"
-            )
-        if BEGIN_SOLUTION not in answer.source:
-            raise LessonError(
-                f"the exercise {answer.grade_id} has no solution region: it would be released solved",
-                answer.place,
-                f"put '{BEGIN_SOLUTION}' and '{END_SOLUTION}' around the reference solution",
-            )
-        accepted = read_accepted(folder / answer.grade_id)
-        reference = Candidate("reference", "reference", solution_of(answer.source))
-        mutants = read_mutants(folder / answer.grade_id, (reference, *accepted))
-        exercises.append(
-            Exercise(answer.grade_id, folder.name, answer, tuple(tests[answer.grade_id]), accepted, mutants)
+    return tuple(_exercise(cells[: at + 1], tests[name], folder) for name, at in answers.items())
+
+
+def _exercise(cells: Sequence[Cell], tests: Sequence[TestCell], folder: Path) -> Exercise:
+    """The exercise that the last of these cells answers."""
+    *above, answer = cells
+    name = answer.grade_id
+    if not tests:
+        raise LessonError(f"the exercise {name} has no test cell", answer.place, f"add one: test_{name}")
+    if BEGIN_SOLUTION not in answer.source:
+        raise LessonError(
+            f"the exercise {name} has no solution region: it would be released solved",
+            answer.place,
+            f"put '{BEGIN_SOLUTION}' and '{END_SOLUTION}' around the reference solution",
         )
-    return tuple(exercises)
+    accepted = read_accepted(folder / name)
+    reference = Candidate("reference", "reference", solution_of(answer.source))
+    mutants = read_mutants(folder / name, (reference, *accepted))
+    made = (name, folder.name, answer, tuple(tests), accepted, mutants)
+    near = itertools.takewhile(lambda cell: cell.kind not in _GRADED, reversed(above))
+    below: list[str] = []
+    for cell in near:
+        said = heading.announced(cell.source) if cell.kind is CellKind.PROSE else None
+        if said is not None:
+            effort, text = said
+            return Exercise(*made, *effort, "\n\n".join([text, *below]), cell)
+        if cell.kind is CellKind.PROSE:
+            below.insert(0, cell.source)
+    return Exercise(*made)
+
+
+_GRADED = (CellKind.ANSWER, CellKind.TEST, CellKind.WRITTEN)
+
+
+def _questions(cells: Sequence[Cell]) -> tuple[Question, ...]:
+    """What the written answers answer, with the prose right above that asks it."""
+    found = []
+    for above, cell in itertools.pairwise([cells[0], *cells]):
+        if cell.kind is CellKind.WRITTEN:
+            asked = heading.asked(above.source) if above.kind is CellKind.PROSE else None
+            how = (asked[1], above) if asked is not None else ()
+            found.append(Question(cell.grade_id, cell.points, "", cell.kind, *how))
+    return tuple(found)
 
 
 def read_lessons(root: Path) -> tuple[Lesson, ...]:

@@ -1,30 +1,33 @@
-"""Takes a test cell apart: one part goes to the learner's process, the rest stays at home.
+"""The text of a test cell: the two lines that stand for checks, and what of the checks goes to the learner's process.
 
 The worker gets the checks without their truths, mistakes and messages, and of the cell's own
 helpers only those that a probe uses.
-
-If a test cell ran among the learner's variables, a helper `walk` of it would break an answer that rests on a function
-`walk` of the learner's own; and an answer that calls a variable `sum` would break the check. So in a notebook the whole cell
-runs in a namespace of its own.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
 
+from nbproof.course_file import the_course
+
 __all__ = [
     "CHECK_LINE",
     "ProbePart",
     "canary_in",
+    "checks_in",
+    "grade_id_of",
+    "import_lines",
+    "is_plain",
     "left_out",
+    "may_score",
     "probe_part",
-    "watch_test_cells",
+    "the_call",
+    "two_lines",
 ]
 
 
@@ -171,7 +174,6 @@ def _only(node: ast.ClassDef, members: set[str]) -> ast.ClassDef:
 CHECK_LINE = "# Run this cell to check your answer."
 """The first line of every test cell."""
 _CANARY = re.compile(r"^CANARY = (.+)$", re.MULTILINE)
-_CALL = re.compile(r"^check\(", re.MULTILINE)
 
 
 def canary_in(source: str) -> str:
@@ -180,17 +182,68 @@ def canary_in(source: str) -> str:
     return str(ast.literal_eval(found[1])) if found else ""
 
 
-def watch_test_cells() -> None:
-    """Let each test cell from now on run apart, so that it takes no name of a learner's. Does nothing if no IPython runs."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
-    if shell is not None:
-        shell.input_transformers_post.append(_apart)
+_TWO = r'check\("(?P<id>[a-z0-9_]+)"(?:, part="(?P<part>[a-z0-9_]+)")?\)'
 
 
-def _apart(lines: list[str]) -> list[str]:
-    """The lines of a cell as IPython runs them; of a test cell the call that runs it apart."""
-    source = "".join(lines)
-    if not source.startswith(CHECK_LINE) or not _CALL.search(source):
-        return lines
-    return [lines[0], f"__import__('nbproof.checks.check').checks.check.run_test_cell({source!r})\n"]
+def grade_id_of(key: str) -> str:
+    """The grade_id of the cell that calls the checks of this key."""
+    return "test_" + key.replace("/", "_")
+
+
+def import_lines() -> tuple[str, ...]:
+    """The lines that may begin a check cell of two lines: it imports from nbproof, or from the course's own package."""
+    return tuple(
+        f"from {package} import check" for package in dict.fromkeys(("nbproof", the_course().package)) if package
+    )
+
+
+def two_lines() -> re.Pattern[str]:
+    """What the two lines of a check cell look like, within its text: the id of the exercise, and the part."""
+    imports = "|".join(map(re.escape, import_lines()))
+    return re.compile(rf"^(?:{imports})\n(?:[ \t]*\n)*{_TWO}$", re.MULTILINE)
+
+
+def the_call(source: str) -> re.Match[str] | None:
+    """The match of ``id`` and ``part`` in a text that is just the two lines of a check cell; None for any other text."""
+    return two_lines().fullmatch(source)
+
+
+def is_plain(source: str) -> bool:
+    """Whether a test cell is none of this project's: it imports no ``check`` from there, or calls none at its top level."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError):
+        return True
+    package = the_course().package
+    ours = ["nbproof", package]
+    ours += [f"{name}.{module}" for name, module in (("nbproof", "checks.check"), (package, "checking"))]
+    imports = [node for node in body if isinstance(node, ast.ImportFrom) and node.module in ours]
+    imported = any(name.name == "check" for node in imports for name in node.names)
+    return not (imported and any(map(_calls_check, body)))
+
+
+def _calls_check(node: ast.stmt) -> bool:
+    call = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"
+
+
+def may_score(source: str) -> bool:
+    """Whether a plain test may end with a result: nbgrader takes it for points, and not for a part of them."""
+    try:
+        last = ast.parse(source).body[-1:]
+    except (SyntaxError, ValueError, RecursionError):
+        return True
+    return is_plain(source) and any(isinstance(node, ast.Expr) for node in last)
+
+
+_CALL = re.compile(r"^check\([^()]*\)", re.MULTILINE)
+
+
+def checks_in(source: str) -> list[str]:
+    """The names of the classes that the text of a test cell hands to ``check``."""
+    names = []
+    for text in _CALL.findall(source):
+        call = ast.parse(text, mode="eval").body
+        if isinstance(call, ast.Call):
+            names += [argument.id for argument in call.args[1:] if isinstance(argument, ast.Name)]
+    return names

@@ -1,0 +1,95 @@
+"""Read a lesson from nbgrader's notebooks, as they lie in ``source/`` and ``release/``.
+
+A build writes them, or somebody in JupyterLab. The heading above a TODO cell is read as a build writes it. What a test cell hides
+stands between nbgrader's marks, and is cut off here. Learners have this module: it imports nothing that is slow.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from nbproof.cells import BEGIN_HIDDEN, CellKind, exercise_of, grading_of, kind_of, name_of, text_of, visible_and_hidden
+from nbproof.grouping import grouped
+from nbproof.handed_out import HIDDEN, key_of
+from nbproof.lesson import heading
+from nbproof.lesson.check_cell import two_lines
+from nbproof.lesson.lesson import Cell, Exercise, Lesson, TestCell
+
+__all__ = ["cell_called", "cells_of", "read_cells", "read_lesson_notebook", "read_notebook", "with_checks"]
+
+Visible = Callable[[str, str], str | None]
+
+
+def read_notebook(data: bytes | str) -> dict[str, Any]:
+    """A notebook as nbformat has it, each cell's text in one piece. Raises ValueError, TypeError or KeyError if it is none."""
+    notebook: dict[str, Any] = json.loads(data)
+    for cell in notebook["cells"]:
+        cell["source"] = text_of(cell)
+    return notebook
+
+
+def cells_of(data: bytes | str, visible: Visible = lambda exercise, part: None) -> tuple[Cell, ...]:
+    """The cells of a notebook. Raises ValueError, TypeError, KeyError or AttributeError if it is none.
+
+    ``visible``: as :func:`with_checks` takes it.
+    """
+    return tuple(_cell(cell, visible) for cell in read_notebook(data)["cells"])
+
+
+def read_cells(path: Path) -> tuple[Cell, ...]:
+    """The cells of a notebook; none if it is not there or cannot be read."""
+    try:
+        return cells_of(path.read_bytes())
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return ()
+
+
+def cell_called(path: Path, grade_id: str) -> Cell:
+    """The cell with this id; an empty one if the notebook, or the cell, is not there."""
+    found = (cell for cell in read_cells(path) if cell.grade_id == grade_id)
+    return next(found, Cell(CellKind.PROSE, ""))
+
+
+def _cell(raw: Mapping[str, Any], visible: Visible) -> Cell:
+    kind, grading, source = kind_of(raw), grading_of(raw), text_of(raw)
+    points = grading.get("points") if grading.get("grade") or kind is CellKind.TASK else 0
+    about = (kind, source, "", name_of(raw), points or 0, (), str(raw.get("id", "")))
+    if kind is not CellKind.TEST:
+        return Cell(*about)
+    call = two_lines().search(source)
+    shown, hidden = visible_and_hidden(with_checks(source, visible))
+    return TestCell(*about, shown=shown, hidden=hidden, call=call[0] if call is not None else "")
+
+
+def with_checks(source: str, visible: Visible) -> str:
+    """The text of a test cell with the visible checks in place of its two lines; any other text as it is.
+
+    ``visible``: the text of the checks of an exercise, or of one part of it; None if there are none.
+    """
+    call = two_lines().search(source)
+    text = visible(call["id"], call["part"] or "") if call is not None else None
+    if call is None or text is None:
+        return source
+    before, begin, hidden = f"{source[: call.start()]}{text}{source[call.end() :]}".partition(f"{BEGIN_HIDDEN}\n")
+    # What fetches the names of the visible text is not needed here: a second class of the same name is another class.
+    return before + begin + (hidden.partition(f"{HIDDEN}\n")[2] or hidden)
+
+
+def read_lesson_notebook(path: Path, checks: Mapping[str, str]) -> Lesson:
+    """The lesson in a notebook that a build has made. Raises OSError, and ValueError and its like if there is none.
+
+    ``checks``: key -> text of the checks that learners have, for test cells of two lines.
+    """
+    cells = cells_of(path.read_bytes(), lambda exercise, part: checks.get(key_of(exercise, part)))
+    prose = "\n\n".join(cell.source for cell in cells if cell.kind is CellKind.PROSE)
+    answers = {cell.grade_id: cell for cell in cells if cell.kind is CellKind.ANSWER}
+    tests = grouped((exercise_of(cell.grade_id, answers), cell) for cell in cells if isinstance(cell, TestCell))
+    headings = heading.built(prose)
+    exercises = [
+        Exercise(name, path.stem, answer, tuple(tests[name]), (), (), *headings.get(name, ()))
+        for name, answer in answers.items()
+    ]
+    return Lesson(path.stem, path, cells, tuple(exercises), title=heading.lesson_title(prose))
