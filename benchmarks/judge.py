@@ -80,8 +80,8 @@ def targets(exercises: frozenset[str] = frozenset()) -> Iterator[Target]:
     """Every check of the course, or of these exercises, with its truth for one seed."""
     for path in sorted(ROOT.glob("source/*/*.ipynb")):
         blueprint = read_blueprint(path, course_config(ROOT))
-        for name, test in blueprint.tests.items():
-            if test.plain is not None or (exercises and test.exercise not in exercises):
+        for name, test in blueprint.checks.items():
+            if exercises and test.exercise not in exercises:
                 continue
             with listing() as listed:
                 exec(compile(test.source, f"<{name}>", "exec"), {"__name__": name})

@@ -25,7 +25,7 @@ from nbproof.errors import LessonError, refuse_unknown
 from nbproof.handed_out import CHECKS
 from nbproof.lesson.check_cell import checks_in
 from nbproof.lesson.from_text import read_lessons
-from nbproof.lesson.lesson import Candidate, Exercise, Lesson, TestCell
+from nbproof.lesson.lesson import Candidate, Exercise, Lesson, PlainCell, TestCell
 from nbproof.text import counted
 from nbproof.values.words import words
 
@@ -135,7 +135,7 @@ def to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[T
         if cell == exercise.answer:
             here = below if exercise.plain else setup
         elif isinstance(cell, TestCell) and cell in exercise.tests:
-            texts = [[*below, text] if cell.is_plain else [text] for text in (cell.source, cell.shown)]
+            texts = [[*below, text] if isinstance(cell, PlainCell) else [text] for text in (cell.source, cell.shown)]
             source, shown = map("\n\n".join, texts)
             tests.append(replace(cell, source=source, shown=shown))
             below.clear()

@@ -17,7 +17,7 @@ from nbproof.authoring.forgery import Guard, called_in, compiled, guards
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, collecting, judge_here, seeds_of
 from nbproof.display.help import all_hints
-from nbproof.lesson.lesson import TestCell
+from nbproof.lesson.lesson import PlainCell, TestCell
 from nbproof.values.compare import plainly
 from nbproof.values.evidence import snapshot
 from nbproof.values.leaf import seeded
@@ -52,7 +52,7 @@ class Trial:
     @property
     def checks(self) -> tuple[TestCell, ...]:
         """The test cells that call one."""
-        return tuple(test for test in self.tests if not test.is_plain)
+        return tuple(test for test in self.tests if not isinstance(test, PlainCell))
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def try_candidate(trial: Trial) -> Tried:
 def _asked(test: TestCell, source: str, seed: int) -> list[Finding]:
     """What a test cell finds, with this text; one that raises has found that."""
     grade_id = test.grade_id
-    if test.is_plain:  # runs in the notebook itself, as nbgrader runs it
+    if isinstance(test, PlainCell):  # runs in the notebook itself, as nbgrader runs it
         trouble = _cell(grade_id, source)
         raised = ProbeError("", trouble) if trouble else None
         return [Finding(grade_id, "", not trouble, seed, trouble=raised)]

@@ -57,7 +57,7 @@ from nbproof.lesson.exercise_folder import (
     refuse_unexpected,
     refuse_unmatched,
 )
-from nbproof.lesson.lesson import Candidate, Cell, Exercise, Lesson, Question, TestCell
+from nbproof.lesson.lesson import Candidate, Cell, CheckCell, Exercise, Lesson, PlainCell, Question, TestCell
 
 __all__ = ["find_lessons", "read_lesson", "read_lessons"]
 
@@ -112,12 +112,12 @@ def _tested(cell: Cell, found: NamedCell | None) -> TestCell:
         refuse_no_python(cell.source, cell.place, cell.grade_id)
         refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
         shown, hidden = visible_and_hidden(cell.source)
-        plain = "nbproof" not in cell.source and is_plain(cell.source)
-        return TestCell(cell.kind, cell.source, *about, shown=shown, hidden=hidden, is_plain=plain)
+        made = PlainCell if "nbproof" not in cell.source and is_plain(cell.source) else CheckCell
+        return made(cell.kind, cell.source, *about, shown=shown, hidden=hidden)
     shown, hidden = f"{CHECK_LINE}\n{found.visible}", found.hidden
     source = "\n".join([shown, BEGIN_HIDDEN, hidden, END_HIDDEN]) if hidden else shown
     refuse_bad_markers(source, found.place, cell.grade_id, cell.kind)
-    return TestCell(cell.kind, source, *about, shown=shown, hidden=hidden, call=cell.source.strip())
+    return CheckCell(cell.kind, source, *about, shown=shown, hidden=hidden, call=cell.source.strip())
 
 
 def _cell(raw: Any, place: str) -> Cell:

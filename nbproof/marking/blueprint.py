@@ -25,12 +25,12 @@ from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
 from nbproof.checks.visible import visible_text
 from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
-from nbproof.lesson.check_cell import ProbePart, canary_in, is_plain, probe_part
+from nbproof.lesson.check_cell import is_plain
 from nbproof.lesson.from_notebook import with_checks
 from nbproof.lesson.heading import titles_in
-from nbproof.lesson.lesson import Question
+from nbproof.lesson.lesson import CheckCell, PlainCell, Question, TestCell
 from nbproof.marking.autotests import with_tests
-from nbproof.marking.plain import PlainTest
+from nbproof.marking.plain import plain_cell
 from nbproof.marking.results import WrittenAnswer
 from nbproof.recover.answers import Answers, OwnCell
 from nbproof.recover.matching import Former, ReleasedNotebook, questions_above
@@ -40,7 +40,6 @@ from nbproof.text import in_one_line
 __all__ = [
     "OWN",
     "Blueprint",
-    "MarkedTest",
     "files_beside",
     "fill_in",
     "is_blank",
@@ -50,36 +49,6 @@ __all__ = [
 
 OWN = "learners_own_cell"
 """In the metadata of a rebuilt notebook's cell: that it is none of the instructor's; its number among the learner's."""
-
-
-@dataclass(frozen=True)
-class MarkedTest:
-    """One autograder-tests cell of the instructor's notebook."""
-
-    grade_id: str
-    points: float
-    source: str
-    """With the visible checks that its two lines stand for, and with hidden tests: for the judge's eyes only."""
-    probe: ProbePart
-    """With hidden checks: for a process that shows nothing any more."""
-    shown: ProbePart
-    """The same part of the test cell that learners were handed."""
-    shown_source: str
-    exercise: str
-    canary: str = ""
-    """A wrong answer that a hidden check finds, to be asked beside the learner's; empty if there is none."""
-    plain: PlainTest | None = None
-    """Of a test cell in nbgrader's own manner, which runs beside the learner's code; None for one of checks."""
-
-    @property
-    def hidden_checks(self) -> tuple[str, ...]:
-        """The names of the checks that learners do not have."""
-        return tuple(name for name in self.probe.checks if name not in self.shown.checks)
-
-    @property
-    def hides(self) -> bool:
-        """Whether anything of it is hidden."""
-        return bool(self.plain.hidden if self.plain is not None else self.hidden_checks)
 
 
 @dataclass(frozen=True)
@@ -93,7 +62,7 @@ class Blueprint:
     """(kind, grade_id) of the cells that run while grading: setup, answer, test."""
     setup: dict[str, str]
     stubs: dict[str, str]
-    tests: dict[str, MarkedTest]
+    tests: dict[str, TestCell]
     written: dict[str, Question] = field(default_factory=dict)
     """What a person marks: grade_id of the cell -> the question."""
     files: dict[str, bytes] = field(default_factory=dict)
@@ -131,9 +100,14 @@ class Blueprint:
         return titles_in(self.notebook.cells, {*(test.exercise for test in self.tests.values()), *self.written})
 
     @cached_property
-    def plain(self) -> dict[str, PlainTest]:
+    def plain(self) -> dict[str, PlainCell]:
         """The plain test cells."""
-        return {name: test.plain for name, test in self.tests.items() if test.plain is not None}
+        return {name: test for name, test in self.tests.items() if isinstance(test, PlainCell)}
+
+    @cached_property
+    def checks(self) -> dict[str, CheckCell]:
+        """The test cells of checks."""
+        return {name: test for name, test in self.tests.items() if isinstance(test, CheckCell)}
 
     @cached_property
     def handout(self) -> ReleasedNotebook:
@@ -181,7 +155,7 @@ def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
     answers = [name for kind, name, _ in cells if kind is CellKind.ANSWER]
     order = tuple((_RUNS_AS[kind], name) for kind, name, _ in cells if kind in _RUNS_AS)
     setup = {name: cell.source for kind, name, cell in cells if kind is CellKind.SETUP}
-    tests, written, above = dict[str, MarkedTest](), dict[str, Question](), ""
+    tests, written, above = dict[str, TestCell](), dict[str, Question](), ""
     for kind, name, cell in cells:
         if kind is CellKind.ANSWER:
             above = name
@@ -203,7 +177,7 @@ def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
         tests,
         written,
         files_beside(source, config),
-        _cell_seconds(config) if all(test.plain for test in tests.values()) else None,
+        _cell_seconds(config) if all(isinstance(test, PlainCell) for test in tests.values()) else None,
         solutions={name: text for name, text in whole_of.items() if text.strip() != stubs[name].strip()},
     )
 
@@ -317,14 +291,12 @@ def refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> No
         )
 
 
-def _test_cell(name: str, points: float, text: str, shown: str, exercise: str, config: Config) -> MarkedTest:
+def _test_cell(name: str, points: float, text: str, shown: str, exercise: str, config: Config) -> TestCell:
+    """What tests an exercise: checks, or nbgrader's own kind. That is decided here, and nowhere else."""
     source, shown = with_checks(text, visible_text), with_checks(shown, visible_text)
     if is_plain(text):
-        nothing = ProbePart("", ())
-        return MarkedTest(
-            name, points, source, nothing, nothing, shown, exercise, plain=PlainTest.of(name, source, config)
-        )
-    return MarkedTest(name, points, source, probe_part(source), probe_part(shown), shown, exercise, canary_in(source))
+        return plain_cell(name, points, (source, shown), exercise, config)
+    return CheckCell(CellKind.TEST, source, grade_id=name, points=points, shown=shown, exercise=exercise)
 
 
 def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:

@@ -150,7 +150,7 @@ class Judge:
         if self._generation == self._process.generation:
             return
         # Never a plain one: it is to run beside the learner's code.
-        tests = {name: test.source for name, test in self._blueprint.tests.items() if test.plain is None}
+        tests = {name: test.source for name, test in self._blueprint.checks.items()}
         said = self._prepared({"op": "open", "lesson": self._name, "tests": tests, "modules": _truths()})
         self._asked = {name: [tuple(one) for one in checks] for name, checks in said["plan"].items()}
         self._known = set()

@@ -124,7 +124,7 @@ def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapp
     lines = known_lines(rebuilt)
     for exercise in exercises.values():
         for name, replies in exercise.replies.items():
-            test = blueprint.tests[name]
+            test = blueprint.checks[name]
             findings = exercise.findings[name] = []
             for brought in replies:
                 hidden = brought.check in test.hidden_checks

@@ -150,11 +150,11 @@ class Verdicts:
 
     def _marked(self, progress: Progress, name: str) -> tuple[list[Finding], float]:
         """What the checks of a test cell found, and its marks."""
-        test = self.blueprint.tests[name]
-        if test.plain is not None:
+        test = self.blueprint.plain.get(name)
+        if test is not None:
             # What took its process along in hidden lines has passed the others only.
             is_cut_off = progress.loss is not None and test.hides and name not in progress.asked_all
-            return plain_findings(name, test.plain, None if is_cut_off else progress.plain.get(name))
+            return plain_findings(test, None if is_cut_off else progress.plain.get(name))
         planned = Counter(check for check, _ in self.judge.plan(name))
         findings: list[Finding] = []
         for check, asked in self.judge.asked(name).items():
@@ -166,7 +166,8 @@ class Verdicts:
                 found = Finding(check, asked, False, part=name)  # nobody got that far
             if found is not None:
                 findings.append(replace(found, hint=known_hint(found.hint)))
-        return findings, test.points if first_wrong(findings) is None else 0.0
+        points = self.blueprint.tests[name].points
+        return findings, points if first_wrong(findings) is None else 0.0
 
     def _looked_at(self, ended: Outcome, progress: Progress) -> Outcome:
         """An exercise that has marks waits for a person if they may rest on what was done to a library, or to the engine."""

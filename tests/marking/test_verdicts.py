@@ -10,13 +10,11 @@ import pytest
 
 from nbproof.cells import CellKind
 from nbproof.display.help import all_hints
-from nbproof.lesson.check_cell import ProbePart
-from nbproof.lesson.lesson import Question
+from nbproof.lesson.lesson import CheckCell, PlainCell, Question
 from nbproof.limits import GradingLimits
-from nbproof.marking import blueprint
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.judge import Judge
-from nbproof.marking.plain import PlainRun, PlainTest
+from nbproof.marking.plain import PlainRun
 from nbproof.marking.results import Verdict, WrittenAnswer
 from nbproof.marking.verdicts import (
     Progress,
@@ -37,17 +35,23 @@ LIMITS = GradingLimits(exercise_seconds=30, submission_seconds=180, memory_mb=20
 HINT = "no_such_hint"
 
 
-def _cell(name: str, exercise: str, points: float, plain: PlainTest | None = None) -> blueprint.MarkedTest:
-    shown, whole = ProbePart("", ("First",)), ProbePart("", ("First", "Second"))
-    return blueprint.MarkedTest(name, points, "", whole, shown, "", exercise, plain=plain)
+def _cell(name: str, exercise: str, points: float) -> CheckCell:
+    shown = f'check("{exercise}", First)'
+    source = f'{shown}\ncheck("{exercise}", Second)'
+    return CheckCell(CellKind.TEST, source, grade_id=name, points=points, shown=shown, exercise=exercise)
+
+
+def _plain(name: str, exercise: str, hidden: str = "") -> PlainCell:
+    about = {"grade_id": name, "points": 2, "exercise": exercise, "asked": "Asserts."}
+    return PlainCell(CellKind.TEST, "", shown="assert p", hidden=hidden, **about)
 
 
 TESTS = {
     "test_a": _cell("test_a", "a", 2),
     "test_a_more": _cell("test_a_more", "a", 1),
     "test_b": _cell("test_b", "b", 3),
-    "test_p": _cell("test_p", "p", 2, PlainTest("Asserts.", ("assert p",), ("assert p > 1",))),
-    "test_seen": _cell("test_seen", "seen", 2, PlainTest("Asserts.", ("assert p",))),
+    "test_p": _plain("test_p", "p", "assert p > 1"),
+    "test_seen": _plain("test_seen", "seen"),
 }
 STUBS = dict.fromkeys(("a", "b", "p", "seen"), "pass  # TODO")
 BLUEPRINT = Blueprint(

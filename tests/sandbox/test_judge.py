@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 import torch
 
-from nbproof.lesson.check_cell import probe_part
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark
@@ -72,7 +71,7 @@ def _with_test(
     blueprint: Blueprint, spends: str, truth: str = 'return {"result": Matches(spends, "something")}'
 ) -> Blueprint:
     source = SPENDS.format(spends=spends, truth=truth)
-    test = replace(blueprint.tests["test_first"], source=source, probe=probe_part(source), shown=probe_part(source))
+    test = replace(blueprint.tests["test_first"], source=source, shown=source)
     return replace(blueprint, tests={**blueprint.tests, "test_first": test})
 
 
