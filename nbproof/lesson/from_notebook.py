@@ -18,7 +18,7 @@ from nbproof.lesson import heading
 from nbproof.lesson.check_cell import two_lines
 from nbproof.lesson.lesson import Cell, Exercise, Lesson, TestCell
 
-__all__ = ["cell_called", "cells_of", "read_cells", "read_lesson_notebook", "read_notebook", "with_checks"]
+__all__ = ["cell_called", "cell_of", "cells_of", "read_cells", "read_lesson_notebook", "read_notebook", "with_checks"]
 
 Visible = Callable[[str, str], str | None]
 
@@ -36,7 +36,7 @@ def cells_of(data: bytes | str, visible: Visible = lambda exercise, part: None) 
 
     ``visible``: as :func:`with_checks` takes it.
     """
-    return tuple(_cell(cell, visible) for cell in read_notebook(data)["cells"])
+    return tuple(cell_of(cell, visible) for cell in read_notebook(data)["cells"])
 
 
 def read_cells(path: Path) -> tuple[Cell, ...]:
@@ -53,7 +53,8 @@ def cell_called(path: Path, grade_id: str) -> Cell:
     return next(found, Cell(CellKind.PROSE, ""))
 
 
-def _cell(raw: Mapping[str, Any], visible: Visible) -> Cell:
+def cell_of(raw: Mapping[str, Any], visible: Visible = lambda exercise, part: None) -> Cell:
+    """One cell, as nbformat has it; ``visible``: as :func:`with_checks` takes it."""
     kind, grading, source = kind_of(raw), grading_of(raw), text_of(raw)
     points = grading.get("points") if grading.get("grade") or kind is CellKind.TASK else 0
     about = (kind, source, "", name_of(raw), points or 0, (), str(raw.get("id", "")))
