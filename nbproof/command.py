@@ -10,7 +10,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import requires
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ __all__ = [
     "module_name",
     "nbgrader_command",
     "option",
+    "pip_install",
     "prepared_python",
     "this_program",
     "this_python",
@@ -156,8 +157,21 @@ def nbgrader_command(words: str) -> str:
 
 def with_extra(extra: str) -> str:
     """The command that installs what an extra of the tool's needs: the tool itself may have come as a file that is gone."""
-    needs = [one.partition(";")[0].strip() for one in requires("nbproof") or [] if f'extra == "{extra}"' in one]
-    return shlex.join([this_python(), "-m", "pip", "install", *needs])
+    told = (*_requirements("nbproof"), *_requirements("nbproof-grader"))
+    return pip_install(*(one.partition(";")[0].strip() for one in told if f'extra == "{extra}"' in one))
+
+
+def _requirements(distribution: str) -> list[str]:
+    """What an installed distribution says that it needs, extras included; nothing if it is not installed."""
+    try:
+        return requires(distribution) or []
+    except PackageNotFoundError:
+        return []
+
+
+def pip_install(*names: str) -> str:
+    """The command that installs these packages for the Python that runs this."""
+    return shlex.join([this_python(), "-m", "pip", "install", *names])
 
 
 def prepared_python(words: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.bundle import is_for_learners
+from nbproof.authoring.distribution import is_for_learners
 
 ROOT = Path(__file__).parent.parent
 ROOMS = (

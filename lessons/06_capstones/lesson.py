@@ -1063,8 +1063,8 @@ tried("samples: time first", each_sample, encoder, encoder, words.transpose(0, 1
 tried("samples: tied Embedding", each_sample, language, language, torch.arange(8).reshape(4, 2))
 
 # %% [markdown]
-# One weight of the LSTM is NaN. The LSTM is the whole model, so its name is `''`. The model that never ran, as a compiled model's hooks
-# (lesson 07), should raise an error, and so should Grad-CAM in training mode: a BatchNorm mixes the pictures of a batch.
+# One weight of the LSTM is NaN. The LSTM is the whole model, so its name is `''`. If a model never ran, or is compiled (lesson 07), no hook
+# is called: the debugger should raise an error. So should Grad-CAM in training mode, where a BatchNorm mixes the pictures of a batch.
 #
 # **CAM**, the predecessor, needs no autograd: if a net ends in a mean and one linear layer, CAM uses this layer's weights. If the two maps
 # of the ResNet differ, your tool has mixed the *last* output and the *first* gradient.

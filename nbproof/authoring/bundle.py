@@ -23,6 +23,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from nbproof.authoring.build import unbuilt
+from nbproof.authoring.distribution import LEARNERS_PROJECT, PACKAGES, TOOL, is_for_learners
 from nbproof.authoring.secret_lines import public_text, read_secrets, text_of
 from nbproof.command import course_command, module_name
 from nbproof.course_file import the_course
@@ -40,19 +41,9 @@ from nbproof.run.intake import lessons_with_source
 from nbproof.run.journal import keep_version
 from nbproof.text import in_utc
 
-__all__ = ["Bundle", "bundle", "contents_of", "is_for_learners", "refuse_leaks", "write_wheels"]
+__all__ = ["Bundle", "bundle", "contents_of", "refuse_leaks", "write_wheels"]
 
-FOR_LEARNERS = ("checks", "display", "values")
-"""Rooms of the tool that learners need. The others hold no answer, but nobody can learn from them either."""
-
-NEEDED_BESIDE = (
-    "cli/__init__.py",
-    "cli/main.py",
-    *(f"lesson/{name}.py" for name in ("__init__", "check_cell", "from_notebook", "heading", "lesson")),
-)
-"""Learners also get these: for the commands `lab` and `progress`, and what a lesson is."""
-
-AT_HOME = ("psutil", "jupytext", "charset-normalizer", "json-repair", "nbproof")
+AT_HOME = re.compile(r"(psutil|nbgrader|jupytext|charset-normalizer|json-repair|nbproof)\b|-e ./packages/nbproof-")
 """Requirements of graders and authors only. Of the tool, learners get their part with the lessons."""
 
 IF_THERE = ("LICENSE", "constraints.txt", "install.py")
@@ -65,7 +56,6 @@ _PICTURE = "docs/pictures/wrong_answer.png"
 
 _WHEN = (2026, 1, 1, 0, 0, 0)
 """The date of every file in a zip."""
-_TOOL = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True)
@@ -129,12 +119,14 @@ def contents_of(
     outlined = [one for one in outline_of(root / "source", root / "lessons") if one.slug in lessons]
     files = _package_files(root / package) if package else {}
     files |= {f"{package}/{name}".lstrip("/"): data for name, data in _handed_out(root, outlined).items()}
-    files |= _package_files(_TOOL, is_for_learners)
+    files |= _package_files(TOOL, is_for_learners)
     beside = (*IF_THERE, *(() if package else ("course.toml",)))
     released = [f"release/{slug}/{slug}.ipynb" for slug in lessons]
     there = [name for name in beside if (root / name).is_file()]
     files |= {name: (root / name).read_bytes() for name in (*released, *there)}
     files |= _of_an_installation(root)
+    if package and LEARNERS_PROJECT.is_file():
+        files["packages/nbproof/pyproject.toml"] = LEARNERS_PROJECT.read_bytes()
     files["START.html"] = _start_page(root, outlined, due).encode()
     return dict(sorted(files.items()))
 
@@ -178,7 +170,7 @@ _PIN = re.compile(r"^[A-Za-z].*==.*$", re.MULTILINE)
 
 
 def write_wheels(root: Path, out: Path) -> list[Path]:
-    """Write the tool's wheel, the course's, the zip for graders and for people who study alone, and pins. Returns the places.
+    """Write the wheels of tool and course, the zip for graders and for people who study alone, and pins. Returns the places.
 
     The course's wheel holds only the notebooks that learners get: a submission can read the environment that grades it.
     Raises UsageError if ``root`` is no clone, CourseError if that wheel would hold what learners must not see.
@@ -198,9 +190,13 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
     own = _package_files(root / course.package)
     own |= {f"{course.package}/{name}": data for name, data in beside.items()}
     refuse_leaks(root, own, "the wheel")
-    rooms = _package_files(_TOOL, lambda name: name != "pyproject.toml")
-    rooms |= _package_files(_TOOL.with_name("nbproof_lms"))
-    wheels = (_wheel_of(_project_of(_TOOL), rooms), _wheel_of(_project_of(root), own))
+    contents = {
+        "nbproof": _package_files(TOOL, is_for_learners),
+        "nbproof-grader": _package_files(TOOL, lambda name: not is_for_learners(name)),
+        "nbproof-lms": _package_files(TOOL.with_name("nbproof_lms")),
+    }
+    wheels = [_wheel_of(_project_of(PACKAGES / name), files) for name, files in contents.items()]
+    wheels.append(_wheel_of(_project_of(root), own))
     made = {out / name: data for name, data in wheels}
     made[out / f"{course.name}-solutions.zip"] = _zipped(sorted(_for_graders(root)))
     made[out / "pins.txt"] = _pins(root).encode()
@@ -241,15 +237,9 @@ def _package_files(package: Path, wanted: Callable[[str], bool] = lambda name: T
     return {f"{package.name}/{name}": (package / name).read_bytes() for name in names if wanted(name)}
 
 
-def is_for_learners(name: str) -> bool:
-    """Whether learners get this file of the tool: what lies in no room, and the rooms that are named."""
-    room, _, inside = name.partition("/")
-    return not inside or room in FOR_LEARNERS or name in NEEDED_BESIDE
-
-
 def _requirements(text: str) -> str:
     """What learners install: without what is for graders, and without the comments, which are for people who edit the file."""
-    kept = [line for line in text.splitlines() if re.split(r"[=<>~!@\[ ]", line)[0] not in AT_HOME and line[:1] != "#"]
+    kept = [line for line in text.splitlines() if not AT_HOME.match(line) and line[:1] != "#"]
     return "\n".join(["# What the lessons run on. `pip install -r requirements.txt` installs it.", *kept]) + "\n"
 
 
@@ -383,11 +373,11 @@ def _zipped(files: Iterable[tuple[str, bytes]]) -> bytes:
 def _class_wheel(root: Path, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The learners' part of course and tool in one wheel, by its name; none if a bundle's files are not those of a clone."""
     package = the_course().package
-    if not package or not (root / "pyproject.toml").is_file() or not (_TOOL / "pyproject.toml").is_file():
+    if not package or not (root / "pyproject.toml").is_file() or not PACKAGES.is_dir():
         return {}
     modules = {name: data for name, data in files.items() if name.startswith((f"{package}/", "nbproof/"))}
     modules |= {f"{package}/{name}": data for name, data in files.items() if name.startswith("release/")}
-    project, tool = _project_of(root), _project_of(_TOOL)
+    project, tool = _project_of(root), _project_of(PACKAGES / "nbproof")
     needs = [one for one in (*project.get("dependencies", ()), *tool["dependencies"]) if not one.startswith("nbproof")]
     plain = {**project, "optional-dependencies": {"lab": tool["optional-dependencies"]["jupyterlab"]}}
     return dict([_wheel_of(plain, modules, sorted(set(needs)), "class")])

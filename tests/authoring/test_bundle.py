@@ -54,7 +54,8 @@ def test_no_line_of_a_solution_or_a_hidden_test_is_in_it(unpacked: Path, tmp_pat
         assert len(telling) > 30
         for path, lines in shown.items():
             assert not lines & telling, f"{path}: {sorted(lines & telling)[:3]}"
-    names = {part for path in shown for part in path.parts}
+    # One module of the tool is called as a lesson's text is.
+    names = {part for path in shown.keys() - {Path("nbproof/lesson/lesson.py")} for part in path.parts}
     assert not names & {"lessons", "source", "right.py", "wrong.py", "lesson.py", "authoring", "grading", "tests"}
 
 
