@@ -176,7 +176,7 @@ def test_every_file_of_the_tool_is_in_one_distribution_and_the_wheels_made_by_ha
 
 
 def test_learners_get_what_the_distribution_nbproof_holds(built: dict[str, zipfile.ZipFile]) -> None:
-    handed_out = contents_of(ROOT, ["02_tensor_hooks"])
+    handed_out = contents_of(COURSE, ROOT, ["02_tensor_hooks"])
     assert [name for name in handed_out if name.startswith("nbproof")] == _files_in(built["nbproof"])
     installs = [line for line in handed_out["requirements.txt"].decode().splitlines() if line.startswith("-e")]
     assert installs == ["-e ./packages/nbproof[jupyterlab,torch]", "-e ."]

@@ -20,7 +20,7 @@ from nbproof.lesson import heading
 from nbproof.lesson.check_cell import two_lines
 from nbproof.lesson.lesson import Cell, Exercise, Lesson, TestCell
 
-__all__ = ["cell_called", "cells_of", "read_cells", "read_lesson_notebook", "read_notebook", "with_checks"]
+__all__ = ["cell_called", "cell_of", "cells_of", "read_cells", "read_lesson_notebook", "read_notebook", "with_checks"]
 
 Visible = Callable[[str, str], str | None]
 
@@ -35,7 +35,7 @@ def read_notebook(data: bytes | str) -> dict[str, Any]:
 
 def cells_of(data: bytes | str) -> tuple[Cell, ...]:
     """The cells of a notebook. Raises ValueError, TypeError, KeyError or AttributeError if it is none."""
-    return tuple(map(_cell, read_notebook(data)["cells"]))
+    return tuple(map(cell_of, read_notebook(data)["cells"]))
 
 
 def read_cells(path: Path) -> tuple[Cell, ...]:
@@ -52,7 +52,8 @@ def cell_called(path: Path, grade_id: str) -> Cell:
     return next(found, Cell(CellKind.PROSE, ""))
 
 
-def _cell(raw: Mapping[str, Any]) -> Cell:
+def cell_of(raw: Mapping[str, Any]) -> Cell:
+    """One cell, as nbformat has it."""
     kind, grading, source = kind_of(raw), grading_of(raw), text_of(raw)
     points = grading.get("points") if grading.get("grade") or kind is CellKind.TASK else 0
     about = (kind, source, "", name_of(raw), points or 0, (), str(raw.get("id", "")))

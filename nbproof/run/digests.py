@@ -188,7 +188,7 @@ class LessonState:
     def blueprint(self) -> Blueprint:
         """The notebook, taken apart."""
         found = read_blueprint(self.course, self.path, self.config, self.lesson)
-        return replace(found, former=_former(self.root, self.path, found) if self.root else ())
+        return replace(found, former=_former(self.root, found) if self.root else ())
 
     @cached_property
     def renamed(self) -> dict[str, str]:
@@ -201,13 +201,13 @@ class LessonState:
         return found
 
 
-def _former(root: Path, source: Path, blueprint: Blueprint) -> tuple[Former, ...]:
+def _former(root: Path, blueprint: Blueprint) -> tuple[Former, ...]:
     """What was handed out once, and is not part of the lesson any more. This version is kept for those to come.
 
     A solution that was handed out by mistake is still an answer.
     """
     keep_version(root, blueprint.lesson, json.dumps(blueprint.notebook).encode())
-    solved = {bare(cell.source) for cell in cells_in(source.read_bytes())[0]}
+    solved = set(map(bare, blueprint.withheld.values()))
     solved -= {bare(cell.source) for cell in blueprint.handout.cells}
     found: dict[Former, None] = {}
     for path in keep_version(root, blueprint.lesson):
