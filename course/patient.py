@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import is_dataclass
+from itertools import chain
 from typing import Any
 
 import torch
@@ -74,8 +75,8 @@ def tensors_in(output: Any) -> list[torch.Tensor]:
     if isinstance(parts, dict):
         parts = tuple(parts.values())
     if isinstance(parts, tuple | list):
-        return [tensor for part in parts for tensor in tensors_in(part)]
-    return [parts] * isinstance(parts, torch.Tensor)
+        return list(chain.from_iterable(map(tensors_in, parts)))
+    return [parts] if isinstance(parts, torch.Tensor) else []
 
 
 def is_written(tool: Callable[..., Any], *args: Any) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.bundle import is_for_learners
+from nbproof.authoring.distribution import is_for_learners
 
 ROOT = Path(__file__).parent.parent
 ROOMS = (
@@ -229,7 +229,7 @@ LEARNERS_WORK = {
     "nbproof.run.journal",
 }
 """What parses notebooks that learners hand in, and what is made of these; they are no lessons."""
-MOST_TYPES_OF_A_LESSON = 12
+MOST_TYPES_OF_A_LESSON = 11
 """Classes that say what a lesson, an exercise or a cell is; 7 would do."""
 OF_A_LESSON = {
     "cells", "checks", "exercise", "exercises", "hidden", "kind", "minutes", "notebook", "points", "shown", "source",

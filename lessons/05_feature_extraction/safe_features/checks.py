@@ -139,11 +139,12 @@ class HooksAfterwards(Check):
     def probe(self, nb, case):
         works, broken, x = self.given(case)
         nb.function("safe_features")(works, ["0", "1"], x)
-        reached = "nothing"
-        try:
-            nb.function("safe_features")(broken, [name for name, _ in broken.named_children()], x)
-        except TooHot as error:
-            reached = str(error)
+        layers, reached = [name for name, _ in broken.named_children()], "nothing"
+        for names in ([*layers, "misspelt"], layers):
+            try:
+                nb.function("safe_features")(broken, names, x)
+            except (AttributeError, KeyError, TooHot) as error:
+                reached = str(error)
         return {
             "hooks on the model, 1 before": sum(hook_counts(works).values()),
             "hooks after an error, 1 before": sum(hook_counts(broken).values()),

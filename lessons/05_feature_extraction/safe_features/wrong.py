@@ -1,4 +1,4 @@
-# nothing to break: Assume that each layer returns one tensor and runs at most once
+# nothing to break: Each layer returns one tensor and runs at most once
 
 # %% children_only
 # misconception: looks among the children | hint: dotted_name
@@ -204,3 +204,16 @@ def safe_features(model, layers, x):
 -    model(x)
 +    with torch.inference_mode():
 +        model(x)
+
+# %% registers_before_try
+# misconception: only the run stands inside try | hint: feat_error_skips
+# breaks: or a misspelt name
+# edits: no_finally
+-    model(x)
+-    for handle in handles:
+-        handle.remove()
++    try:
++        model(x)
++    finally:
++        for handle in handles:
++            handle.remove()
