@@ -7,7 +7,6 @@ process works for (:func:`the_course`): a course's package says so when it is im
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import importlib.util
 import os
@@ -15,7 +14,7 @@ import pkgutil
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cache
@@ -33,7 +32,6 @@ __all__ = [
     "the_course",
     "use_course",
     "used",
-    "working_for",
 ]
 
 _NAME = "course.toml"
@@ -229,23 +227,6 @@ def find_course(root: Path) -> Course:
             "cd into the course's folder, or add --course FOLDER",
         )
     return read_course(found[0].parent)
-
-
-@contextlib.contextmanager
-def working_for(root: Path) -> Iterator[Course]:
-    """Within this block this process, and each that it starts, works for the course in this folder, and afterwards for the one
-    of before.
-
-    Raises UsageError as :func:`find_course` does.
-    """
-    before, inherited = used[0], os.environ.get(_INHERITED, "")
-    course = find_course(root)
-    use_course(str(course.file))
-    course.enter()
-    try:
-        yield course
-    finally:
-        used[0], os.environ[_INHERITED] = before, inherited
 
 
 _KINDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {

@@ -292,6 +292,17 @@ def _types_of_a_lesson(name: str) -> Iterator[str]:
                 yield node.name
 
 
+def _mentions(name: str, wanted: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == wanted for node in ast.walk(_tree(name)))
+
+
+def test_the_course_is_an_argument() -> None:
+    """Only at doors where nobody can hand it over is it looked up: a kernel, nbgrader's configuration, tests of other people."""
+    assert {name for name in MODULES if _mentions(name, "the_course")} == {"nbproof"}
+    doors = {"nbproof", "nbproof.nbgrader.settings", "nbproof.testing.small"}
+    assert {name for name in MODULES if _mentions(name, "course_here")} == doors
+
+
 def test_few_types_say_what_a_lesson_is() -> None:
     types = {one for name in OURS for one in _types_of_a_lesson(name)} - NO_PART_OF_A_LESSON
     assert len(types) <= MOST_TYPES_OF_A_LESSON, sorted(types)
