@@ -80,7 +80,7 @@ class Course:
     with ``WORDS`` in it; English, if a course names none."""
 
     def __hash__(self) -> int:
-        """By its folder, for what is computed once a course."""
+        """The hash of its folder: caches have one entry a course."""
         return hash(self.folder)
 
     @property
@@ -187,7 +187,7 @@ def use_course(file: str) -> None:
 def the_course() -> Course:
     """The course that this process works for. Raises UsageError if there is none, or if its file cannot be read.
 
-    Only what a notebook calls asks for it: everything else is told.
+    Only calls from a notebook ask for it. Everything else gets the course as an argument.
     """
     if not used[0]:
         course = find_course(Path())
@@ -197,7 +197,7 @@ def the_course() -> Course:
 
 
 def read_course(folder: Path) -> Course:
-    """The course whose ``course.toml`` lies in this folder. Raises UsageError if that cannot be read."""
+    """The course with its ``course.toml`` in this folder. Raises UsageError if that cannot be read."""
     return _read(str(folder.resolve()))
 
 

@@ -66,7 +66,7 @@ def _interrupted() -> int:
 
 
 class _Once(argparse.Action):
-    """An option with one value: another one is refused, where argparse would drop the first without a word."""
+    """An option with one value. It refuses a second value: argparse would drop the first one without a word."""
 
     def __call__(
         self,
@@ -81,7 +81,7 @@ class _Once(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Its subcommands have parsers of this kind, too."""
+    """A parser with such options. Its subcommands have parsers of this kind, too."""
 
     def __init__(self, *args: Any, **how: Any) -> None:
         super().__init__(*args, **how)
