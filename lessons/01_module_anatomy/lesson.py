@@ -491,8 +491,8 @@ print({what: names if isinstance(names, int) else len(names) for what, names in 
 # %% [markdown]
 # ## Replacing a part
 #
-# To replace a module, give its parent's attribute a new value: `net.layer = new`, or `block[1] = new` in a container. For a
-# dotted name, `set_submodule` finds the parent. A misspelt name adds a new child; with `strict=True` it raises an error.
+# To replace a module, give its parent's attribute a new value: `net.layer = new`, or `block[1] = new` in a container. For
+# dotted names, `set_submodule` finds the parent. A misspelt last part adds a new child; with `strict=True` it raises an error.
 
 # %%
 tiny = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.Sigmoid()), nn.ReLU())
