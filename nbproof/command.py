@@ -14,18 +14,17 @@ from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
 
-from nbproof.course_file import the_course
-from nbproof.errors import UsageError
+from nbproof.course_file import Course
 
 __all__ = [
     "PATH_AT_START",
     "Command",
     "Option",
     "Options",
+    "called_for",
     "course_command",
     "course_in",
     "formgrader_on_a_hub",
-    "module_name",
     "nbgrader_command",
     "option",
     "pip_install",
@@ -40,6 +39,9 @@ PATH_AT_START = os.environ.get("PATH")
 
 _BEGUN = os.path.abspath(sys.argv[0])
 """The program that was started."""
+
+_module = ["nbproof"]
+"""What ``python -m`` runs for whoever reads what this process prints. Threads ask as well."""
 
 _chosen: list[Path] = []
 """The folder that ``--course`` named, while its command runs. Threads ask as well."""
@@ -98,6 +100,11 @@ def _from_here(place: str) -> str:
     return place
 
 
+def called_for(course: Course) -> None:
+    """From now on commands are printed as the people of this course call them."""
+    _module[0] = course.commands
+
+
 @contextlib.contextmanager
 def course_in(folder: Path) -> Iterator[None]:
     """Commands that are named in this block are for the course in ``folder``, as ``--course`` says."""
@@ -119,11 +126,11 @@ def course_command(words: str = "", course: Path | None = None) -> str:
 
 
 def this_program(module: str = "") -> str:
-    """As the user has called it: ``nbproof``, or ``python -m course``. ``module``: of ``-m``, if not this course's."""
+    """As the user has called it: ``nbproof``, or ``python -m course``. ``module``: of ``-m``, if not that of the course."""
     run = getattr(sys.modules["__main__"], "run", None)
     # The scripts that pip writes import it from a package; with -m it is of the main module itself.
     if not getattr(run, "__module__", "__main__").endswith(".__main__"):
-        return f"{this_python()} -m {module or module_name()}"
+        return f"{this_python()} -m {module or _module[0]}"
     name = os.path.basename(_BEGUN)
     found = shutil.which(name, path=PATH_AT_START)
     return name if found and os.path.abspath(found) == _BEGUN else shlex.quote(_from_here(_BEGUN))
@@ -136,15 +143,6 @@ def formgrader_on_a_hub() -> str:
     # JupyterHub 5 may know how it is called from outside; nobody else does.
     base = f"https://YOUR-HUB{os.environ.get('JUPYTERHUB_BASE_URL', '/')}hub/"
     return f"{os.environ.get('JUPYTERHUB_PUBLIC_HUB_URL', base).rstrip('/')}/user-redirect/formgrader"
-
-
-def module_name() -> str:
-    """What ``python -m`` runs here: the course's package if it has commands, else this one."""
-    try:
-        one = the_course()
-    except UsageError:
-        return "nbproof"
-    return one.package if (one.folder / "__main__.py").exists() else "nbproof"
 
 
 def nbgrader_command(words: str) -> str:

@@ -24,7 +24,7 @@ import pytest
 
 from nbproof.authoring.bundle import bundle, contents_of, write_wheels
 from nbproof.command import with_extra
-from tests import ROOT
+from tests import COURSE, ROOT
 
 pytestmark = pytest.mark.slow
 TOOL = ("nbproof", "nbproof_grader", "nbproof_lms")
@@ -35,7 +35,7 @@ DOUBLE = "def func(grad):\n    return grad * 2"
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The four wheels, and the zip for graders, by their names without a version."""
-    paths = write_wheels(ROOT, tmp_path_factory.mktemp("dist"))
+    paths = write_wheels(COURSE, ROOT, tmp_path_factory.mktemp("dist"))
     return {re.sub("-1.*|-course", "", path.stem) + path.suffix: path for path in paths}
 
 
@@ -119,7 +119,7 @@ def test_nbgraders_own_first_course_is_graded_by_two_commands(made: dict[str, Pa
 
 
 def test_a_class_s_one_wheel_runs_a_check_and_holds_nothing_that_learners_must_not_see(tmp_path: Path) -> None:
-    with zipfile.ZipFile(bundle(ROOT, ["02_tensor_hooks"], tmp_path / "class.zip").path) as archive:
+    with zipfile.ZipFile(bundle(COURSE, ROOT, ["02_tensor_hooks"], tmp_path / "class.zip").path) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".whl"))
         path = tmp_path / Path(name).name
         path.write_bytes(archive.read(name))
@@ -176,7 +176,7 @@ def test_every_file_of_the_tool_is_in_one_distribution_and_the_wheels_made_by_ha
 
 
 def test_learners_get_what_the_distribution_nbproof_holds(built: dict[str, zipfile.ZipFile]) -> None:
-    handed_out = contents_of(ROOT, ["02_tensor_hooks"])
+    handed_out = contents_of(COURSE, ROOT, ["02_tensor_hooks"])
     assert [name for name in handed_out if name.startswith("nbproof")] == _files_in(built["nbproof"])
     installs = [line for line in handed_out["requirements.txt"].decode().splitlines() if line.startswith("-e")]
     assert installs == ["-e ./packages/nbproof[jupyterlab,torch]", "-e ."]

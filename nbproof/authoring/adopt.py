@@ -20,6 +20,7 @@ import nbformat
 from nbproof.authoring.build import stand_where_lessons_go
 from nbproof.authoring.new import filled, written
 from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, grading_of, kind_of, name_of
+from nbproof.course_file import Course, find_course, read_course
 from nbproof.errors import LessonError, UsageError
 from nbproof.lesson.exercise_folder import WRONG
 from nbproof.lesson.from_text import read_lesson
@@ -75,7 +76,7 @@ def adopt(notebook: Path, name: str = "") -> Adopted:
     written({folder / "lesson.py": lesson, **{folder / one / WRONG: _WORDS for one in made.exercises}}, folder)
     shutil.copytree(notebook.parent, folder / FILES, ignore=shutil.ignore_patterns("*.ipynb", ".*", "__pycache__"))
     try:
-        read_lesson(folder)
+        read_lesson(_course_of(root), folder)
     except LessonError as error:
         shutil.rmtree(folder)
         cure = f"mend it in the notebook ({error.next_command}), and adopt again"
@@ -104,6 +105,14 @@ _KERNEL = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "p
 def _root_of(notebook: Path) -> Path:
     """The course's folder: the nearest that says so, or what holds source/."""
     return next((one for one in notebook.parents if any((one / mark).exists() for mark in _MARKS)), notebook.parent)
+
+
+def _course_of(root: Path) -> Course:
+    """The course that lies there, or one without settings."""
+    try:
+        return find_course(root)
+    except UsageError:
+        return read_course(root)
 
 
 def _slug_of(notebook: Path, root: Path) -> str:

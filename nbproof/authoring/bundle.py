@@ -25,8 +25,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from nbproof.authoring.build import unbuilt
 from nbproof.authoring.distribution import LEARNERS_PROJECT, PACKAGES, TOOL, is_for_learners
 from nbproof.authoring.secret_lines import public_text, read_secrets, text_of
-from nbproof.command import course_command, module_name
-from nbproof.course_file import the_course
+from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.display.help import read_hints
 from nbproof.display.lab import released_lessons
 from nbproof.display.outline import OutlinedLesson, outline_of
@@ -71,7 +71,7 @@ class Bundle:
     """Lines of solutions, hidden tests, accepted answers and mutants that are not in it."""
 
 
-def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> Bundle:
+def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> Bundle:
     """Write the zip for these lessons (default: all).
 
     Raises CourseError if one was not built, or has changed since, and if the zip would give something away: then none is
@@ -85,13 +85,13 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
                 str(root / "release" / name),
                 course_command(f"build {name}"),
             )
-    for error in unbuilt(root, chosen):
+    for error in unbuilt(course, root, chosen):
         raise error
-    files = contents_of(root, chosen, _due_dates(root))
-    searched = refuse_leaks(root, files, "the bundle")
-    path = (out or root / f"{the_course().name}.zip").absolute()
-    files |= _class_wheel(root, files)
-    data = _zipped((f"{the_course().name}/{name}", data) for name, data in files.items())
+    files = contents_of(course, root, chosen, _due_dates(root))
+    searched = refuse_leaks(course, root, files, "the bundle")
+    path = (out or root / f"{course.name}.zip").absolute()
+    files |= _class_wheel(course, root, files)
+    data = _zipped((f"{course.name}/{name}", data) for name, data in files.items())
     with disk_trouble(CourseError, "the bundle cannot be written", path, course_command("bundle --out FILE")):
         replace_file(path, data)
         for name in chosen:
@@ -112,13 +112,13 @@ def _mark_of(cell: Cell) -> str:
 
 
 def contents_of(
-    root: Path, lessons: Sequence[str], due: Mapping[str, datetime] = MappingProxyType({})
+    course: Course, root: Path, lessons: Sequence[str], due: Mapping[str, datetime] = MappingProxyType({})
 ) -> dict[str, bytes]:
     """Path within the bundle -> bytes, of all that learners get. ``due``: lesson -> when it is due, in UTC."""
-    package = the_course().package
-    outlined = [one for one in outline_of(root / "source", root / "lessons") if one.slug in lessons]
+    package = course.package
+    outlined = [one for one in outline_of(course, root / "source", root / "lessons") if one.slug in lessons]
     files = _package_files(root / package) if package else {}
-    files |= {f"{package}/{name}".lstrip("/"): data for name, data in _handed_out(root, outlined).items()}
+    files |= {f"{package}/{name}".lstrip("/"): data for name, data in _handed_out(course, root, outlined).items()}
     files |= _package_files(TOOL, is_for_learners)
     beside = (*IF_THERE, *(() if package else ("course.toml",)))
     released = [f"release/{slug}/{slug}.ipynb" for slug in lessons]
@@ -127,11 +127,11 @@ def contents_of(
     files |= _of_an_installation(root)
     if package and LEARNERS_PROJECT.is_file():
         files["packages/nbproof/pyproject.toml"] = LEARNERS_PROJECT.read_bytes()
-    files["START.html"] = _start_page(root, outlined, due).encode()
+    files["START.html"] = _start_page(course, root, outlined, due).encode()
     return dict(sorted(files.items()))
 
 
-def _handed_out(root: Path, outlined: Sequence[OutlinedLesson]) -> dict[str, bytes]:
+def _handed_out(course: Course, root: Path, outlined: Sequence[OutlinedLesson]) -> dict[str, bytes]:
     """What learners get of ``lessons/``: of these lessons the visible checks, and all hints, which may be told in any."""
     texts, slugs = root / "lessons", [one.slug for one in outlined]
     told = {one.slug: asdict(one) for one in outlined}
@@ -142,7 +142,7 @@ def _handed_out(root: Path, outlined: Sequence[OutlinedLesson]) -> dict[str, byt
         if place.parts[0] in slugs:
             cells = [f"# %% {one.name}\n" * bool(one.name) + one.visible for one in read_named_cells(path)]
             files[place.as_posix()] = ("\n".join(cells) + "\n").encode()
-    return {f"{the_course().handed_out.name}/{name}": data for name, data in files.items()}
+    return {f"{course.handed_out.name}/{name}": data for name, data in files.items()}
 
 
 def _of_an_installation(root: Path) -> dict[str, bytes]:
@@ -169,27 +169,26 @@ _PINNED = ("requirements.txt", "constraints.txt")
 _PIN = re.compile(r"^[A-Za-z].*==.*$", re.MULTILINE)
 
 
-def write_wheels(root: Path, out: Path) -> list[Path]:
+def write_wheels(course: Course, root: Path, out: Path) -> list[Path]:
     """Write the wheels of tool and course, the zip for graders and for people who study alone, and pins. Returns the places.
 
     The course's wheel holds only the notebooks that learners get: a submission can read the environment that grades it.
     Raises UsageError if ``root`` is no clone, CourseError if that wheel would hold what learners must not see.
     """
-    course = the_course()
     if not course.package:
         raise UsageError(
             "a course without a package needs no wheel: its folder is all of it",
             str(root.resolve()),
             f"make the zip for learners: {course_command('bundle')}",
         )
-    for error in unbuilt(root, released_lessons(root)):
+    for error in unbuilt(course, root, released_lessons(course, root)):
         raise error
-    beside = _handed_out(root, outline_of(root / "source", root / "lessons"))
-    released = [f"release/{slug}/{slug}.ipynb" for slug in released_lessons(root)]
+    beside = _handed_out(course, root, outline_of(course, root / "source", root / "lessons"))
+    released = [f"release/{slug}/{slug}.ipynb" for slug in released_lessons(course, root)]
     beside |= {name: (root / name).read_bytes() for name in released}
     own = _package_files(root / course.package)
     own |= {f"{course.package}/{name}": data for name, data in beside.items()}
-    refuse_leaks(root, own, "the wheel")
+    refuse_leaks(course, root, own, "the wheel")
     contents = {
         "nbproof": _package_files(TOOL, is_for_learners),
         "nbproof-grader": _package_files(TOOL, lambda name: not is_for_learners(name)),
@@ -251,7 +250,7 @@ def _due_dates(root: Path) -> Mapping[str, datetime]:
         return due_dates_in(book).lessons if book is not None else {}
 
 
-def _start_page(root: Path, outlined: Sequence[OutlinedLesson], due: Mapping[str, datetime]) -> str:
+def _start_page(course: Course, root: Path, outlined: Sequence[OutlinedLesson], due: Mapping[str, datetime]) -> str:
     # The template is the course's own; what it is given are titles and numbers of the course's own lessons.
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined
@@ -273,9 +272,9 @@ def _start_page(root: Path, outlined: Sequence[OutlinedLesson], due: Mapping[str
     return environment.get_template("start.html").render(
         lessons=lessons,
         picture=shown,
-        title=the_course().says,
+        title=course.says,
         hints=any(read_hints(root / "lessons")),
-        module=module_name(),
+        module=course.commands,
         installer=(root / "install.py").is_file(),
     )
 
@@ -285,7 +284,7 @@ def _points(released: Path) -> float:
     return float(sum(cell.points for cell in cells_of(released.read_bytes())))
 
 
-def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "") -> int:
+def refuse_leaks(course: Course, root: Path, files: Mapping[str, bytes], what: str, own: str = "") -> int:
     """Raise CourseError if a file holds a line that learners must not see; returns how many lines were looked for.
 
     In notebooks and pages no line of anything is allowed. Lines of code are everybody's as soon as two people write
@@ -293,11 +292,11 @@ def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "
     was written before any course: in its modules only lines count that are long enough to tell anything.
     ``own``: text that everybody may read anyway.
     """
-    everything = read_secrets(root)
+    everything = read_secrets(course, root)
     solutions = everything.only(lambda line, origin: origin.startswith("source/"))
     telling = solutions.only(lambda line, origin: len(line) >= _TELLING)
     strict = everything.only(lambda line, origin: len(line) >= _TELLING or line in solutions.origins)
-    public = public_text(root) + "\n" + own
+    public = public_text(course, root) + "\n" + own
     for name, data in files.items():
         of_code = telling if name.startswith("nbproof/") else solutions
         secrets = of_code if name.endswith(".py") else strict
@@ -370,9 +369,9 @@ def _zipped(files: Iterable[tuple[str, bytes]]) -> bytes:
     return buffer.getvalue()
 
 
-def _class_wheel(root: Path, files: Mapping[str, bytes]) -> dict[str, bytes]:
+def _class_wheel(course: Course, root: Path, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The learners' part of course and tool in one wheel, by its name; none if a bundle's files are not those of a clone."""
-    package = the_course().package
+    package = course.package
     if not package or not (root / "pyproject.toml").is_file() or not PACKAGES.is_dir():
         return {}
     modules = {name: data for name, data in files.items() if name.startswith((f"{package}/", "nbproof/"))}

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from nbproof.cells import BEGIN_HIDDEN, CellKind, exercise_of, grading_of, kind_of, name_of, text_of, visible_and_hidden
+from nbproof.course_file import Course
 from nbproof.grouping import grouped
 from nbproof.handed_out import HIDDEN, key_of
 from nbproof.lesson import heading
 from nbproof.lesson.check_cell import two_lines
 from nbproof.lesson.lesson import Cell, Exercise, Lesson, TestCell
 
-__all__ = ["cell_called", "cells_of", "read_cells", "read_lesson_notebook", "read_notebook", "with_checks"]
+__all__ = ["cell_called", "cell_of", "cells_of", "read_cells", "read_lesson_notebook", "read_notebook", "with_checks"]
 
 Visible = Callable[[str, str], str | None]
 
@@ -31,12 +33,9 @@ def read_notebook(data: bytes | str) -> dict[str, Any]:
     return notebook
 
 
-def cells_of(data: bytes | str, visible: Visible = lambda exercise, part: None) -> tuple[Cell, ...]:
-    """The cells of a notebook. Raises ValueError, TypeError, KeyError or AttributeError if it is none.
-
-    ``visible``: as :func:`with_checks` takes it.
-    """
-    return tuple(_cell(cell, visible) for cell in read_notebook(data)["cells"])
+def cells_of(data: bytes | str) -> tuple[Cell, ...]:
+    """The cells of a notebook. Raises ValueError, TypeError, KeyError or AttributeError if it is none."""
+    return tuple(map(cell_of, read_notebook(data)["cells"]))
 
 
 def read_cells(path: Path) -> tuple[Cell, ...]:
@@ -53,23 +52,32 @@ def cell_called(path: Path, grade_id: str) -> Cell:
     return next(found, Cell(CellKind.PROSE, ""))
 
 
-def _cell(raw: Mapping[str, Any], visible: Visible) -> Cell:
+def cell_of(raw: Mapping[str, Any]) -> Cell:
+    """One cell, as nbformat has it."""
     kind, grading, source = kind_of(raw), grading_of(raw), text_of(raw)
     points = grading.get("points") if grading.get("grade") or kind is CellKind.TASK else 0
     about = (kind, source, "", name_of(raw), points or 0, (), str(raw.get("id", "")))
     if kind is not CellKind.TEST:
         return Cell(*about)
-    call = two_lines().search(source)
-    shown, hidden = visible_and_hidden(with_checks(source, visible))
-    return TestCell(*about, shown=shown, hidden=hidden, call=call[0] if call is not None else "")
+    shown, hidden = visible_and_hidden(source)
+    return TestCell(*about, shown=shown, hidden=hidden)
 
 
-def with_checks(source: str, visible: Visible) -> str:
+def _called(course: Course, cell: Cell, visible: Visible) -> Cell:
+    """A test cell of two lines with these, and with the visible checks in their place; any other cell as it is."""
+    call = two_lines(course).search(cell.source)
+    if not isinstance(cell, TestCell) or call is None:
+        return cell
+    shown, hidden = visible_and_hidden(with_checks(course, cell.source, visible))
+    return replace(cell, shown=shown, hidden=hidden, call=call[0])
+
+
+def with_checks(course: Course, source: str, visible: Visible) -> str:
     """The text of a test cell with the visible checks in place of its two lines; any other text as it is.
 
     ``visible``: the text of the checks of an exercise, or of one part of it; None if there are none.
     """
-    call = two_lines().search(source)
+    call = two_lines(course).search(source)
     text = visible(call["id"], call["part"] or "") if call is not None else None
     if call is None or text is None:
         return source
@@ -78,18 +86,21 @@ def with_checks(source: str, visible: Visible) -> str:
     return before + begin + (hidden.partition(f"{HIDDEN}\n")[2] or hidden)
 
 
-def read_lesson_notebook(path: Path, checks: Mapping[str, str]) -> Lesson:
+def read_lesson_notebook(course: Course, path: Path, checks: Mapping[str, str]) -> Lesson:
     """The lesson in a notebook that a build has made. Raises OSError, and ValueError and its like if there is none.
 
     ``checks``: key -> text of the checks that learners have, for test cells of two lines.
     """
-    cells = cells_of(path.read_bytes(), lambda exercise, part: checks.get(key_of(exercise, part)))
+    cells = tuple(
+        _called(course, cell, lambda exercise, part: checks.get(key_of(exercise, part)))
+        for cell in cells_of(path.read_bytes())
+    )
     prose = "\n\n".join(cell.source for cell in cells if cell.kind is CellKind.PROSE)
     answers = {cell.grade_id: cell for cell in cells if cell.kind is CellKind.ANSWER}
     tests = grouped((exercise_of(cell.grade_id, answers), cell) for cell in cells if isinstance(cell, TestCell))
     headings = heading.built(prose)
     exercises = [
-        Exercise(name, path.stem, answer, tuple(tests[name]), (), (), *headings.get(name, ()))
+        Exercise(course, name, path.stem, answer, tuple(tests[name]), (), (), *headings.get(name, ()))
         for name, answer in answers.items()
     ]
-    return Lesson(path.stem, path, cells, tuple(exercises), title=heading.lesson_title(prose))
+    return Lesson(course, path.stem, path, cells, tuple(exercises), title=heading.lesson_title(prose))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.cells import CellKind, stub_of
+from nbproof.course_file import Course
 from nbproof.lesson.check_cell import ProbePart, canary_in, probe_part
 
 __all__ = ["FILES", "Candidate", "Cell", "CheckCell", "Exercise", "Lesson", "PlainCell", "Question", "TestCell"]
@@ -138,6 +139,7 @@ class Candidate:
 class Exercise:
     """One TODO cell with its test cells, accepted answers and mutants."""
 
+    course: Course
     id: str
     lesson: str
     answer: Cell
@@ -200,8 +202,9 @@ class Question:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson, with all that learners do not get."""
+    """A lesson of a course, with all that learners do not get."""
 
+    course: Course
     slug: str
     path: Path
     cells: tuple[Cell, ...]

@@ -18,6 +18,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import IncludeHeaderFooter, InstantiateTests
 from traitlets.config import Config
 
+from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.files import digest_of, replace_file
 from nbproof.limits import GradingLimits
@@ -74,7 +75,7 @@ def in_version_4(path: Path) -> nbformat.NotebookNode:
     return nbformat.read(path, as_version=4)
 
 
-def with_tests(source: Path, config: Config) -> nbformat.NotebookNode:
+def with_tests(course: Course, source: Path, config: Config) -> nbformat.NotebookNode:
     """The instructor's notebook, with the tests that nbgrader writes into it. Raises CourseError if it cannot write them."""
     if InstantiateTests(config=config).autotest_delimiter.encode() not in source.read_bytes():
         return in_version_4(source)
@@ -86,7 +87,7 @@ def with_tests(source: Path, config: Config) -> nbformat.NotebookNode:
         kept = Path(config.CourseDirectory.root, ".course", "autotests", f"{digest_of(*parts, *asked)}.ipynb")
         if not kept.is_file():
             kept.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(kept, nbformat.writes(_written(source, templates.parent, beside, config)))
+            replace_file(kept, nbformat.writes(_written(course, source, templates.parent, beside, config)))
         return in_version_4(kept)
     except Exception as error:  # the instructor's code, templates, or a limit that ended the process
         raise CourseError(
@@ -96,7 +97,7 @@ def with_tests(source: Path, config: Config) -> nbformat.NotebookNode:
         ) from None
 
 
-def _written(source: Path, folder: Path, beside: Attachments, config: Config) -> nbformat.NotebookNode:
+def _written(course: Course, source: Path, folder: Path, beside: Attachments, config: Config) -> nbformat.NotebookNode:
     """The notebook with its tests; header and footer, which run with it, are left out again."""
     notebook, limits, preprocessor = in_version_4(source), GradingLimits(config=config), _Sealed(config=config)
     own = notebook.cells
@@ -106,7 +107,7 @@ def _written(source: Path, folder: Path, beside: Attachments, config: Config) ->
     known = kernel if kernel in preprocessor.sanitizers else "python3"
     # On a machine without isolation it is the instructor's own code all the same.
     level = isolation_or_refuse(unsafe=bool(why_not_isolated())).level
-    with Engine(limits, level) as engine, engine.worker(beside) as worker:
+    with Engine(course, limits, level) as engine, engine.worker(beside) as worker:
         worker.deadline = time.monotonic() + limits.submission_seconds
         preprocessor.kc = _Client(worker)
         preprocessor.preprocess(around, {"metadata": {"path": str(folder)}, "kernel_name": known})

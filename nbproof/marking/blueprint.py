@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import nbformat
@@ -24,11 +24,12 @@ from traitlets.config import Config
 from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
 from nbproof.checks.visible import visible_text
 from nbproof.command import nbgrader_command
+from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.lesson.check_cell import is_plain
-from nbproof.lesson.from_notebook import with_checks
+from nbproof.lesson.from_notebook import cell_of, with_checks
 from nbproof.lesson.heading import titles_in
-from nbproof.lesson.lesson import CheckCell, PlainCell, Question, TestCell
+from nbproof.lesson.lesson import Cell, CheckCell, PlainCell, Question, TestCell
 from nbproof.marking.autotests import with_tests
 from nbproof.marking.plain import plain_cell
 from nbproof.marking.results import WrittenAnswer
@@ -55,6 +56,7 @@ OWN = "learners_own_cell"
 class Blueprint:
     """What the instructor's notebook of one lesson says."""
 
+    course: Course
     lesson: str
     notebook: nbformat.NotebookNode
     """The learner's version: stubs, no hidden tests."""
@@ -72,8 +74,14 @@ class Blueprint:
     takes longer is interrupted, and what it defined stands. None: each exercise has its time, and is ended after it."""
     former: tuple[Former, ...] = ()
     """What learners were handed with earlier versions."""
-    solutions: dict[str, str] = field(default_factory=dict)
-    """The TODO cells as the instructor has them, without mere stubs."""
+    withheld: dict[str, str] = field(default_factory=dict)
+    """The cells of which learners do not have all: grade_id -> the instructor's text."""
+
+    @cached_property
+    def solutions(self) -> dict[str, str]:
+        """The TODO cells as the instructor has them, without mere stubs."""
+        texts = {name: text for name, text in self.withheld.items() if name in self.stubs}
+        return {name: text for name, text in texts.items() if text.strip() != self.stubs[name].strip()}
 
     @cached_property
     def texts(self) -> dict[str, Question]:
@@ -113,7 +121,8 @@ class Blueprint:
     def handout(self) -> ReleasedNotebook:
         """What learners were handed: safe to show to a process that has read a submission."""
         tests = {name: test.exercise for name, test in self.tests.items()}
-        return replace(ReleasedNotebook.of(self.lesson, self.notebook, tests), former=self.former)
+        cells = map(cell_of, self.notebook.cells)
+        return replace(ReleasedNotebook.of(self.lesson, cells, tests), former=self.former)
 
     def with_questions(self, own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
         """These cells of a learner's, each with what a person marks there.
@@ -146,39 +155,40 @@ class Blueprint:
         return tested + sum(question.points for question in self.written.values())
 
 
-def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
+def read_blueprint(course: Course, source: Path, config: Config, lesson: str = "") -> Blueprint:
     """Read the instructor's notebook. ``lesson``: what it is called, if that is not the file's name."""
-    instructor = _instructors(source, config)
+    instructor = _instructors(course, source, config)
     learner = _released(instructor, source, config)
     shown = {name_of(cell): cell.source for cell in learner.cells}
-    cells = [(kind_of(cell), name_of(cell), cell) for cell in instructor.cells]
-    answers = [name for kind, name, _ in cells if kind is CellKind.ANSWER]
-    order = tuple((_RUNS_AS[kind], name) for kind, name, _ in cells if kind in _RUNS_AS)
-    setup = {name: cell.source for kind, name, cell in cells if kind is CellKind.SETUP}
+    cells = [cell_of(cell) for cell in instructor.cells]
+    answers = [cell.grade_id for cell in cells if cell.kind is CellKind.ANSWER]
+    order = tuple((_RUNS_AS[cell.kind], cell.grade_id) for cell in cells if cell.kind in _RUNS_AS)
     tests, written, above = dict[str, TestCell](), dict[str, Question](), ""
-    for kind, name, cell in cells:
-        if kind is CellKind.ANSWER:
+    for cell in cells:
+        name = cell.grade_id
+        if cell.kind is CellKind.ANSWER:
             above = name
-        elif kind is CellKind.TEST:
+        elif cell.kind is CellKind.TEST:
             exercise = exercise_of(name, answers) or above or name
-            tests[name] = _test_cell(name, _points(cell), cell.source, shown[name], exercise, config)
-        elif kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
+            tests[name] = _test_cell(course, cell, shown[name], exercise, config)
+        elif cell.kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
             # Of a task nothing was handed out that could be its answer.
-            stub = "" if kind is CellKind.TASK else shown[name]
-            written[name] = Question(name, _points(cell), stub, kind)
-    stubs = {name: shown[name] for kind, name in order if kind is CellKind.ANSWER}
-    whole_of = {name: cell.source for _, name, cell in cells if name in stubs}
+            stub = "" if cell.kind is CellKind.TASK else shown[name]
+            written[name] = Question(name, float(cell.points), stub, cell.kind)
     return Blueprint(
+        course,
         lesson or source.stem,
         learner,
         order,
-        setup,
-        stubs,
+        {cell.grade_id: cell.source for cell in cells if cell.kind is CellKind.SETUP},
+        {name: shown[name] for kind, name in order if kind is CellKind.ANSWER},
         tests,
         written,
         files_beside(source, config),
         _cell_seconds(config) if all(isinstance(test, PlainCell) for test in tests.values()) else None,
-        solutions={name: text for name, text in whole_of.items() if text.strip() != stubs[name].strip()},
+        withheld={
+            cell.grade_id: cell.source for cell in cells if cell.grade_id and cell.source != shown[cell.grade_id]
+        },
     )
 
 
@@ -191,14 +201,10 @@ _RUNS_AS = {
 }
 
 
-def _points(cell: nbformat.NotebookNode) -> float:
-    return float(grading_of(cell).get("points") or 0)
-
-
-def _instructors(source: Path, config: Config) -> nbformat.NotebookNode:
+def _instructors(course: Course, source: Path, config: Config) -> nbformat.NotebookNode:
     """The instructor's notebook with all that nbgrader puts into it. Raises CourseError if it cannot be read."""
     try:
-        notebook = with_tests(source, config)
+        notebook = with_tests(course, source, config)
         refuse_what_is_not_ours(notebook, source)
         return IncludeHeaderFooter(config=config).preprocess(notebook, {})[0]
     except CourseError:
@@ -291,10 +297,13 @@ def refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> No
         )
 
 
-def _test_cell(name: str, points: float, text: str, shown: str, exercise: str, config: Config) -> TestCell:
+def _test_cell(course: Course, cell: Cell, shown: str, exercise: str, config: Config) -> TestCell:
     """What tests an exercise: checks, or nbgrader's own kind. That is decided here, and nowhere else."""
-    source, shown = with_checks(text, visible_text), with_checks(shown, visible_text)
-    if is_plain(text):
+    visible = partial(visible_text, course)
+    source = with_checks(course, cell.source, visible)
+    shown = with_checks(course, shown, visible)
+    name, points = cell.grade_id, float(cell.points)
+    if is_plain(course, cell.source):
         return plain_cell(name, points, (source, shown), exercise, config)
     return CheckCell(CellKind.TEST, source, grade_id=name, points=points, shown=shown, exercise=exercise)
 

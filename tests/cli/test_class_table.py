@@ -26,6 +26,7 @@ from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Lateness, Mark, join_marks
 from nbproof.marking.results import Verdict
 from nbproof.values.results import Outcome, Status
+from tests import COURSE
 from tests.report.made import class_of, refused, scored
 
 
@@ -102,7 +103,7 @@ def test_the_json_says_what_the_table_says(capsys: pytest.CaptureFixture[str]) -
     assert data["submissions"][0]["exercises"][0]["id"] == "a"
     assert data["submissions"][2]["score"] is None
     assert data["passed_over"] == ["a note"]
-    error = error_as_json(UsageError("fact", "place", "next"), seconds=1)
+    error = error_as_json(COURSE, UsageError("fact", "place", "next"), seconds=1)
     assert error["error"] == {"fact": "fact", "place": "place", "next": "next"}
 
 

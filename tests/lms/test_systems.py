@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.cli.main import main
 from nbproof.gradebook.marks import Person
 from nbproof.run.intake import take_in, unread_times
 from nbproof_lms.collected_table import cures
 from nbproof_lms.grade_files import grade_file
 from nbproof_lms.roster import Member, enrol
 from nbproof_lms.system import LmsEntry, System, systems
+from tests import COURSE, main
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, notebook
 from tests.report.made import scored
@@ -95,7 +95,7 @@ def test_its_times_are_as_the_school_writes_them(time: str, collecting: Collecti
     # In a language that nobody here reads: the run asks.
     stamp = "submitted/Bob Roe/01_first/timestamp.txt"
     assert (course / stamp).read_text() == "3 août, 2026 2349"
-    (line,) = unread_times(course, take_in(course, ["01_first"]))
+    (line,) = unread_times(course, take_in(COURSE, course, ["01_first"]))
     assert line.startswith(f"not known whether it is late: {stamp} cannot be read for certain")
 
 

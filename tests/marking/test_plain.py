@@ -39,6 +39,7 @@ from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.testing import Bench, Rehearsal
 from nbproof.values.words import ENGLISH
+from tests import COURSE
 
 ROOT = Path(__file__).parent.parent.parent
 SLUG = "ps1"
@@ -117,7 +118,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def blueprint(course: Path) -> Blueprint:
-    return read_blueprint(course / "source" / SLUG / f"{SLUG}.ipynb", course_config(course))
+    return read_blueprint(COURSE, course / "source" / SLUG / f"{SLUG}.ipynb", course_config(course))
 
 
 def handed_in(blueprint: Blueprint, answers: dict[str, str]) -> bytes:
@@ -362,7 +363,7 @@ def test_a_class_is_graded_end_to_end(course: Path, pool: PoolMaker, tmp_path: P
     ],
 )
 def test_what_is_plain(source: str, plain: bool) -> None:
-    assert is_plain(source) is plain
+    assert is_plain(COURSE, source) is plain
 
 
 NUMBERS = {
@@ -475,7 +476,7 @@ def test_marks_equal_stock_nbgraders(course: Path, pool: PoolMaker, blueprint: B
             (place / f"{SLUG}.ipynb").write_bytes(handed_in(blueprint, given))
     shutil.copytree(ours, stock)
     lessons = [quick, SLUG]
-    told = grade_class(ours, take_in(ours, lessons), lessons, pool=pool)
+    told = grade_class(COURSE, ours, take_in(COURSE, ours, lessons), lessons, pool=pool)
     assert {one.problem for one in told.marks.values()} == {""}
     assert grade_plainly(plain_config(stock)) == {}
     # Of a task that nobody has answered there is nothing to mark: stock nbgrader has it wait all the same.
@@ -501,7 +502,7 @@ def test_whatever_a_lesson_is_made_of_its_answers_earn_all_of_it(
 ) -> None:
     path = tmp_path / "odd.ipynb"
     nbformat.write(_notebook(*cells), path)
-    odd = read_blueprint(path, course_config(ROOT))
+    odd = read_blueprint(COURSE, path, course_config(ROOT))
     solved = {
         cell.metadata.nbgrader.grade_id: cell.source
         for cell in nbformat.read(path, as_version=4).cells if cell.metadata.get("nbgrader", {}).get("solution")

@@ -30,6 +30,7 @@ from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.usage import MAX_FILES
 from nbproof.values.compare import Detail, Difference, Differs
 from nbproof.values.results import UNANSWERED, UNTOLD, Cause, Finding, Outcome, ProbeError, Reason, Status
+from tests import COURSE
 
 LIMITS = GradingLimits(exercise_seconds=30, submission_seconds=180, memory_mb=2048, disk_mb=64, processes=48)
 HINT = "no_such_hint"
@@ -55,6 +56,7 @@ TESTS = {
 }
 STUBS = dict.fromkeys(("a", "b", "p", "seen"), "pass  # TODO")
 BLUEPRINT = Blueprint(
+    COURSE,
     "01_first",
     nbformat.v4.new_notebook(),
     tuple((CellKind.ANSWER, name) for name in STUBS),
@@ -128,7 +130,7 @@ def test_a_case_that_was_never_asked_is_no_right_one() -> None:
 
 
 def test_only_hints_that_the_course_has_are_told() -> None:
-    known = next(iter(all_hints()))
+    known = next(iter(all_hints(COURSE)))
     for hint, wanted in ((known, known), (HINT, None)):
         outcome = ended(Progress("b", findings={"test_b": _found(False, hint=hint)}))
         assert [one.hint for one in outcome.findings] == [wanted]
@@ -304,13 +306,13 @@ HIDDEN = replace(SECRET, hidden=True, printed="", picture=None, compared=None)
 
 def test_of_a_hidden_difference_only_its_place_is_told() -> None:
     difference = Difference("answer[1]", Differs.VALUE, "secret", "2", Detail("secret", "2"))
-    told = in_few_words(replace(SECRET, difference=difference), (), ())
+    told = in_few_words(COURSE, replace(SECRET, difference=difference), (), ())
     assert told == replace(HIDDEN, difference=Difference("answer[1]", Differs.VALUE, "something else", "2"))
     assert told.compared is None
     nothing = replace(difference, kind=Differs.MISSING, got="")
-    assert in_few_words(replace(SECRET, difference=nothing), (), ()).difference == replace(nothing, detail=None)
+    assert in_few_words(COURSE, replace(SECRET, difference=nothing), (), ()).difference == replace(nothing, detail=None)
     for gone in (None, replace(difference, kind=Differs.EXTRA, where="secret")):
-        assert in_few_words(replace(SECRET, difference=gone), (), ()) == HIDDEN
+        assert in_few_words(COURSE, replace(SECRET, difference=gone), (), ()) == HIDDEN
 
 
 @pytest.mark.parametrize(
@@ -328,5 +330,5 @@ def test_of_a_hidden_difference_only_its_place_is_told() -> None:
     ],
 )  # fmt: skip
 def test_of_a_hidden_error_only_what_everybody_knows_is_told(trouble: ProbeError, told: ProbeError) -> None:
-    found = in_few_words(replace(SECRET, trouble=trouble), ("answer",), ("x = 1",))
+    found = in_few_words(COURSE, replace(SECRET, trouble=trouble), ("answer",), ("x = 1",))
     assert found == replace(HIDDEN, trouble=told)

@@ -16,6 +16,7 @@ from nbproof.marking.results import Verdict
 from nbproof.testing import small_course
 from nbproof.testing.small import LESSON
 from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
+from tests import COURSE
 
 STUBS = {name: f"def {name}(x):\n    # TODO: work on x\n    pass" for name in ("first", "second", "third")}
 
@@ -81,7 +82,7 @@ def refused(learner: str, lesson: str, why: str, grader_failed: bool = False) ->
 def class_of(given: Sequence[Mark], notes: Sequence[str] = ()) -> GradedClass:
     """What a run has graded."""
     found = {(one.learner, one.lesson): one for one in given}
-    return GradedClass(found, notes=tuple(notes), seed=7, gradebook="sqlite:///g.db")
+    return GradedClass(COURSE, found, notes=tuple(notes), seed=7, gradebook="sqlite:///g.db")
 
 
 def records(works: Sequence[Mark], people: Sequence[Person] = ()) -> ClassResults:
@@ -92,7 +93,7 @@ def records(works: Sequence[Mark], people: Sequence[Person] = ()) -> ClassResult
     known = {person.id: person for person in people}
     learners = tuple(known.get(name, Person(name)) for name in sorted({one.learner for one in works} | set(known)))
     found = {(one.learner, one.lesson): one for one in works}
-    return ClassResults(dict(sorted(found.items())), learners, tuple(lessons))
+    return ClassResults(COURSE, dict(sorted(found.items())), learners, tuple(lessons))
 
 
 def course_on_disk(root: Path, answers: Mapping[str, Mapping[str, str]]) -> Path:
