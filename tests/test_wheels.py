@@ -156,6 +156,8 @@ def test_a_course_is_graded_without_the_package_next_door(built: dict[str, Path]
     ):
         done = place.run("python", "-m", "nbproof", *words.split())
         assert done.returncode == 0 and says in done.stdout, (words, done.stdout, done.stderr)
+    unknown = place.run("python", "-m", "nbproof", "feedback", "Bob")
+    assert "next: write the name of their folder in submitted" in unknown.stderr
     uploads = ("collect", "roster", "grade --from x.zip", "feedback --for moodle")
     for words in (*uploads, "report --zero missing", "report --canvas x.csv"):
         assert _refused(place, *words.split()) == "nbproof-lms", words
