@@ -1,3 +1,5 @@
+from functools import partial
+
 import torch
 from torch import nn
 
@@ -9,11 +11,9 @@ POISON = ("linear", "A", "B", "net", "attention", "tokens", "pictures", "labels"
 ERRORS = {
     r"RuntimeError: .*(expected (m1 and m2|scalar type)|same dtype|to have the same dtype)": "lora_dtype",
     r"RuntimeError: a leaf Variable that requires grad": "leaf_in_place",
-    r"TypeError: .*NoneType": "lora_no_bias",
-    r"AttributeError: 'NoneType' object": "lora_no_bias",
-    r"AttributeError: 'LoRA' object has no attribute '[AB]'": "lora_names",
-    r"TypeError: LoRA": "lora_names",
-    r"AttributeError: 'LoRA' object has no attribute 'weight'": "lora_no_linear",
+    r"(TypeError: .*NoneType|AttributeError: 'NoneType' object)": "lora_no_bias",
+    r"(AttributeError: 'LoRA' object has no attribute '[AB]'|TypeError: LoRA)": "lora_names",
+    r"AttributeError: '\w+' object has no attribute '(weight|bias)'": "lora_no_linear",
 }
 
 
@@ -59,16 +59,14 @@ class StartsAsTheLayer(LoraCheck):
 
     def truth(self, case):
         inside, out, _ = self.sizes(case)
-        shapes = {"A": (2, inside), "B": (out, 2)}
-        return {"output": self.linear(case)(self.x(case)), "shapes of its parameters": shapes, "A is random": True, "B": torch.zeros(out, 2)}
+        return {"output": self.linear(case)(self.x(case)), "shapes of its parameters": {"A": (2, inside), "B": (out, 2)}, "A is random": True, "B": torch.zeros(out, 2)}
 
     def mistakes(self, case):
         inside, out, _ = self.sizes(case)
-        swapped = {"A": (inside, 2), "B": (2, out)}
         return {
             "lora_correction_alone": {"output": torch.zeros(2, self.sizes(case)[2], out)},
             "lora_not_parameters": {"shapes of its parameters": Matches(lambda got: None if len(got) < 2 else "two", "fewer than two")},
-            "lora_transposed": {"shapes of its parameters": swapped},
+            "lora_transposed": {"shapes of its parameters": {"A": (inside, 2), "B": (2, out)}},
             "lora_never_starts": {"A is random": False, "B": torch.zeros(out, 2)},
             "lora_which_is_zero": {"B": other_than(torch.zeros(out, 2))},
         }
@@ -160,11 +158,16 @@ class OnlyTheTwo(LoraCheck):
 class Merged(LoraCheck):
     """merged() is a new Linear that computes the same, twice, and changes nothing."""
 
+    blame = {"A, B and the weight afterwards": "lora_merges_into_itself"}
+    errors = {r"RuntimeError: .*(The size of tensor a|cannot be multiplied|expanded size)": "lora_product_shape", **ERRORS}
+
     def probe(self, nb, case):
         found = {}
         for bias in (True, False):
-            lora = self.filled(nb.function("LoRA")(self.linear(case, bias=bias), 3), case, 3)
+            linear = self.linear(case, bias=bias)
+            lora = self.filled(nb.function("LoRA")(linear, 3), case, 3)
             merged = [lora.merged(), lora.merged()]
+            found["A, B and the weight afterwards"] = [[one.detach().clone(), one.requires_grad] for one in (lora.A, lora.B, linear.weight)]
             found[f"merged, bias={bias}"] = [one(self.x(case)) for one in merged]
             found[f"LoRA afterwards, bias={bias}"] = lora(self.x(case))
             found[f"parameters, bias={bias}"] = [sorted(dict(one.named_parameters())) for one in merged]
@@ -184,16 +187,15 @@ class Merged(LoraCheck):
             names = ["bias", "weight"] if bias else ["weight"]
             found |= {f"merged, bias={bias}": [output] * 2, f"LoRA afterwards, bias={bias}": output}
             found |= {f"parameters, bias={bias}": [names] * 2, f"merged, once the first is zero, bias={bias}": [output] * 2}
+        found["A, B and the weight afterwards"] = [[a, True], [b, True], [self.linear(case).weight.detach(), False]]
         double = self.linear(case).double()(self.x(case).double()) + self.x(case).double() @ (b @ a).double().T
         return Close({**found, "merged in float64": double}, rtol=1e-4, atol=1e-4)
 
     def mistakes(self, case):
         a, b = self.factors(case, 3)
         x, linear = self.x(case), self.linear(case)
-        output, more = linear(x), x @ (b @ a).T
-
-        def close(value):
-            return Close(value, rtol=1e-4, atol=1e-4)
+        output, more, close = linear(x), x @ (b @ a).T, partial(Close, rtol=1e-4, atol=1e-4)
+        shared = [[0 * output, output + more], [output + more - linear.bias] * 2, [0 * output] * 2]
 
         def same_for_all_rows(error):
             return error.abs().max() > 1e-3 and torch.allclose(error, error[:1, :1].expand_as(error), atol=1e-3)
@@ -203,9 +205,7 @@ class Merged(LoraCheck):
             "lora_merges_nothing": {"merged, bias=True": close([output] * 2)},
             "lora_bias_lost": {"merged, bias=True": such_that(lambda got: same_for_all_rows(got[0].tensor() - output - more))},
             "lora_bias_too_much": {"parameters, bias=False": [["bias", "weight"]] * 2},
-            "lora_shared_memory": {
-                "merged, once the first is zero, bias=True": AnyOf(close([0 * output, output + more]), close([output + more - linear.bias] * 2))
-            },
+            "lora_shared_memory": {"merged, once the first is zero, bias=True": AnyOf(*map(close, shared))},
         }
 
 
