@@ -129,11 +129,11 @@ class FirstBadPlaces(Check):
             "gfd_filled_elsewhere": {one: "this entry is missing"}, "shared_state": {infinity: right[one]},
             "gfd_no_dead": {one: right[one].split(".")[0]}, "loop_variable": {one: nets["NaN"][3][-1]},
             "dotted_name": AnyOf({one: nets["NaN"][3][0]}, {field: act}), "class_or_name": {one: AnyOf("Linear", "ReLU", "Turn")},
-            "gfd_backward_only": {one: None}, "gfd_forward_only": {one: right[one], field: None},
+            "gfd_backward_only": {one: None, infinity: None}, "gfd_forward_only": {one: right[one], field: None},
             "gfd_parameters_for_outputs": {field: AnyOf(*dict(nets["root"][0].named_parameters()), f"{second}.{layer}")},
             "gfd_input_side": AnyOf({field: f"{second}.{turn}"}, {field: right[field], BAD["steep"]: AnyOf(*before)}),
+            "gfd_nan_only": AnyOf({**forward, **other["infinity"]}, {**forward, **other["steep"]}, {**forward, BAD["steep"]: None}, {one: None, infinity: right[infinity]}),
             "gfd_last_for_first": AnyOf(other["NaN"], other["root"]), "gfd_leaves_only": {**forward, **other["block"]},
-            "gfd_nan_only": AnyOf({**forward, **other["infinity"]}, {**forward, **other["steep"]}, {**forward, BAD["steep"]: None}),
         }
 
 
@@ -311,7 +311,7 @@ class WhatDoesNotLearn(Check):
 
     def mistakes(self, case):
         passes = Passes(*self.given(case))
-        names, missing = list(passes.grads), "this entry is missing"
+        names, missing, modules = list(passes.grads), "this entry is missing", [name for name, _ in self.given(case)[0].named_modules()]
         frozen = [name for name, p in self.given(case)[0].named_parameters() if not p.requires_grad]
         zero = [name for name, grad in passes.grads.items() if grad is not None and not grad.any()]
         shares, other = {name: dead_units(output) for name, output in passes.of_relu.items()}, (lambda share: 6 * share, lambda share: 100 * share, lambda share: 1 - share)
@@ -328,10 +328,11 @@ class WhatDoesNotLearn(Check):
             "gfd_positions_for_units": dead(lambda is_0: is_0.all(0).float().mean()),
             "gfd_wrong_axis": AnyOf(*(dead(lambda is_0, dim=dim: is_0.all(dim).float().mean()) for dim in (1, -1))),
             "gfd_too_early": {NONE: names}, "gfd_unused_only": {NONE: [name for name in passes.none if name not in frozen]},
-            "gfd_zero_is_not_none": AnyOf({NONE: [name for name in names if name in (*passes.none, *zero)]}, {NONE: zero}),
+            "gfd_not_names": AnyOf(*({key: such_that(lambda got, key=key: any(one not in (modules if key == DEAD else names) for one in got))} for key in (DEAD, NONE, SIZE))),
+            "gfd_zero_is_not_none": AnyOf({SIZE: such_that(lambda got: set(got) == set(names))}, {NONE: [name for name in names if name in (*passes.none, *zero)]}, {NONE: zero}),
             "gfd_unreached": AnyOf({NONE: []}, {NONE: frozen}),
             "gfd_signed_mean": AnyOf(*({SIZE: passes.sizes(size)} for size in (torch.mean, lambda grad: grad.mean().abs()))),
-            "gfd_other_size": AnyOf(*({SIZE: passes.sizes(size)} for size in (torch.norm, torch.std, lambda grad: grad.abs().max(), lambda grad: grad.abs().sum(), lambda grad: grad.square().mean()))),
+            "gfd_other_size": AnyOf(*({SIZE: passes.sizes(size)} for size in (torch.norm, torch.std, lambda grad: grad.abs().max(), lambda grad: grad.abs().sum(), lambda grad: grad.square().mean(), lambda grad: grad.square().mean().sqrt()))),
         }
 
 

@@ -113,10 +113,10 @@ class OneBatch(Check):
 
         return {
             "tool_nothing_collected": has(lambda got: not got), "per_sample_still_mean": {"gradients": times(lambda value: 1 / count)},
-            "per_sample_factor_for_sum": {"gradients": times(lambda value: count)},
+            "per_sample_factor_for_sum": has(lambda got: self.reduction == "sum" and is_same(got, times(lambda value: count))),
             "per_sample_divided_again": {"gradients": times(lambda value: count**-2)},
             "per_sample_changes_grad": {"gradients": AnyOf(Close(grown, 1e-3, 1e-3), emptied)},
-            "per_sample_summed": has(lambda got: shaped(got, {name: shapes[name][1:] for name in weights})),
+            "per_sample_summed": has(lambda got: all(len(got[name].shape) == 2 for name in weights)),
             "per_sample_copies": has(lambda got: shaped(got, shapes) and all(near(got[name].tensor(), got[name].tensor()[:1]) for name in weights)),
             "per_sample_transposed": has(lambda got: shaped(got, {name: (count, *reversed(shapes[name][1:])) for name in weights})),
             "per_sample_bias_summed": bias_shaped(lambda shape: shape[1:]), "per_sample_bias_missing": keys(weights),
@@ -129,7 +129,7 @@ class OneBatch(Check):
             "per_sample_other_side": has(lambda got: any(shaped(got, {name: (count, size, size)}) for name in weights for size in shapes[name][1:])),
             "per_sample_other_factor": has(lambda got: shaped(got, shapes) and all(times_one_number(got[name].tensor(), one) for name, one in each.items())),
             "loop_variable": keys({f"{layers[-1]}.weight"}, {f"{layers[-1]}.weight", f"{layers[-1]}.bias"}),
-            "tool_shared_results": has(lambda got: own < set(got)),
+            "tool_shared_results": has(lambda got: own < set(got)), "per_sample_own_names": has(lambda got: not set(got) <= everything),
         }
 
 

@@ -107,6 +107,7 @@ class OneAStep(RecorderCheck):
             "record_flat": {"history": Matches(lambda got: None if isinstance(got, dict) and all(isinstance(one, float) for one in got.values()) else "lists", "numbers")},
             "record_nothing": {"history": {name: [] for name in right}},
             "loop_variable": {"history": self.numbers(lambda got: not got)},
+            "record_other_number": {"history": such_that(lambda got: all(len(got[name]) == 3 for name in right))},
         }
 
 
