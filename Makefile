@@ -24,11 +24,11 @@ ifneq ($(shell test -x $(PY) && cat $(USE) 2>/dev/null),$(CURDIR))
 .PHONY: $(USE) $(DEV)
 endif
 
-$(USE): requirements.txt constraints.txt pyproject.toml nbproof/pyproject.toml
+$(USE): requirements.txt constraints.txt pyproject.toml $(wildcard packages/*/*)
 	$(INSTALL)
 
 # What authors need holds what graders need: one round for both.
-$(DEV): requirements-dev.txt requirements.txt constraints.txt pyproject.toml nbproof/pyproject.toml
+$(DEV): requirements-dev.txt requirements.txt constraints.txt pyproject.toml $(wildcard packages/*/*)
 	$(INSTALL) --development
 
 lab: $(USE) ## open the first lesson in JupyterLab
@@ -85,4 +85,4 @@ bench: $(DEV) ## measure stock nbgrader, the engine and the floor; then cost as 
 	@$(PY) -m benchmarks.bench && $(PY) -m benchmarks.bench --growth
 
 clean: ## remove what can be made again
-	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .mypy_cache
+	rm -rf $(VENV) build *.egg-info packages/*/*.egg-info .pytest_cache .ruff_cache .mypy_cache

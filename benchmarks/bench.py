@@ -24,7 +24,10 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
+from nbproof.course_file import read_course
+
 ROOT = Path(__file__).parent.parent
+COURSE = read_course(ROOT / "course")
 STOCK = str(Path(__file__).with_name("stock.py"))
 """Grades the course in a folder with stock nbgrader."""
 
@@ -45,7 +48,7 @@ def make_course(folder: Path, copies: int) -> int:
     for name in ("source", "release", "lessons"):
         shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "nbgrader_config.py", folder)
-    count = len(simulate_class(folder, []))
+    count = len(simulate_class(COURSE, folder, []))
     for learner in sorted((folder / "submitted").iterdir()):
         for number in range(1, copies):
             shutil.copytree(learner, learner.with_name(f"{learner.name}{number:04d}"))

@@ -21,12 +21,14 @@ from rich.console import Console
 from course.pictures.difference import difference_html
 from nbproof.cells import CellKind, visible_and_hidden
 from nbproof.checks import check as checking
+from nbproof.course_file import read_course
 from nbproof.display.panel import html_of
 from nbproof.lesson.from_text import find_lessons, read_lesson
 from nbproof.lesson.lesson import Exercise, Lesson
 from nbproof.values.results import Finding
 
 ROOT = Path(__file__).parent.parent
+COURSE = read_course(ROOT / "course")
 LIMIT = 0.1
 """Seconds."""
 
@@ -71,7 +73,7 @@ def _quickest(test: str, space: dict[str, object]) -> float:
     try:
         for _ in range(3):
             spent, start = 0.0, time.perf_counter()
-            with checking.collecting() as findings:
+            with checking.collecting(COURSE) as findings:
                 exec(code, space)
             _show(findings)
             best = min(best, time.perf_counter() - start - spent)
@@ -83,7 +85,7 @@ def _quickest(test: str, space: dict[str, object]) -> float:
 def _show(findings: list[Finding]) -> None:
     wrong = next((one for one in findings if not one.passed), None)
     picture = difference_html(*wrong.compared) if wrong is not None and wrong.compared is not None else ""
-    html_of("exercise", findings, ask=True, picture=picture)
+    html_of(COURSE, "exercise", findings, ask=True, picture=picture)
 
 
 def main() -> int:
@@ -94,7 +96,7 @@ def main() -> int:
     say = Console(highlight=False).print
     found: list[tuple[float, str]] = []
     for folder in find_lessons(ROOT):
-        lesson = read_lesson(folder)
+        lesson = read_lesson(COURSE, folder)
         for exercise in lesson.exercises:
             found += [(seconds, f"{exercise.id}/{name}") for name, seconds in overheads(lesson, exercise, mutants)]
     found.sort(reverse=True)

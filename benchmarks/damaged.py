@@ -24,6 +24,7 @@ import nbformat
 from nbproof.authoring.simulate import as_handed_in, hand_in
 from nbproof.cells import text_of
 from nbproof.cli.grade_command import watching
+from nbproof.course_file import read_course
 from nbproof.gradebook.marks import Mark
 from nbproof.lesson.from_text import find_lessons, read_lesson
 from nbproof.lesson.lesson import Lesson
@@ -33,6 +34,7 @@ from nbproof.values.results import Status
 from tests.damage import KINDS, WAITS, Damage, damaged
 
 ROOT = Path(__file__).parent.parent
+COURSE = read_course(ROOT / "course")
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Made:
 
 def make_class(root: Path, count: int, seed: int) -> list[Made]:
     """Write the submissions and their twins below ``root``."""
-    lessons = [read_lesson(folder) for folder in find_lessons(root, [])]
+    lessons = [read_lesson(COURSE, folder) for folder in find_lessons(root, [])]
     kinds = list(KINDS)
     made = []
     for number in range(count):
@@ -132,9 +134,9 @@ def main() -> int:
     print(f"{len(made)} damaged submissions, {len({k for one in made for k in one.kinds})} kinds of damage, "
           f"made in {time.perf_counter() - start:.0f} s: {root}")  # fmt: skip
     start = time.perf_counter()
-    intake = take_in(root, lessons)
+    intake = take_in(COURSE, root, lessons)
     with watching() as watch:
-        graded = grade_class(root, intake, lessons, seed=arguments.seed, workers=arguments.workers, watch=watch)
+        graded = grade_class(COURSE, root, intake, lessons, seed=arguments.seed, workers=arguments.workers, watch=watch)
     seconds = time.perf_counter() - start
     scores = {(score.learner, score.lesson): score for score in graded.marks.values()}
     wrong = 0

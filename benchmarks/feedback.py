@@ -23,12 +23,14 @@ from pathlib import Path
 from benchmarks.stock import plain_config
 from nbproof.authoring.secret_lines import read_secrets, text_of
 from nbproof.cli.main import main as course
+from nbproof.course_file import read_course
 from nbproof.feedback.page_writer import page_path
 from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.key import Key
 from nbproof.run.journal import journalled_verdict
 
 ROOT = Path(__file__).parent.parent
+COURSE = read_course(ROOT / "course")
 
 
 def _stock(root: str, learner: str, lesson: str) -> None:
@@ -65,13 +67,13 @@ def main() -> int:
             for name in ("source", "release", "lessons"):
                 shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
             shutil.copy(ROOT / "nbgrader_config.py", root)
-            course(["grade", "--course", str(root), "--no-feedback"])
+            course(["grade", "--course", str(root), "--no-feedback"], COURSE)
         pairs = chosen_submissions(root)
         sample = pairs[:: max(1, len(pairs) // arguments.sample)]
         theirs = _timed(lambda: _with_nbgrader(root, sample))
-        few = _timed(lambda: write_feedback(root, sample, force=True))
-        ours = _timed(lambda: write_feedback(root, pairs, force=True))
-        again = _timed(lambda: write_feedback(root, pairs))
+        few = _timed(lambda: write_feedback(COURSE, root, sample, force=True))
+        ours = _timed(lambda: write_feedback(COURSE, root, pairs, force=True))
+        again = _timed(lambda: write_feedback(COURSE, root, pairs))
         for name, (wall, cpu), count in (
             ("nbgrader", theirs, len(sample)), ("ours, the same", few, len(sample)), ("ours, the class", ours, len(pairs)),
             ("ours, unchanged", again, len(pairs)),
@@ -82,7 +84,7 @@ def main() -> int:
         print(
             f"for the same pages nbgrader takes {theirs[1] / few[1]:.1f} times the CPU of ours, start-up on both sides"
         )
-        secrets, found = read_secrets(ROOT), 0
+        secrets, found = read_secrets(COURSE, ROOT), 0
         for learner, lesson in pairs:
             verdict = journalled_verdict(root, learner, lesson)
             typed = "\n".join(verdict.answers.values()) if verdict is not None else ""

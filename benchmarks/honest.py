@@ -29,11 +29,13 @@ from benchmarks.honest_draft import Draft
 from benchmarks.honest_kinds import KINDS
 from benchmarks.parity import cell_scores
 from nbproof.authoring.simulate import as_handed_in
+from nbproof.course_file import read_course
 from nbproof.errors import UsageError
 from nbproof.lesson.from_text import find_lessons, read_lesson
 from nbproof.lesson.lesson import Lesson
 
 ROOT = Path(__file__).parent.parent
+COURSE = read_course(ROOT / "course")
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def main() -> int:
     if unknown or asked.notebooks < 1:
         parser.error(f"no kind {unknown[0]!r}: see --kinds" if unknown else "--notebooks wants at least 1")
     try:
-        lessons = [read_lesson(folder) for folder in find_lessons(ROOT, asked.lesson)]
+        lessons = [read_lesson(COURSE, folder) for folder in find_lessons(ROOT, asked.lesson)]
     except UsageError as error:
         parser.error(str(error))
     planned = plan(lessons, asked.kind or list(KINDS), asked.notebooks)

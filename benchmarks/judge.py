@@ -25,6 +25,7 @@ from benchmarks.hostile import hostile
 from course.pictures.difference import difference_html
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, judge, judge_here, listing
+from nbproof.course_file import read_course
 from nbproof.display.panel import html_of, text_of
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.places import course_config
@@ -32,13 +33,14 @@ from nbproof.sandbox import evidence_wire, wire
 from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS
 from nbproof.sandbox.packed_place import pack
 from nbproof.terminal import progress
-from nbproof.values import leaf
 from nbproof.values.evidence import snapshot
+from nbproof.values.leaf import leaves_of, warm_up
 from nbproof.values.results import ProbeResult
 
 __all__ = ["Cost", "Target", "main", "targets", "tried"]
 
 ROOT = Path(__file__).parent.parent
+COURSE = read_course(ROOT / "course")
 _SPARE = 6 << 30
 """Bytes that an answer may take before it is refused: enough to be seen, too little to end the machine."""
 
@@ -79,14 +81,14 @@ class Cost:
 def targets(exercises: frozenset[str] = frozenset()) -> Iterator[Target]:
     """Every check of the course, or of these exercises, with its truth for one seed."""
     for path in sorted(ROOT.glob("source/*/*.ipynb")):
-        blueprint = read_blueprint(path, course_config(ROOT))
-        for name, test in blueprint.tests.items():
-            if test.plain is not None or (exercises and test.exercise not in exercises):
+        blueprint = read_blueprint(COURSE, path, course_config(ROOT))
+        for name, test in blueprint.checks.items():
+            if exercises and test.exercise not in exercises:
                 continue
             with listing() as listed:
                 exec(compile(test.source, f"<{name}>", "exec"), {"__name__": name})
             for exercise, made in listed:
-                task, case = made(), Case(7001)
+                task, case = made(), Case(7001, COURSE)
                 truth, mistakes = task.truth(case), dict(task.mistakes(case))
                 task.truth = lambda case, truth=truth: truth  # type: ignore[method-assign, misc]
                 task.mistakes = lambda case, mistakes=mistakes: mistakes  # type: ignore[method-assign, misc]
@@ -96,8 +98,8 @@ def targets(exercises: frozenset[str] = frozenset()) -> Iterator[Target]:
 def _at_home(target: Target, value: object, draw: bool) -> None:
     finding = judge_here(target.task, target.case, ProbeResult(snapshot(value)))
     picture = difference_html(*finding.compared) if draw and finding.compared is not None else ""
-    html_of(target.exercise, [finding], picture=picture)
-    text_of(finding)
+    html_of(COURSE, target.exercise, [finding], picture=picture)
+    text_of(COURSE, finding)
 
 
 def _while_grading(target: Target, value: object) -> Callable[[], None]:
@@ -105,7 +107,7 @@ def _while_grading(target: Target, value: object) -> Callable[[], None]:
 
     def judged() -> None:
         try:
-            evidence = evidence_wire.unpack(data)
+            evidence = evidence_wire.unpack(data, leaves_of(COURSE))
         except wire.WireError:
             return
         pack(judge(target.task, target.case, ProbeResult(evidence)).compared)
@@ -156,7 +158,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     # One thread, as the judge has: several spin while they wait for each other, and their time would count as the answer's.
-    leaf.warm_up()
+    warm_up(COURSE)
     chosen = list(targets(frozenset(given.exercise)))
     if not chosen:
         print(f"error: no exercise is called {', '.join(given.exercise)}", file=sys.stderr)

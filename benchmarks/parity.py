@@ -24,10 +24,12 @@ from rich.console import Console
 
 from benchmarks.bench import STOCK, forget, run
 from nbproof.authoring.simulate import as_handed_in, hand_in
+from nbproof.course_file import read_course
 from nbproof.lesson.from_text import find_lessons, read_lesson
 from nbproof.lesson.lesson import Lesson
 
 ROOT = Path(__file__).parent.parent
+COURSE = read_course(ROOT / "course")
 
 _READ = """
 import json
@@ -72,7 +74,7 @@ def cell_scores(folder: Path) -> dict[str, float]:
 
 def compare(slug: str, honest: bool = False) -> tuple[int, int, dict[str, tuple[float, float]]]:
     """Submissions, test cells, and those where stock and engine differ."""
-    lesson = read_lesson(ROOT / "lessons" / slug)
+    lesson = read_lesson(COURSE, ROOT / "lessons" / slug)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         count = make_course(folder, lesson, honest)

@@ -25,7 +25,10 @@ from pathlib import Path
 import psutil
 from rich.console import Console
 
+from nbproof.course_file import read_course
+
 ROOT = Path(__file__).parent.parent
+COURSE = read_course(ROOT / "course")
 SEED = 20260
 
 
@@ -39,7 +42,7 @@ def make_class(folder: Path, lesson: str, number: int, seed: int) -> None:
     for name in ("source", "release", "lessons"):
         shutil.copytree(ROOT / name / lesson, folder / name / lesson)
     shutil.copy(ROOT / "nbgrader_config.py", folder)
-    read, chance = read_lesson(folder / "lessons" / lesson), random.Random(seed)
+    read, chance = read_lesson(COURSE, folder / "lessons" / lesson), random.Random(seed)
     for learner in range(number):
         kind = LEARNERS[learner % len(LEARNERS)]
         answers = {}
@@ -110,9 +113,9 @@ def main() -> int:
         say.print(f"handing in: {number} submissions of {lesson}")
         make_class(disturbed, lesson, number, arguments.seed)
         shutil.copytree(disturbed, calm)
-        from nbproof.run.digests import grader_digest, grader_digest_of
+        from nbproof.run.digests import grader_digest
 
-        code = grader_digest()
+        code = grader_digest(COURSE)
         start = time.perf_counter()
         moments = sorted(chance.sample(range(number // 20, number - number // 20), 2))
         seen = [killed_at(disturbed, moment, say) for moment in moments]
@@ -125,8 +128,8 @@ def main() -> int:
         say.print(f"undisturbed: {time.perf_counter() - start:.0f} s")
         ours, theirs = scores(disturbed, lesson), scores(calm, lesson)
         told = [json.loads((folder / "grade.json").read_text()) for folder in (disturbed, calm)]
-        grader_digest_of.cache_clear()
-        if grader_digest() != code:
+        grader_digest.cache_clear()
+        if grader_digest(COURSE) != code:
             say.print("the course's checking code was changed meanwhile: the figures below mean little")
     different = [key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)]
     print(

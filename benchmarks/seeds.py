@@ -31,6 +31,7 @@ from rich.console import Console
 from nbproof.cells import CellKind
 from nbproof.checks import check as checking
 from nbproof.checks.check import Check
+from nbproof.course_file import read_course
 from nbproof.lesson.from_text import find_lessons, read_lesson
 from nbproof.lesson.lesson import Candidate, Exercise, Lesson
 from nbproof.marking.blueprint import read_blueprint
@@ -44,6 +45,7 @@ from nbproof.values.words import ENGLISH
 
 Asked = tuple[str, type[Check]]
 ROOT = Path(__file__).parent.parent
+COURSE = read_course(ROOT / "course")
 
 
 def failures(lesson: Lesson, exercise: Exercise, answer: str, seeds: Iterable[int]) -> list[tuple[int, str]]:
@@ -58,7 +60,7 @@ def failures(lesson: Lesson, exercise: Exercise, answer: str, seeds: Iterable[in
             exec(source, space)
         for seed in seeds:
             # Test cells see the learner's names and keep their own.
-            with checking.collecting(seed, space) as findings:
+            with checking.collecting(COURSE, seed, space) as findings:
                 for test in tests:
                     exec(test, dict(space))
             wrong = next((one for one in findings if not one.passed), None)
@@ -69,10 +71,10 @@ def failures(lesson: Lesson, exercise: Exercise, answer: str, seeds: Iterable[in
 
 def failures_in_engine(lesson: Lesson, number: int, seeds: Iterable[int]) -> Iterator[tuple[str, int, str]]:
     """(exercise/answer, seed, what was wrong), for the ``number``-th right answer of every exercise in one submission."""
-    blueprint = read_blueprint(ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
+    blueprint = read_blueprint(COURSE, ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
     held = {one.id: right for one in lesson.exercises for right in _right(one)[number : number + 1]}
     answers = {**blueprint.stubs, **{name: one.source for name, one in held.items()}}
-    with Engine() as engine:
+    with Engine(COURSE) as engine:
         for seed in seeds:
             verdict = mark(engine, blueprint, Judge(blueprint, seed, engine.judge), Answers(answers), "somebody", {})
             for found in verdict.exercises:
@@ -104,8 +106,8 @@ def _passes(answer: str, space: dict[str, object], tasks: list[Asked], seed: int
     try:
         exec(answer, space)
         for number, (exercise, task) in enumerate(tasks):
-            with checking.collecting(seed, space) as found:
-                checking.check_in(space, exercise, task)
+            with checking.collecting(COURSE, seed, space) as found:
+                checking.check_in(COURSE, space, exercise, task)
             if not found[0].passed:
                 tasks.insert(0, tasks.pop(number))
                 return False
@@ -157,7 +159,7 @@ def main() -> int:
         bad[name] += 1
         say(f"{name} fails on seed {seed}: {wrong[:300]}", markup=False)
 
-    lessons = [read_lesson(folder) for folder in find_lessons(ROOT, asked.lessons)]
+    lessons = [read_lesson(COURSE, folder) for folder in find_lessons(ROOT, asked.lessons)]
     if asked.wrong:
         return _try_wrong(lessons, seeds)
     rights = [

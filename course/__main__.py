@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 
 OLDEST = (3, 11)
 
@@ -12,8 +13,9 @@ def run() -> int:
     if not wanting:
         try:
             from nbproof.cli.main import main
+            from nbproof.course_file import read_course
 
-            return main()
+            return main(None, read_course(Path(__file__).parent))
         except ModuleNotFoundError as error:
             name = (error.name or "").split(".")[0]
             if not name or name in ("course", "nbproof"):

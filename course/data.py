@@ -55,7 +55,10 @@ def digit_batches(steps: int = 100) -> Iterator[tuple[torch.Tensor, torch.Tensor
     generator = torch.Generator().manual_seed(0)
     for step in range(steps):
         chosen = torch.randint(len(pictures), (128,), generator=generator)
-        yield pictures[chosen] * (255 if step == 60 else 1), labels[chosen]
+        batch = pictures[chosen]
+        if step == 60:
+            batch = batch * 255
+        yield batch, labels[chosen]
 
 
 def jittered(pictures: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:

@@ -1,7 +1,7 @@
-"""What explorations draw: chains of functions, nets and tensors, as lines of Python that make them.
+"""Draw chains of functions, nets and tensors for explorations, as lines of Python that make them.
 
-An exploration (``nbproof/authoring/explorer.py``) names the kinds that a statement allows. What may occur is longer than any
-list of cases, and each of these has once been what nobody had thought of.
+An exploration (``nbproof/authoring/explorer.py``) names the kinds that a statement allows. No list of cases holds all that may
+occur: each of these kinds was once a case that nobody had thought of.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
-from unittest import mock
 
 import torch
 from hypothesis import assume
@@ -55,7 +55,8 @@ class Checkpointed(nn.Module):
 
     def __init__(self, layer: nn.Module, use_reentrant: bool = False) -> None:
         super().__init__()
-        self.layer, self.use_reentrant = layer, use_reentrant
+        self.layer = layer
+        self.use_reentrant = use_reentrant
 
     def forward(self, x: torch.Tensor) -> Any:
         return checkpoint(self.layer, x, use_reentrant=self.use_reentrant)
@@ -84,11 +85,12 @@ class Repeated(nn.Module):
 
 
 class Turned(nn.Module):
-    """Of its layers the second one runs first."""
+    """Its second layer runs before the first one."""
 
     def __init__(self, layer: nn.Module, first: nn.Module) -> None:
         super().__init__()
-        self.layer, self.first = layer, first
+        self.layer = layer
+        self.first = first
 
     def forward(self, x: torch.Tensor) -> Any:
         return self.layer(self.first(x))
@@ -99,7 +101,8 @@ class WithSpare(nn.Module):
 
     def __init__(self, layer: nn.Module, spare: nn.Module) -> None:
         super().__init__()
-        self.spare, self.layer = spare, layer
+        self.spare = spare
+        self.layer = layer
 
     def forward(self, x: torch.Tensor) -> Any:
         return self.layer(x)
@@ -116,7 +119,7 @@ class ByKeyword(nn.Module):
             self.layer = layer
 
         def forward(self, inputs: torch.Tensor) -> Any:
-            """The layer's."""
+            """Give the layer's output."""
             return self.layer(inputs)
 
     def __init__(self, layer: nn.Module, first: Function = torch.clone) -> None:
@@ -129,7 +132,7 @@ class ByKeyword(nn.Module):
 
 @dataclass
 class Output:
-    """What some libraries' models return."""
+    """A dataclass with a tensor, as some libraries' models return it."""
 
     value: torch.Tensor
 
@@ -155,7 +158,9 @@ class Boxed(nn.Module):
 
     def forward(self, x: torch.Tensor) -> Any:
         box = self.inner(x)
-        return box.value if isinstance(box, Output) else box["out"] if isinstance(box, dict) else box[0]
+        if isinstance(box, Output):
+            return box.value
+        return box["out"] if isinstance(box, dict) else box[0]
 
 
 _STEPS = {
@@ -171,10 +176,10 @@ _STEPS = {
 
 def chains(*kinds: str, most: int = 5) -> st.SearchStrategy[Plan]:
     """A dict of names and functions of one tensor; ``kinds``: of :data:`_STEPS`, all if none is named."""
-    steps = st.sampled_from([step for kind in kinds or _STEPS for step in _STEPS[kind]])
+    steps = st.sampled_from(list(chain.from_iterable(_STEPS[kind] for kind in kinds or _STEPS)))
 
-    def plan(chain: list[str]) -> Plan:
-        named = ", ".join(f'"{name}": {step}' for name, step in zip("cadbe", chain, strict=False))
+    def plan(drawn: list[str]) -> Plan:
+        named = ", ".join(f'"{name}": {step}' for name, step in zip("cadbe", drawn, strict=False))
         return Plan(f"{_imports_of(named)}_ = {{{named}}}")
 
     return st.lists(steps, min_size=1, max_size=most).map(plan)
@@ -182,12 +187,14 @@ def chains(*kinds: str, most: int = 5) -> st.SearchStrategy[Plan]:
 
 def _imports_of(code: str) -> str:
     ours = [name for name in __all__ if f"{name}(" in code and name[0].isupper()]
-    found = _IMPORTS + (f"from course.drawn import {', '.join(ours)}\n" if ours else "")
-    return (
-        found
-        + ("from torch.utils.checkpoint import checkpoint\n" if "checkpoint(" in code else "")
-        + ("from collections import OrderedDict\n" if "OrderedDict" in code else "")
-    )
+    found = _IMPORTS
+    if ours:
+        found += f"from course.drawn import {', '.join(ours)}\n"
+    if "checkpoint(" in code:
+        found += "from torch.utils.checkpoint import checkpoint\n"
+    if "OrderedDict" in code:
+        found += "from collections import OrderedDict\n"
+    return found
 
 
 @st.composite
@@ -200,15 +207,18 @@ def tensors(
     views: bool = False,
 ) -> Plan:
     """A tensor of one of these shapes; ``requires_grad``: None if both may be; ``views``: it may be a view of another one."""
-    shape, dtype = draw(st.sampled_from(shapes)), draw(st.sampled_from(dtypes))
+    shape = draw(st.sampled_from(shapes))
+    dtype = draw(st.sampled_from(dtypes))
     numbers = draw(st.lists(st.sampled_from(values), min_size=_size(shape), max_size=_size(shape)))
     text = f"torch.tensor({torch.tensor(numbers).reshape(shape).tolist()}"
-    text += f", dtype=torch.{dtype}" if dtype != "float32" else ""
+    if dtype != "float32":
+        text += f", dtype=torch.{dtype}"
     grad = draw(st.booleans()) if requires_grad is None else requires_grad
     if views and len(shape) > 1 and draw(st.booleans()):
-        text = f"{text}).mT.contiguous().mT"
-        return Plan(f"import torch\n_ = {text}{'.requires_grad_()' if grad else ''}")
-    return Plan(f"import torch\n_ = {text}{', requires_grad=True' if grad else ''})")
+        end = ".requires_grad_()" if grad else ""
+        return Plan(f"import torch\n_ = {text}).mT.contiguous().mT{end}")
+    end = ", requires_grad=True" if grad else ""
+    return Plan(f"import torch\n_ = {text}{end})")
 
 
 def _size(shape: tuple[int, ...]) -> int:
@@ -238,7 +248,7 @@ KINDS = {
         "ByKeyword({}, torch.sqrt)",
     ),
 }
-"""Of layers, which take and give 2 features; ``{}`` is another layer."""
+"""Kinds of layers, which take and give 2 features; ``{}`` is another layer."""
 
 
 class Root(nn.Module):
@@ -275,7 +285,7 @@ TWISTS = {
     "bfloat16": "_.bfloat16()",
     "hooked": "_ .get_submodule('{module}').register_forward_hook(lambda module, args, output: None)",
 }
-"""What may be done to a net afterwards."""
+"""Changes that may be made to a net afterwards."""
 
 
 @st.composite
@@ -291,14 +301,15 @@ def nets(
     code = draw(layers) if around == "{layer}" else around.format(_sequence(draw, layers, most))
     text = f"{_imports_of(code)}torch.manual_seed(0)\n_ = {code}"
     names = [one for one in allowed if one in TWISTS]
-    for twist in draw(st.lists(st.sampled_from(names), max_size=twists, unique=False)) if names else []:
-        text = _twisted(draw, text, twist)
+    if names:
+        for twist in draw(st.lists(st.sampled_from(names), max_size=twists, unique=False)):
+            text = _twisted(draw, text, twist)
     assume(_runs(Plan(text)))
     return Plan(text)
 
 
 def _sequence(draw: Draw, layers: st.SearchStrategy[str], most: int) -> str:
-    """The arguments of nn.Sequential; where the layers have names, those come in no alphabetical order."""
+    """The arguments of nn.Sequential; if the layers have names, these come in no alphabetical order."""
     chosen = draw(st.lists(layers, min_size=1, max_size=most))
     if not draw(st.booleans()):
         return ", ".join(chosen)
@@ -319,7 +330,7 @@ def _runs(plan: Plan) -> bool:
 
 
 def _layers(kinds: tuple[str, ...]) -> st.SearchStrategy[str]:
-    every = [layer for kind in kinds for layer in KINDS[kind]]
+    every = list(chain.from_iterable(KINDS[kind] for kind in kinds))
     simple = st.sampled_from([one for one in every if "{" not in one])
     outer = [one for one in every if "{" in one]
     if not outer:
@@ -332,21 +343,23 @@ def _layers(kinds: tuple[str, ...]) -> st.SearchStrategy[str]:
 
 
 def _twisted(draw: Draw, text: str, twist: str) -> str:
-    """The text with this twist, where the net has what it is about."""
+    """The text with this twist, if the net has the modules and parameters that it changes."""
     net = Plan(text).build()
-    linears = [name for name, one in net.named_modules() if isinstance(one, nn.Linear)]
+    if ".append" in TWISTS[twist] and not isinstance(net, nn.Sequential):
+        return text
+    modules = {name: one for name, one in net.named_modules() if name}
+    linears = [name for name, one in modules.items() if isinstance(one, nn.Linear)]
     places = {
         "parameter": [name for name, _ in net.named_parameters()],
-        "module": [name for name, _ in net.named_modules() if name],
-        "linear": [name for name in linears if name],
-        "weight": [f"{name}.weight" for name in linears if name],
+        "module": list(modules),
+        "linear": linears,
+        "weight": [f"{name}.weight" for name in linears],
     }
-    needed = [place for place in places if f"{{{place}}}" in TWISTS[twist]]
-    if not all(places[place] for place in needed) or (
-        ".append" in TWISTS[twist] and not isinstance(net, nn.Sequential)
-    ):
+    needed = {place: names for place, names in places.items() if f"{{{place}}}" in TWISTS[twist]}
+    if not all(needed.values()):
         return text
-    return f"{text}\n" + TWISTS[twist].format(**{place: draw(st.sampled_from(places[place])) for place in needed})
+    chosen = {place: draw(st.sampled_from(names)) for place, names in needed.items()}
+    return f"{text}\n{TWISTS[twist].format(**chosen)}"
 
 
 def fit(x: torch.Tensor, net: nn.Module) -> torch.Tensor:
@@ -362,7 +375,7 @@ def picked(net: nn.Module, numbers: Sequence[int]) -> list[str]:
 
 @contextmanager
 def listening(after: Callable[[nn.Module, Any], object], before: Callable[[nn.Module], object] = id) -> Iterator[None]:
-    """Within, ``before`` and ``after`` hear of each call of a module, without a hook."""
+    """Call ``before`` and ``after`` at each call of a module in this block, without a hook."""
     call = nn.Module.__call__
 
     def heard(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
@@ -371,8 +384,11 @@ def listening(after: Callable[[nn.Module, Any], object], before: Callable[[nn.Mo
         after(module, output)
         return output
 
-    with mock.patch.object(nn.Module, "__call__", heard):
+    nn.Module.__call__ = heard  # type: ignore[method-assign]
+    try:
         yield
+    finally:
+        nn.Module.__call__ = call  # type: ignore[method-assign]
 
 
 @dataclass(frozen=True)
@@ -405,6 +421,8 @@ def trainings(draw: Draw, *, checkpointed: bool = False, most: int = 3) -> Plan:
         st.lists(st.lists(st.tuples(numbers, numbers).map(list), min_size=1, max_size=2), min_size=1, max_size=most)
     )
     more = ", backward=False" if draw(st.booleans()) else ""
-    more += f", rate={draw(st.sampled_from((0.1, 1.0, 10.0)))}" if draw(st.booleans()) else ""
-    more += ", checkpointed=True" if checkpointed and draw(st.booleans()) else ""
+    if draw(st.booleans()):
+        more += f", rate={draw(st.sampled_from((0.1, 1.0, 10.0)))}"
+    if checkpointed and draw(st.booleans()):
+        more += ", checkpointed=True"
     return Plan(f"from course.drawn import Training\n_ = Training({batches}{more})")

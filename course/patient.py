@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import is_dataclass
+from itertools import chain
 from typing import Any
 
 import torch
@@ -74,14 +75,14 @@ def tensors_in(output: Any) -> list[torch.Tensor]:
     if isinstance(parts, dict):
         parts = tuple(parts.values())
     if isinstance(parts, tuple | list):
-        return [tensor for part in parts for tensor in tensors_in(part)]
-    return [parts] * isinstance(parts, torch.Tensor)
+        return list(chain.from_iterable(map(tensors_in, parts)))
+    return [parts] if isinstance(parts, torch.Tensor) else []
 
 
-def is_written(tool: Callable[[nn.Module], Any], model: nn.Module) -> bool:
-    """Whether ``tool(model)``, a context manager, does anything; prints so if the exercise is not solved yet."""
+def is_written(tool: Callable[..., Any], *args: Any) -> bool:
+    """Whether ``tool(*args)``, a context manager, does anything; prints so if the exercise is not solved yet."""
     # A stub that `contextmanager` decorates is no generator: it returns None, and entering it raises a bare TypeError.
-    if getattr(tool, "__wrapped__", tool)(model) is not None:
+    if getattr(tool, "__wrapped__", tool)(*args) is not None:
         return True
     print(f"{getattr(tool, '__name__', 'the tool')} is not written yet")
     return False

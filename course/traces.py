@@ -76,7 +76,7 @@ def parameters_of(model: nn.Module) -> dict[str, torch.Tensor]:
     for name, module in _parts(model):
         for key, parameter in _entries(_DICT_OF_MODULE(module)["_parameters"]):
             if parameter is not None:
-                found[f"{name}.{key}" if name else key] = parameter
+                found[_dotted(name, key)] = parameter
     return found
 
 
@@ -98,12 +98,14 @@ def gradients_from(values: Iterable[Any], model: nn.Module, case: Case) -> dict[
 
 
 def gradients_left(named: Mapping[str, torch.Tensor], case: Case) -> dict[str, torch.Tensor]:
-    """What ``.grad`` of each of these tensors holds; a tensor that follows from the seed where it is None."""
-    found = {name: _GRAD_OF(tensor) for name, tensor in named.items()}
-    return {
-        name: case.tensor(f"no gradient of {name}", *named[name].shape).to(named[name].dtype) if grad is None else grad
-        for name, grad in found.items()
-    }
+    """The ``.grad`` of each of these tensors; a tensor that follows from the seed if it is None."""
+    found: dict[str, torch.Tensor] = {}
+    for name, tensor in named.items():
+        grad = _GRAD_OF(tensor)
+        if grad is None:
+            grad = case.tensor(f"no gradient of {name}", *tensor.shape).to(tensor.dtype)
+        found[name] = grad
+    return found
 
 
 class _Trace:
@@ -120,7 +122,8 @@ class _Trace:
 
         def leave() -> None:
             mode = in_training if module.__dict__["training"] else 0
-            mode += replaced if _has_another_forward(module) else 0
+            if _has_another_forward(module):
+                mode += replaced
             self.number = (self.number * FACTOR + step + mode) % PRIME
 
         return leave
@@ -148,7 +151,12 @@ def _parts(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
         yield name, module
         for key, child in _entries(module.__dict__["_modules"]):
             if child is not None:
-                waiting.append((f"{name}.{key}" if name else key, child))
+                waiting.append((_dotted(name, key), child))
+
+
+def _dotted(name: str, key: str) -> str:
+    """The dotted name of what a module has under this key; the model's own name is empty."""
+    return f"{name}.{key}" if name else key
 
 
 class _Asked(dict[int, bool]):
@@ -186,8 +194,8 @@ def _watched(module: nn.Module, name: str, trace: _Trace) -> Iterator[None]:
         leave, for_all = (trace.left_by(one, name, module) for one in (kind, f"{kind} hook for all modules, not a"))
         place[key] = _Asked(place[key], place[hooks], leave, for_all)
     backward, backward_pre = (trace.left_by(kind, name, module) for kind in ("backward", "backward pre"))
-    place["_get_backward_hooks"] = lambda: [[_traced(one, backward) for one in kind] for kind in _BACKWARD(module)]
-    place["_get_backward_pre_hooks"] = lambda: [_traced(one, backward_pre) for one in _BACKWARD_PRE(module)]
+    place["_get_backward_hooks"] = lambda: [_all_traced(kind, backward) for kind in _BACKWARD(module)]
+    place["_get_backward_pre_hooks"] = lambda: _all_traced(_BACKWARD_PRE(module), backward_pre)
     for key, parameter in _entries(place["_parameters"]):
         if parameter is None:
             continue
@@ -195,7 +203,9 @@ def _watched(module: nn.Module, name: str, trace: _Trace) -> Iterator[None]:
             own.append(parameter.register_hook(_nothing))
         for hooks_of in _HOOKS_OF_TENSORS:
             found = hooks_of(parameter)
-            for number, hook in [] if found is None else [*_entries(found)]:
+            if found is None:
+                continue
+            for number, hook in [*_entries(found)]:
                 hung.append((found, number, hook))
                 _set_entry(found, number, _traced(hook, trace.left_by("tensor", f"{name}.{key}", module)))
     try:
@@ -217,6 +227,10 @@ def _traced(hook: Callable[..., Any], leave: Callable[[], None]) -> Callable[...
         return hook(*args)
 
     return run
+
+
+def _all_traced(hooks: Iterable[Callable[..., Any]], leave: Callable[[], None]) -> list[Callable[..., Any]]:
+    return [_traced(hook, leave) for hook in hooks]
 
 
 class Storages:
@@ -243,4 +257,6 @@ class Storages:
 
 
 def of_a_storage(case: Case, place: str, moment: str, freed: bool) -> int:
-    return case.integer(f"trace of memory of {place} {'freed' if freed else 'there'} {moment}", 1, PRIME)
+    """The number that one watched place adds at a moment."""
+    state = "freed" if freed else "there"
+    return case.integer(f"trace of memory of {place} {state} {moment}", 1, PRIME)

@@ -35,23 +35,39 @@ ANYTHING = Matches(lambda got: None, "anything")
 
 def other_than(value: object) -> Matches:
     """In ``mistakes``: any evidence but ``value``."""
-    return Matches(lambda got: "just this" if is_same(got, value) else None, "another value")
+
+    def judge(got: Evidence) -> str | None:
+        return "just this" if is_same(got, value) else None
+
+    return Matches(judge, "another value")
 
 
 def such_that(test: Callable[[Any], bool]) -> Matches:
     """In ``mistakes``: any evidence that ``test`` says yes to. If ``test`` raises, that is a no."""
-    return Matches(lambda got: None if test(got) else "something else", "such a value")
+
+    def judge(got: Evidence) -> str | None:
+        return None if test(got) else "something else"
+
+    return Matches(judge, "such a value")
 
 
 def undisclosed(value: object, says: str) -> Matches:
     """In a truth: just ``value``, which no message may show, because it is the answer. ``says`` tells its form."""
-    return Matches(lambda got: None if is_same(got, value) else in_words(got), says)
+
+    def judge(got: Evidence) -> str | None:
+        return None if is_same(got, value) else in_words(got)
+
+    return Matches(judge, says)
 
 
 def as_before(number: int) -> Matches:
     """In a truth: the number of just what should run, as :func:`what_runs` finds it on a fresh model."""
     says = "what would run without this call: the same hooks, modules in the same modes"
-    return Matches(lambda got: None if is_same(got, number) else "something else", says)
+
+    def judge(got: Evidence) -> str | None:
+        return None if is_same(got, number) else "something else"
+
+    return Matches(judge, says)
 
 
 def same_both_times(case: Case, one: str, two: str) -> Matches:

@@ -10,24 +10,24 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import requires
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
 
-from nbproof.course_file import the_course
-from nbproof.errors import UsageError
+from nbproof.course_file import Course
 
 __all__ = [
     "PATH_AT_START",
     "Command",
     "Option",
     "Options",
+    "called_for",
     "course_command",
     "course_in",
     "formgrader_on_a_hub",
-    "module_name",
     "nbgrader_command",
     "option",
+    "pip_install",
     "prepared_python",
     "this_program",
     "this_python",
@@ -39,6 +39,9 @@ PATH_AT_START = os.environ.get("PATH")
 
 _BEGUN = os.path.abspath(sys.argv[0])
 """The program that was started."""
+
+_module = ["nbproof"]
+"""What ``python -m`` runs for whoever reads what this process prints. Threads ask as well."""
 
 _chosen: list[Path] = []
 """The folder that ``--course`` named, while its command runs. Threads ask as well."""
@@ -97,6 +100,11 @@ def _from_here(place: str) -> str:
     return place
 
 
+def called_for(course: Course) -> None:
+    """From now on commands are printed as the people of this course call them."""
+    _module[0] = course.commands
+
+
 @contextlib.contextmanager
 def course_in(folder: Path) -> Iterator[None]:
     """Commands that are named in this block are for the course in ``folder``, as ``--course`` says."""
@@ -118,11 +126,11 @@ def course_command(words: str = "", course: Path | None = None) -> str:
 
 
 def this_program(module: str = "") -> str:
-    """As the user has called it: ``nbproof``, or ``python -m course``. ``module``: of ``-m``, if not this course's."""
+    """As the user has called it: ``nbproof``, or ``python -m course``. ``module``: of ``-m``, if not that of the course."""
     run = getattr(sys.modules["__main__"], "run", None)
     # The scripts that pip writes import it from a package; with -m it is of the main module itself.
     if not getattr(run, "__module__", "__main__").endswith(".__main__"):
-        return f"{this_python()} -m {module or module_name()}"
+        return f"{this_python()} -m {module or _module[0]}"
     name = os.path.basename(_BEGUN)
     found = shutil.which(name, path=PATH_AT_START)
     return name if found and os.path.abspath(found) == _BEGUN else shlex.quote(_from_here(_BEGUN))
@@ -137,15 +145,6 @@ def formgrader_on_a_hub() -> str:
     return f"{os.environ.get('JUPYTERHUB_PUBLIC_HUB_URL', base).rstrip('/')}/user-redirect/formgrader"
 
 
-def module_name() -> str:
-    """What ``python -m`` runs here: the course's package if it has commands, else this one."""
-    try:
-        one = the_course()
-    except UsageError:
-        return "nbproof"
-    return one.package if (one.folder / "__main__.py").exists() else "nbproof"
-
-
 def nbgrader_command(words: str) -> str:
     """``nbgrader WORDS``, to be printed. nbgrader starts ``alembic`` by its bare name: both must be on PATH."""
     tools = os.path.dirname(os.path.abspath(sys.executable))
@@ -156,8 +155,21 @@ def nbgrader_command(words: str) -> str:
 
 def with_extra(extra: str) -> str:
     """The command that installs what an extra of the tool's needs: the tool itself may have come as a file that is gone."""
-    needs = [one.partition(";")[0].strip() for one in requires("nbproof") or [] if f'extra == "{extra}"' in one]
-    return shlex.join([this_python(), "-m", "pip", "install", *needs])
+    told = (*_requirements("nbproof"), *_requirements("nbproof-grader"))
+    return pip_install(*(one.partition(";")[0].strip() for one in told if f'extra == "{extra}"' in one))
+
+
+def _requirements(distribution: str) -> list[str]:
+    """What an installed distribution says that it needs, extras included; nothing if it is not installed."""
+    try:
+        return requires(distribution) or []
+    except PackageNotFoundError:
+        return []
+
+
+def pip_install(*names: str) -> str:
+    """The command that installs these packages for the Python that runs this."""
+    return shlex.join([this_python(), "-m", "pip", "install", *names])
 
 
 def prepared_python(words: Sequence[str]) -> str:

@@ -1,13 +1,12 @@
-"""What the tool has to know of the course that it works for: ``course.toml``.
+"""What the tool has to know of a course: ``course.toml``.
 
-It lies in the course's folder, or, if the course has a package of its own that its lessons import, in that package. A process
-works for one course, and so does every process that it starts. A course's package says so when it is imported
-(:func:`use_course`); a command that starts from a folder looks for it there (:func:`find_course`).
+It lies in the course's folder, or, if the course has a package of its own that its lessons import, in that package. A command
+reads the course where it starts (:func:`find_course`), and hands it on: it is an argument. Only a notebook asks which course its
+process works for (:func:`the_course`): a course's package says so when it is imported (:func:`use_course`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import importlib.util
 import os
@@ -15,7 +14,7 @@ import pkgutil
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cache
@@ -24,7 +23,16 @@ from typing import Any
 
 from nbproof.errors import UsageError
 
-__all__ = ["BUDGET", "CourseFile", "find_course", "is_nbgraders", "the_course", "use_course", "used", "working_for"]
+__all__ = [
+    "BUDGET",
+    "Course",
+    "find_course",
+    "is_nbgraders",
+    "read_course",
+    "the_course",
+    "use_course",
+    "used",
+]
 
 _NAME = "course.toml"
 BUDGET = ("words", "demands", "mutants", "check_lines", "min_accepted", "min_mutants", "hidden_share")
@@ -32,7 +40,7 @@ BUDGET = ("words", "demands", "mutants", "check_lines", "min_accepted", "min_mut
 
 
 @dataclass(frozen=True)
-class CourseFile:
+class Course:
     """One course, as its ``course.toml`` tells it."""
 
     package: str
@@ -71,6 +79,15 @@ class CourseFile:
     """What tells learners what checks found: a language of an installed package (:data:`nbproof.doors.LANGUAGES`), or a module
     with ``WORDS`` in it; English, if a course names none."""
 
+    def __hash__(self) -> int:
+        """By its folder, for what is computed once a course."""
+        return hash(self.folder)
+
+    @property
+    def file(self) -> Path:
+        """Its ``course.toml``."""
+        return self.folder / _NAME
+
     @property
     def root(self) -> Path:
         """The course's folder, which holds its lessons."""
@@ -80,6 +97,11 @@ class CourseFile:
     def own_code(self) -> tuple[str, ...]:
         """The folder of the course's package, if it has one. A course's folder holds what no learner may see."""
         return (str(self.folder),) if self.package else ()
+
+    @property
+    def commands(self) -> str:
+        """What ``python -m`` runs here: the course's package if it has commands, else the tool."""
+        return self.package if (self.folder / "__main__.py").exists() else "nbproof"
 
     def lies_in(self, root: Path) -> bool:
         """Whether this folder holds the course itself, or one as it is; False if it only holds lessons."""
@@ -160,11 +182,21 @@ def use_course(file: str) -> None:
     used[0] = os.environ[_INHERITED] = str(Path(file).resolve().parent)
 
 
-def the_course() -> CourseFile:
-    """The course that this process works for. Raises UsageError if there is none, or if its file cannot be read."""
+def the_course() -> Course:
+    """The course that this process works for. Raises UsageError if there is none, or if its file cannot be read.
+
+    Only what a notebook calls asks for it: everything else is told.
+    """
     if not used[0]:
-        find_course(Path())
-    return _read(used[0])
+        course = find_course(Path())
+        use_course(str(course.file))
+        course.enter()
+    return read_course(Path(used[0]))
+
+
+def read_course(folder: Path) -> Course:
+    """The course whose ``course.toml`` lies in this folder. Raises UsageError if that cannot be read."""
+    return _read(str(folder.resolve()))
 
 
 def is_nbgraders(root: Path) -> bool:
@@ -174,8 +206,8 @@ def is_nbgraders(root: Path) -> bool:
     )
 
 
-def find_course(root: Path) -> None:
-    """Work for the course in this folder: its ``course.toml`` lies there, or in a package there, which is imported.
+def find_course(root: Path) -> Course:
+    """The course in this folder: its ``course.toml`` lies there, or in a package there.
 
     In a folder within a course, such as its ``demo``, it is that course. Where there is none it is a course of nbgrader's, to
     which ``course.toml`` has nothing to add. Raises UsageError if it is not that either, or if there is more than one.
@@ -194,23 +226,7 @@ def find_course(root: Path) -> None:
             str(root),
             "cd into the course's folder, or add --course FOLDER",
         )
-    use_course(str(found[0]))
-    the_course().enter()
-
-
-@contextlib.contextmanager
-def working_for(root: Path) -> Iterator[CourseFile]:
-    """Within this block this process, and each that it starts, works for the course in this folder, and afterwards for the one
-    of before.
-
-    Raises UsageError as :func:`find_course` does.
-    """
-    before, inherited = used[0], os.environ.get(_INHERITED, "")
-    find_course(root)
-    try:
-        yield the_course()
-    finally:
-        used[0], os.environ[_INHERITED] = before, inherited
+    return read_course(found[0].parent)
 
 
 _KINDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
@@ -229,8 +245,8 @@ def _is_list_of(kind: type, value: Any) -> bool:
 
 
 def _refuse_wrong_entries(told: Mapping[str, Any], path: Path) -> None:
-    """Raise UsageError for the first entry that is not as :class:`CourseFile` says. ``told``: what the file holds."""
-    kinds = {one.name: str(one.type) for one in fields(CourseFile) if one.name not in ("package", "folder")}
+    """Raise UsageError for the first entry that is not as :class:`Course` says. ``told``: what the file holds."""
+    kinds = {one.name: str(one.type) for one in fields(Course) if one.name not in ("package", "folder")}
     _refuse_unknown(told, kinds, path)
     for key, value in told.items():
         wanted, fits = _KINDS[kinds[key]]
@@ -288,7 +304,7 @@ def _wrong(path: Path, key: str, value: object, wanted: str) -> UsageError:
 
 
 @cache
-def _read(place: str) -> CourseFile:
+def _read(place: str) -> Course:
     folder = Path(place)
     path = folder / _NAME
     try:
@@ -298,6 +314,6 @@ def _read(place: str) -> CourseFile:
         name = folder.parent.name if package else folder.name
         told = {"name": name, "says": told.get("name", name), **told}
         lists = {one: tuple(value) for one, value in told.items() if isinstance(value, list)}
-        return CourseFile(**{**told, **lists, "package": package, "folder": folder})
+        return Course(**{**told, **lists, "package": package, "folder": folder})
     except (OSError, ValueError) as error:
         raise UsageError(f"{_NAME} cannot be read: {error}", str(path), "correct that file") from None

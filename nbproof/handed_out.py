@@ -17,7 +17,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbproof.course_file import the_course
 from nbproof.errors import LessonError
 from nbproof.files import digest_of
 
@@ -61,9 +60,12 @@ def hint_files(texts: Path) -> list[Path]:
     return [*texts.glob(HINTS), *sorted(texts.glob(f"*/{HINTS}"))]
 
 
-def visible_texts(exercise: str) -> dict[str, str]:
-    """Key -> text of the checks that learners have of an exercise; nothing if it has none here."""
-    path = checks_files(the_course().texts).get(exercise)
+def visible_texts(texts: Path, exercise: str) -> dict[str, str]:
+    """Key -> text of the checks that learners have of an exercise; nothing if it has none here.
+
+    ``texts``: ``lessons/``, or what was handed out (:attr:`nbproof.course_file.Course.texts`).
+    """
+    path = checks_files(texts).get(exercise)
     return visible_in(exercise, path) if path is not None else {}
 
 
@@ -72,9 +74,9 @@ def visible_in(exercise: str, path: Path) -> dict[str, str]:
     return {key_of(exercise, cell.name): cell.visible.strip("\n") for cell in read_named_cells(path)}
 
 
-def digest_of_visible(lesson: str) -> str:
+def digest_of_visible(texts: Path, lesson: str) -> str:
     """Changes with the checks that learners have of a lesson."""
-    files = (the_course().texts / lesson).glob(f"*/{CHECKS}")
+    files = (texts / lesson).glob(f"*/{CHECKS}")
     return digest_of(*(cell.visible.encode() for path in sorted(files) for cell in read_named_cells(path)))
 
 

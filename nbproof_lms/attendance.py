@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Mark, Person
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook, people_in
@@ -316,13 +317,13 @@ def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
     return course_command(words, root)
 
 
-def background_of(root: Path) -> ClassBackground:
+def background_of(course: Course, root: Path) -> ClassBackground:
     """The background of a report on the class: its people, and what came and is not graded."""
     lessons = lessons_with_source(root, [])
     coming: set[Key] = set()
     for _, left in broken_off(root):
         coming.update(record.key for record in left)
-    handed_in = {*coming, *(one.key for one in take_in(root, lessons).submissions)}
+    handed_in = {*coming, *(one.key for one in take_in(course, root, lessons).submissions)}
     return ClassBackground(
         _on_roster(root),
         late_by_lms(root),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from nbproof.course_file import Course
 from nbproof.errors import UsageError, disk_trouble
 from nbproof.gradebook.receipts import TIME, time_in
 from nbproof.key import assignment_of
@@ -38,6 +39,7 @@ _DOWNLOADING = timedelta(hours=1)
 
 
 def collect(
+    course: Course,
     root: Path,
     paths: Sequence[Path | str],
     *,
@@ -57,7 +59,7 @@ def collect(
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
     finished = finish_broken_off(root)
-    book = LessonBook(root)
+    book = LessonBook(course, root)
     asked = _uploads(root, [Path(path) for path in paths])
     brought = [fetched_by(one) for one in fetch]
     among = [] if lesson is None else lessons_with_source(root, [lesson])

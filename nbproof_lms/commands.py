@@ -67,7 +67,7 @@ def _collect(arguments: argparse.Namespace) -> int:
     if not arguments.paths and not arguments.fetch:
         raise UsageError("nothing to collect is named", course_command("collect"), course_command("collect PATH"))
     with only_run(arguments.course), progress("collecting") as step:
-        collected = collect(arguments.course, arguments.paths, **reading_of(arguments), step=step)
+        collected = collect(arguments.works_for, arguments.course, arguments.paths, **reading_of(arguments), step=step)
     print_collected(collected, arguments.course)
     return 1 if collected.needs_person else 0
 

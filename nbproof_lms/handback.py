@@ -54,11 +54,13 @@ def hand_back_pages(request: Namespace) -> int:
     keys = chosen_submissions(root, request.names, request.lesson, pages=True)
     with only_run(root):
         with progress("feedback") as step:
-            results = read_class(root, request.lesson, background=background_of(root))
+            results = read_class(
+                request.works_for, root, request.lesson, background=background_of(request.works_for, root)
+            )
             current = up_to_date(results, keys)
             graded = [key for key in current if _has_page(root, key, results.marks.get(key))]
             problems = {key: one.problem for key, one in problems_of(root).items() if key in set(keys)}
-            feedback = write_feedback(root, graded, step, problems=problems)
+            feedback = write_feedback(request.works_for, root, graded, step, problems=problems)
         failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
         wanted = [key for key in current if key not in failed]
         done = _hand_back(root, request.target, wanted, results.people, force=request.force)

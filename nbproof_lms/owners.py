@@ -308,7 +308,7 @@ class _Numbered:
         for head in found.keys() - self._sure:
             number = self._entries[head].account
             learner = found[head].learner
-            if others := {who for who, known in self._known(head) if known == number} - {learner}:
+            if others := {who for who, known in self._known(head) if number and known == number} - {learner}:
                 told = f"{self._system.name}'s {number} was {_listed(others)} before"
                 yield head, f"{told}, and is called {learner!r} here"
 
@@ -320,7 +320,9 @@ class _Numbered:
             learner = found[head].learner
             number = self._entries[head].account
             said = {*here[self._scope(head)], *self._known(head)}
-            told = [f"{who} with number {one}" for who, one in said if who == learner or one == number]
+            # An LMS that does not number its learners says that two are one person by nothing but a name.
+            same = [(who, one) for who, one in said if who == learner or (number and one == number)]
+            told = [f"{who} with number {one}" for who, one in same]
             if len(told) > 1:
                 yield head, f"two people may be {learner!r}: {_listed(told)}"
 

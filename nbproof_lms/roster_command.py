@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nbproof.command import course_command, nbgrader_command
+from nbproof.course_file import Course
 from nbproof.errors import CourseError, UsageError, disk_trouble, refuse_unknown
 from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
@@ -52,11 +53,11 @@ from nbproof_lms.settling import but_settled, without_place
 __all__ = ["lines_of_due_dates", "read_due", "run_roster"]
 
 
-def _show(root: Path) -> int:
+def _show(course: Course, root: Path) -> int:
     """Print the class, and what each learner has handed in."""
     lessons = lessons_with_source(root, [])
-    background = background_of(root)
-    came = _came(root, lessons, background)
+    background = background_of(course, root)
+    came = _came(course, root, lessons, background)
     people = people_of(root)
     there = attend(root, people, came.keys(), lessons)
     found, seen = but_settled(root, came, replace(there, without_place=without_place(root, there.nothing_gradable)))
@@ -71,7 +72,7 @@ def _show(root: Path) -> int:
     console.print(_table(people.values(), _cells(came | not_gradable, seen, late)))
     says_late = "; (l) late, as the LMS says" if late else ""
     say(console, f"- nothing, ! nothing that can be graded{says_late}")
-    ungraded = outdated(read_class(root, [], background=background)) if came else []
+    ungraded = outdated(read_class(course, root, [], background=background)) if came else []
     for line in (*lines_of(replace(found, missing={}), root), *ungraded, *lines_of_due_dates(root)):
         say(console, printable(line))
     if (root / ROSTER).exists():
@@ -82,9 +83,9 @@ def _show(root: Path) -> int:
     return 0
 
 
-def _came(root: Path, lessons: list[str], background: ClassBackground) -> dict[Key, str]:
+def _came(course: Course, root: Path, lessons: list[str], background: ClassBackground) -> dict[Key, str]:
     """All that lies in submitted/ or is on its way there -> a sentence on what is wrong with it; empty if it can be graded."""
-    came = {one.key: one.problem for one in take_in(root, lessons).submissions}
+    came = {one.key: one.problem for one in take_in(course, root, lessons).submissions}
     # A run may have found more that cannot be graded, such as a file that is no notebook.
     came |= {key: one.problem for key, one in problems_of(root).items() if key in came}
     return came | dict.fromkeys(background.coming, "")
@@ -287,9 +288,9 @@ def _change_due_dates(arguments: Namespace) -> int:
     lessons_with_source(root, [lesson])
     when = None if arguments.when == _NONE else read_due(arguments.when, f"roster {arguments.what}", places(root).zone)
     if arguments.what == "due":
-        _set_due(root, lesson, when)
+        _set_due(arguments.works_for, root, lesson, when)
     else:
-        _extend(root, lesson, list(dict.fromkeys(arguments.learners)), when)
+        _extend(arguments.works_for, root, lesson, list(dict.fromkeys(arguments.learners)), when)
     if any(folder.name == assignment_of(lesson) for folder in places(root).handed_in()):
         graded = course_command(shlex.join(["grade", lesson]), root)
         print(f"next: {graded}: penalties follow, and what is graded does not run again")
@@ -316,22 +317,24 @@ def lines_of_due_dates(root: Path) -> list[str]:
 
 
 @contextlib.contextmanager
-def _gradebook(root: Path, lesson: str = "") -> Iterator[Writer]:
+def _gradebook(course: Course, root: Path, lesson: str = "") -> Iterator[Writer]:
     """Open the gradebook while no run writes to it. With a ``lesson``, its cells are registered there as they are now."""
     config = course_config(root)
-    course = NbGraderAPI(config=config).coursedir
-    with only_run(root), trouble_with_gradebook(course.db_url), Writer(course.db_url, course.course_id) as writer:
+    told = NbGraderAPI(config=config).coursedir
+    with only_run(root), trouble_with_gradebook(told.db_url), Writer(told.db_url, told.course_id) as writer:
         if lesson:
             limits = GradingLimits(config=config)
-            states = {one: LessonState.of(root, one, config, limits) for one in lessons_with_source(root, [lesson])}
+            states = {
+                one: LessonState.of(course, root, one, config, limits) for one in lessons_with_source(root, [lesson])
+            }
             for note in register_lessons(states, RunState(root), writer):
                 print(f"note: {note}")
         yield writer
 
 
-def _set_due(root: Path, lesson: str, when: datetime | None) -> None:
+def _set_due(course: Course, root: Path, lesson: str, when: datetime | None) -> None:
     """Set when a lesson is due for the class, or take that away, and print it."""
-    with _gradebook(root) as writer:
+    with _gradebook(course, root) as writer:
         before = due_dates_in(writer).extensions
         writer.set_due(lesson, when)
         after = due_dates_in(writer).extensions
@@ -341,9 +344,9 @@ def _set_due(root: Path, lesson: str, when: datetime | None) -> None:
         print(f"note: {printable(learner)} has no extension any more: it would not be later")
 
 
-def _extend(root: Path, lesson: str, learners: Sequence[str], until: datetime | None) -> None:
+def _extend(course: Course, root: Path, lesson: str, learners: Sequence[str], until: datetime | None) -> None:
     """Set when a lesson is due for some learners, or take that away, and print it. Raises UsageError if it would not be later."""
-    with _gradebook(root, lesson) as writer:
+    with _gradebook(course, root, lesson) as writer:
         dates = due_dates_in(writer)
         due = dates.lessons.get(lesson)
         if due is None:
@@ -397,4 +400,4 @@ def run_roster(arguments: Namespace) -> int:
         return _import(root, arguments.file)
     if arguments.what == "remove":
         return _remove(root, arguments.learners, arguments.lesson, arguments.yes)
-    return _show(root)
+    return _show(arguments.works_for, root)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.errors import UsageError
 from nbproof.files import digest_of
 from nbproof.gradebook.marks import Mark, Person, by_assignment
@@ -28,6 +29,7 @@ from nbproof.run.hand_ins import LessonBook
 from nbproof.run.intake import by_id, is_called, lessons_with_source, take_in
 from nbproof.run.journal import is_noted, note_settled, only_run, settled_in
 from nbproof.text import printable
+from nbproof.values.words import words_of
 from nbproof_lms.attendance import (
     Attendance,
     NothingGradable,
@@ -100,13 +102,13 @@ def _digest_below(folder: Path, name: str) -> str:
     return digest_of(*parts)
 
 
-def copies_in_time(root: Path, scores: Iterable[Mark]) -> Iterator[tuple[str, Key]]:
+def copies_in_time(course: Course, root: Path, scores: Iterable[Mark]) -> Iterator[tuple[str, Key]]:
     """The path and the key of each earlier copy that may have come in time, if the work loses marks because it is late.
 
     The copy holds an answer, and no person has settled it. ``scores``: the marks of assignments.
     """
     noted = settled_in(root)
-    for one in _in_time(root, scores):
+    for one in _in_time(course, root, scores):
         if not is_noted(noted, one.name, one.digest):
             yield str(root / one.copy), one.key
 
@@ -143,24 +145,26 @@ class _Trouble:
         return {"digest": digest, "learner": self.key.learner, "open": how == "open"}
 
 
-def _of_class(root: Path) -> Iterator[_Trouble]:
+def _of_class(course: Course, root: Path) -> Iterator[_Trouble]:
     """The work of the class that cannot be graded, or only in part."""
     lessons = lessons_with_source(root, [])
-    handed_in = {one.key for one in take_in(root, lessons).submissions}
-    marks = read_class(root, [], background=background_of(root)).marks if handed_in else {}
+    handed_in = {one.key for one in take_in(course, root, lessons).submissions}
+    marks = read_class(course, root, [], background=background_of(course, root)).marks if handed_in else {}
     for key in sorted(handed_in & marks.keys()):
-        said = "; ".join(filter(None, dict.fromkeys((marks[key].problem, *marks[key].missing.values()))))
+        said = "; ".join(
+            filter(None, dict.fromkeys((marks[key].problem, *marks[key].missing(words_of(course)).values())))
+        )
         if said and not marks[key].behind:
             yield _Trouble(key.name, _digest(root, key), key, said + _given(marks[key]))
     for one in nothing_gradable_in(root, handed_in):
         yield _Trouble(one.key.name, one.sha256, one.key, str(one) + _given(marks.get(one.key)))
-    yield from _in_time(root, by_assignment(marks).values())
+    yield from _in_time(course, root, by_assignment(marks).values())
 
 
-def _in_time(root: Path, scores: Iterable[Mark]) -> Iterator[_Trouble]:
+def _in_time(course: Course, root: Path, scores: Iterable[Mark]) -> Iterator[_Trouble]:
     """Earlier copies of late work that may have come in time."""
     late = {mark.key: mark.late.due or datetime.max for mark in scores if mark.penalty}
-    book = LessonBook(root)
+    book = LessonBook(course, root)
     for folder in sorted(root.glob("collected/*/replaced/*/*")):
         key = Key(folder.parent.name, folder.name.partition("~")[0])
         came = readable_time_in(folder / TIME, places(root).zone) or datetime.min
@@ -260,7 +264,7 @@ def run_settle(arguments: Namespace) -> int:
     with only_run(root):
         noted = settled_in(root)
         people = people_of(root)
-        meant = _meant(root, [*_of_uploads(root), *_of_class(root)], arguments.names)
+        meant = _meant(root, [*_of_uploads(root), *_of_class(arguments.works_for, root)], arguments.names)
         for one in {one.name: one for one in meant}.values():
             before = "settled" if is_noted(noted, one.name, one.digest) else "waits for you"
             if one.is_over and not becomes and before != "settled":

@@ -15,13 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import course  # noqa: F401 (the course that they work for)
+import course
+from nbproof.command import called_for
+from nbproof.course_file import read_course
 from nbproof.sandbox.isolation import why_not_isolated
+from nbproof.values.leaf import leaves_of
 
 if TYPE_CHECKING:
     from nbproof.lesson.lesson import Lesson
 
 ROOT = Path(__file__).parent.parent
+COURSE = read_course(Path(course.__file__).parent)
+"""The course that they work for."""
+LEAVES = leaves_of(COURSE)
+called_for(COURSE)
 SLUGS = sorted(path.parent.name for path in ROOT.glob("lessons/*/lesson.py"))
 """The course's lessons."""
 
@@ -47,7 +54,7 @@ def the_lesson(slug: str) -> Lesson:
     """One of them, with all its candidates. Reading it takes a part of a second, which a run of tests spends once."""
     from nbproof.lesson.from_text import read_lesson
 
-    return read_lesson(ROOT / "lessons" / slug)
+    return read_lesson(COURSE, ROOT / "lessons" / slug)
 
 
 def without_demonstrations(path: Path) -> None:
@@ -60,6 +67,13 @@ def without_demonstrations(path: Path) -> None:
     notebook["cells"] = [cell for cell in cells if cell["cell_type"] != "code" or "nbgrader" in cell["metadata"]]
     assert len(notebook["cells"]) < len(cells)
     path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """A command of the course, in this process; its exit code."""
+    from nbproof.cli.main import main as run
+
+    return run(argv, COURSE)
 
 
 def typed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

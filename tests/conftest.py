@@ -17,6 +17,7 @@ import pytest
 
 from nbproof.course_file import used
 from nbproof.testing.small import LESSON, RIGHT
+from tests import COURSE
 
 if TYPE_CHECKING:
     # What grades is slow to import, and a test of something else is over before it would be there.
@@ -137,7 +138,7 @@ def bench(small_lesson: Path, engine: Engine) -> Bench:
     from nbproof.testing import Bench
 
     source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"
-    return Bench(engine, read_blueprint(source, course_config(small_lesson)), RIGHT)
+    return Bench(engine, read_blueprint(COURSE, source, course_config(small_lesson)), RIGHT)
 
 
 @pytest.fixture(scope="session")
@@ -151,7 +152,7 @@ def engine() -> Iterator[Engine]:
     reason = why_not_isolated()
     if reason:
         pytest.skip(f"the engine is NOT tested: {reason}")
-    with Engine(GradingLimits(**LIMITS)) as started:
+    with Engine(COURSE, GradingLimits(**LIMITS)) as started:
         yield started
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from nbproof import course_file
-from nbproof.course_file import find_course, the_course, use_course
+from nbproof.course_file import find_course, read_course, the_course, use_course
 from nbproof.errors import UsageError
-from nbproof.values.words import words
-from tests import ROOT, typed
+from nbproof.values.words import words_of
+from tests import COURSE, ROOT, typed
 
 
 @pytest.fixture
@@ -45,9 +45,9 @@ def test_what_becomes_of_the_environment_does_not_change_the_course(monkeypatch:
     """A sealed process empties its environment, and a learner's code may write anything into it."""
     before = the_course()
     monkeypatch.delenv("NBPROOF_COURSE")
-    assert the_course() == before
+    assert before == the_course()
     monkeypatch.setenv("NBPROOF_COURSE", "/nowhere")
-    assert the_course() == before
+    assert before == the_course()
 
 
 def test_a_folder_tells_its_course(nowhere: None, tmp_path: Path) -> None:
@@ -55,16 +55,16 @@ def test_a_folder_tells_its_course(nowhere: None, tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     with pytest.raises(UsageError, match="no course here"):
         find_course(tmp_path / "inner")  # no package of a folder above is imported
-    find_course(tmp_path)
-    assert the_course().package == "knots"
+    found = find_course(tmp_path)
+    found.enter()
+    assert found.package == "knots"
     assert str(tmp_path) in sys.path, "sealed processes are shown it from there"
 
 
 def test_a_course_needs_no_package_of_its_own(nowhere: None, tmp_path: Path) -> None:
     (tmp_path / "course.toml").write_text('says = "Knots"\nname = "tied"')
     (tmp_path / "demo").mkdir()
-    find_course(tmp_path / "demo")
-    one = the_course()
+    one = find_course(tmp_path / "demo")
     assert (one.package, one.folder, one.root, one.name) == ("", tmp_path, tmp_path, "tied")
     assert one.own_code == (), "submissions are shown no folder in which solutions lie"
     assert one.lies_in(tmp_path) and not one.lies_in(tmp_path / "demo")
@@ -117,9 +117,9 @@ def test_what_is_no_course_is_refused(
 def test_an_entry_that_is_none_is_said_with_what_may_be_there(
     nowhere: None, tmp_path: Path, told: str, said: str
 ) -> None:
-    use_course(str(_course(tmp_path, "knots", told)))
+    folder = _course(tmp_path, "knots", told).parent
     with pytest.raises(UsageError, match=said):
-        the_course()
+        read_course(folder)
 
 
 @pytest.mark.parametrize("there", ["nbgrader_config.py", "source/ps1/problem1.ipynb"])
@@ -128,8 +128,7 @@ def test_a_folder_in_which_nbgrader_works_is_a_course(nowhere: None, tmp_path: P
     folder = tmp_path / "physics"
     (folder / there).parent.mkdir(parents=True)
     (folder / there).write_text("")
-    find_course(folder)
-    one = the_course()
+    one = find_course(folder)
     assert (one.says, one.name, one.package, one.root) == ("physics", "physics", "", folder)
     assert one.own_code == () and one.warm == ()
 
@@ -154,13 +153,13 @@ def test_all_that_lessons_import_of_the_course_is_there_before_learners_code() -
     }
     assert {"course.models", "course.tree"} <= wanted
     # What only truths use is never there at all.
-    wanted -= set(the_course().truths)
-    warm = the_course().warm
+    wanted -= set(COURSE.truths)
+    warm = COURSE.warm
     assert {one for one in wanted if one not in warm and f"{one.rpartition('.')[0]}.*" not in warm} == set()
 
 
 def test_a_language_that_is_none_is_said(nowhere: None, tmp_path: Path) -> None:
     module = "json"
-    use_course(str(_course(tmp_path, "knots", f'says = "Knots"\nlanguage = "{module}"')))
+    course = read_course(_course(tmp_path, "knots", f'says = "Knots"\nlanguage = "{module}"').parent)
     with pytest.raises(UsageError, match=f"the language {module} cannot be read"):
-        words()
+        words_of(course)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.bundle import is_for_learners
+from nbproof.authoring.distribution import is_for_learners
 
 ROOT = Path(__file__).parent.parent
 ROOMS = (
@@ -218,6 +218,94 @@ def test_tests_hold_no_more_lines_than_they_did() -> None:
         *(ROOT / "nbproof" / "testing").glob("*.py"),
     ]
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths) <= MOST_LINES_OF_TESTS
+
+
+READERS = {"nbproof.lesson.from_text", "nbproof.lesson.from_notebook", "nbproof.marking.autotests"}
+"""What parses a lesson: its text, its notebook, and, for other people's courses, a notebook of any version."""
+LEARNERS_WORK = {"nbproof.recover.notebook_bytes", "nbproof.run.hand_ins"}
+"""What parses notebooks that learners hand in; they are no lessons."""
+MOST_TYPES_OF_A_LESSON = 11
+"""Classes that say what a lesson, an exercise or a cell is; 7 would do."""
+OF_A_LESSON = {
+    "cells", "checks", "exercise", "exercises", "hidden", "kind", "minutes", "notebook", "points", "shown", "source",
+    "stub", "stubs", "tests", "title",
+}  # fmt: skip
+"""Names of fields. A frozen type of the tool that has two of them says what a lesson, or a part of it, is."""
+NO_PART_OF_A_LESSON = {"Card", "Difference", "ExportedCell", "Finding", "ProbeError", "Verdict"}
+"""What is said of an answer, and what was handed in."""
+
+
+def _parses_a_notebook(node: ast.AST) -> bool:
+    """Whether a notebook is parsed here, or its cells are taken out of JSON."""
+    if isinstance(node, ast.Call) and ast.unparse(node.func).partition(".")[0] in ("nbformat", "jupytext"):
+        return ast.unparse(node.func).partition(".")[2] in ("read", "reads")
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        whole = isinstance(node.value, ast.Call) or ast.unparse(node.value) == "notebook"
+        return whole and ast.unparse(node.slice) == "'cells'" and "read_notebook" not in ast.unparse(node.value)
+    return isinstance(node, ast.Call) and ast.unparse(node).partition(".get(")[2].startswith("'cells'")
+
+
+OURS = [name for name in MODULES if name.startswith("nbproof") and room_of(name) != "testing"]
+
+
+def test_a_lesson_is_read_by_its_readers_alone() -> None:
+    reading = {name for name in OURS if any(map(_parses_a_notebook, ast.walk(_tree(name))))}
+    assert reading - LEARNERS_WORK == READERS
+
+
+def _patterns(name: str) -> Iterator[str]:
+    """The regular expressions that a module writes down, but for those made of pieces."""
+    for node in ast.walk(_tree(name)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re.") and node.args:
+            yield ast.unparse(node.args[0])
+
+
+def test_the_headings_of_a_lesson_are_read_in_one_module() -> None:
+    of_headings = re.compile(r"Exercise: |own words|#\{|\^#\+ ?[\\(]|\) min")
+    reading = {name for name in OURS if any(map(of_headings.search, _patterns(name)))}
+    # A line of Python that was commented out is no heading.
+    assert reading - {"nbproof.recover.matching"} == {"nbproof.lesson.heading"}
+
+
+def _cuts(name: str) -> Iterator[str]:
+    """Where a module cuts what is hidden from what learners have."""
+    for node in ast.walk(_tree(name)):
+        if isinstance(node, ast.Call) and ast.unparse(node) == "lines.index(HIDDEN)":
+            yield f"{name}: {ast.unparse(node)}"
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "visible_and_hidden":
+            yield f"{name}: nbgrader's marks"
+
+
+def test_checks_are_cut_where_they_are_read() -> None:
+    assert {cut for name in OURS for cut in _cuts(name)} == {
+        "nbproof.handed_out: lines.index(HIDDEN)",
+        "nbproof.lesson.from_notebook: nbgrader's marks",
+        "nbproof.lesson.from_text: nbgrader's marks",  # a test cell that holds its own tests
+    }
+
+
+def _types_of_a_lesson(name: str) -> Iterator[str]:
+    for node in ast.walk(_tree(name)):
+        if isinstance(node, ast.ClassDef):
+            names = {ast.unparse(one.target) for one in node.body if isinstance(one, ast.AnnAssign)}
+            if len(OF_A_LESSON & names) > 1:
+                yield node.name
+
+
+def _mentions(name: str, wanted: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == wanted for node in ast.walk(_tree(name)))
+
+
+def test_the_course_is_an_argument() -> None:
+    """Only at doors where nobody can hand it over is it looked up: a kernel, nbgrader's configuration, tests of other people."""
+    assert {name for name in MODULES if _mentions(name, "the_course")} == {"nbproof"}
+    doors = {"nbproof", "nbproof.nbgrader.settings", "nbproof.testing.small"}
+    assert {name for name in MODULES if _mentions(name, "course_here")} == doors
+
+
+def test_few_types_say_what_a_lesson_is() -> None:
+    types = {one for name in OURS for one in _types_of_a_lesson(name)} - NO_PART_OF_A_LESSON
+    assert len(types) <= MOST_TYPES_OF_A_LESSON, sorted(types)
 
 
 @pytest.mark.parametrize("library", ["torch", "numpy", "pandas"])

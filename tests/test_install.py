@@ -102,8 +102,8 @@ def _make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_a_set_up_that_failed_goes_on_when_it_can(tmp_path: Path) -> None:
     """Offline; then with nothing to install; then in a folder that was moved. No traceback, no word of pip's."""
     folder = tmp_path / "course"
-    (folder / "nbproof").mkdir(parents=True)
-    for name in ("install.py", "Makefile", "constraints.txt", "pyproject.toml", "nbproof/pyproject.toml"):
+    folder.mkdir()
+    for name in ("install.py", "Makefile", "constraints.txt", "pyproject.toml"):
         shutil.copy(ROOT / name, folder / name)
     (folder / "requirements.txt").write_text("nothing-of-this-name==1\n")
     failed = _make(folder, "lab")

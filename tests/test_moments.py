@@ -13,6 +13,7 @@ from nbproof.gradebook.graded_notebook import copy_receipts
 from nbproof.gradebook.receipts import TIME
 from nbproof.moments import moment_in
 from nbproof.run.intake import lessons_with_source, take_in, unread_times
+from tests import COURSE
 from tests.run.test_any_course import SQUARES, hand_in, written
 
 AT_TEN = "2026-03-04 10:00:00"
@@ -73,7 +74,7 @@ def test_times_of_nbgraders_exchange_are_read_in_its_zone(tmp_path: Path, zone: 
     source = written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
     path = hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
     (path.parent / TIME).write_text(f"2026-07-01 12:00:00.000000 {summer}")
-    intake = take_in(tmp_path, ["ps1"])
+    intake = take_in(COURSE, tmp_path, ["ps1"])
     assert [summer in note for note in unread_times(tmp_path, intake)] == [True]
     (tmp_path / "nbgrader_config.py").write_text(f"c = get_config()\nc.Exchange.timezone = {zone!r}\n")
     assert list(unread_times(tmp_path, intake)) == []
@@ -110,7 +111,7 @@ def test_a_time_that_cannot_be_read_is_named_with_what_to_write_and_counts_neith
     path = hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
     stamp, lessons = path.parent / TIME, lessons_with_source(tmp_path, [])
     stamp.write_text("03/04/2026 10:00")
-    intake = take_in(tmp_path, lessons)
+    intake = take_in(COURSE, tmp_path, lessons)
     assert len(intake.submissions) == 1
     (note,) = unread_times(tmp_path, intake)
     assert "submitted/ada/ps1/timestamp.txt cannot be read for certain" in note

@@ -21,7 +21,6 @@ import pytest
 
 from nbproof.authoring.hinting import check_hints, refuse_bad_hints
 from nbproof.authoring.statements import amiss, over_budget, unbroken
-from nbproof.cli.main import main
 from nbproof.command import this_python
 from nbproof.display.help import read_hints
 from nbproof.errors import CourseError
@@ -29,7 +28,7 @@ from nbproof.lesson.from_text import read_lesson
 from nbproof.run.journal import only_run
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import RIGHT
-from tests import some_by_day, typed
+from tests import COURSE, main, some_by_day, typed
 from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 
 ROOT = Path(__file__).parent.parent
@@ -167,9 +166,9 @@ def _replace(path: Path, before: str, after: str) -> None:
 def _looked_at(lesson: Path) -> Iterator[CourseError]:
     """What stops a build of it, and what a check finds that runs nothing."""
     try:
-        read = read_lesson(lesson)
+        read = read_lesson(COURSE, lesson)
         yield from amiss(read)
-        refuse_bad_hints(lesson.parent)
+        refuse_bad_hints(COURSE, lesson.parent)
         yield from check_hints(read)
         for exercise in read.exercises:
             yield from unbroken(read, exercise)
@@ -188,8 +187,8 @@ def test_a_lesson_that_is_mended_as_it_is_told_can_be_read(
     """
     row = _table()["lessons"][key]
     lesson = write_lesson(tmp_path, "00_tiny", [Sketch()])
-    monkeypatch.setattr("nbproof.authoring.hinting.all_hints", lambda: read_hints(lesson.parent)[0])
-    monkeypatch.setattr("nbproof.authoring.hinting.exercise_hints", lambda: read_hints(lesson.parent)[1])
+    monkeypatch.setattr("nbproof.authoring.hinting.all_hints", lambda course: read_hints(lesson.parent)[0])
+    monkeypatch.setattr("nbproof.authoring.hinting.exercise_hints", lambda course: read_hints(lesson.parent)[1])
     (lesson / "lesson.py").write_text((lesson / "lesson.py").read_text() + WRITTEN)
     assert list(_looked_at(lesson)) == []
     path = lesson / row["file"]

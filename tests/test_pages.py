@@ -23,7 +23,7 @@ from nbproof.cli.main import course_parser
 from nbproof.limits import GradingLimits
 from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS
 from nbproof.sandbox.outputs import MOST_PIXELS
-from tests import ROOT, the_lessons
+from tests import COURSE, ROOT, the_lessons
 
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in [*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/**/*.md"))]}
 EVERY_PAGE = pytest.mark.parametrize("page", PAGES)
@@ -155,7 +155,7 @@ def test_targets_of_make_are_there(page: str) -> None:
 
 @EVERY_PAGE
 def test_commands_of_the_course_are_read(page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    parser = course_parser()
+    parser = course_parser(COURSE)
     for words in commands(page):
         rest = after(words, "-m", "course") or after(words, "-m", "nbproof")
         if rest is None or rest in ([], ["--help"], ["<command>"]):
@@ -172,7 +172,7 @@ def test_commands_of_the_course_are_read(page: str, capsys: pytest.CaptureFixtur
 
 def test_every_option_of_a_command_is_told_on_a_page() -> None:
     told = "\n".join(PAGES[page].read_text(encoding="utf-8") for page in PAGES if "CHANGELOG" not in page)
-    options = set(options_of(course_parser()))
+    options = set(options_of(course_parser(COURSE)))
     assert "--brightspace" in options
     assert {option for option in options if not re.search(rf"{option}\b", told)} == set()
 
@@ -259,7 +259,7 @@ def test_each_step_of_a_whole_assignment_has_a_command_for_a_container() -> None
     there = [words[words.index("hooks") + 4 :] for words in runs if "-m" in words]
     assert {words[0] for words in there} == asked and "formgrader" in asked
     for words in there:
-        arguments, unknown = course_parser().parse_known_args(words)
+        arguments, unknown = course_parser(COURSE).parse_known_args(words)
         assert not unknown or arguments.chosen.passes_on, words
 
 

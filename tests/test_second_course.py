@@ -96,7 +96,7 @@ def test_a_notebook_finds_its_course_checks_and_helps(course: Path, diary: Path)
         f"for part in {parts!r}: done = shell.run_cell(part)\n"
         "print(done.error_in_exec)\n"
         "shell.run_cell('hint(\"take\")')\n"
-        "shell.run_cell('from nbproof.display.diary import overview; print(overview().total)')\n"
+        "shell.run_cell('from nbproof import progress; progress()')\n"
     )
     kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
     done = subprocess.run(

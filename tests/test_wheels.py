@@ -1,4 +1,4 @@
-"""Two distributions from one repository, and installed from wheels, without a clone: a check, help, progress, grading."""
+"""Four distributions from one repository, and installed from wheels, without a clone: a check, help, progress, grading."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from collections.abc import Iterator
 from email.message import Message
 from email.parser import BytesParser
 from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from nbproof.authoring.bundle import bundle, write_wheels
+from nbproof.authoring.bundle import bundle, contents_of, write_wheels
 from nbproof.command import with_extra
-from tests import ROOT
+from tests import COURSE, ROOT
 
 pytestmark = pytest.mark.slow
+TOOL = ("nbproof", "nbproof_grader", "nbproof_lms")
+"""The tool's distributions, as the names of their wheels begin."""
 DOUBLE = "def func(grad):\n    return grad * 2"
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The two wheels, and the zip for graders, by the first word of their names."""
-    return {
-        re.split(r"[-_]", path.name)[0] + path.suffix: path
-        for path in write_wheels(ROOT, tmp_path_factory.mktemp("dist"))
-    }
+    """The four wheels, and the zip for graders, by their names without a version."""
+    paths = write_wheels(COURSE, ROOT, tmp_path_factory.mktemp("dist"))
+    return {re.sub("-1.*|-course", "", path.stem) + path.suffix: path for path in paths}
 
 
 class Elsewhere:
@@ -74,7 +76,7 @@ solution("double_grad")
 def test_a_check_help_and_progress_work_and_the_solution_where_it_was_unpacked(
     made: dict[str, Path], tmp_path: Path
 ) -> None:
-    elsewhere = Elsewhere(tmp_path, [made["nbproof.whl"], made["pytorch.whl"]])
+    elsewhere = Elsewhere(tmp_path, [made["nbproof.whl"], made["pytorch_hooks_course.whl"]])
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(ASK)])
     nbformat.write(notebook, elsewhere.folder / "work" / "asks.ipynb")
 
@@ -88,7 +90,7 @@ def test_a_check_help_and_progress_work_and_the_solution_where_it_was_unpacked(
     assert alone.startswith("double_grad: passed")
     assert "1 of 3, a question" in alone
     assert "not part of what you were handed" in alone
-    with zipfile.ZipFile(made["pytorch.zip"]) as archive:
+    with zipfile.ZipFile(made["pytorch-hooks-solutions.zip"]) as archive:
         archive.extractall(elsewhere.folder / "work")
     assert "**The reference answer**" in said()
     assert re.search(r"double_grad\): solved", elsewhere.run("hooks-course", "progress").stdout)
@@ -97,7 +99,7 @@ def test_a_check_help_and_progress_work_and_the_solution_where_it_was_unpacked(
 @pytest.mark.nightly
 def test_nbgraders_own_first_course_is_graded_by_two_commands(made: dict[str, Path], tmp_path: Path) -> None:
     """`nbgrader quickstart`, a class that hands in, the tool from its wheel alone: `grade`, then `feedback`."""
-    place = Elsewhere(tmp_path, [made["nbproof.whl"]])
+    place = Elsewhere(tmp_path, [made[f"{name}.whl"] for name in TOOL])
     course = tmp_path / "work" / "course101"
     for words, cwd in ((("quickstart", "course101"), "work"), (("generate_assignment", "ps1"), "work/course101")):
         done = place.run("python", "-m", "nbgrader", *words, cwd=cwd)
@@ -117,7 +119,7 @@ def test_nbgraders_own_first_course_is_graded_by_two_commands(made: dict[str, Pa
 
 
 def test_a_class_s_one_wheel_runs_a_check_and_holds_nothing_that_learners_must_not_see(tmp_path: Path) -> None:
-    with zipfile.ZipFile(bundle(ROOT, ["02_tensor_hooks"], tmp_path / "class.zip").path) as archive:
+    with zipfile.ZipFile(bundle(COURSE, ROOT, ["02_tensor_hooks"], tmp_path / "class.zip").path) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".whl"))
         path = tmp_path / Path(name).name
         path.write_bytes(archive.read(name))
@@ -135,15 +137,14 @@ def test_a_class_s_one_wheel_runs_a_check_and_holds_nothing_that_learners_must_n
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, zipfile.ZipFile]:
-    """The two distributions as pip builds them, offline, by the names of their packages."""
+    """The distributions as pip builds them, offline, by the names of their wheels."""
     clone = tmp_path_factory.mktemp("clone")
-    for name in _tracked("nbproof", "nbproof_lms", "course", "pyproject.toml", "LICENSE"):
+    for name in _tracked("nbproof", "nbproof_lms", "packages", "course", "pyproject.toml", "LICENSE"):
         (clone / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, clone / name)
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*pip, "-w", "made", "./nbproof", "."], cwd=clone, check=True)
-    packages = {"nbproof": "nbproof", "pytorch_hooks_course": "course"}
-    return {packages[path.name.partition("-")[0]]: zipfile.ZipFile(path) for path in (clone / "made").iterdir()}
+    subprocess.run([*pip, "-w", "made", *map(str, clone.glob("packages/*")), "."], cwd=clone, check=True)
+    return {path.name.partition("-")[0]: zipfile.ZipFile(path) for path in (clone / "made").iterdir()}
 
 
 def _tracked(*names: str) -> list[str]:
@@ -161,36 +162,66 @@ def _named(requirements: list[str]) -> set[str]:
     return {re.split(r"[\[ <>=;~!]", one)[0].lower() for one in requirements}
 
 
-@pytest.mark.parametrize("package", ["nbproof", "course"])
-def test_a_distribution_holds_its_package_and_names_what_it_imports(
-    package: str, built: dict[str, zipfile.ZipFile]
+def _files_in(wheel: zipfile.ZipFile) -> list[str]:
+    return sorted(name for name in wheel.namelist() if ".dist-info/" not in name)
+
+
+def test_every_file_of_the_tool_is_in_one_distribution_and_the_wheels_made_by_hand_hold_the_same(
+    built: dict[str, zipfile.ZipFile], made: dict[str, Path]
 ) -> None:
-    packages = ("nbproof", "nbproof_lms") if package == "nbproof" else (package,)
-    wanted = {name for name in _tracked(*packages) if not name.endswith("pyproject.toml")}
-    assert {name for name in built[package].namelist() if ".dist-info/" not in name} == wanted
-    told = _metadata(built[package])
+    held = {name: _files_in(built[name]) for name in TOOL}
+    assert sorted(chain.from_iterable(held.values())) == sorted(_tracked("nbproof", "nbproof_lms"))
+    assert held == {name: _files_in(zipfile.ZipFile(made[f"{name}.whl"])) for name in TOOL}
+    assert _files_in(built["pytorch_hooks_course"]) == sorted(_tracked("course"))
+
+
+def test_learners_get_what_the_distribution_nbproof_holds(built: dict[str, zipfile.ZipFile]) -> None:
+    handed_out = contents_of(COURSE, ROOT, ["02_tensor_hooks"])
+    assert [name for name in handed_out if name.startswith("nbproof")] == _files_in(built["nbproof"])
+    installs = [line for line in handed_out["requirements.txt"].decode().splitlines() if line.startswith("-e")]
+    assert installs == ["-e ./packages/nbproof[jupyterlab,torch]", "-e ."]
+    assert "packages/nbproof/pyproject.toml" in handed_out
+
+
+BESIDE = {"nbproof_grader": ["nbproof"], "nbproof_lms": ["nbproof", "nbproof_grader"]}
+"""What a distribution stands on: what it needs of these it need not name again."""
+
+
+@pytest.mark.parametrize("name", [*TOOL, "pytorch_hooks_course"])
+def test_a_distribution_names_what_it_imports(name: str, built: dict[str, zipfile.ZipFile]) -> None:
+    told = _metadata(built[name])
     assert told["Requires-Python"] == ">=3.11"
     requires = told.get_all("Requires-Dist", [])
     assert not [line for line in requires if "==" in line.partition(";")[0]], (
         "no pin stands in the way of what is there"
     )
+    assert {one.replace("_", "-") for one in BESIDE.get(name, [])} <= _named(requires)
     imported = set[str]()
-    for path in (ROOT / package).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                imported |= {alias.name.split(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                imported.add(str(node.module).split(".")[0])
-    # Trials of lessons load matplotlib early where it is there.
-    own = {"course", "nbproof", "nbproof_lms", "__future__"} | ({"matplotlib"} if package == "nbproof" else set())
+    for file in _files_in(built[name]):
+        if file.endswith(".py"):
+            imported.update(_imported(ast.parse(built[name].read(file))))
+    # Trials of lessons load matplotlib early where it is there; the configuration of a gradebook is read where one is.
+    own = {"course", "nbproof", "nbproof_lms", "__future__"}
+    own |= {"nbproof": {"sqlalchemy"}, "nbproof_grader": {"matplotlib"}}.get(name, set())
     providers, foreign = packages_distributions(), imported - set(sys.stdlib_module_names) - own
-    assert "torch" in foreign or package == "nbproof"
-    there = {name: {one.lower().replace("_", "-") for one in providers.get(name, [name])} for name in foreign}
-    assert {name for name in foreign if not _named(requires) & there[name]} == set()
+    there = {one: {other.lower().replace("_", "-") for other in providers.get(one, [one])} for one in foreign}
+    assert {one for one in foreign if not _named(requires) & there[one]} == set()
 
 
-def test_the_tool_alone_brings_no_library_of_graders_or_lessons(built: dict[str, zipfile.ZipFile]) -> None:
+def _imported(tree: ast.Module) -> Iterator[str]:
+    """The packages that a module imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield str(node.module).split(".")[0]
+
+
+def test_the_learners_part_brings_no_library_of_graders_or_lessons(built: dict[str, zipfile.ZipFile]) -> None:
     plain = [line for line in _metadata(built["nbproof"]).get_all("Requires-Dist", []) if "extra ==" not in line]
     assert not {"torch", "numpy", "matplotlib", "scikit-learn", "nbgrader", "sqlalchemy"} & _named(plain)
-    assert {"nbproof", "torch", "torchvision"} <= _named(_metadata(built["course"]).get_all("Requires-Dist", []))
+    course = _named(_metadata(built["pytorch_hooks_course"]).get_all("Requires-Dist", []))
+    assert {"nbproof", "torch", "torchvision"} <= course
     assert with_extra("postgres").endswith(" -m pip install 'psycopg[binary]<4,>=3.2'")
+    grading = [line for line in _metadata(built["nbproof"]).get_all("Requires-Dist", []) if "grading" in line]
+    assert _named(grading) == {"nbproof-grader", "nbproof-lms"}

@@ -25,6 +25,7 @@ from nbproof.run.references import References
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.isolation import Isolation
 from nbproof.testing.small import LESSON
+from tests import COURSE
 
 LIMITS: dict[str, Any] = {"exercise_seconds": 4.0, "submission_seconds": 24.0, "memory_mb": 512}
 """Short, and still long for honest work on a machine that does something else as well."""
@@ -45,7 +46,7 @@ def registered(small_lesson: Path) -> Path:
     config = course_config(small_lesson)
     coursedir = NbGraderAPI(config=config).coursedir
     source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"
-    states = {LESSON: LessonState(source, config, GradingLimits(config=config))}
+    states = {LESSON: LessonState(COURSE, source, config, GradingLimits(config=config))}
     with Writer(coursedir.db_url, coursedir.course_id) as writer:
         register_lessons(states, RunState(small_lesson), writer)
     note_references(small_lesson)
@@ -55,7 +56,7 @@ def registered(small_lesson: Path) -> Path:
 def note_references(course: Path) -> None:
     """As if the reference answers had been tried: tests of something else need not wait for them."""
     config, state = course_config(course), RunState(course)
-    one = LessonState(course / "source" / LESSON / f"{LESSON}.ipynb", config, GradingLimits(config=config))
+    one = LessonState(COURSE, course / "source" / LESSON / f"{LESSON}.ipynb", config, GradingLimits(config=config))
     References({LESSON: one}, state, Isolation.FULL).keep(LESSON)
 
 

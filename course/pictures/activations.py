@@ -97,12 +97,14 @@ def _draw_layer(picture: Picture, layer: _Layer, left: float, bottom: float) -> 
     above.text(0.04, 0.9, layer.broken, transform=above.transAxes, **style)
     numbers, last = range(steps), layer.zeros[-1]
     below.fill_between(numbers, layer.zeros, color=FAINT, step="mid")
-    below.plot(numbers, layer.zeros, color=ORANGE, linewidth=1.6, marker="o", markersize=3 if steps <= 30 else 0)
+    dots = 3 if steps <= 30 else 0
+    below.plot(numbers, layer.zeros, color=ORANGE, linewidth=1.6, marker="o", markersize=dots)
     below.set(xlim=(-0.5, steps - 0.5), ylim=(-0.05, 1.08))
     below.set_yticks([0, 1], ["0 %", "100 %"])
     below.set_xticks([0, steps - 1][:steps], ["step 0", str(steps - 1)][:steps])
     words = {**small, "ha": "right", "color": INK, "transform": below.transAxes}
-    below.text(0.98, 0.8 if last < 0.6 else 0.2, f"zeros {_share(last)}", **words)
+    high_up = 0.8 if last < 0.6 else 0.2
+    below.text(0.98, high_up, f"zeros {_share(last)}", **words)
     for axes in (above, below):
         axes.tick_params(labelsize=7.5, colors=INK, length=2, pad=2)
         axes.spines[:].set(edgecolor=QUIET, linewidth=0.7)

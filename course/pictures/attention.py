@@ -32,10 +32,7 @@ def draw_attention(
     drawn = {name: heads for name, heads in attention.items() if heads}
     if not drawn:
         return empty_picture(_TITLE, "Nothing recorded: has the hook run?")
-    plain = {
-        name: {head: one.detach().cpu().float().reshape([len(words[name])] * 2) for head, one in heads.items()}
-        for name, heads in drawn.items()
-    }
+    plain = {name: _plain(heads, len(words[name])) for name, heads in drawn.items()}
     columns = max(map(len, plain.values()))
     wide = _CELL * max(len(words[name]) for name in plain)
     rows = {name: min(last or len(words[name]), len(words[name])) for name in plain}
@@ -50,26 +47,34 @@ def draw_attention(
             left, bottom = _LEFT + place * (wide + _GAP), top - 0.35 - size[1]
             picture.write(left, bottom + size[1] + 0.12, cut(head, 28), fontsize=8)
             picture.shade(one[-rows[name] :].numpy(), (left, bottom, *size), (0.0, 1.0), cmap="Blues")
-            _write_words(picture, words[name], rows[name] if place == 0 else 0, left, bottom)
+            rows_with_words = rows[name] if place == 0 else 0
+            _write_words(picture, words[name], rows_with_words, left, bottom)
         top -= rows[name] * _CELL + _WORDS
     return picture
+
+
+def _plain(heads: Mapping[str, torch.Tensor], tokens: int) -> dict[str, torch.Tensor]:
+    """The attention of each head as float32, of shape (tokens, tokens)."""
+    return {head: one.detach().cpu().float().reshape([tokens] * 2) for head, one in heads.items()}
 
 
 def _write_words(picture: Picture, words: Sequence[str], rows: int, left: float, bottom: float) -> None:
     """Words below the columns, and, of the first picture, left of the rows."""
     for place, word in enumerate(words):
-        style = {"fontsize": 7.5, "ha": "center", "va": "top", "rotation": 90 if len(word) > 1 else 0}
+        turned = 90 if len(word) > 1 else 0
+        style = {"fontsize": 7.5, "ha": "center", "va": "top", "rotation": turned}
         picture.write(left + (place + 0.5) * _CELL, bottom - 0.04, cut(word, 8), **style)
-    for place, word in enumerate(words[len(words) - rows :] if rows else []):
+    for place, word in enumerate(words[len(words) - rows :]):
         picture.write(left - 0.08, bottom + (rows - place - 0.5) * _CELL, cut(word, 8), fontsize=7.5, ha="right")
 
 
 def _told(
     plain: Mapping[str, Mapping[str, torch.Tensor]], words: Mapping[str, Sequence[str]], rows: Mapping[str, int]
 ) -> list[str]:
-    """For each head the word that each of the drawn tokens takes most of."""
-    return [
-        f"{name}, {head}: looks most at {', '.join(f'{words[name][at]} (place {at})' for at in one[-rows[name] :].argmax(1))}"
-        for name, heads in plain.items()
-        for head, one in heads.items()
-    ]
+    """A sentence for each head: the word that each of the drawn tokens takes most of."""
+    found = []
+    for name, heads in plain.items():
+        for head, one in heads.items():
+            most = ", ".join(f"{words[name][at]} (place {at})" for at in one[-rows[name] :].argmax(1))
+            found.append(f"{name}, {head}: looks most at {most}")
+    return found

@@ -61,8 +61,11 @@ def draw_autograd_graph(
     graph.lay_out()
     left, right = graph.ends
     handles = _key_of(graph)
-    half = max((right - left) / 2 + 0.35, 2.45 if handles else 0.0)
-    foot = 0.1 + (0.1 + 0.25 * len(handles) if handles else 0.05)
+    half = (right - left) / 2 + 0.35
+    foot = 0.15
+    if handles:
+        half = max(half, 2.45)
+        foot = 0.1 + (0.1 + 0.25 * len(handles))
     high = foot + graph.tall + 0.15
     alt = f"Autograd graph. Gradients run from the output to the leaves: {listed(graph.in_words(), 40)}"
     glowing = [box.label or box.operation for box in graph.boxes if box.glows]
@@ -77,14 +80,16 @@ def draw_autograd_graph(
 
 
 def _key_of(graph: Graph) -> list[Any]:
-    """What the badges and the colour mean, as far as the graph has them."""
+    """The key to the badges and the colour that the graph has."""
+    there = set().union(*(box.badges for box in graph.boxes))
     marks: list[Any] = [
         Line2D([], [], linestyle="none", marker=marker, markersize=9, color=colour, label=says)
         for kind, (marker, _, colour, says) in _BADGES.items()
-        if any(kind in box.badges for box in graph.boxes)
+        if kind in there
     ]
-    glow = Patch(facecolor=_GLOW, edgecolor=ORANGE, linewidth=2, label="a changed gradient comes here")
-    return marks + [glow] * any(box.glows for box in graph.boxes)
+    if any(box.glows for box in graph.boxes):
+        marks.append(Patch(facecolor=_GLOW, edgecolor=ORANGE, linewidth=2, label="a changed gradient comes here"))
+    return marks
 
 
 def _write_gradients(
@@ -133,7 +138,9 @@ def _paint_edge(axes: Any, graph: Graph, route: Route) -> None:
         vertices += [(x0, y0 + bend), (x1, y1 - bend), (x1, y1)]
         codes += [Path.CURVE4] * 3
     style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 11, "shrinkA": 0, "shrinkB": 0, "zorder": 1}
-    style |= {"linewidth": 2.4, "color": ORANGE} if route.boxes[0].glows else {"linewidth": 1.3, "color": _LINE}
+    style |= {"linewidth": 1.3, "color": _LINE}
+    if route.boxes[0].glows:
+        style |= {"linewidth": 2.4, "color": ORANGE}
     axes.add_patch(FancyArrowPatch(path=Path(vertices, codes), **style))
     if route.times > 1:
         x, y = (points[0][0] + points[1][0]) / 2 + 0.08, (points[0][1] + points[1][1]) / 2
@@ -147,20 +154,18 @@ def _fanned(box: tuple[float, float], towards: tuple[float, float], width: float
 
 
 def _paint_box(axes: Any, graph: Graph, box: GraphBox) -> None:
-    y, high = box.row * graph.pitch, graph.height
-    look: dict[str, Any] = {"facecolor": _OUTPUT if box.row == 0 else _OPERATION, "edgecolor": INK, "linewidth": 1.2}
-    if box.leaf:
-        look["facecolor"] = _LEAF
-    if box.glows:
-        look = {"facecolor": _GLOW, "edgecolor": ORANGE, "linewidth": 2.4}
-    shape = f"round,pad=0,rounding_size={0.2 if box.leaf else 0.05}"
+    """A box with its texts and its badges."""
+    y = box.row * graph.pitch
+    high = graph.height
     corner = (box.x - box.width / 2, y - high / 2)
-    axes.add_patch(FancyBboxPatch(corner, box.width, high, boxstyle=shape, zorder=2, **look))
+    axes.add_patch(FancyBboxPatch(corner, box.width, high, zorder=2, **_look_of(box)))
     flow = ("normal", QUIET) if box.gradient == _NOT_KEPT else ("bold", _FLOW)
     texts = [(box.label, 9.0, "bold", INK), (box.operation, 8.0, "normal", INK), (box.gradient, 8.5, *flow)]
     lines = [line for line in texts if line[0]]
     step = 0.2 if len(lines) < 3 else 0.21
-    top = y + step * (len(lines) - 1) / 2 + (0.01 if len(lines) > 1 else 0.0)
+    top = y + step * (len(lines) - 1) / 2
+    if len(lines) > 1:
+        top += 0.01
     for place, (text, size, weight, colour) in enumerate(lines):
         style = {"fontsize": size, "weight": weight, "color": colour, "ha": "center", "va": "center", "zorder": 3}
         axes.text(box.x, top - step * place, text, **style)
@@ -171,6 +176,20 @@ def _paint_box(axes: Any, graph: Graph, box: GraphBox) -> None:
         _paint_badge(axes, kind, edge - 0.25 * place, y - high / 2 - 0.03, box.badges[kind])
     if "post" in box.badges:
         _paint_badge(axes, "post", edge, y + high / 2, box.badges["post"])
+
+
+def _look_of(box: GraphBox) -> dict[str, Any]:
+    """The colours and the shape of a box: the output, a leaf, a box that glows, or an operation."""
+    look: dict[str, Any] = {"facecolor": _OPERATION, "edgecolor": INK, "linewidth": 1.2}
+    look["boxstyle"] = "round,pad=0,rounding_size=0.05"
+    if box.row == 0:
+        look["facecolor"] = _OUTPUT
+    if box.leaf:
+        look["facecolor"] = _LEAF
+        look["boxstyle"] = "round,pad=0,rounding_size=0.2"
+    if box.glows:
+        look |= {"facecolor": _GLOW, "edgecolor": ORANGE, "linewidth": 2.4}
+    return look
 
 
 def _paint_badge(axes: Any, kind: str, x: float, y: float, count: int) -> None:

@@ -168,7 +168,8 @@ def _layout(rows: int, columns: int) -> tuple[bool, bool, list[Box]]:
 def _in_words(label: str, values: torch.Tensor) -> str:
     """``yours (2,): 1, 2``; of many elements the range."""
     flat = values.flatten()
-    return f"{label}: {', '.join(map(_cell_text, flat)) if len(flat) <= 16 else ranged(flat)}"
+    elements = ", ".join(map(_cell_text, flat)) if len(flat) <= 16 else ranged(flat)
+    return f"{label}: {elements}"
 
 
 def _cell_text(element: torch.Tensor) -> str:
@@ -191,7 +192,8 @@ def _write_numbers(picture: Picture, label: str, values: torch.Tensor, bad: torc
             text = f"+{text}".replace("+-", "-").replace("+NaN", "≠") if wrong else ""
         # Clear of the frame: its line is thick where something is wrong.
         size = min(8.5, 0.85 * wide * 72 / (0.602 * len(text or " ")))
-        style = {"ha": "center", "family": MONO, "weight": "bold" if wrong else "normal"}
+        weight = "bold" if wrong else "normal"
+        style = {"ha": "center", "family": MONO, "weight": weight}
         picture.write(x + wide / 2, y + _CELL / 2 - 0.005, text, fontsize=size, **style)
 
 
@@ -236,8 +238,8 @@ def _draw_orders(got: list[str], wanted: list[str], title: str) -> Picture:
     start = max(0, min(first - 2, longest - _MOST_ROWS))
     shown = range(start, min(longest, start + _MOST_ROWS))
     words = _sentence(got, wanted, first)
-    yours, other = (listed((cut(one, 40) for one in items), 24) or "empty" for items in (got, wanted))
-    alt = ". ".join(part for part in (title, f"yours: {yours}", f"wanted: {other}", words) if part)
+    parts = (title, f"yours: {_items_in_words(got)}", f"wanted: {_items_in_words(wanted)}", words)
+    alt = ". ".join(part for part in parts if part)
     head = 0.55 if title else 0.32
     picture = Picture(_WIDE, head + _ROW * len(shown) + 0.34, alt)
     top = picture.titled(cut(title, 60), words, **_TITLE) - head
@@ -258,11 +260,16 @@ def _draw_orders(got: list[str], wanted: list[str], title: str) -> Picture:
     return picture
 
 
+def _items_in_words(items: list[str]) -> str:
+    return listed((cut(one, 40) for one in items), 24) or "empty"
+
+
 def _draw_column(picture: Picture, label: str, items: list[str], middles: dict[int, float], marked: int) -> None:
     """A heading, and a framed row for each item that has a place."""
     x = _COLUMNS[label]
     top = max(middles.values()) + _ROW / 2 + 0.12
-    picture.write(x + 0.03, top, label if items else f"{label}: empty", fontsize=8.5)
+    heading = label if items else f"{label}: empty"
+    picture.write(x + 0.03, top, heading, fontsize=8.5)
     for at, y in middles.items():
         if at < len(items):
             box = (x + 0.02, y - _ROW / 2 + 0.018, _COLUMN - 0.04, _ROW - 0.036)

@@ -60,10 +60,20 @@ def _draw_map(picture: Picture, values: torch.Tensor, limit: float, x: float, y:
     shown = values.nan_to_num(torch.nan, torch.nan, torch.nan).numpy()
     picture.shade(shown, (x, y + 0.04, 0.92, 0.92), cmap="RdBu_r", limits=(-limit, limit))
     # In grey, blue and red look alike: the sign says which it is.
-    signs = {(False, False): "0", (True, False): "−", (False, True): "+", (True, True): "±"}
-    sign = signs[bool((values < 0).any()), bool((values > 0).any())]
+    sign = _sign_of(values)
     paper = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.8}
     picture.write(x + 0.04, y + 0.915, sign, va="top", fontsize=7.5, bbox=paper, zorder=3)
+
+
+def _sign_of(values: torch.Tensor) -> str:
+    """The sign of all values that are not 0: −, +, or ± if there are both; 0 if there are none."""
+    is_below = bool((values < 0).any())
+    is_above = bool((values > 0).any())
+    if is_below and is_above:
+        return "±"
+    if is_below:
+        return "−"
+    return "+" if is_above else "0"
 
 
 @in_own_style
@@ -74,7 +84,9 @@ def draw_digits(
 
     A caption may hold line breaks. ``marked`` holds numbers of pictures: these get a thick red frame.
     """
-    words = [" ".join(caption.split()) + " (marked)" * (n in marked) for n, caption in enumerate(captions)]
+    words = [" ".join(caption.split()) for caption in captions]
+    for n in {*marked} & {*range(len(words))}:
+        words[n] += " (marked)"
     side, letters = (_LARGE, 25) if len(pictures) <= 4 else (_SMALL, 12)
     row = side + 0.12 + _LINE * max(caption.count("\n") + 1 for caption in captions)
     wide = max(7.6, 0.15 + min(10, len(pictures)) * (side + _GAP))

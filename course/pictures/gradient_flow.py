@@ -53,10 +53,12 @@ def draw_gradient_flow(model: nn.Module | Mapping[str, torch.Tensor | None], tit
     ``model`` is a module, or a mapping from names to gradients (what hooks have caught); of a mapping's parameters the
     ``.grad`` is drawn. No gradient, all zeros, NaN and infinity are written down. Nothing is changed.
     """
-    values = dict[str, Any](model.named_parameters() if isinstance(model, nn.Module) else model)
+    given = model.named_parameters() if isinstance(model, nn.Module) else model
+    values = dict[str, Any](given)
     if not values:
         return empty_picture(title, "There are no parameters.")
-    names, note = [*values], ""
+    names = [*values]
+    note = ""
     if len(names) > MAX_ROWS:
         note = f"{len(names)} parameters: the first and the last {MAX_ROWS // 2} are drawn"
         names = [*names[: MAX_ROWS // 2], *names[-MAX_ROWS // 2 :]]
@@ -64,8 +66,8 @@ def draw_gradient_flow(model: nn.Module | Mapping[str, torch.Tensor | None], tit
     if all(row.odd.startswith("None") for row in rows):
         note = "no .grad anywhere: has backward() run?"
     words = listed((f"{row.name}: {row.says}" for row in rows), 24)
-    alt = f"{title}. {note}{'. ' if note else ''}Mean and largest absolute gradient, first layers first: {words}"
-    return _drawn(rows, title, note, alt)
+    head = f"{title}. {note}. " if note else f"{title}. "
+    return _drawn(rows, title, note, f"{head}Mean and largest absolute gradient, first layers first: {words}")
 
 
 def _row(name: str, value: Any) -> _Row:
@@ -82,7 +84,9 @@ def _row(name: str, value: Any) -> _Row:
     if not len(finite):
         return _Row(name, odd or "no elements")
     largest = float(finite.max())
-    return _Row(name, odd or "all zero" * (largest == 0), float(finite.mean()), largest)
+    if not odd and largest == 0:
+        odd = "all zero"
+    return _Row(name, odd, float(finite.mean()), largest)
 
 
 def _drawn(rows: list[_Row], title: str, note: str, alt: str) -> Picture:
@@ -91,7 +95,8 @@ def _drawn(rows: list[_Row], title: str, note: str, alt: str) -> Picture:
     left = max(map(len, names)) * size * 0.0086 + 0.3
     high = pitch * max(len(rows), 2)
     room, right = 3.6, 0.3 + 0.0095 * size * max([16, *(len(row.says) for row in rows)])
-    picture = Picture(left + room + right, (0.72 if note else 0.5) + high + 0.75, alt)
+    head = 0.72 if note else 0.5
+    picture = Picture(left + room + right, head + high + 0.75, alt)
     tall = picture.titled(title)
     picture.write(0.15, tall - 0.5, note, color=QUIET)
     axes = picture.inches(left, 0.75, room, high, facecolor=PAPER)

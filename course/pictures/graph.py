@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import fmean
 from typing import Any
 
@@ -69,7 +69,10 @@ class GraphBox:
     def in_words(self) -> str:
         """``h (2,), MulBackward0, tensor hook × 2, grad 6``."""
         words = {"hook": "tensor hook", "retain": "retain_grad", "post": "post-accumulate hook"}
-        hooks = [words[kind] + (f" × {count}" if count > 1 else "") for kind, count in self.badges.items()]
+        hooks = []
+        for kind, count in self.badges.items():
+            hook = f"{words[kind]} × {count}" if count > 1 else words[kind]
+            hooks.append(hook)
         return ", ".join(part for part in (self.label, self.operation, *hooks, self.gradient) if part)
 
     @property
@@ -103,16 +106,16 @@ class Graph:
     @property
     def boxes(self) -> list[GraphBox]:
         """The real boxes, row by row, from the output up."""
-        return [box for row in self.rows for box in row if box.node is not None]
+        return [box for box in chain.from_iterable(self.rows) if box.node is not None]
 
     @property
     def height(self) -> float:
-        """Of a box."""
-        return _HEIGHT + (_LINE if any(box.gradient for box in self.boxes) else 0.0)
+        """The height of a box."""
+        return _HEIGHT + _LINE if any(box.gradient for box in self.boxes) else _HEIGHT
 
     @property
     def pitch(self) -> float:
-        """From row to row."""
+        """The distance from row to row."""
         return self.height + _BETWEEN
 
     @property
@@ -122,8 +125,8 @@ class Graph:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Left and right end."""
-        boxes = [box for row in self.rows for box in row]
+        """The left and the right end of all boxes."""
+        boxes = list(chain.from_iterable(self.rows))
         return min(box.x - box.width / 2 for box in boxes), max(box.x + box.width / 2 for box in boxes)
 
     def lay_out(self) -> None:
@@ -141,7 +144,9 @@ class Graph:
         goes_on: dict[int, list[str]] = defaultdict(list)
         for route in self.routes:
             text = route.boxes[-1].label or route.boxes[-1].operation
-            goes_on[id(route.boxes[0])].append(text + f" ({route.times} times)" * (route.times > 1))
+            if route.times > 1:
+                text += f" ({route.times} times)"
+            goes_on[id(route.boxes[0])].append(text)
         return [" → ".join(filter(None, (box.in_words(), ", ".join(goes_on[id(box)])))) for box in self.boxes]
 
 
@@ -152,7 +157,8 @@ def graph_of(output: torch.Tensor, names: Mapping[str, torch.Tensor]) -> Graph:
     for node in reversed([*TopologicalSorter(uses).static_order()]):
         for used in uses[node]:
             boxes[used].row = max(boxes[used].row, boxes[node].row + 1)
-    rows: list[list[GraphBox]] = [[] for _ in range(max(box.row for box in boxes.values()) + 1)]
+    last = max(box.row for box in boxes.values())
+    rows: list[list[GraphBox]] = [[] for _ in range(last + 1)]
     for box in boxes.values():
         rows[box.row].append(box)
     routes = []
@@ -186,7 +192,8 @@ def _name(graph: Graph, names: Mapping[str, torch.Tensor], output: torch.Tensor)
     """Write names, shapes and hooks on the boxes."""
     known = {id(tensor) for tensor in names.values()}
     others = [("leaf", box.node.variable) for box in graph.boxes if box.leaf] + [("output", output)]
-    for name, tensor in [*names.items(), *((name, one) for name, one in others if id(one) not in known)]:
+    unnamed = [(name, one) for name, one in others if id(one) not in known]
+    for name, tensor in [*names.items(), *unnamed]:
         box = graph.box_of(tensor)
         if box is not None:
             box.labels.append(f"{name} {tuple(tensor.shape)}")
@@ -196,9 +203,11 @@ def _name(graph: Graph, names: Mapping[str, torch.Tensor], output: torch.Tensor)
 def _settle(row: list[GraphBox], beside: Callable[[GraphBox], list[GraphBox]]) -> None:
     """Put each box of a row near the middle of those ``beside`` it, if there are any, and none over another."""
     for box in row:
-        box.x = fmean(other.x for other in beside(box) or [box])
+        near = beside(box) or [box]
+        box.x = fmean(other.x for other in near)
     row.sort(key=lambda box: box.x)
-    rightwards, leftwards = ([box.x for box in row] for _ in range(2))
+    rightwards = [box.x for box in row]
+    leftwards = [*rightwards]
     space = [(one.width + other.width) / 2 + _GAP for one, other in pairwise(row)]
     for index, gap in enumerate(space):
         rightwards[index + 1] = max(rightwards[index + 1], rightwards[index] + gap)

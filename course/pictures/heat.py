@@ -51,9 +51,11 @@ def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str = "Where the
     for box, heading in zip(boxes, (shape, "heat map: bright is much", "heat map over picture"), strict=True):
         canvas.write(box[0], _FOOT + h + 0.14, heading, fontsize=8.5)
     canvas.shade(image, boxes[0])
-    canvas.shade(large.numpy(), boxes[1], limits=(low, top if top > low else low + 1), cmap="inferno")
+    limit = top if top > low else low + 1
+    canvas.shade(large.numpy(), boxes[1], limits=(low, limit), cmap="inferno")
     canvas.shade(over, boxes[2])
-    for left, *_ in boxes[1:] if top > low else []:
+    ringed = boxes[1:] if top > low else []
+    for left, *_ in ringed:
         x, y = left + w * (column + 0.5) / wide, _FOOT + h * (1 - (row + 0.5) / high)
         for size, colour in ((4.5, "black"), (2.0, "white")):
             ring: dict[str, Any] = {"marker": "o", "markersize": 13, "fillstyle": "none", "markeredgewidth": size}
@@ -62,7 +64,7 @@ def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str = "Where the
 
 
 def _plain(value: torch.Tensor, wanted: str, dimensions: int) -> torch.Tensor:
-    """As float32, without dimensions of size 1 before."""
+    """A tensor as float32, without dimensions of size 1 before. Raises ValueError if it has other dimensions than these."""
     plain = value.detach().cpu().float() if isinstance(value, torch.Tensor) else torch.empty(0)
     while plain.dim() > dimensions and plain.shape[0] == 1:
         plain = plain[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import chain
 
 from course.pictures.canvas import INK, PAPER, QUIET, Picture, empty_picture, in_own_style
 from course.pictures.words import cut, listed, size_in_bytes
@@ -32,7 +33,7 @@ def draw_memory(parts: Mapping[str, Mapping[str, float]], title: str = "Memory")
     bars = dict(parts)
     if not bars:
         return empty_picture(title, "Nothing was measured.")
-    kinds = list(dict.fromkeys(kind for bar in bars.values() for kind in bar))
+    kinds = list(dict.fromkeys(chain.from_iterable(bars.values())))
     totals = [sum(bar.values()) for bar in bars.values()]
     alt = f"{title}. {listed(map(_in_words, bars, bars.values()))}"
     left = 0.4 + 0.082 * max(len(cut(label, 40)) for label in bars)
@@ -81,7 +82,8 @@ def draw_memory(parts: Mapping[str, Mapping[str, float]], title: str = "Memory")
 def _in_words(label: str, bar: Mapping[str, float]) -> str:
     """``plain 6 KiB (parameters 2 KiB, gradients 4 KiB)``."""
     parts = ", ".join(f"{kind} {size_in_bytes(size)}" for kind, size in bar.items())
-    return f"{label} {size_in_bytes(sum(bar.values()))}" + (f" ({parts})" if parts else "")
+    whole = f"{label} {size_in_bytes(sum(bar.values()))}"
+    return f"{whole} ({parts})" if parts else whole
 
 
 def _if_it_fits(text: str, wide: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from matplotlib.patches import FancyBboxPatch, Patch
@@ -55,6 +56,11 @@ class _Box:
         return f"{own}: " if own else ""
 
     @property
+    def parts(self) -> list[tuple[str, str]]:
+        """All of its own parameters and buffers, as in ``rows``."""
+        return list(chain.from_iterable(self.rows))
+
+    @property
     def width(self) -> float:
         letters = [len(self.attribute + self.kind), len(self.note), *map(_letters, self.rows)]
         return max(letters) * _CHAR + 2 * _PAD
@@ -74,11 +80,16 @@ def draw_module_tree(module: nn.Module, numbers: Mapping[str, int] | None = None
     dotted names, ``''`` for the root, to a number that is drawn as a badge. Levels that would make too
     many boxes are left out; the box above says how much it holds.
     """
-    title, numbers = title or type(module).__name__, numbers or {}
-    edge = _MARGIN + (0.12 if numbers else 0)
+    title = title or type(module).__name__
+    numbers = numbers or {}
+    edge = _MARGIN
+    if numbers:
+        edge += 0.12
     levels = [level_of(name) for name, _ in module.named_modules()]
     boxes = list(_boxes(module, "", edge, deepest(levels, _MAX_BOXES), {}))
-    looks = {box.look for box in boxes} | {look for box in boxes for row in box.rows for _, look in row}
+    looks = {box.look for box in boxes}
+    for box in boxes:
+        looks |= {look for _, look in box.parts}
     handles = [Patch(**look, label=says) for says, look in _LOOKS.items() if says in looks]
     written = max(sum(0.5 + 0.075 * len(str(one.get_label())) for one in handles), len(title) * _CHAR * 1.25)
     height = sum(box.height + _GAP for box in boxes) - _GAP + 0.82 + 2 * _MARGIN
@@ -138,10 +149,14 @@ def _held(module: nn.Module, name: str, seen: dict[int, str]) -> Iterator[tuple[
         shape = "(not yet known)" if is_lazy(value) else str(tuple(value.shape))
         text = f"{key} = {seen[id(value)]}" if id(value) in seen else f"{key} {shape}"
         seen.setdefault(id(value), f"{name}.{key}".lstrip("."))
-        if key in module._buffers:
-            yield text + " not saved" * (key in module._non_persistent_buffers_set), "buffer (shape)"
+        if key not in module._buffers:
+            if not value.requires_grad:
+                text += " frozen"
+            yield text, "parameter (shape)"
         else:
-            yield text + " frozen" * (not value.requires_grad), "parameter (shape)"
+            if key in module._non_persistent_buffers_set:
+                text += " not saved"
+            yield text, "buffer (shape)"
 
 
 def _letters(row: list[tuple[str, str]]) -> int:
@@ -151,8 +166,9 @@ def _letters(row: list[tuple[str, str]]) -> int:
 def _in_words(box: _Box, numbers: Mapping[str, int]) -> str:
     """``number 3: layer1.0, Linear [weight (3, 3), bias (3,)]``."""
     number = f"number {numbers[box.name]}: " if box.name in numbers else ""
-    held = ", ".join([text for row in box.rows for text, _ in row] + [box.note] * bool(box.note))
-    return f"{number}{box.name or 'root'}, {box.kind}" + (f" [{held}]" if held else "")
+    held = ", ".join(filter(None, [*(text for text, _ in box.parts), box.note]))
+    words = f"{number}{box.name or 'root'}, {box.kind}"
+    return f"{words} [{held}]" if held else words
 
 
 def _paint(axes: Any, box: _Box, top: float, number: int | None) -> None:

@@ -122,7 +122,8 @@ def draw_hook_timeline(
     note = f"{counted(hidden, 'module')} below level {depth} not drawn" if hidden else ""
     if not any(event.kind == "backward_pre" for event in events):
         note = "no backward: nothing requires a gradient"
-    alt = f"{heading}{f' ({note})' if note else ''}. In this order: {told}"
+    remark = f" ({note})" if note else ""
+    alt = f"{heading}{remark}. In this order: {told}"
     labels = {name: "  " * min(depth, 8) + cut(whose[name], 56) for name, depth in depths.items()}
     return _drawn(shown, labels, heading, note, alt)
 
@@ -133,7 +134,8 @@ def _drawn(events: list[Event], labels: dict[str, str], heading: str, note: str,
     names = [labels[name] for name in lanes]
     left = 0.3 + 0.0088 * _SIZE * max(map(len, names))
     room = max(min(0.3 * len(events), max(6.0, 9.2 - left)), 7.2 - left, 2.4)
-    head, foot, high = 0.78 + 0.2 * bool(note), 0.62, _PITCH * len(lanes)
+    head = 0.98 if note else 0.78
+    foot, high = 0.62, _PITCH * len(lanes)
     picture = Picture(max(left + room + 0.2, 0.3 + 0.092 * len(heading)), head + high + foot, alt)
     tall = picture.titled(heading)
     picture.write(0.15, tall - 0.5, note, fontsize=8.5, color=QUIET)
@@ -146,7 +148,8 @@ def _drawn(events: list[Event], labels: dict[str, str], heading: str, note: str,
     axes.barh(range(0, len(lanes), 2), (left + room - 0.1) / step, 1.0, (0.1 - left) / step, **band)
     _draw_events(axes, events, lanes, step)
     _draw_sides(axes, events)
-    picture.key(3 if any(event.kind == "weight" for event in events) else 4)
+    columns = 3 if any(event.kind == "weight" for event in events) else 4
+    picture.key(columns)
     return picture
 
 
@@ -165,11 +168,12 @@ def _draw_events(axes: Any, events: list[Event], lanes: list[str], step: float) 
             ends = [begun[event.name, way].pop(), number]
             axes.plot(ends, [lane] * 2, color=KINDS[way][2], linewidth=2.2, zorder=2)
     size = min(46.0, max(9.0, 46 * step / 0.16))
+    line = 1.4 if size > 20 else 0.9
     for kind, (label, marker, colour, face, grows) in KINDS.items():
         numbers = [number for number, event in enumerate(events, 1) if event.kind == kind]
         if numbers:
             rows = [lanes.index(events[number - 1].name) for number in numbers]
-            look = {"marker": marker, "facecolor": face, "edgecolor": colour, "linewidth": 1.4 if size > 20 else 0.9}
+            look = {"marker": marker, "facecolor": face, "edgecolor": colour, "linewidth": line}
             axes.scatter(numbers, rows, s=size * grows, zorder=3, clip_on=False, label=label, **look)
 
 

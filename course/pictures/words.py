@@ -17,11 +17,14 @@ def number(value: float, digits: int = 3) -> str:
 
 def size_in_bytes(size: float) -> str:
     """``0 B``, ``1.5 KiB``, ``2.34 MiB``."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if abs(size) < (1024 if unit == "B" else 1000) or unit == "GiB":
-            break
+    if abs(size) < 1024:
+        return f"{size:.0f} B"
+    units = ["KiB", "MiB", "GiB"]
+    size /= 1024
+    while abs(size) >= 1000 and len(units) > 1:
         size /= 1024
-    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.3g} {unit}"
+        del units[0]
+    return f"{size:.3g} {units[0]}"
 
 
 def level_of(name: str) -> int:
@@ -60,7 +63,9 @@ def told(value: object) -> str:
 def real(values: torch.Tensor) -> torch.Tensor:
     """The values as float32, which can be drawn. Of a complex number it is the absolute value."""
     values = values.detach().cpu()
-    return (values.abs() if values.is_complex() else values).float()
+    if values.is_complex():
+        values = values.abs()
+    return values.float()
 
 
 def span(values: torch.Tensor) -> tuple[float, float]:
@@ -74,4 +79,6 @@ def span(values: torch.Tensor) -> tuple[float, float]:
 def ranged(values: torch.Tensor) -> str:
     """``from 0 to 2.5``, and whether some are no numbers."""
     low, high = map(number, span(values))
-    return f"from {low} to {high}" + ", NaN or inf among them" * (not bool(values.isfinite().all()))
+    if bool(values.isfinite().all()):
+        return f"from {low} to {high}"
+    return f"from {low} to {high}, NaN or inf among them"

@@ -112,11 +112,11 @@ def _arguments() -> argparse.ArgumentParser:
 
 
 def made_files(folder: Path) -> tuple[list[Path], bytes]:
-    """The two wheels, neither of which holds a hidden check, and the zip that only an instructor may have."""
+    """The wheels of tool and course, in which no hidden check is, and the zip that only an instructor may have."""
     wheels, zips = sorted(folder.glob("*.whl")), sorted(folder.glob("*-solutions.zip"))
-    if len(wheels) != 2 or len(zips) != 1 or not (folder / PINS).is_file():
+    if len(wheels) != 4 or len(zips) != 1 or not (folder / PINS).is_file():
         raise SetUpError(
-            f"there have to be two wheels, a zip with solutions and {PINS}", folder, "make wheels, in a clone"
+            f"there have to be four wheels, a zip with solutions and {PINS}", folder, "make wheels, in a clone"
         )
     return wheels, zips[0].read_bytes()
 
@@ -133,7 +133,6 @@ def install(env: Path, wheels: Sequence[Path], pins: Path, options: Sequence[str
         subprocess.run([sys.executable, "-m", "venv", str(env)], check=True)
     # Ours alone has what the course is tested with. An environment that others use as well keeps its own, within ranges.
     pinned = [] if (env / "conda-meta").exists() else ["-c", str(pins)]
-    tool, course = wheels if wheels[0].name.startswith("nbproof") else wheels[::-1]
     print(f"installing into {env}: some minutes at the first time", flush=True)
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *options, *pinned]
     # Without CUDA, if that server can be reached: a class on one machine has no GPU for each. Only these two from there, and
@@ -141,9 +140,11 @@ def install(env: Path, wheels: Sequence[Path], pins: Path, options: Sequence[str
     from_there = ["--no-deps", "--retries", "1", "--index-url", CPU_WHEELS, "torch", "torchvision"]
     if subprocess.run([*pip, *from_there], capture_output=True, check=False).returncode:
         print("PyTorch's own server, which has it without CUDA, cannot be reached: going on with PyPI's", flush=True)
-    subprocess.run([*pip, f"{tool}[grading,jupyterlab,torch]", str(course), "jupyterhub"], check=True)
+    files = [str(one) for one in wheels]
+    wanted = [f"{one}[jupyterlab,torch]" if Path(one).name.startswith("nbproof-") else one for one in files]
+    subprocess.run([*pip, *wanted, "jupyterhub"], check=True)
     # A wheel of the same version, made of a later state of the course, would not be installed otherwise.
-    subprocess.run([*pip, "--no-deps", "--force-reinstall", str(tool), str(course)], check=True)
+    subprocess.run([*pip, "--no-deps", "--force-reinstall", *files], check=True)
 
 
 def names_in(students: Path | None) -> list[str]:

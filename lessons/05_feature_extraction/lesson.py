@@ -172,7 +172,7 @@ show_source(type(net)._forward_impl)
 #
 # ### Exercise: A net that reports
 #
-# easy · 8 min
+# easy · 5 min
 #
 # Write `VerboseNet(model)`, a module that wraps any model.
 #
@@ -206,10 +206,7 @@ class VerboseNet(nn.Module):
         ### END SOLUTION
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # TODO: run the model and return its output.
-        ### BEGIN SOLUTION
         return self.model(x)
-        ### END SOLUTION
 
 
 verbose = VerboseNet(resnet18(weights=None).eval())
@@ -245,7 +242,7 @@ print([name for name in modules if name.endswith("conv1")][:3], "... many names 
 # once.
 #
 # - Calling it on `x` runs the model once and returns a dict: its keys are the names in `layers`, its values those layers' outputs.
-# - The model's mode and outputs stay the same, hooks do not pile up, and each call returns its own features.
+# - The model's mode and outputs stay the same, hooks do not pile up, and each call returns the features of its `x`.
 # - Two `FeatureExt` objects on one model do not disturb each other.
 #
 # ```python
@@ -347,18 +344,18 @@ draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 # ## Hooks pile up
 #
 # A hook belongs to the model, not to the wrapper that registered it: run a cell twice, and each hook is there twice. What helps (lesson 03): `with`,
-# an `ExitStack` for many hooks, or `finally`.
+# an `ExitStack` for many hooks, or `finally`. Register the hooks inside, too: a misspelt name raises an error while you register.
 #
 # ### Exercise: Features that do not change
 #
 # medium · 12 min
 #
-# Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns `{name: output}` for the dotted names in `layers`. Assume that each
-# layer returns one tensor and runs at most once.
+# Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns `{name: output}` for the dotted names in `layers`. Each layer returns
+# one tensor and runs at most once.
 #
-# - Each value is what the layer returned, even if that is overwritten later; it requires no gradient, and you can train a layer on it.
+# - Each value is what the layer returned, even if that is overwritten later; it requires no gradient; you can train a layer on it.
 # - A layer that did not run has no entry.
-# - Afterwards your hooks are gone, even after an error; other people's hooks stay.
+# - Afterwards your hooks are gone, even after an error or a misspelt name; other people's hooks stay.
 #
 # ```python
 # model = nn.Sequential(nn.Linear(2, 2), nn.ReLU(inplace=True))
@@ -438,8 +435,8 @@ check("safe_features")
 #
 # Write `patch_activation(model, layer, clean, corrupted, channels=None)`.
 #
-# - It runs `model` on `corrupted`, but makes `layer` (a dotted name) return what it returns for `clean`. It returns the model's answer, which needs
-#   no gradient.
+# - It runs `model` on `corrupted`, but makes `layer` (a dotted name) return what it returns for `clean`. It returns the model's answer, with a
+#   graph or without.
 # - If `channels` is a list, only these channels (dimension 1 of the output) are replaced; an empty list means none.
 # - Afterwards your hooks are gone, other people's hooks are still there, and every module has its old mode.
 #
@@ -525,20 +522,15 @@ def patched(clean, corrupted, channels):
         return patch_activation(digit_net, "block", clean, corrupted, channels)
 
 
-maps, order = {}, []
-for digit, one in (("the 3", three), ("the 8", eight)):
-    maps[digit] = (safe_features(digit_net, ["block"], one) or {}).get("block")
-if patched(three, eight, [0]) is None or None in maps.values():
-    shown = "`safe_features` or `patch_activation` is not written yet."
+order = []
+if patched(three, eight, []) is None:
+    print("patch_activation is not written yet")
 else:
     order = sorted(range(16), key=lambda channel: -patched(three, eight, [channel]).softmax(1)[0, 3].item())
     print("maps  best, 3 into 8      worst, 3 into 8     best, 8 into 3")
     for many in (0, 1, 2, 3, 4, 6, 16):
         ways = (three, eight, order[:many]), (three, eight, order[16 - many :]), (eight, three, order[:many])
         print(f"{many:4}  {'    '.join(f'{chances(patched(*way)):16}' for way in ways)}")
-    sorted_maps = {digit: value[:, order] for digit, value in maps.items()}
-    shown = draw_feature_maps(sorted_maps, one_scale=True, title="The eight best maps of block, the best first")
-shown
 
 # %% [markdown]
 # A few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. Six of the worst change nothing. Does the 3 *need* its
@@ -557,9 +549,9 @@ def without(one, channels):
         return digit_net(one)
 
 
-missed = sorted(order, key=lambda channel: without(three, [channel]).log_softmax(1)[0, 3].item())
+missed = sorted(range(16), key=lambda channel: without(three, [channel]).log_softmax(1)[0, 3].item())
 for which, channels in (("best", order[:6]), ("worst", order[-6:]), ("most missed", missed[:6])):
-    print(f"the 3 without its six {which} maps ->", chances(without(three, channels)) if order else shown)
+    print(f"the 3 without its six {which} maps ->", chances(without(three, channels)))
 
 # %% [markdown]
 # Without its six best maps this 3 stays a 3: they are enough for a 3, but not needed. Another choice of six costs it more.
@@ -601,32 +593,36 @@ draw_attention(attention, words)
 # %% [markdown]
 # In the last five rows, which predict the digits, the heads of the second block show diagonals, one more clearly: from the first digit to the last
 # for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of the first block look at the task word (the left
-# column). Which of the two passes the task on? Guess first. Then patch one head at a time with its output for the other line.
+# column). Which of the two passes the task on? Guess first. Then patch one head at a time, in 300 lines, with its output for the other task. When you
+# have found the head, write its name into `found`: at which tokens does it pass the task on?
 
 
 # %%
-def answer(scores):
-    return " ".join(WORDS[token] for token in scores[0, -DIGITS:].argmax(1))
+rows = torch.randint(10, (300, DIGITS), generator=torch.Generator().manual_seed(0))
+many = {task: lines(task, rows) for task in ("copy", "reverse")}
 
 
-def patched_answer(layer, clean, corrupted, places=None):
-    scores = patch_activation(gpt, layer, given[clean], given[corrupted], places)
-    return "patch_activation is not written yet" if scores is None else answer(scores)
+def answers(head, task, other, places=None):
+    """How many of 300 lines are copied, and how many reversed, if `head` returns what it returns for the other task."""
+    scores = patch_activation(gpt, head, many[other], many[task], places)
+    if scores is None:
+        return "patch_activation is not written yet"
+    written = scores[:, -DIGITS:].argmax(2)
+    shares = [(written == wanted).all(1).float().mean() for wanted in (rows, rows.flip(1))]
+    return "{:4.0%} copied, {:4.0%} reversed".format(*shares)
 
 
-print(f"{'nothing patched':15}  copy: {answer(gpt(given['copy']))}   reverse: {answer(gpt(given['reverse']))}")
-for name in heads:
-    print(f"{name}   copy: {patched_answer(name, 'reverse', 'copy')}   reverse: {patched_answer(name, 'copy', 'reverse')}")
-turns = [name for name in heads if patched_answer(name, "reverse", "copy") == answer(gpt(given["reverse"]))]
+found = heads[-1]                                                      # your turn
 equals = 1 + DIGITS                                                    # the position of `=`; dimension 1 is the position
-for where, places in (("digits", range(1, equals)), ("from = on", range(equals, equals + DIGITS))):
-    for name in turns:
-        print(f"{name}, {where:9}   copy: {patched_answer(name, 'reverse', 'copy', list(places))}")
+ways = {"nothing patched": (found, []), **{name: (name, None) for name in heads}}
+ways |= {"found, digits": (found, list(range(1, equals))), "found, from =": (found, list(range(equals, equals + DIGITS)))}
+for what, (head, places) in ways.items():
+    print(f"{what:16} copy: {answers(head, 'copy', 'reverse', places)}   reverse: {answers(head, 'reverse', 'copy', places)}")
 
 # %% [markdown]
-# On this line, patching one head of the first block swaps the task, both ways. The other head looks at the same word, but patching it changes
-# nothing. **Where a head looks is not what it does.** Patching one head of the second block makes some digits of the answer wrong. The last two
-# printed rows show where the task is passed on: at the digits *before* `=`, not where the answer is written.
+# Patching one head of the first block swaps the task in most lines, both ways. The other head looks at the same word, but patching it swaps no line (2%
+# are palindromes): it only makes some answers wrong. **Where a head looks is not what it does.** Patching a head of the second block spoils most
+# answers. With the right name in `found`, the last two rows show where the task is passed on: at the digits *before* `=`, not where the answer is written.
 #
 # You can also change the task without a second run: add to a block's output the **direction** from `copy` to `reverse`. This is called *steering*.
 
@@ -694,8 +690,8 @@ for what, step in steps.items():
 #
 # Each of these parts is complete in itself:
 #
-# - *Leave no trace, lose no part* (35 minutes): 'Looking must not change the model', 'Outputs that are not tensors'.
-# - *What ran, and what hooks cannot see* (35 minutes): 'One layer, two calls', 'What hooks cannot see'.
+# - *Leave no trace, lose no part* (30 minutes): 'Looking must not change the model', 'Outputs that are not tensors'.
+# - *What ran, and what hooks cannot see* (30 minutes): 'One layer, two calls', 'What hooks cannot see'.
 # - *What a layer costs* (15 minutes), with a test of your tools on other models.
 
 # %% [markdown]
@@ -792,9 +788,9 @@ _ = attention(tokens, tokens, tokens, need_weights=False)
 # %% [markdown]
 # ### Exercise: Every tensor
 #
-# medium · 15 min · further
+# medium · 10 min · further
 #
-# Write `every_tensor(model, layers, x)`: it runs `model` on `x` once and returns a flat dict with **every** tensor that the named layers return; a
+# Complete `every_tensor(model, layers, x)`: it runs `model` on `x` once and returns a flat dict with **every** tensor that the named layers return; a
 # tensor's key gives its position.
 #
 # - Tuples, lists and dicts are opened, however deeply nested; anything that is not a tensor is left out.
@@ -812,11 +808,11 @@ _ = attention(tokens, tokens, tokens, need_weights=False)
 # %% nbgrader={"grade": false, "grade_id": "tuple_outputs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def every_tensor(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[str, torch.Tensor]:
     """Run `model` on `x`; return a copy of every tensor that the layers returned, by name and place."""
-    # TODO: what is to be done with a tensor, with a tuple or list, with a dict, with anything else?
-    ### BEGIN SOLUTION
     tensors = {}
 
     def put(place, output):
+        # TODO: what is to be done with a tensor, with a tuple or list, with a dict, with anything else?
+        ### BEGIN SOLUTION
         if isinstance(output, torch.Tensor):
             tensors[place] = output.detach().clone()
         elif isinstance(output, dict):
@@ -825,6 +821,7 @@ def every_tensor(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[s
         elif isinstance(output, (tuple, list)):
             for index, part in enumerate(output):
                 put(f"{place}.{index}", part)
+        ### END SOLUTION
 
     def hook(name, module, args, output):
         put(name, output)
@@ -834,10 +831,9 @@ def every_tensor(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[s
             stack.enter_context(model.get_submodule(name).register_forward_hook(partial(hook, name)))
         model(x)
     return tensors
-    ### END SOLUTION
 
 
-tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4))
 print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
 
 # %% nbgrader={"grade": true, "grade_id": "test_tuple_outputs", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -847,24 +843,9 @@ check("tuple_outputs")
 # %% [markdown]
 # ## One layer, two calls
 #
-# A hook fires at each call of its module. Each block of ResNet-18 calls its one `relu` twice. In a dict the second
-# call's output replaces the first one's.
-
-# %%
-calls = {}
-
-
-def count_call(name, module, args, output):
-    calls[name] = calls.get(name, 0) + 1
-
-
-with torch.no_grad(), ExitStack() as stack:
-    for name, module in net.named_modules():
-        stack.enter_context(module.register_forward_hook(partial(count_call, name)))
-    net(x)
-print("more than once:", [name for name, times in calls.items() if times > 1])
-
-# %% [markdown]
+# A hook fires at each call of its module. Each block of ResNet-18 calls its one `relu` twice, as `Residual` does. In a dict the second call's output
+# replaces the first one's.
+#
 # ### Exercise: Every call
 #
 # medium · 12 min · further
@@ -950,7 +931,6 @@ check("reused_modules")
 # | what you can get | inputs and outputs of modules | also results of functions and of `+`, and of each single call |
 # | cost | the whole forward runs, unless a hook raises an error | it stops after the last step asked for |
 # | the model | carries hooks until you remove them | a new model, which shares its parameters with the old one |
-# | hooks already there | run | those on layers of `torch.nn` run, those on blocks do not |
 #
 # Steps of the small model:
 
@@ -971,23 +951,7 @@ with torch.no_grad():
     alone = create_feature_extractor(net, ["bn1"])(x)["bn1"]
     beside = create_feature_extractor(net, ["bn1", "layer1"])(x)["bn1"]
 print("the same by fx and by hooks:", [name in by_hooks and torch.equal(by_hooks[name], by_fx[name]) for name in wanted])
-for how, model in (("ResNet-18", net), ("cut after layer3", traced)):
-    print(f"{how:17} {sum(p.numel() for p in model.parameters()):>11,} parameters")
 print(f"bn1 alone: smallest value {alone.min():.3f}   bn1 beside layer1, so that the ReLU runs: {beside.min():.3f}")
-
-# %% [markdown]
-# The tool traces the model in both modes: a hook on `layer4` gets a proxy each time. The new model has no `layer4`, so that hook does not run:
-
-
-# %%
-def hear(module, args, output):
-    print(f"a hook on a {type(module).__name__} gets a {type(output).__name__}")
-
-
-with net.bn1.register_forward_hook(hear), net.layer4.register_forward_hook(hear):
-    heard_too = create_feature_extractor(net, ["fc"])
-    print("The new model runs:")
-    heard_too(x)
 
 # %% [markdown]
 # If `forward` has an `if` on a tensor's value, tracing fails. The tool traces in training mode first, so the model stays in that mode. A hook works
@@ -1085,7 +1049,7 @@ products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 
 #
 # Write `count_macs(model, x)`: it runs `model` on `x` once and returns how many MACs this call took, as a whole number.
 #
-# - All `nn.Linear` and `nn.Conv2d` layers count, wherever they are in the model, for **each call**; other layers count as 0, and so does the bias.
+# - All `nn.Linear` and `nn.Conv2d` layers count, subclasses too, wherever they are in the model, for **each call**; other layers count as 0, and so does the bias.
 # - The count is for the **whole batch**; inputs of `nn.Linear` may have more than two dimensions.
 # - Each call starts from 0 and leaves no hook behind.
 #

@@ -27,7 +27,7 @@ from torch.nn import Parameter
 from torch.utils.module_tracker import ModuleTracker
 
 from course import hint, progress, solution
-from course.patient import tensors_in
+from course.patient import UnitLength, is_written, tensors_in
 
 torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 
@@ -75,7 +75,7 @@ print(f"loss: {loss:.2f}, guessing gives {torch.tensor(10.0).log():.2f}")
 print("dead ReLUs:", dead_relus(net, pictures))
 
 # %% [markdown]
-# In fact the hooks were never called: the code was compiled before they were registered. An empty list looks like good news.
+# The hooks were never called: the code was compiled before they were registered. But an empty list looks like good news.
 #
 # ### Exercise: A watcher that reports silence
 # easy · 6 min
@@ -118,47 +118,51 @@ check("features_or_error")
 
 # %%
 try:
-    print(list(features(net, ["2", "4"], pictures)))
+    print("no error:", features(net, ["2", "4"], pictures))
 except RuntimeError as error:
     print("RuntimeError:", error)
 print("dead ReLUs of the uncompiled net:", dead_relus(net._orig_mod, pictures))
 
 # %% [markdown]
 # Code is compiled in the first call, and again if one of its *guards*, facts such as the batch size, has changed. A hook is *early* if
-# you register it before the first call, else *late*. Which hooks does the second call run? The third column adds an early **sentinel**: a
-# hook of the same kind that does nothing.
+# you register it before the first call, else *late*. Which hooks does the last call run? A number stands for a call with a batch of
+# this size, and `hook, 4, hook, 4` begins with a **sentinel**: an early hook of the same kind, on the same module.
+
 
 # %%
-def count(kind, late=False, sentinel=False, sizes=(4, 4)):
-    """How many times a hook of this kind runs in the last call of a compiled net."""
+def count(*moments):
+    """How often the last hook runs in the last call of a compiled net."""
     torch._dynamo.reset()
     net, calls = nn.Sequential(nn.Linear(3, 3), nn.ReLU()), []
-    register = getattr(net[1] if hasattr(net[1], kind) else net[0].weight, kind)
     compiled = torch.compile(net, backend="eager")
-    if sentinel:
-        register(lambda *_: None)
-    if not late:
-        register(lambda *_: calls.append(kind))
-    for size in sizes[:-1]:
-        compiled(torch.ones(size, 3)).sum().backward()
-    if late:
-        register(lambda *_: calls.append(kind))
-    calls.clear()
-    compiled(torch.ones(sizes[-1], 3)).sum().backward()
-    return len(calls)
+    for number, moment in enumerate(moments):
+        if isinstance(moment, int):
+            calls.clear()
+            compiled(torch.ones(moment, 3)).sum().backward()
+        else:
+            moment(net)(lambda *_, number=number: calls.append(number))
+            last = number
+    return calls.count(last)
 
 
-print(f"{'':35} early  late  sentinel, late")
-for what in ("forward_hook", "full_backward_hook", "hook", "post_accumulate_grad_hook"):
-    kind = f"register_{what}"
-    print(f"{kind:35} {count(kind)}      {count(kind, late=True)}     {count(kind, late=True, sentinel=True)}")
-for sizes in ((4, 6), (4, 6, 8)):
-    print("late forward hook, batch sizes", sizes, count("register_forward_hook", late=True, sizes=sizes))
+forward = lambda net: net[1].register_forward_hook
+kinds = {
+    "forward hook": forward,
+    "full backward hook": lambda net: net[1].register_full_backward_hook,
+    "tensor hook on a parameter": lambda net: net[0].weight.register_hook,
+    "post-accumulate hook on one": lambda net: net[0].weight.register_post_accumulate_grad_hook,
+}
+print(f"{'':28} early  late  sentinel, late")
+for kind, hook in kinds.items():
+    print(f"{kind:28} {count(hook, 4, 4)}      {count(4, hook, 4)}     {count(hook, 4, hook, 4)}")
+print("sentinel of another kind:  ", count(lambda net: net[1].register_forward_pre_hook, 4, forward, 4))
+print("sentinel on another module:", count(lambda net: net[0].register_forward_hook, 4, forward, 4))
+print("late, batch sizes 4, 6:", count(4, forward, 6), "  4, 6, 8:", count(4, 6, forward, 8))
 
 # %% [markdown]
-# An **empty** set of hooks is not guarded, a non-empty one is. So with a sentinel, a module also calls late hooks of that kind. Autograd
-# calls the hooks on parameters, early or late. A second batch size makes new code, which calls the late hook. A third one does not: that
-# code takes many sizes.
+# An **empty** set of hooks is not guarded, a non-empty one is. Each module has a set for each kind, so the sentinel must be of the same
+# kind, on the same module. Autograd calls the hooks on parameters, early or late. A second batch size makes new code, which calls the
+# late hook. A third one does not: that code takes many sizes.
 #
 # ## What runs twice calls its hooks twice
 #
@@ -195,20 +199,22 @@ from course.pictures.timeline import draw_hook_timeline
 
 
 class Halved(nn.Module):
+    """The net that died, with its middle in a checkpoint."""
+
     def __init__(self):
         super().__init__()
-        self.first, self.last = nn.Linear(64, 32), nn.Linear(32, 10)
-        self.middle = nn.Sequential(nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 32))
+        net = digit_net()
+        self.first, self.middle, self.last = net[:2], net[2:5], net[5]
 
     def forward(self, x):
-        return self.last(checkpoint(self.middle, self.first(x.flatten(1)), use_reentrant=False))
+        return self.last(checkpoint(self.middle, self.first(x), use_reentrant=False))
 
 
 draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called again in backward")
 
 # %% [markdown]
 # The reentrant checkpoint, the older kind, runs its whole part again. The newer one stops once backward has what it needs: the last layer
-# that saves something still begins (step 26 in the picture), and no later layer. The forward hooks of this layer and of the whole part do
+# that saves something still begins (step 30 in the picture), and no later layer. The forward hooks of this layer and of the whole part do
 # not run, unless you register them with `always_call=True`: then they get `None` as output. With the newer kind, the second forward must
 # record the same operations as the first:
 
@@ -263,15 +269,16 @@ from course import check
 check("one_entry_a_step")
 
 # %% [markdown]
-# Now use it: three steps with two micro-batches each make six calls, so each layer has six entries.
+# Three steps with two micro-batches each make six calls, so each layer has six entries:
 
 # %%
-net = Halved()
-with recorder(net, ["first", "middle.0", "middle.1", "last"]) as history:
-    for pictures, labels in digit_batches(3):
-        for micro in (slice(64), slice(64, None)):
-            F.cross_entropy(net(pictures[micro]), labels[micro]).backward()
-print("entries:", {name: len(entries) for name, entries in history.items()})
+net, layers = Halved(), ["first", "middle.3", "middle.4", "last"]
+if is_written(recorder, net, layers):
+    with recorder(net, layers) as history:
+        for pictures, labels in digit_batches(3):
+            for micro in (slice(64), slice(64, None)):
+                F.cross_entropy(net(pictures[micro]), labels[micro]).backward()
+    print("entries:", {name: len(entries) for name, entries in history.items()})
 
 # %% [markdown]
 # No error tells you if a hook draws random numbers in one forward only. Before the second forward, the checkpoint resets the random
@@ -297,21 +304,22 @@ for generator in (None, torch.Generator()):
     print(f"error {(found - right).abs().max():.2f}, gradient {right.abs().max():.2f}; the hook has its own generator: {generator is not None}")
 
 # %% [markdown]
-# The hook's number changed the Dropout's mask in the first forward only. With its own generator, the hook changes no mask.
+# The hook's number changed the Dropout's mask in the first forward only. A generator of its own cures that.
 #
 # ## A gradient that is 65,536 times too large
 #
 # Under `torch.autocast` many layers, such as Linear, return half precision. How do its two types, float16 and bfloat16, store a small and
-# a large number? And what does your recorder write for an output of 300?
+# a large number? And which entry does your recorder compute for an output of 300?
 
 # %%
 for dtype in (torch.float16, torch.bfloat16):
     small, large, scaled = torch.tensor([1e-8, 70_000.0, 1e-8 * 65_536]).to(dtype).tolist()
     print(f"{dtype!s:14} {small:.1g}, {large:g}; scaled by 65,536 before: {scaled / 65_536:.1g}")
-net = nn.Sequential(nn.Linear(1, 1, bias=False))
-nn.init.constant_(net[0].weight, 300.0)
-with torch.autocast("cpu", dtype=torch.float16), recorder(net, ["0"]) as history:
-    print(net(torch.ones(1, 1)).dtype, history)
+layer = nn.Linear(1, 1, bias=False)
+nn.init.constant_(layer.weight, 300.0)
+with torch.autocast("cpu", dtype=torch.float16):
+    output = layer(torch.ones(1, 1)).detach()
+    print(output.dtype, "mean of the squares:", output.pow(2).mean().item(), "in float32:", output.float().pow(2).mean().item())
 
 # %% [markdown]
 # The square of 300 is too large for **float16**, so compute with `output.detach().float()`. And small gradients become 0. Therefore
@@ -417,26 +425,14 @@ for fused, unscale, factor in ((False, False, 1), (True, False, 1), (True, True,
 
 # %% [markdown]
 # Your hook clips gradients that are still scaled, and after the division almost nothing is left. `unscale_` before the step cures that.
-# Even after an overflow, a fused optimizer calls its hooks, but it changes no weights.
+# Even after an overflow, a fused optimizer calls its hooks, but it changes no weights. And `optimizer.step(closure)`, as LBFGS needs it,
+# computes the gradients inside the step: after your hook, so nothing is clipped.
 #
-# ## Adapt a model without touching it
+# ## Adapt a frozen model
 #
-# To adapt a large model, people train a small part beside each layer (*low-rank adaptation*, LoRA). A matrix `A` has few rows, a matrix
-# `B` few columns; their product `B @ A` has the size of the weight, and corrects it. Could a forward hook add this correction?
-
-# %%
-torch.manual_seed(0)
-linear = nn.Linear(64, 10).requires_grad_(False)
-A, B = Parameter(torch.randn(2, 64)), Parameter(torch.zeros(10, 2))
-linear.register_forward_hook(lambda module, args, output: output + args[0] @ A.T @ B.T)
-pictures, labels = next(iter(digit_batches()))
-F.cross_entropy(linear(pictures.flatten(1)), labels).backward()
-print("norm of the gradient of A:", A.grad.norm().item(), " of B:", round(B.grad.norm().item(), 3))
-print("saved:", list(linear.state_dict()), "  parameters:", len(list(linear.parameters())))
-
-# %% [markdown]
-# It works (the gradient of `A` is zero as long as `B` is). But nobody saves `A` and `B`, and no optimizer finds them. And where a model
-# reads a layer's weight and never calls the layer, as attention does with `out_proj`, the hook changes nothing:
+# *Low-rank adaptation*, LoRA (lesson 04), trains a small part beside each frozen layer. A matrix `A` has few rows, a matrix `B` few
+# columns; their product `B @ A` has the size of the weight, and corrects it. Could a forward hook add this correction? Nobody would save
+# `A` and `B`, and no optimizer would find them. And attention reads the weight of `out_proj`, but never calls this layer:
 
 # %%
 attention, tokens = nn.MultiheadAttention(8, 2, batch_first=True).eval(), torch.randn(1, 5, 8)
@@ -445,8 +441,8 @@ with attention.out_proj.register_forward_hook(lambda module, args, output: outpu
     print("the hook on out_proj changes the output:", not torch.equal(before, attention(tokens, tokens, tokens)[0]))
 
 # %% [markdown]
-# If a module holds `A` and `B`, `state_dict()` saves them and optimizers find them. Such a module can replace a layer that the model
-# *calls* (lesson 04, 'Replacing modules').
+# If a module holds `A` and `B`, both are saved and trained. Such a module can replace a layer that the model *calls* (lesson 04,
+# 'Replacing modules').
 #
 # ### Exercise: LoRA for any Linear
 # medium · 15 min
@@ -497,7 +493,7 @@ from course import check
 check("lora")
 
 # %% [markdown]
-# Now use it: a net that reads digits gets pictures that are upside down. All its linear layers are replaced.
+# A net that reads digits gets pictures that are upside down. All its linear layers are replaced.
 
 # %%
 from course.data import reads, train_to_read
@@ -512,12 +508,15 @@ for name, module in list(net.named_modules()):
 
 trained = [parameter for parameter in net.parameters() if parameter.requires_grad]
 print("trained:", sum(one.numel() for one in trained), "of", sum(one.numel() for one in net.parameters()))
-optimizer = torch.optim.Adam(trained, lr=0.01)
-clip_at_step(optimizer, 1.0)  # for the batch that killed the first net
-for _ in range(3):
-    train(partial(turned, net), optimizer)
-merged = nn.Sequential(*(part.merged() if isinstance(part, LoRA) else part for part in net))
-print("after three epochs, merged:", reads(merged), "  upside down:", reads(partial(turned, merged)))
+if trained:
+    optimizer = torch.optim.Adam(trained, lr=0.01)
+    clip_at_step(optimizer, 1.0)  # for the batch that killed the first net
+    for _ in range(3):
+        train(partial(turned, net), optimizer)
+    merged = nn.Sequential(*(part.merged() if isinstance(part, LoRA) else part for part in net))
+    print("after three epochs, merged:", reads(merged), "  upside down:", reads(partial(turned, merged)))
+else:
+    print("LoRA is not written yet")
 
 # %% [markdown]
 # Attention reads `out_proj.weight`. A LoRA has no `weight`, so it cannot replace this layer.
@@ -548,6 +547,16 @@ parametrize.remove_parametrizations(place, "weight")
 print("merged, the same output:", torch.allclose(before, attention(tokens, tokens, tokens)[0]))
 
 # %% [markdown]
+# ## A list to print
+#
+# | before you trust a hook | because |
+# | --- | --- |
+# | **Was it called?** Count its calls. Before the model's first call, register it, or a sentinel: the same kind, on the same module. | Compiled code may ignore a late hook, attention those of `out_proj`. |
+# | **How many calls per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
+# | **Does it only look?** Use `output.detach().float()`, and draw no random number. | The second forward must do what the first did. |
+# | **Are the numbers true?** Clip and log right before the step; with a fused optimizer after `unscale_`, and never with a closure. | In float16 a scaler multiplies by 65,536. |
+# | **Who saves it?** Parameters belong to a module, or a parametrization. | What only a hook holds is neither saved nor trained. |
+#
 # ### In your own words: A gradient of forty thousand
 #
 # 5 min
@@ -576,38 +585,41 @@ print("merged, the same output:", torch.allclose(before, attention(tokens, token
 # %% [markdown]
 # ## Further
 #
-# The core path ends here. *A list to print*, at the end, sums it up.
+# The core path ends here. Two parts follow, each alone:
+#
+# - *Which operation made the NaN?* (35 minutes)
+# - *Two replicas, two gradients* (30 minutes): hooks in data-parallel training.
 #
 # ## Which operation made the NaN?
 #
-# A gradient can become NaN although all of forward is finite (lesson 02). In which *operation*, and in which module? Each operation that
-# autograd records is a **node**, an object such as `y.grad_fn`. It has a `name()`, its `next_functions` hold the nodes of its inputs, and
-# it takes hooks:
+# In lesson 06 a blank scan made the patient's gradients NaN, although forward was finite. Your debugger named a layer, and you searched
+# its code. Could a hook name the *operation*? Each operation that autograd records is a **node**, an object
+# such as `y.grad_fn`. It has a `name()`, its `next_functions` hold the nodes of its inputs, and it takes hooks:
 # [`node.register_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.autograd.graph.Node.register_hook.html) calls
 # `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples, in which an entry may be `None`. "Inputs" and "outputs" are
-# those of forward: in backward, the node *gets* `grad_outputs`, and *makes* `grad_inputs`. Does this `where` keep the gradient finite?
+# those of forward: in backward, the node *gets* `grad_outputs`, and *makes* `grad_inputs`. Here is the line of `UnitLength`:
 
 # %%
 def tell(name, made, got):
     print(f"{name:15} got {got}, made {made}")
 
 
-def first_way(node):
-    """This node, then its first next node, and so on."""
+def one_way(node):
+    """This node, then the last of its next nodes, and so on."""
     while node is not None:
         yield node
-        node = next((one for one, _ in node.next_functions if one is not None), None)
+        node = next((one for one, _ in reversed(node.next_functions) if one is not None), None)
 
 
-z = torch.tensor([0.0, 2.0], requires_grad=True)
-y = torch.where(z > 0, torch.log(z), 0.0)
-for node in first_way(y.grad_fn):
+x = torch.zeros(2, requires_grad=True)
+y = x / (x.pow(2).sum().sqrt() + 1e-6)
+for node in one_way(y.grad_fn):
     node.register_hook(partial(tell, node.name()))
 y.sum().backward()
-print("forward:", y.detach(), "  gradient:", z.grad)
+print("forward:", y.detach(), "  gradient:", x.grad)
 
 # %% [markdown]
-# `where` hands back a gradient of 0 to `log`, and `log` divides it by 0.
+# `sqrt` gets a gradient of 0, divides it by 0, and makes the first NaN.
 #
 # Which module made the NaN? When a module ends, follow the graph back from its output: nodes that you have not met before were made in
 # this module.
@@ -643,12 +655,12 @@ def made_by(model):
 net = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
 with made_by(net) as names:
     loss = net(torch.ones(1, 2)).pow(2).sum()
-for node in first_way(loss.grad_fn):
+for node in one_way(loss.grad_fn):
     print(f"{node.name():15} {names.get(node, 'not noted')}")
 
 # %% [markdown]
 # ### Exercise: Where the NaN was born
-# hard · 15 min · further
+# hard · 30 min · further
 #
 # Write `nan_in_backward(model, x, loss_of)`. It computes `loss_of(model(x))`, runs backward, and returns a pair of names: that of the
 # first operation that made a non-finite gradient, and that of the innermost module around this operation, as `made_by` notes it. For an
@@ -686,11 +698,9 @@ from course import check
 check("nan_in_backward")
 
 # %% [markdown]
-# Now use it on `UnitLength`, which broke the net of lesson 06, with a row of zeros:
+# Now use it:
 
 # %%
-from course.patient import UnitLength
-
 net = nn.Sequential(nn.Linear(8, 4, bias=False), UnitLength(), nn.Linear(4, 2))
 x = torch.randn(5, 8)
 print("all rows fine:   ", nan_in_backward(net, x, lambda output: output.sum()))
@@ -713,14 +723,16 @@ ways = {
 }
 for what, hook_of in ways.items():
     y = torch.ones(10, requires_grad=True).exp()
-    y.register_hook(hook_of(y))
-    alive = weakref.ref(y)
+    handle, alive = y.register_hook(hook_of(y)), weakref.ref(y)
     del y
     gc.collect()
-    print(f"a hook with {what:30}: in memory: {alive() is not None}")
+    kept = alive() is not None
+    handle.remove()
+    print(f"a hook with {what:30}: in memory: {kept!s:5}  after remove(): {alive() is not None}")
 
 # %% [markdown]
-# The tensor and the hook refer to each other, and Python's garbage collector cannot see that. Detach *before* you define the hook.
+# The tensor and the hook refer to each other, and Python's garbage collector cannot see that. Remove the hook, or detach *before* you
+# define it.
 #
 # ## Two replicas, two gradients
 #
@@ -782,7 +794,7 @@ future.set_result(torch.tensor([4.0]))
 print("done:", half.done(), half.value())
 
 # %% [markdown]
-# Here the `state` is a `Wire`, which sends tensors between the replicas.
+# Here the `state` is a `Wire`:
 
 # %% nbgrader={"grade": false, "grade_id": "setup_wire", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class Wire:
@@ -799,7 +811,7 @@ class Wire:
 
 # %% [markdown]
 # ### Exercise: Gradients in half the bytes
-# medium · 10 min · further
+# medium · 20 min · further
 #
 # Write `bf16_average(wire, bucket)`, a communication hook. `bucket.buffer()` is a flat tensor of gradients. Send it in bfloat16:
 # `wire.sum(tensor)` returns the future of the sum. Return a future of the average over the `wire.size` replicas, in the buffer's dtype.
@@ -825,7 +837,7 @@ from course import check
 check("bf16_average")
 
 # %% [markdown]
-# Now use it with two real replicas:
+# With two real replicas:
 
 # %%
 def trained(rank):
@@ -878,18 +890,6 @@ except AttributeError as error:
 # A tensor hook on a parameter is not called: forward uses a full weight, gathered for the call. `fully_shard` replaces the parameters: a
 # post-accumulate hook on an old one is silently lost, and one on the slice gets the *averaged* gradient. So here a step in backward is
 # right: both weights moved by -0.15 (-0.1 times the mean of 1 and 2).
-#
-# ## A list to print
-#
-# | before you trust a hook | because |
-# | --- | --- |
-# | **Was it called?** Count its calls. Register it, or a sentinel, before the first call. | Compiled code may ignore a later hook, attention those of `out_proj`. |
-# | **How many calls per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
-# | **Does it only look?** Use `output.detach().float()`, and draw no random number. | The second forward must do what the first did. |
-# | **Are the numbers true?** Clip and log right before the step, with a fused optimizer after `unscale_`. | In float16 a scaler multiplies by 65,536. |
-# | **Which replica?** Use a communication hook. With FSDP2, register a post-accumulate hook after `fully_shard`. | A tensor hook sees one replica's gradients, or none. |
-# | **Who saves it?** Parameters belong to a module, or a parametrization. | What only a hook holds is neither saved nor trained. |
-# | **What does it hold?** Not its own tensor: call `detach()` before you define it. | Each would keep the other in memory. |
 #
 # ## Where to go on
 #

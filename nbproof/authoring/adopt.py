@@ -20,16 +20,18 @@ import nbformat
 from nbproof.authoring.build import stand_where_lessons_go
 from nbproof.authoring.new import filled, written
 from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, grading_of, kind_of, name_of
+from nbproof.course_file import Course, find_course, read_course
 from nbproof.errors import LessonError, UsageError
 from nbproof.lesson.exercise_folder import WRONG
 from nbproof.lesson.from_text import read_lesson
+from nbproof.lesson.heading import sections, unannounced
 from nbproof.lesson.lesson import FILES
+from nbproof.marking.autotests import in_version_4
 
 __all__ = ["Adopted", "adopt"]
 
 _MARKS = ("course.toml", "nbgrader_config.py", "source")
 _MARK = re.compile(r"^(\s*)#+\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\b.*$", re.MULTILINE)
-_HEADING = re.compile(r"^#+\s+(?:Exercise:\s*)?(.+?)\s*#*$", re.MULTILINE)
 _WORDS = """\
 # Wrong answers, as learners hand them in, at least two: a cell each, such as this one without the '# ' in front.
 #
@@ -74,7 +76,7 @@ def adopt(notebook: Path, name: str = "") -> Adopted:
     written({folder / "lesson.py": lesson, **{folder / one / WRONG: _WORDS for one in made.exercises}}, folder)
     shutil.copytree(notebook.parent, folder / FILES, ignore=shutil.ignore_patterns("*.ipynb", ".*", "__pycache__"))
     try:
-        read_lesson(folder)
+        read_lesson(_course_of(root), folder)
     except LessonError as error:
         shutil.rmtree(folder)
         cure = f"mend it in the notebook ({error.next_command}), and adopt again"
@@ -89,7 +91,7 @@ def adopt(notebook: Path, name: str = "") -> Adopted:
 
 def _read(notebook: Path) -> Any:
     try:
-        return nbformat.read(notebook, as_version=4)
+        return in_version_4(notebook)
     except Exception as error:  # a file that is no notebook can raise any kind
         why = getattr(error, "strerror", None) or error
         raise UsageError(
@@ -103,6 +105,14 @@ _KERNEL = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "p
 def _root_of(notebook: Path) -> Path:
     """The course's folder: the nearest that says so, or what holds source/."""
     return next((one for one in notebook.parents if any((one / mark).exists() for mark in _MARKS)), notebook.parent)
+
+
+def _course_of(root: Path) -> Course:
+    """The course that lies there, or one without settings."""
+    try:
+        return find_course(root)
+    except UsageError:
+        return read_course(root)
 
 
 def _slug_of(notebook: Path, root: Path) -> str:
@@ -149,11 +159,11 @@ class _Cells:
         elif kind is CellKind.SHOW:
             yield nbformat.v4.new_code_cell(cell.source)
         else:
-            self.title = next(reversed(_HEADING.findall(cell.source)), self.title)
+            self.title = next(reversed(sections(cell.source)), self.title)
             if cell.pop("attachments", None):
                 said = f"pictures pasted into the cell below {self.title!r} are left out: put their files beside the notebook"
                 self.made.remarks.append(said)
-            yield nbformat.v4.new_markdown_cell(re.sub(r"^### Exercise:", "###", cell.source, flags=re.MULTILINE))
+            yield nbformat.v4.new_markdown_cell(unannounced(cell.source))
 
     def answer(self, cell: Any, number: int) -> Iterator[Any]:
         source = "\n\n\n".join(filter(None, (self.waiting, _with_region(cell.source))))

@@ -23,7 +23,7 @@ from nbproof.authoring.hinting import refuse_bad_hints
 from nbproof.authoring.statements import amiss, prose_of
 from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN, CellKind
 from nbproof.command import course_command
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.errors import LessonError, UsageError
 from nbproof.gradebook.registry import create_tables
 from nbproof.handed_out import HIDDEN
@@ -36,7 +36,7 @@ from nbproof.places import course_config, places
 from nbproof.run.journal import keep_version
 from nbproof.text import counted
 from nbproof.values.leaf import refuse_unknown_leaves
-from nbproof.values.words import words
+from nbproof.values.words import words_of
 
 __all__ = [
     "LIMITS",
@@ -95,8 +95,9 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
             # It may show a learner's own tool. A wrong one breaks it, and the check has told of that by then: Run All goes on.
             node["metadata"]["tags"] = [*node["metadata"].get("tags", []), "raises-exception"]
         cells.append(node)
-    if two_lines and the_course().package:
-        notice = nbformat.v4.new_code_cell(how_to_install(), id=_cell_id("", how_to_install(), seen), metadata=_FOLDED)
+    if two_lines and lesson.course.package:
+        told = how_to_install(lesson.course)
+        notice = nbformat.v4.new_code_cell(told, id=_cell_id("", told, seen), metadata=_FOLDED)
         cells.insert(next(at for at, cell in enumerate(cells) if cell.cell_type == "code"), notice)
     return nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(_METADATA))
 
@@ -120,19 +121,19 @@ def _nbgrader(cell: Cell, folded: bool) -> dict[str, Any]:
     return {"nbgrader": grading}
 
 
-def build(root: Path, names: list[str] | None = None, say: Callable[[str], None] = print) -> list[Path]:
+def build(course: Course, root: Path, names: list[str] | None = None, say: Callable[[str], None] = print) -> list[Path]:
     """Derive source and release of the named lessons, or of all. Returns the files that changed.
 
     Raises CourseError, before anything is written, for a lesson that cannot be read, or has an exercise with no text above it,
     and for a leaf type or a language of the course that is not installed.
     """
-    refuse_unknown_leaves()
-    words()
+    refuse_unknown_leaves(course)
+    words_of(course)
     folders = [folder.name for folder in find_lessons(root, names)]
-    lessons = [lesson for lesson in read_lessons(root) if lesson.slug in folders]
+    lessons = [lesson for lesson in read_lessons(course, root) if lesson.slug in folders]
     for violation in (one for lesson in lessons for one in amiss(lesson)):
         raise violation
-    refuse_bad_hints(root / "lessons")
+    refuse_bad_hints(course, root / "lessons")
     return derive(root, lessons, root, say)
 
 
@@ -169,15 +170,15 @@ def _source_text(root: Path, lesson: Lesson) -> str:
     """The file in source/ that a build makes of a lesson."""
     slugs = [path.parent.name for path in root.glob("lessons/*/lesson.py")]
     limits = GradingLimits.read(course_config(root), slugs)
-    return as_text(notebook_of(lesson, limits, two_lines=the_course().lies_in(root)))
+    return as_text(notebook_of(lesson, limits, two_lines=lesson.course.lies_in(root)))
 
 
-def unbuilt(root: Path, names: Iterable[str]) -> Iterator[LessonError]:
+def unbuilt(course: Course, root: Path, names: Iterable[str]) -> Iterator[LessonError]:
     """Which of these lessons were edited, so that a build would change source/; and why one of them cannot be read."""
     for name in filter(places(root).is_edited, names):
         folder, source = root / "lessons" / name, places(root).source(name)
         try:
-            is_same = _source_text(root, read_lesson(folder)) == source.read_text(encoding="utf-8")
+            is_same = _source_text(root, read_lesson(course, folder)) == source.read_text(encoding="utf-8")
         except LessonError as error:
             yield error
             continue
@@ -226,9 +227,8 @@ def _release(root: Path, lesson: Lesson, source: Path, scratch: Path) -> nbforma
     return released
 
 
-def how_to_install() -> str:
+def how_to_install(course: Course) -> str:
     """The first code cell of a notebook: silent if the course is installed, else it says what to do there."""
-    course = the_course()
     wheel = f"{course.name.replace('-', '_')}*.whl"
     said = ["The course is not installed here yet."]
     if not course.wheel:

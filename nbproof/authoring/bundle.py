@@ -23,9 +23,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from nbproof.authoring.build import unbuilt
+from nbproof.authoring.distribution import LEARNERS_PROJECT, PACKAGES, TOOL, is_for_learners
 from nbproof.authoring.secret_lines import public_text, read_secrets, text_of
-from nbproof.command import course_command, module_name
-from nbproof.course_file import the_course
+from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.display.help import read_hints
 from nbproof.display.lab import released_lessons
 from nbproof.display.outline import OutlinedLesson, outline_of
@@ -40,19 +41,9 @@ from nbproof.run.intake import lessons_with_source
 from nbproof.run.journal import keep_version
 from nbproof.text import in_utc
 
-__all__ = ["Bundle", "bundle", "contents_of", "is_for_learners", "refuse_leaks", "write_wheels"]
+__all__ = ["Bundle", "bundle", "contents_of", "refuse_leaks", "write_wheels"]
 
-FOR_LEARNERS = ("checks", "display", "values")
-"""Rooms of the tool that learners need. The others hold no answer, but nobody can learn from them either."""
-
-NEEDED_BESIDE = (
-    "cli/__init__.py",
-    "cli/main.py",
-    *(f"lesson/{name}.py" for name in ("__init__", "check_cell", "from_notebook", "heading", "lesson")),
-)
-"""Learners also get these: for the commands `lab` and `progress`, and what a lesson is."""
-
-AT_HOME = ("psutil", "jupytext", "charset-normalizer", "json-repair", "nbproof")
+AT_HOME = re.compile(r"(psutil|nbgrader|jupytext|charset-normalizer|json-repair|nbproof)\b|-e ./packages/nbproof-")
 """Requirements of graders and authors only. Of the tool, learners get their part with the lessons."""
 
 IF_THERE = ("LICENSE", "constraints.txt", "install.py")
@@ -65,7 +56,6 @@ _PICTURE = "docs/pictures/wrong_answer.png"
 
 _WHEN = (2026, 1, 1, 0, 0, 0)
 """The date of every file in a zip."""
-_TOOL = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True)
@@ -81,7 +71,7 @@ class Bundle:
     """Lines of solutions, hidden tests, accepted answers and mutants that are not in it."""
 
 
-def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> Bundle:
+def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> Bundle:
     """Write the zip for these lessons (default: all).
 
     Raises CourseError if one was not built, or has changed since, and if the zip would give something away: then none is
@@ -95,13 +85,13 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
                 str(root / "release" / name),
                 course_command(f"build {name}"),
             )
-    for error in unbuilt(root, chosen):
+    for error in unbuilt(course, root, chosen):
         raise error
-    files = contents_of(root, chosen, _due_dates(root))
-    searched = refuse_leaks(root, files, "the bundle")
-    path = (out or root / f"{the_course().name}.zip").absolute()
-    files |= _class_wheel(root, files)
-    data = _zipped((f"{the_course().name}/{name}", data) for name, data in files.items())
+    files = contents_of(course, root, chosen, _due_dates(root))
+    searched = refuse_leaks(course, root, files, "the bundle")
+    path = (out or root / f"{course.name}.zip").absolute()
+    files |= _class_wheel(course, root, files)
+    data = _zipped((f"{course.name}/{name}", data) for name, data in files.items())
     with disk_trouble(CourseError, "the bundle cannot be written", path, course_command("bundle --out FILE")):
         replace_file(path, data)
         for name in chosen:
@@ -122,24 +112,26 @@ def _mark_of(cell: Cell) -> str:
 
 
 def contents_of(
-    root: Path, lessons: Sequence[str], due: Mapping[str, datetime] = MappingProxyType({})
+    course: Course, root: Path, lessons: Sequence[str], due: Mapping[str, datetime] = MappingProxyType({})
 ) -> dict[str, bytes]:
     """Path within the bundle -> bytes, of all that learners get. ``due``: lesson -> when it is due, in UTC."""
-    package = the_course().package
-    outlined = [one for one in outline_of(root / "source", root / "lessons") if one.slug in lessons]
+    package = course.package
+    outlined = [one for one in outline_of(course, root / "source", root / "lessons") if one.slug in lessons]
     files = _package_files(root / package) if package else {}
-    files |= {f"{package}/{name}".lstrip("/"): data for name, data in _handed_out(root, outlined).items()}
-    files |= _package_files(_TOOL, is_for_learners)
+    files |= {f"{package}/{name}".lstrip("/"): data for name, data in _handed_out(course, root, outlined).items()}
+    files |= _package_files(TOOL, is_for_learners)
     beside = (*IF_THERE, *(() if package else ("course.toml",)))
     released = [f"release/{slug}/{slug}.ipynb" for slug in lessons]
     there = [name for name in beside if (root / name).is_file()]
     files |= {name: (root / name).read_bytes() for name in (*released, *there)}
     files |= _of_an_installation(root)
-    files["START.html"] = _start_page(root, outlined, due).encode()
+    if package and LEARNERS_PROJECT.is_file():
+        files["packages/nbproof/pyproject.toml"] = LEARNERS_PROJECT.read_bytes()
+    files["START.html"] = _start_page(course, root, outlined, due).encode()
     return dict(sorted(files.items()))
 
 
-def _handed_out(root: Path, outlined: Sequence[OutlinedLesson]) -> dict[str, bytes]:
+def _handed_out(course: Course, root: Path, outlined: Sequence[OutlinedLesson]) -> dict[str, bytes]:
     """What learners get of ``lessons/``: of these lessons the visible checks, and all hints, which may be told in any."""
     texts, slugs = root / "lessons", [one.slug for one in outlined]
     told = {one.slug: asdict(one) for one in outlined}
@@ -150,7 +142,7 @@ def _handed_out(root: Path, outlined: Sequence[OutlinedLesson]) -> dict[str, byt
         if place.parts[0] in slugs:
             cells = [f"# %% {one.name}\n" * bool(one.name) + one.visible for one in read_named_cells(path)]
             files[place.as_posix()] = ("\n".join(cells) + "\n").encode()
-    return {f"{the_course().handed_out.name}/{name}": data for name, data in files.items()}
+    return {f"{course.handed_out.name}/{name}": data for name, data in files.items()}
 
 
 def _of_an_installation(root: Path) -> dict[str, bytes]:
@@ -177,30 +169,33 @@ _PINNED = ("requirements.txt", "constraints.txt")
 _PIN = re.compile(r"^[A-Za-z].*==.*$", re.MULTILINE)
 
 
-def write_wheels(root: Path, out: Path) -> list[Path]:
-    """Write the tool's wheel, the course's, the zip for graders and for people who study alone, and pins. Returns the places.
+def write_wheels(course: Course, root: Path, out: Path) -> list[Path]:
+    """Write the wheels of tool and course, the zip for graders and for people who study alone, and pins. Returns the places.
 
     The course's wheel holds only the notebooks that learners get: a submission can read the environment that grades it.
     Raises UsageError if ``root`` is no clone, CourseError if that wheel would hold what learners must not see.
     """
-    course = the_course()
     if not course.package:
         raise UsageError(
             "a course without a package needs no wheel: its folder is all of it",
             str(root.resolve()),
             f"make the zip for learners: {course_command('bundle')}",
         )
-    for error in unbuilt(root, released_lessons(root)):
+    for error in unbuilt(course, root, released_lessons(course, root)):
         raise error
-    beside = _handed_out(root, outline_of(root / "source", root / "lessons"))
-    released = [f"release/{slug}/{slug}.ipynb" for slug in released_lessons(root)]
+    beside = _handed_out(course, root, outline_of(course, root / "source", root / "lessons"))
+    released = [f"release/{slug}/{slug}.ipynb" for slug in released_lessons(course, root)]
     beside |= {name: (root / name).read_bytes() for name in released}
     own = _package_files(root / course.package)
     own |= {f"{course.package}/{name}": data for name, data in beside.items()}
-    refuse_leaks(root, own, "the wheel")
-    rooms = _package_files(_TOOL, lambda name: name != "pyproject.toml")
-    rooms |= _package_files(_TOOL.with_name("nbproof_lms"))
-    wheels = (_wheel_of(_project_of(_TOOL), rooms), _wheel_of(_project_of(root), own))
+    refuse_leaks(course, root, own, "the wheel")
+    contents = {
+        "nbproof": _package_files(TOOL, is_for_learners),
+        "nbproof-grader": _package_files(TOOL, lambda name: not is_for_learners(name)),
+        "nbproof-lms": _package_files(TOOL.with_name("nbproof_lms")),
+    }
+    wheels = [_wheel_of(_project_of(PACKAGES / name), files) for name, files in contents.items()]
+    wheels.append(_wheel_of(_project_of(root), own))
     made = {out / name: data for name, data in wheels}
     made[out / f"{course.name}-solutions.zip"] = _zipped(sorted(_for_graders(root)))
     made[out / "pins.txt"] = _pins(root).encode()
@@ -241,15 +236,9 @@ def _package_files(package: Path, wanted: Callable[[str], bool] = lambda name: T
     return {f"{package.name}/{name}": (package / name).read_bytes() for name in names if wanted(name)}
 
 
-def is_for_learners(name: str) -> bool:
-    """Whether learners get this file of the tool: what lies in no room, and the rooms that are named."""
-    room, _, inside = name.partition("/")
-    return not inside or room in FOR_LEARNERS or name in NEEDED_BESIDE
-
-
 def _requirements(text: str) -> str:
     """What learners install: without what is for graders, and without the comments, which are for people who edit the file."""
-    kept = [line for line in text.splitlines() if re.split(r"[=<>~!@\[ ]", line)[0] not in AT_HOME and line[:1] != "#"]
+    kept = [line for line in text.splitlines() if not AT_HOME.match(line) and line[:1] != "#"]
     return "\n".join(["# What the lessons run on. `pip install -r requirements.txt` installs it.", *kept]) + "\n"
 
 
@@ -261,7 +250,7 @@ def _due_dates(root: Path) -> Mapping[str, datetime]:
         return due_dates_in(book).lessons if book is not None else {}
 
 
-def _start_page(root: Path, outlined: Sequence[OutlinedLesson], due: Mapping[str, datetime]) -> str:
+def _start_page(course: Course, root: Path, outlined: Sequence[OutlinedLesson], due: Mapping[str, datetime]) -> str:
     # The template is the course's own; what it is given are titles and numbers of the course's own lessons.
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined
@@ -283,9 +272,9 @@ def _start_page(root: Path, outlined: Sequence[OutlinedLesson], due: Mapping[str
     return environment.get_template("start.html").render(
         lessons=lessons,
         picture=shown,
-        title=the_course().says,
+        title=course.says,
         hints=any(read_hints(root / "lessons")),
-        module=module_name(),
+        module=course.commands,
         installer=(root / "install.py").is_file(),
     )
 
@@ -295,7 +284,7 @@ def _points(released: Path) -> float:
     return float(sum(cell.points for cell in cells_of(released.read_bytes())))
 
 
-def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "") -> int:
+def refuse_leaks(course: Course, root: Path, files: Mapping[str, bytes], what: str, own: str = "") -> int:
     """Raise CourseError if a file holds a line that learners must not see; returns how many lines were looked for.
 
     In notebooks and pages no line of anything is allowed. Lines of code are everybody's as soon as two people write
@@ -303,11 +292,11 @@ def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "
     was written before any course: in its modules only lines count that are long enough to tell anything.
     ``own``: text that everybody may read anyway.
     """
-    everything = read_secrets(root)
+    everything = read_secrets(course, root)
     solutions = everything.only(lambda line, origin: origin.startswith("source/"))
     telling = solutions.only(lambda line, origin: len(line) >= _TELLING)
     strict = everything.only(lambda line, origin: len(line) >= _TELLING or line in solutions.origins)
-    public = public_text(root) + "\n" + own
+    public = public_text(course, root) + "\n" + own
     for name, data in files.items():
         of_code = telling if name.startswith("nbproof/") else solutions
         secrets = of_code if name.endswith(".py") else strict
@@ -380,14 +369,14 @@ def _zipped(files: Iterable[tuple[str, bytes]]) -> bytes:
     return buffer.getvalue()
 
 
-def _class_wheel(root: Path, files: Mapping[str, bytes]) -> dict[str, bytes]:
+def _class_wheel(course: Course, root: Path, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The learners' part of course and tool in one wheel, by its name; none if a bundle's files are not those of a clone."""
-    package = the_course().package
-    if not package or not (root / "pyproject.toml").is_file() or not (_TOOL / "pyproject.toml").is_file():
+    package = course.package
+    if not package or not (root / "pyproject.toml").is_file() or not PACKAGES.is_dir():
         return {}
     modules = {name: data for name, data in files.items() if name.startswith((f"{package}/", "nbproof/"))}
     modules |= {f"{package}/{name}": data for name, data in files.items() if name.startswith("release/")}
-    project, tool = _project_of(root), _project_of(_TOOL)
+    project, tool = _project_of(root), _project_of(PACKAGES / "nbproof")
     needs = [one for one in (*project.get("dependencies", ()), *tool["dependencies"]) if not one.startswith("nbproof")]
     plain = {**project, "optional-dependencies": {"lab": tool["optional-dependencies"]["jupyterlab"]}}
     return dict([_wheel_of(plain, modules, sorted(set(needs)), "class")])

@@ -20,6 +20,7 @@ from nbproof.authoring.hinting import check_hints, refuse_bad_hints, unused_hint
 from nbproof.authoring.statements import amiss
 from nbproof.cells import private_lines
 from nbproof.command import course_command, this_python
+from nbproof.course_file import Course
 from nbproof.errors import LessonError, UsageError
 from nbproof.handed_out import CHECKS
 from nbproof.lesson.exercise_folder import EXPLORE
@@ -52,6 +53,7 @@ class Checkup:
 
 
 def check_up(
+    course: Course,
     root: Path,
     names: Sequence[str],
     step: Callable[[int, int, str], None],
@@ -64,13 +66,13 @@ def check_up(
     """
     start = time.perf_counter()
     course_config(root)  # raises before the work, and not after it
-    every = read_lessons(root)
-    pairs = select(root, names, every)
+    every = read_lessons(course, root)
+    pairs = select(course, root, names, every)
     chosen = {*names, *(lesson.slug for lesson, _ in pairs)}
     lessons = [one for one in every if not names or one.slug in chosen]
 
     records = check_contract(pairs, step, told=lambda record: told(record, len(pairs)))
-    others = check_release(root, lessons)
+    others = check_release(course, root, lessons)
     for lesson in lessons:
         others += check_hints(lesson)
     of = [len(record.exercise.candidates) for record in records]
@@ -82,7 +84,7 @@ def check_up(
 
 
 def explored(
-    root: Path, names: Sequence[str], step: Callable[[int, int, str], None], how: tuple[float, int, int]
+    course: Course, root: Path, names: Sequence[str], step: Callable[[int, int, str], None], how: tuple[float, int, int]
 ) -> Iterator[Explored]:
     """What the explorer finds on the exercises that are named, or on all; ``how``: minutes, draws and seed.
 
@@ -93,16 +95,16 @@ def explored(
         raise UsageError(fact, this_python(), f"{this_python()} -m pip install hypothesis")
     from nbproof.authoring.explorer import Search, explore
 
-    pairs = select(root, names)
+    pairs = select(course, root, names)
     if not any((lesson.path.parent / exercise.id / EXPLORE).is_file() for lesson, exercise in pairs):
         fact, place = "none of these exercises has an exploration", " ".join(names) or str(root / "lessons")
         raise UsageError(fact, place, f"write one, {EXPLORE} beside its {CHECKS}: docs/authors.md, 'Explorations'")
-    return explore(pairs, Search(*how), step)
+    return explore(course, pairs, Search(*how), step)
 
 
-def answers_called(root: Path, names: Sequence[str], name: str) -> list[tuple[Exercise, Candidate]]:
+def answers_called(course: Course, root: Path, names: Sequence[str], name: str) -> list[tuple[Exercise, Candidate]]:
     """The answers of this name to the exercises that are named, or of the lessons. Raises UsageError if there is none."""
-    answers = [(exercise, one) for _, exercise in select(root, names) for one in exercise.candidates]
+    answers = [(exercise, one) for _, exercise in select(course, root, names) for one in exercise.candidates]
     found = [(exercise, one) for exercise, one in answers if one.name == name]
     if not found:
         raise UsageError(
@@ -113,10 +115,10 @@ def answers_called(root: Path, names: Sequence[str], name: str) -> list[tuple[Ex
     return found
 
 
-def check_release(root: Path, lessons: list[Lesson]) -> list[LessonError]:
+def check_release(course: Course, root: Path, lessons: list[Lesson]) -> list[LessonError]:
     """What is wrong with the derived notebooks and the prose: stale, misleading, or holding what learners must not see."""
-    refuse_bad_hints(root / "lessons")
-    found: list[LessonError] = [*unused_hints(root / "lessons")]
+    refuse_bad_hints(course, root / "lessons")
+    found: list[LessonError] = [*unused_hints(course, root / "lessons")]
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name).resolve()
         try:

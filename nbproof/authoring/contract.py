@@ -19,15 +19,14 @@ from nbproof.authoring.statements import Demands, demands_of, over_budget, unbro
 from nbproof.authoring.trial import Trial, Tried
 from nbproof.cells import CellKind, solution_of
 from nbproof.command import course_command
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.display.help import all_hints, known_hint
 from nbproof.errors import LessonError, refuse_unknown
 from nbproof.handed_out import CHECKS
-from nbproof.lesson.check_cell import checks_in
 from nbproof.lesson.from_text import read_lessons
-from nbproof.lesson.lesson import Candidate, Exercise, Lesson, TestCell
+from nbproof.lesson.lesson import Candidate, CheckCell, Exercise, Lesson, PlainCell, TestCell
 from nbproof.text import counted
-from nbproof.values.words import words
+from nbproof.values.words import words_of
 
 __all__ = [
     "MAX_UNSEEN",
@@ -69,12 +68,14 @@ class Record:
         self.violations.append(LessonError(f"{self.exercise.id}: {fact}", place, again))
 
 
-def select(root: Path, names: Sequence[str], lessons: Sequence[Lesson] | None = None) -> list[tuple[Lesson, Exercise]]:
+def select(
+    course: Course, root: Path, names: Sequence[str], lessons: Sequence[Lesson] | None = None
+) -> list[tuple[Lesson, Exercise]]:
     """The exercises of the named lessons, or those named themselves; all if nothing is named.
 
     ``lessons``: all of them, if they are read already. Raises UsageError for an unknown name, LessonError for a broken lesson.
     """
-    lessons = lessons or read_lessons(root)
+    lessons = lessons or read_lessons(course, root)
     pairs = [(lesson, exercise) for lesson in lessons for exercise in lesson.exercises]
     known = {lesson.slug for lesson in lessons} | {exercise.id for _, exercise in pairs}
     refuse_unknown(names, "lesson or exercise", sorted(known), root / "lessons")
@@ -115,6 +116,7 @@ def _trial(
     # What learners could forge is tried beside the reference: that takes longer than any answer does.
     proves_checks = candidate.role == "reference"
     return Trial(
+        exercise.course,
         exercise.id,
         candidate.source,
         *to_run(lesson, exercise),
@@ -135,7 +137,7 @@ def to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[T
         if cell == exercise.answer:
             here = below if exercise.plain else setup
         elif isinstance(cell, TestCell) and cell in exercise.tests:
-            texts = [[*below, text] if cell.is_plain else [text] for text in (cell.source, cell.shown)]
+            texts = [[*below, text] if isinstance(cell, PlainCell) else [text] for text in (cell.source, cell.shown)]
             source, shown = map("\n\n".join, texts)
             tests.append(replace(cell, source=source, shown=shown))
             below.clear()
@@ -150,7 +152,7 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
         record.broken(flaw)
     if record.violations:  # what else goes wrong follows from that
         return
-    least = {"min_accepted": 0, "min_mutants": 2, **the_course().budget_of(exercise.lesson)}
+    least = {"min_accepted": 0, "min_mutants": 2, **exercise.course.budget_of(exercise.lesson)}
     for what, there, key in (
         ("accepted answer", exercise.accepted, "min_accepted"),
         ("mutant", exercise.mutants, "min_mutants"),
@@ -187,7 +189,7 @@ def _judge_statement(record: Record, lesson: Lesson) -> None:
     if not exercise.plain:  # its asserts are what they are; what they ask is not the statement's
         record.demands = demands_of(lesson, exercise)
         record.violations += unbroken(lesson, exercise)
-        record.violations += over_budget(lesson, exercise, the_course().budget_of(lesson.slug))
+        record.violations += over_budget(lesson, exercise, lesson.course.budget_of(lesson.slug))
 
 
 def _judge_stub(record: Record, outcome: Tried) -> None:
@@ -210,7 +212,7 @@ def _judge_visible(record: Record, killers: Mapping[str, set[str]]) -> None:
             cure=f"let it ask for what the statement asks for, in {exercise.id}/{CHECKS}",
         )
     asked = sum(1 for who in killers.values() if who & hidden)
-    least = the_course().budget_of(exercise.lesson).get("hidden_share", 0)
+    least = exercise.course.budget_of(exercise.lesson).get("hidden_share", 0)
     if hidden and asked < least * len(killers):
         missed = sorted(name for name, who in killers.items() if not who & hidden)
         record.broken(
@@ -251,7 +253,8 @@ def _judge_right(record: Record, candidate: Candidate, outcome: Tried, failing: 
         record.broken(f"{who} raises: {outcome.errors[0]}", candidate)
     elif any(failing):
         first = next(f for verdicts in outcome.findings for found in verdicts.values() for f in found if not f.passed)
-        found = f"{words().finding(first)} {words().line(first)}".rstrip()
+        words = words_of(record.exercise.course)
+        found = f"{words.finding(first)} {words.line(first)}".rstrip()
         record.broken(f"{who} loses marks in {first.check}: {found}", candidate)
     elif not all(found for verdicts in outcome.findings for found in verdicts.values()):
         record.broken(f"{who}: a test cell calls no check, so it cannot fail", candidate)
@@ -277,7 +280,7 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Tried, failing:
         )
         return
     record.killed += 1
-    if candidate.hint is None or candidate.hint in all_hints():
+    if candidate.hint is None or candidate.hint in all_hints(record.exercise.course):
         _judge_hint(record, candidate, outcome)
         return
     record.broken(
@@ -292,13 +295,14 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Tried, failing:
 def _judge_hint(record: Record, candidate: Candidate, outcome: Tried) -> None:
     """Note whether a mutant gets the hint that it declares."""
     found = [f for verdicts in outcome.findings[:1] for cell in verdicts.values() for f in cell if not f.passed]
-    shown = known_hint(found[0].hint) if found else None
+    words, course = words_of(record.exercise.course), record.exercise.course
+    shown = known_hint(course, found[0].hint) if found else None
     if shown == candidate.hint:
         record.named += shown is not None
     else:
         record.broken(
             f"the mutant {candidate.name} gets the hint {shown}, expected {candidate.hint}"
-            + (f" ({found[0].check}: {words().finding(found[0])} {words().line(found[0])})" if found else ""),
+            + (f" ({found[0].check}: {words.finding(found[0])} {words.line(found[0])})" if found else ""),
             candidate,
             f"if that is right, write 'hint: {shown or 'none'}' in its first line; otherwise name {candidate.hint or 'none'} "
             "in `mistakes`, `blame` or `errors` of that check",
@@ -306,7 +310,7 @@ def _judge_hint(record: Record, candidate: Candidate, outcome: Tried) -> None:
 
 
 def _hidden_checks(exercise: Exercise) -> Iterator[str]:
-    """test_id/Check of every check class between the hidden-test markers."""
+    """test_id/Check of every check that learners do not have."""
     for cell in exercise.tests:
-        shown = checks_in(cell.shown)
-        yield from (f"{cell.grade_id}/{name}" for name in checks_in(cell.source) if name not in shown)
+        if isinstance(cell, CheckCell):
+            yield from (f"{cell.grade_id}/{name}" for name in cell.hidden_checks)

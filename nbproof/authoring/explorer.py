@@ -4,7 +4,7 @@ The checks of an exercise look at cases that an author chose. Beside them may li
 come at all ::
 
     from hypothesis import strategies as st
-    from nbproof.authoring.explorer import Exploration
+from nbproof.authoring.explorer import Exploration
 
     class AnyList(Exploration):
         "`every_other` takes any list."
@@ -55,14 +55,15 @@ from nbproof.checks.apart import run_apart
 from nbproof.checks.case import Case, Plan
 from nbproof.checks.check import Check, bring
 from nbproof.checks.namespace import undisturbed
+from nbproof.course_file import Course
 from nbproof.lesson.exercise_folder import EXPLORE
 from nbproof.lesson.lesson import Candidate, Exercise, Lesson
 from nbproof.values.compare import first_difference, plainly
-from nbproof.values.describe import in_words
+from nbproof.values.describe import shown
 from nbproof.values.evidence import snapshot
 from nbproof.values.leaf import warm_up
 from nbproof.values.results import Finding, ProbeError, ProbeResult
-from nbproof.values.words import words
+from nbproof.values.words import Language, words_of
 
 __all__ = ["Beyond", "Disagreement", "Exploration", "Explored", "Search", "explore"]
 
@@ -136,10 +137,10 @@ class Explored:
 
 
 def explore(
-    pairs: Sequence[tuple[Lesson, Exercise]], search: Search, step: Callable[[int, int, str], None]
+    course: Course, pairs: Sequence[tuple[Lesson, Exercise]], search: Search, step: Callable[[int, int, str], None]
 ) -> Iterator[Explored]:
     """Explore those of the exercises that have an ``explore.py``; ``step`` is told of progress."""
-    warm_up()
+    warm_up(course)
     those = [(one, exercise) for one, exercise in pairs if (one.path.parent / exercise.id / EXPLORE).is_file()]
     for number, (lesson, exercise) in enumerate(those):
         start = time.perf_counter()
@@ -149,12 +150,12 @@ def explore(
         tasks = [one for one in names.values() if inspect.isclass(one) and issubclass(one, Exploration) and one.draws]
         with TemporaryDirectory(ignore_cleanup_errors=True) as scratch, contextlib.ExitStack() as stack:
             right = [one for one in exercise.candidates if one.role in ("reference", "accepted")]
-            trial = Trial(exercise.id, "", to_run(lesson, exercise)[0], (), files=lesson.files)
+            trial = Trial(course, exercise.id, "", to_run(lesson, exercise)[0], (), files=lesson.files)
             answerers = [_Answerer(one, trial, file, Path(scratch)) for one in right]
             for one in answerers:
                 stack.callback(one.end)
             for task in tasks:
-                _Hunt(task, answerers, found, lambda told, done=number: step(done, len(those), told)).go(  # type: ignore[misc]
+                _Hunt(course, task, answerers, found, lambda told, done=number: step(done, len(those), told)).go(  # type: ignore[misc]
                     search, len(tasks)
                 )
         found.seconds = time.perf_counter() - start
@@ -165,9 +166,14 @@ class _Hunt:
     """The search of one exploration."""
 
     def __init__(
-        self, task: type[Exploration], answerers: list[_Answerer], found: Explored, tell: Callable[[str], None]
+        self,
+        course: Course,
+        task: type[Exploration],
+        answerers: list[_Answerer],
+        found: Explored,
+        tell: Callable[[str], None],
     ) -> None:
-        self._task, self._answerers, self._found, self._tell = task, answerers, found, tell
+        self._course, self._task, self._answerers, self._found, self._tell = course, task, answerers, found, tell
         self._end = 0.0
         self._parted = list[dict[str, object]]()
         """The draws on which somebody did: hypothesis asks for the smallest again, and must hear the same."""
@@ -209,22 +215,23 @@ class _Hunt:
 
     def _compared(self, plans: dict[str, object]) -> tuple[str, dict[str, str]]:
         """The truth in words, and by name what each answer brought instead; empty if it brought the truth."""
+        words = words_of(self._course)
         for one in self._answerers:
             one.ask(self._task.__name__, plans)
-        case, truth, shown = _DrawnCase(1, plans), None, ""
+        case, truth, told = _DrawnCase(1, self._course, plans), None, ""
         try:
             with undisturbed({}, (), case):
                 truth = self._task().truth(case)
-            shown = in_words(snapshot(plainly(truth)), _SHOWN)
+            told = shown(snapshot(plainly(truth)), words, _SHOWN)
         except Beyond:
             self._found.beyond += not self._parted
         except Exception as error:
-            truth, shown = error, f"its own truth raises {type(error).__name__}: {error}"
+            truth, told = error, f"its own truth raises {type(error).__name__}: {error}"
         # In any case: what is not taken out would be the answer to the next draw.
         brought = {one.name: one.brought() for one in self._answerers}
         if isinstance(truth, Exception):
-            return shown, dict.fromkeys(brought, "not compared")
-        return shown, {name: _instead(one, truth) if shown else "" for name, one in brought.items()}
+            return told, dict.fromkeys(brought, "not compared")
+        return told, {name: _instead(one, truth, words) if told else "" for name, one in brought.items()}
 
     def _note(self, plans: dict[str, object]) -> None:
         for one in self._answerers:
@@ -234,13 +241,13 @@ class _Hunt:
             self._found.disagreements.append(Disagreement(self._task.__name__, _lines(self._task, plans), truth, gave))
 
 
-def _instead(brought: ProbeResult, wanted: object) -> str:
+def _instead(brought: ProbeResult, wanted: object, words: Language) -> str:
     """What was brought in words, if that is not what was wanted."""
     if brought.trouble is not None:
         return f"{brought.trouble.kind}: {brought.trouble.message}"
-    difference = first_difference(brought.evidence, wanted)
+    difference = first_difference(brought.evidence, wanted, words)
     told = Finding("", "", difference is None, 1, difference=difference)
-    return "" if told.passed else f"{in_words(brought.evidence, _SHOWN)}: {words().finding(told)}"
+    return "" if told.passed else f"{shown(brought.evidence, words, _SHOWN)}: {words.finding(told)}"
 
 
 class _Answerer:
@@ -254,7 +261,7 @@ class _Answerer:
     def ask(self, task: str, plans: dict[str, object]) -> None:
         """Begin with this draw."""
         if self._process is None:
-            context = fork_server(__name__)
+            context = fork_server(self._given[1].course, __name__)
             self._pipe, theirs = context.Pipe()
             self._process = context.Process(target=_serve, args=(theirs, *self._given), daemon=True)
             self._process.start()
@@ -287,7 +294,7 @@ def _serve(pipe: Connection, source: str, trial: Trial, file: Path, place: Path)
         errors = prepare(trial)
         while True:
             name, plans = pipe.recv()
-            case, variables = _DrawnCase(1, plans), dict(InteractiveShell.instance().user_ns)
+            case, variables = _DrawnCase(1, trial.course, plans), dict(InteractiveShell.instance().user_ns)
             try:
                 with undisturbed({}, (), case):
                     exec(compile(source, "<answer>", "exec"), variables)  # noqa: S102 (authors' own code)

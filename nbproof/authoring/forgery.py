@@ -17,6 +17,7 @@ from types import CodeType
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, listing, seeds_of
 from nbproof.checks.namespace import undisturbed
+from nbproof.course_file import Course
 from nbproof.lesson.check_cell import probe_part
 from nbproof.lesson.lesson import TestCell
 from nbproof.values.compare import AnyOf, Close, is_same
@@ -38,7 +39,7 @@ class Guard:
     """Why it guards nothing; empty if it holds."""
 
 
-def guards(tests: Iterable[TestCell]) -> Iterator[Guard]:
+def guards(course: Course, tests: Iterable[TestCell]) -> Iterator[Guard]:
     """Whether each test cell of one exercise has a hidden check that holds."""
     whole = {test.grade_id: test for test in tests}
     shown = {name: _checks_of(test.shown, name) for name, test in whole.items()}
@@ -51,7 +52,7 @@ def guards(tests: Iterable[TestCell]) -> Iterator[Guard]:
             yield Guard(name, flaw=f"{name} has no hidden check, on which its marks could rest")
         elif constant:
             yield Guard(name, constant)
-        elif _are_forged(hidden, _halves_of(test.source, name), everything_shown):
+        elif _are_forged(course, hidden, _halves_of(test.source, name), everything_shown):
             first = hidden[0].__name__
             flaw = f"{name}/{first}: evidence put together of what learners have passes it, so its marks need no answer"
             yield Guard(name, flaw=flaw)
@@ -70,10 +71,12 @@ def _halves_of(source: str, name: str) -> dict[str, type[Check]]:
     return {key: one for key, one in space.items() if isinstance(one, type) and issubclass(one, Check)}
 
 
-def _are_forged(hidden: list[type[Check]], halves: Mapping[str, type[Check]], shown: Sequence[type[Check]]) -> bool:
+def _are_forged(
+    course: Course, hidden: list[type[Check]], halves: Mapping[str, type[Check]], shown: Sequence[type[Check]]
+) -> bool:
     """Whether what learners have passes all of these hidden checks."""
-    with undisturbed({}, (), Case(1)):  # what is tried may print, and warn, and leave something switched on
-        return all(_is_forged(task, halves.get(task.__name__, Check), shown) for task in hidden)
+    with undisturbed({}, (), Case(1, course)):  # what is tried may print, and warn, and leave something switched on
+        return all(_is_forged(course, task, halves.get(task.__name__, Check), shown) for task in hidden)
 
 
 @cache
@@ -89,14 +92,14 @@ def called_in(source: str, name: str, names: Mapping[str, object] | None = None)
     return tasks
 
 
-def _is_forged(hidden: type[Check], half: type[Check], shown: Sequence[type[Check]]) -> bool:
+def _is_forged(course: Course, hidden: type[Check], half: type[Check], shown: Sequence[type[Check]]) -> bool:
     """Whether evidence put together of visible truths passes a hidden check, under each of some seeds."""
     first = seeds_of(hidden, 1)[0]
-    wanted = [hidden().truth(Case(first + number)) for number in range(_SEEDS)]
+    wanted = [hidden().truth(Case(first + number, course)) for number in range(_SEEDS)]
     for number, one in enumerate(wanted):
         pieces: list[Evidence] = []
         for task in shown:
-            for said in _said(task, half, first + number):
+            for said in _said(task, half, Case(first + number, course)):
                 pieces += _pieces(said)
         others = [*wanted[:number], *wanted[number + 1 :]]
         if not can_be_made(one, pieces, others, hidden.claims):
@@ -104,7 +107,7 @@ def _is_forged(hidden: type[Check], half: type[Check], shown: Sequence[type[Chec
     return True
 
 
-def _said(task: type[Check], half: type[Check], seed: int) -> Iterator[object]:
+def _said(task: type[Check], half: type[Check], case: Case) -> Iterator[object]:
     """What a visible check wants on this case, and what its mistakes bring: with its own settings, and those of ``half``."""
     kinds = [task]
     with suppress(TypeError):  # their bases do not go together
@@ -112,7 +115,7 @@ def _said(task: type[Check], half: type[Check], seed: int) -> Iterator[object]:
     for kind in kinds:
         for say in (kind().truth, kind().mistakes):
             with suppress(Exception):  # it needs another case
-                yield say(Case(seed))
+                yield say(case)
 
 
 def _parts_of(value: object) -> Sequence[object] | None:

@@ -27,24 +27,28 @@ from pathlib import Path
 from typing import Any, cast
 
 from nbproof.authoring.trial import Trial, Tried, prepare, try_candidate
+from nbproof.course_file import Course
 from nbproof.errors import UsageError
 from nbproof.interrupt import for_this_process_only
 from nbproof.values.leaf import refuse_missing_leaves
 
-__all__ = ["fork_server", "run_trials", "settle"]
+__all__ = ["WARM_FOR", "fork_server", "run_trials", "settle"]
 
+WARM_FOR = "NBPROOF_WARM_FOR"
+"""The environment variable that tells the server for which course it imports: where the course.toml lies."""
 _SHARES = 8
 """At least so many shares of the trials for each worker: the workers end at about the same time, also with few trials."""
 
 Numbered = tuple[int, Trial]
 
 
-def fork_server(*more: str) -> Any:
+def fork_server(course: Course, *more: str) -> Any:
     """What starts processes that have all that lessons import, and these modules.
 
     Raises UsageError if a library of a leaf type is missing.
     """
-    refuse_missing_leaves()
+    refuse_missing_leaves(course)
+    os.environ[WARM_FOR] = str(course.folder)
     if os.name != "posix":
         raise UsageError(
             "answers are tried in forks, which this system lacks", sys.platform, "see docs/engine.md, 'In a container'"
@@ -58,7 +62,7 @@ def fork_server(*more: str) -> Any:
 
 def run_trials(trials: Sequence[Trial]) -> Iterator[tuple[int, Tried]]:
     """Run the trials; yields (index, outcome) as they end. Raises UsageError if a leaf type's library is missing."""
-    context = fork_server()
+    context = fork_server(trials[0].course)
     workers = os.cpu_count() or 2
     waiting = deque(_alike(trials, max(8, len(trials) // (_SHARES * workers))))
     running: dict[Connection, _Group] = {}

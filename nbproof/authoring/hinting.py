@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nbproof.cells import CellKind, private_lines
 from nbproof.checks import diagnosis
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.display.help import WAY_IN, Hint, all_hints, exercise_hints, read_hints
 from nbproof.errors import LessonError
 from nbproof.handed_out import HINTS, hint_files
@@ -24,7 +24,7 @@ _SHORTEST = 12
 def check_hints(lesson: Lesson) -> Iterator[LessonError]:
     """What is wrong with the help for this lesson."""
     number, titles = lesson.slug[:2], _titles(lesson)
-    hints = [*all_hints().values(), *exercise_hints().values()]
+    hints = [*all_hints(lesson.course).values(), *exercise_hints(lesson.course).values()]
     for hint in hints:
         for names in re.findall(rf"Lesson {number}, ([^;]+)", hint.read):
             for name in re.findall(r"'((?:[^']|'(?=\w))+)'", names):
@@ -79,10 +79,10 @@ def place_of(texts: Path, key: str) -> str:
     return str(texts)
 
 
-def refuse_bad_hints(texts: Path) -> None:
+def refuse_bad_hints(course: Course, texts: Path) -> None:
     """Raise LessonError if hints in ``lessons/`` cannot be read, a way in leads into no exercise, or ``course.toml`` names a
     hint that is not there."""
-    course, (known, ways_in) = the_course(), read_hints(texts)
+    known, ways_in = read_hints(texts)
     named = [*(one["hint"] for one in course.errors), *filter(None, [course.nothing_came])]
     for hint in named if course.lies_in(texts.parent) else ():
         if hint not in known:
@@ -100,14 +100,14 @@ def refuse_bad_hints(texts: Path) -> None:
             )
 
 
-def unused_hints(texts: Path) -> Iterator[LessonError]:
+def unused_hints(course: Course, texts: Path) -> Iterator[LessonError]:
     """Misconceptions in a lesson's own file that no check can find: nothing names them, perhaps since an exercise was removed.
 
     Those of ``lessons/hints.toml`` are for exercises that are still to be written, too.
     """
     # In the course's folder itself there may be an environment, with thousands of files.
-    own = the_course().folder
-    folders = (texts, Path(diagnosis.__file__).parent, *[own] * bool(the_course().package))
+    own = course.folder
+    folders = (texts, Path(diagnosis.__file__).parent, *[own] * bool(course.package))
     files = [path for folder in folders for path in folder.rglob("*.py")] + [
         *own.glob("course.toml"),
         *own.glob("*.py"),

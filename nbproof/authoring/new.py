@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
 
+from nbproof.course_file import Course
 from nbproof.errors import UsageError, disk_trouble
 from nbproof.lesson.from_text import find_lessons, read_lessons
 
@@ -47,7 +48,7 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
     return written({folder / place: text for place, text in texts.items()}, folder)
 
 
-def new_exercise(root: Path, lesson: str, name: str) -> list[Path]:
+def new_exercise(course: Course, root: Path, lesson: str, name: str) -> list[Path]:
     """Add an exercise to a lesson: its folder, and its cells at the lesson's end.
 
     Returns the files that were written. Raises UsageError, before anything is written, if the name is no id or is taken.
@@ -57,7 +58,7 @@ def new_exercise(root: Path, lesson: str, name: str) -> list[Path]:
         raise UsageError(
             f"{name!r} cannot be the id of an exercise", str(folder), "use letters a-z, digits and _, a letter first"
         )
-    for other in read_lessons(root):
+    for other in read_lessons(course, root):
         if name in [cell.grade_id for cell in other.cells] or (folder / name).exists():
             raise UsageError(
                 f"the name {name!r} is taken", str(other.path.parent / name), "choose another name, or change that one"

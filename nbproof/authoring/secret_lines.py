@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.cells import private_lines
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.grouping import grouped
 from nbproof.handed_out import HIDDEN, checks_files, read_named_cells
 from nbproof.lesson.exercise_folder import RIGHT, WRONG
@@ -91,7 +91,7 @@ def _even(line: str) -> str:
     return " ".join(line.split())
 
 
-def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = True) -> Secrets:
+def read_secrets(course: Course, root: Path, lessons: Sequence[str] = (), *, candidates: bool = True) -> Secrets:
     """The secret lines of these lessons (none named: all) from ``source/``, and from ``lessons/`` with ``candidates``.
 
     A line is public if ``source/`` shows it outside of its regions. The release does not decide: it may be what leaks.
@@ -105,22 +105,24 @@ def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = 
         for folder in folders:
             secret += _candidates(root / "lessons" / folder.name)
     found = Secrets(secret)
-    everybodys = {line for text in [HIDDEN, *public_text(root).splitlines()] for line in found.within(_even(text))}
+    everybodys = {
+        line for text in [HIDDEN, *public_text(course, root).splitlines()] for line in found.within(_even(text))
+    }
     return found.only(lambda line, origin: line not in everybodys)
 
 
-def public_text(root: Path) -> str:
+def public_text(course: Course, root: Path) -> str:
     """All lines of ``source/`` that learners may see."""
     shown: list[str] = []
     for folder in sorted((root / "source").glob("*")):
         for _, source in _sources(folder):
             shown += sorted(private_lines(source)[0])
-    return "\n".join([*shown, *_visible(root)])
+    return "\n".join([*shown, *_visible(course, root)])
 
 
-def _visible(root: Path) -> Iterator[str]:
+def _visible(course: Course, root: Path) -> Iterator[str]:
     """The lines of the checks that learners have."""
-    texts = root / "lessons" if (root / "lessons").is_dir() else the_course().texts
+    texts = root / "lessons" if (root / "lessons").is_dir() else course.texts
     for path in checks_files(texts).values():
         for cell in read_named_cells(path):
             yield from cell.visible.splitlines()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbproof.cells import name_of
+from nbproof.course_file import Course
 from nbproof.lesson.from_notebook import read_notebook
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def hand_in(release: Path, answers: Mapping[str, str]) -> nbformat.NotebookNode:
     return notebook
 
 
-def simulate_class(root: Path, lessons: list[str], into: Path | None = None) -> list[Path]:
+def simulate_class(course: Course, root: Path, lessons: list[str], into: Path | None = None) -> list[Path]:
     """Write ``submitted/<learner>/<lesson>/<lesson>.ipynb`` for every learner, always the same; returns the files.
 
     ``into``: the folder that holds ``submitted/``, if it is not the course's own.
@@ -78,7 +79,7 @@ def simulate_class(root: Path, lessons: list[str], into: Path | None = None) -> 
 
     written = []
     for folder in find_lessons(root, lessons):
-        lesson = read_lesson(folder)
+        lesson = read_lesson(course, folder)
         release = root / "release" / lesson.slug / f"{lesson.slug}.ipynb"
         for learner in LEARNERS:
             chance = random.Random(f"0/{learner.name}/{lesson.slug}")
@@ -105,7 +106,7 @@ def as_handed_in(candidate: Candidate) -> str:
     return candidate.bare.strip("\n")
 
 
-def prepare_demo(root: Path) -> Path:
+def prepare_demo(course: Course, root: Path) -> Path:
     """The folder of the demo, with the lessons as they are now; learners hand in where nobody has yet."""
     demo = root / DEMO
     for name in ("source", "release"):
@@ -114,5 +115,5 @@ def prepare_demo(root: Path) -> Path:
     for config in root.glob("nbgrader_config.*"):
         shutil.copyfile(config, demo / config.name)
     if not any(demo.glob("submitted/*/*/*.ipynb")):
-        simulate_class(root, [], into=demo)
+        simulate_class(course, root, [], into=demo)
     return demo

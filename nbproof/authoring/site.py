@@ -28,8 +28,8 @@ import nbformat
 from nbproof.authoring.build import as_text, how_to_install
 from nbproof.authoring.bundle import refuse_leaks
 from nbproof.cells import CellKind, kind_of
-from nbproof.command import course_command, module_name, with_extra
-from nbproof.course_file import the_course
+from nbproof.command import course_command, with_extra
+from nbproof.course_file import Course
 from nbproof.errors import CourseError, LessonError, UsageError, disk_trouble
 from nbproof.lesson.from_notebook import read_notebook
 from nbproof.lesson.from_text import find_lessons
@@ -81,6 +81,7 @@ class Site:
 
 
 def make_site(
+    course: Course,
     root: Path,
     names: Sequence[str] = (),
     out: Path | None = None,
@@ -106,11 +107,11 @@ def make_site(
     flaws: list[CourseError] = [one.stopped for one in shown.values() if one.stopped]
     with tempfile.TemporaryDirectory(prefix="site-") as folder:
         pages, made = Path(folder).resolve() / "pages", Path(folder).resolve() / "made"
-        _write_pages(root, slugs, shown, flaws, pages)
+        _write_pages(course, root, slugs, shown, flaws, pages)
         flaws += _make(pages, made)
         html = {path.relative_to(made).as_posix(): path.read_bytes() for path in sorted(made.rglob("*.html"))}
         own = "\n".join(path.read_text(encoding="utf-8") for path in sorted(pages.rglob("*.md")))
-        searched = refuse_leaks(root, html, "the site", own)
+        searched = refuse_leaks(course, root, html, "the site", own)
         with disk_trouble(CourseError, "the site cannot be written", out, course_command("site --out FOLDER")):
             shutil.rmtree(out, ignore_errors=True)
             shutil.copytree(made, out)
@@ -190,7 +191,7 @@ def _run(notebook: nbformat.NotebookNode, path: Path) -> LessonError | None:
 
 
 def _write_pages(
-    root: Path, slugs: Sequence[str], shown: Mapping[str, Shown], flaws: list[CourseError], pages: Path
+    course: Course, root: Path, slugs: Sequence[str], shown: Mapping[str, Shown], flaws: list[CourseError], pages: Path
 ) -> None:
     """Write what Sphinx makes pages from; what of the lessons cannot be shown goes to ``flaws``."""
     chapters = []
@@ -202,11 +203,11 @@ def _write_pages(
             flaws.append(error)
             continue
         chapters.append(f"lessons/{slug}")
-        chapter = chapter_of(released, shown.get(slug, Shown(slug, {}, 0)))
+        chapter = chapter_of(course, released, shown.get(slug, Shown(slug, {}, 0)))
         (pages / "lessons" / f"{slug}.ipynb").write_text(as_text(chapter), encoding="utf-8")
     if (root / "docs").is_dir():
         shutil.copytree(root / "docs", pages / "docs")
-    texts, home = _texts(root, pages)
+    texts, home = _texts(course, root, pages)
     names = [path.relative_to(pages).with_suffix("").as_posix() for path in texts]
     home = _TO_CHAPTER.sub(lambda link: link[0] if link["chapter"] in chapters else link["text"], home)
     home = _TO_NO_PAGE.sub(r"\1", home) + _toctree("Lessons", chapters) + _toctree("Pages", names)
@@ -214,12 +215,12 @@ def _write_pages(
     (pages / "_static").mkdir()
     for name in _OURS:
         shutil.copy(Path(__file__).with_name(name), pages / "_static")
-    settings = {**_SETTINGS, "project": the_course().says, "html_title": the_course().says}
+    settings = {**_SETTINGS, "project": course.says, "html_title": course.says}
     lines = [f"{name} = {value!r}\n" for name, value in settings.items()]
-    (pages / "conf.py").write_text("".join(lines), encoding="utf-8")
+    (pages / "conf.py").write_text("".join([_QUIET, *lines]), encoding="utf-8")
 
 
-def _texts(root: Path, pages: Path) -> tuple[list[Path], str]:
+def _texts(course: Course, root: Path, pages: Path) -> tuple[list[Path], str]:
     """Put the texts there that are pages, without links that lead to no page: these, and the text of the first page."""
     first = next((root / name for name in (_FIRST, "README.md") if (root / name).is_file()), None)
     for name in ("CONTRIBUTING.md", "README.md"):
@@ -230,7 +231,7 @@ def _texts(root: Path, pages: Path) -> tuple[list[Path], str]:
     for path in texts:
         text = _TO_NO_PAGE.sub(r"\1", path.read_text(encoding="utf-8"))
         path.write_text(text.replace("README.md", readme), encoding="utf-8")
-    return texts, first.read_text(encoding="utf-8") if first is not None else f"# {the_course().says}\n"
+    return texts, first.read_text(encoding="utf-8") if first is not None else f"# {course.says}\n"
 
 
 def _toctree(caption: str, names: Sequence[str]) -> str:
@@ -238,21 +239,21 @@ def _toctree(caption: str, names: Sequence[str]) -> str:
     return f"\n:::{{toctree}}\n:hidden:\n:caption: {caption}\n\n{lines}\n:::\n"
 
 
-def chapter_of(released: nbformat.NotebookNode, shown: Shown) -> nbformat.NotebookNode:
+def chapter_of(course: Course, released: nbformat.NotebookNode, shown: Shown) -> nbformat.NotebookNode:
     """The chapter as a notebook that was run: what learners get, with what the shown cells put out.
 
     Every text comes from ``release/``, which holds no solution and no hidden check. What an answer or a check puts out is
     left out: that is the reader's to find.
     """
-    first, *others = _cells_of(released, shown)
-    opening = nbformat.v4.new_markdown_cell(opening_of(shown), id="opening")
+    first, *others = _cells_of(course, released, shown)
+    opening = nbformat.v4.new_markdown_cell(opening_of(course, shown), id="opening")
     return nbformat.v4.new_notebook(cells=[first, opening, *others], metadata=released.metadata)
 
 
-def _cells_of(released: nbformat.NotebookNode, shown: Shown) -> Iterator[Any]:
+def _cells_of(course: Course, released: nbformat.NotebookNode, shown: Shown) -> Iterator[Any]:
     for cell in released.cells:
         kind, text = kind_of(cell), cell.source.strip()
-        is_for_doing = text == how_to_install().strip() or _OF_ONES_OWN.fullmatch(text)
+        is_for_doing = text == how_to_install(course).strip() or _OF_ONES_OWN.fullmatch(text)
         if kind in (CellKind.TEST, CellKind.WRITTEN) or is_for_doing:
             continue
         if kind in (CellKind.SHOW, CellKind.SETUP):
@@ -260,11 +261,11 @@ def _cells_of(released: nbformat.NotebookNode, shown: Shown) -> Iterator[Any]:
         yield cell
 
 
-def opening_of(shown: Shown) -> str:
+def opening_of(course: Course, shown: Shown) -> str:
     """How a reader becomes a learner, and what is missing on the page."""
     said = (
         ":::{admonition} Here you read. In the notebook you do it\n:class: tip\n\n"
-        f"`python -m {module_name()} lab {shown.slug}` opens this lesson as a notebook, with a check below each exercise. "
+        f"`python -m {course.commands} lab {shown.slug}` opens this lesson as a notebook, with a check below each exercise. "
         "What the cells on this page show was put out by a notebook that has all exercises solved.\n:::"
     )
     if shown.stopped is not None:
@@ -287,6 +288,8 @@ def _make(pages: Path, made: Path) -> list[CourseError]:
     return flaws
 
 
+_QUIET = "import logging\nlogging.getLogger('alembic').setLevel(logging.WARNING)\n"
+"""What a gradebook's library says when a page about the tool imports it is no fault of a page."""
 _SETTINGS: dict[str, object] = {
     "extensions": ["myst_nb", "sphinx.ext.autodoc"],
     "html_theme": "furo",

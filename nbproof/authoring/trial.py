@@ -16,13 +16,14 @@ from IPython.core.interactiveshell import InteractiveShell
 from nbproof.authoring.forgery import Guard, called_in, compiled, guards
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, collecting, judge_here, seeds_of
+from nbproof.course_file import Course
 from nbproof.display.help import all_hints
-from nbproof.lesson.lesson import TestCell
+from nbproof.lesson.lesson import CheckCell, PlainCell, TestCell
 from nbproof.values.compare import plainly
 from nbproof.values.evidence import snapshot
-from nbproof.values.leaf import seeded
+from nbproof.values.leaf import leaves_of
 from nbproof.values.results import Finding, ProbeError, ProbeResult
-from nbproof.values.words import words
+from nbproof.values.words import words_of
 
 __all__ = ["Trial", "Tried", "prepare", "try_candidate"]
 
@@ -35,6 +36,7 @@ _SEEDS = 8
 class Trial:
     """What to run: read-only cells, then per seed the candidate's cell and the test cells."""
 
+    course: Course
     exercise: str
     candidate: str
     setup: tuple[str, ...]
@@ -50,9 +52,9 @@ class Trial:
     """The folder of what lies beside the notebook."""
 
     @property
-    def checks(self) -> tuple[TestCell, ...]:
+    def checks(self) -> tuple[CheckCell, ...]:
         """The test cells that call one."""
-        return tuple(test for test in self.tests if not test.is_plain)
+        return tuple(test for test in self.tests if isinstance(test, CheckCell))
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def prepare(trial: Trial) -> tuple[str, ...]:
                 # Large models are kept, and libraries prepare what they do first.
                 for _, task in called_in(test.source, test.grade_id, InteractiveShell.instance().user_ns):
                     for seed in seeds_of(task, trial.seeds[0]):
-                        task().truth(Case(seed))
+                        task().truth(Case(seed, trial.course))
     return tuple(filter(None, errors))
 
 
@@ -121,7 +123,7 @@ def try_candidate(trial: Trial) -> Tried:
     with contextlib.redirect_stdout(io.StringIO()):
         for seed in trial.seeds:
             errors.append(_cell("answer", trial.candidate))
-            findings.append({test.grade_id: _asked(test, test.source, seed) for test in trial.tests})
+            findings.append({test.grade_id: _asked(trial.course, test, test.source, seed) for test in trial.tests})
         is_right = all(one.passed for found in findings[0].values() for one in found)
         if trial.canary and is_right:
             flaws += _canary_flaws(trial)
@@ -130,18 +132,18 @@ def try_candidate(trial: Trial) -> Tried:
             if is_right:
                 flaws += _without_hidden_tests(trial)
             if not flaws:  # what is broken guards nothing, and is told already
-                guarded = tuple(guards(trial.checks))
+                guarded = tuple(guards(trial.course, trial.checks))
     return Tried(tuple(findings), tuple(filter(None, errors)), tuple(flaws), guarded)
 
 
-def _asked(test: TestCell, source: str, seed: int) -> list[Finding]:
+def _asked(course: Course, test: TestCell, source: str, seed: int) -> list[Finding]:
     """What a test cell finds, with this text; one that raises has found that."""
     grade_id = test.grade_id
-    if test.is_plain:  # runs in the notebook itself, as nbgrader runs it
+    if isinstance(test, PlainCell):  # runs in the notebook itself, as nbgrader runs it
         trouble = _cell(grade_id, source)
         raised = ProbeError("", trouble) if trouble else None
         return [Finding(grade_id, "", not trouble, seed, trouble=raised)]
-    with collecting(seed, InteractiveShell.instance().user_ns) as found:
+    with collecting(course, seed, InteractiveShell.instance().user_ns) as found:
         trouble = _test_cell(grade_id, source)
     # What was wanted is for the panel; a Matches in it holds a function, which no pipe carries.
     verdicts = [replace(one, compared=None) for one in found]
@@ -157,8 +159,10 @@ def _without_hidden_tests(trial: Trial) -> Iterator[str]:
     for test in trial.tests:
         if test.hidden:
             name = f"{test.grade_id} without its hidden tests"
-            found = _asked(test, test.shown, trial.seeds[0])
-            yield from (f"{name}: {one.check}: {words().finding(one)}" for one in found if not one.passed)
+            found = _asked(trial.course, test, test.shown, trial.seeds[0])
+            yield from (
+                f"{name}: {one.check}: {words_of(trial.course).finding(one)}" for one in found if not one.passed
+            )
 
 
 def _canary_flaws(trial: Trial) -> Iterator[str]:
@@ -166,13 +170,12 @@ def _canary_flaws(trial: Trial) -> Iterator[str]:
     space = InteractiveShell.instance().user_ns
     for test in trial.checks:
         grade_id = test.grade_id
-        shown = {task.__name__ for _, task in called_in(test.shown, grade_id, space)}
         for _, task in called_in(test.source, grade_id, space):
             first = seeds_of(task, trial.seeds[0])[0]
             # By chance as well: what is right now and then tells some day that every right answer is rigged.
             last = first + (_SEEDS if trial.proves_checks else task.cases)
-            for seed in range(first, last) if task.__name__ not in shown else ():
-                case = Case(seed)
+            for seed in range(first, last) if task.__name__ in test.hidden_checks else ():
+                case = Case(seed, trial.course)
                 brought = ProbeResult(bring(task(), space, case, trial.canary).canary)
                 if judge_here(task(), case, brought).passed:
                     yield f"{grade_id}/{task.__name__}: the canary passes beside a right answer"
@@ -186,19 +189,22 @@ def _flaws(trial: Trial) -> Iterator[str]:
             for exercise, task in called_in(test.source, grade_id):
                 if exercise != trial.exercise:
                     yield f"{grade_id} calls check({exercise!r}, ...): learners would read that name, not {trial.exercise!r}"
-                yield from _flaws_of(task, f"{grade_id}/{task.__name__}")
+                yield from _flaws_of(trial.course, task, f"{grade_id}/{task.__name__}")
         except Exception as error:
             yield f"{grade_id}, run without the notebook: {type(error).__name__}: {error}"
 
 
-def _flaws_of(task: type[Check], name: str) -> Iterator[str]:
-    hints = set(task.blame.values())
+def _flaws_of(course: Course, task: type[Check], name: str) -> Iterator[str]:
+    hints, leaves = set(task.blame.values()), leaves_of(course)
     for seed in seeds_of(task, 1):
-        with seeded(seed):
-            wanted = snapshot(plainly(task().truth(Case(seed))))
-            hints |= set(task().mistakes(Case(seed)))
-        with seeded(seed + 1):
-            again = snapshot(plainly(task().truth(Case(seed))))
+        case = Case(seed, course)
+        with leaves.seeded(seed):
+            wanted = snapshot(plainly(task().truth(case)))
+            hints |= set(task().mistakes(case))
+        with leaves.seeded(seed + 1):
+            again = snapshot(plainly(task().truth(case)))
         if wanted != again:
             yield f"{name}: its truth differs from run to run: draw from the case, build models with case.build"
-    yield from (f"{name} names the hint {hint!r}, which does not exist" for hint in sorted(hints - set(all_hints())))
+    yield from (
+        f"{name} names the hint {hint!r}, which does not exist" for hint in sorted(hints - set(all_hints(course)))
+    )

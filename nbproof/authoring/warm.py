@@ -10,10 +10,14 @@ import contextlib
 import gc
 import os
 import tempfile
+from pathlib import Path
 
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from nbproof.authoring.forks import WARM_FOR
+from nbproof.command import called_for
+from nbproof.course_file import read_course
 from nbproof.values import leaf
 
 __all__ = ["SHELL"]
@@ -22,7 +26,10 @@ with contextlib.suppress(ImportError):
     import matplotlib
 
     matplotlib.use("agg")
-leaf.warm_up()
+if _folder := os.environ.get(WARM_FOR):
+    _course = read_course(Path(_folder))
+    called_for(_course)
+    leaf.warm_up(_course)
 
 _config = Config()
 # A history needs a thread and a file; threads do not survive a fork, and nobody wants the file.

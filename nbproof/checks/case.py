@@ -14,7 +14,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from nbproof.values.leaf import leaf_named, seeded
+from nbproof.course_file import Course
+from nbproof.values.leaf import Leaves, leaves_of
 
 __all__ = ["Case", "Plan"]
 
@@ -32,6 +33,12 @@ class Case:
     """The inputs of one test case. Equal seeds give equal inputs on every machine of one kind."""
 
     seed: int
+    course: Course
+
+    @property
+    def leaves(self) -> Leaves:
+        """The leaf types of the course, which draw."""
+        return leaves_of(self.course)
 
     def seed_of(self, name: str) -> int:
         """The seed of the input with this name."""
@@ -46,20 +53,20 @@ class Case:
         Magnitudes from 0.5 to 2 (integers: 2 to 8), signs mixed unless ``positive``. No element is near 0, so that products,
         quotients and ratios of sums stay well behaved.
         """
-        values = leaf_named("torch").drawn(self.seed_of(name), shape, positive, dtype)
+        values = self.leaves.named("torch").drawn(self.seed_of(name), shape, positive, dtype)
         return values.requires_grad_(requires_grad)
 
     def array(self, name: str, *shape: int, positive: bool = False, dtype: Any = None) -> Any:
         """A new ``numpy.ndarray``, drawn as :meth:`tensor` draws, float64 if no dtype is named."""
-        return leaf_named("numpy").drawn(self.seed_of(name), shape, positive, dtype)
+        return self.leaves.named("numpy").drawn(self.seed_of(name), shape, positive, dtype)
 
     def frame(self, name: str, rows: int, /, **columns: Any) -> Any:
         """A new ``pandas.DataFrame``, a column for each name: of ``float``, of ``int`` (2 to 99), or of some of these items."""
-        return leaf_named("pandas").drawn(self.seed_of(name), (rows,), True, columns)
+        return self.leaves.named("pandas").drawn(self.seed_of(name), (rows,), True, columns)
 
     def of(self, library: str, name: str, *shape: int, positive: bool = False, dtype: Any = None) -> Any:
         """A new value of another leaf type of the course, drawn by that leaf type."""
-        return leaf_named(library).drawn(self.seed_of(name), shape, positive, dtype)
+        return self.leaves.named(library).drawn(self.seed_of(name), shape, positive, dtype)
 
     def integer(self, name: str, low: int, high: int) -> int:
         """An integer from ``low`` to ``high``, both included."""
@@ -79,7 +86,7 @@ class Case:
 
     def seeded(self, name: str) -> AbstractContextManager[None]:
         """Within this block the generators of the leaf types start from the case's seed; afterwards they go on as before."""
-        return seeded(self.seed_of(name))
+        return self.leaves.seeded(self.seed_of(name))
 
     def build(self, name: str, factory: Callable[..., M], *args: object, **kwargs: object) -> M:
         """``factory(*args, **kwargs)`` with seeded initial weights: two calls give two equal, separate models."""

@@ -2,7 +2,7 @@
 
 An exercise's ``checks.py`` holds classes such as ::
 
-    from nbproof.checks.check import Check, check
+    from nbproof import Check, check
 
     class EveryOther(Check):
         "`answer` holds every other item, the first one too."
@@ -34,19 +34,21 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from nbproof import check, names_of
 from nbproof.checks.apart import run_apart
 from nbproof.checks.case import Case
 from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, trouble_of, undisturbed
 from nbproof.checks.visible import hidden_text, visible_text
+from nbproof.course_file import Course
 from nbproof.display.session import SESSION
 from nbproof.handed_out import key_of
 from nbproof.lesson.check_cell import CHECK_LINE
 from nbproof.text import readable
 from nbproof.values.compare import first_difference
 from nbproof.values.evidence import Evidence, snapshot
-from nbproof.values.leaf import seeded
 from nbproof.values.results import CheckFailed, Finding, ProbeResult, first_wrong
+from nbproof.values.words import words_of
 
 __all__ = [
     "CHECK_LINE",
@@ -55,9 +57,11 @@ __all__ = [
     "check",
     "check_in",
     "collecting",
+    "is_listed",
     "judge",
     "judge_here",
     "listing",
+    "names_in",
     "names_of",
     "run_test_cell",
     "seeds_of",
@@ -111,7 +115,7 @@ def bring(task: Check, namespace: dict[str, Any], case: Case, canary: str = "") 
     ``canary``: the text of a wrong answer. The probe runs once more with it, amid all that the learner's code has changed and
     left on. If that result is right, any answer would be right there.
     """
-    nb = Notebook(namespace)
+    nb = Notebook(namespace, case.leaves)
     with undisturbed(namespace, task.poison, case) as output:
         try:
             evidence = snapshot(task.probe(nb, case))
@@ -120,7 +124,7 @@ def bring(task: Check, namespace: dict[str, Any], case: Case, canary: str = "") 
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # also SystemExit, and any other that a learner's code raises
-            trouble = trouble_of(error, probe_file=type(task).probe.__code__.co_filename)
+            trouble = trouble_of(error, type(task).probe.__code__.co_filename, case.course)
             return ProbeResult(trouble=trouble, printed=readable(output.getvalue()))
     return ProbeResult(evidence, printed=said, canary=beside)
 
@@ -129,9 +133,9 @@ def _brought_instead(task: Check, namespace: dict[str, Any], case: Case, answer:
     """The result of a probe with this answer in the learner's place; None if it raises."""
     before = dict(namespace)
     try:
-        with seeded(case.seed_of("probe")):
+        with case.seeded("probe"):
             exec(compile(answer, "<answer>", "exec"), namespace)  # noqa: S102 (the instructor's text)
-            return snapshot(task.probe(Notebook(namespace), case))
+            return snapshot(task.probe(Notebook(namespace, case.leaves), case))
     except BaseException:
         return None
     finally:
@@ -160,26 +164,27 @@ def judge(task: Check, case: Case, brought: ProbeResult) -> Finding:
     found = _failed_finding(task, case, brought)
     trouble = brought.trouble
     if trouble is not None:
-        hint = hint_for_error(trouble.kind, trouble.message, trouble.place, trouble.inside, task.errors)
+        hint = hint_for_error(case.course, trouble.kind, trouble.message, trouble.place, trouble.inside, task.errors)
         return replace(found, trouble=trouble, hint=hint)
     wanted = task.truth(case)
-    difference = first_difference(brought.evidence, wanted)
+    difference = first_difference(brought.evidence, wanted, words_of(case.course))
     if difference is None:
         return replace(found, passed=True, printed="")
-    hint = hint_for_difference(brought.evidence, difference, wanted, task.mistakes(case), task.blame, bool(task.poison))
+    mistakes, poisoned = task.mistakes(case), bool(task.poison)
+    hint = hint_for_difference(case.course, brought.evidence, difference, wanted, mistakes, task.blame, poisoned)
     if task.secret:
         return replace(found, difference=difference.withheld(), hint=hint)
     return replace(found, difference=difference, hint=hint, compared=(brought.evidence, wanted))
 
 
 @contextmanager
-def collecting(seed: int = 0, namespace: dict[str, Any] | None = None) -> Iterator[list[Finding]]:
+def collecting(course: Course, seed: int = 0, namespace: dict[str, Any] | None = None) -> Iterator[list[Finding]]:
     """Within this block ``check`` neither shows nor raises: its findings gather in the list. For graders and tests.
 
     ``namespace`` holds the learner's variables, if the test cell runs in another one.
     """
     findings: list[Finding] = []
-    with SESSION.changed(collected=findings, seed=seed, variables=namespace):
+    with SESSION.changed(course=course, collected=findings, seed=seed, variables=namespace):
         yield findings
 
 
@@ -196,31 +201,34 @@ def seeds_of(task: type[Check], base: int) -> list[int]:
     return [base * 1000 + number for number in range(1, task.cases + 1)]
 
 
-def check(exercise: str, *tasks: type[Check], part: str = "") -> None:
-    """Check an exercise in the notebook that calls this, and show a panel. Raises CheckFailed if it is wrong and nobody looks.
+def is_listed(exercise: str, tasks: Sequence[type[Check]]) -> bool:
+    """Whether somebody lists what ``check`` is called with: then these checks are noted, and nothing has to run."""
+    if SESSION.calls is None or not tasks:
+        return False
+    SESSION.calls.extend((exercise, task) for task in tasks)
+    return True
+
+
+def check_in(course: Course, variables: dict[str, Any], exercise: str, *tasks: type[Check], part: str = "") -> None:
+    """Check an exercise in a notebook with these variables, and show a panel. Raises CheckFailed if it is wrong and nobody looks.
 
     Without ``tasks`` it runs the checks that learners have, of the exercise or of one ``part``, and also the hidden ones if
     they are at hand. Raises CourseError if there are none.
     """
-    check_in(sys._getframe(1).f_globals, exercise, *tasks, part=part)
-
-
-def check_in(variables: dict[str, Any], exercise: str, *tasks: type[Check], part: str = "") -> None:
-    """Check an exercise as :func:`check` does, in a notebook with these variables."""
-    handed = tasks or _made_from(visible_text(exercise, part), f"the check of {key_of(exercise, part)}")
-    if SESSION.calls is not None:
-        SESSION.calls.extend((exercise, task) for task in handed)
+    handed = tasks or _made_from(visible_text(course, exercise, part), f"the check of {key_of(exercise, part)}")
+    if is_listed(exercise, handed):
         return
     namespace = variables if SESSION.variables is None else SESSION.variables
     base = SESSION.seed or 1
-    findings = [_run(task(), namespace, base) for task in handed]
+    findings = [_run(course, task(), namespace, base) for task in handed]
     if SESSION.collected is not None:
         SESSION.collected.extend(findings)
         return
     if not tasks and "NBGRADER_EXECUTION" not in os.environ:
         # Green means right: where the hidden checks are at hand they are asked as well. nbgrader runs them itself.
-        findings += [_run(task(), namespace, base) for task in _hidden_checks(exercise, part, len(handed))]
-    _tell(exercise, tuple(task.__name__ for task in handed), findings)
+        hidden = _made_from(hidden_text(course, exercise, part), f"a hidden check of {key_of(exercise, part)}")
+        findings += [_run(course, task(), namespace, base) for task in hidden]
+    _tell(course, exercise, tuple(task.__name__ for task in handed), findings)
 
 
 def run_test_cell(source: str) -> None:
@@ -229,19 +237,10 @@ def run_test_cell(source: str) -> None:
         run_apart(source, "the check")
 
 
-def names_of(exercise: str, part: str = "") -> dict[str, Any]:
+def names_in(course: Course, exercise: str, part: str = "") -> dict[str, Any]:
     """The names that the visible checks define. In the instructor's notebook the hidden ones, which use them, begin with this."""
     with listing():
-        return run_apart(visible_text(exercise, part), f"the check of {key_of(exercise, part)}")
-
-
-def _hidden_checks(exercise: str, part: str, shown: int) -> tuple[type[Check], ...]:
-    """The hidden checks, if they are at hand; they use what the visible ones define. ``shown``: how many of those there are."""
-    hidden = hidden_text(exercise, part)
-    if not hidden:
-        return ()
-    text = f"{visible_text(exercise, part)}\n\n\n{hidden}"
-    return _made_from(text, f"a hidden check of {key_of(exercise, part)}")[shown:]
+        return run_apart(visible_text(course, exercise, part), f"the check of {key_of(exercise, part)}")
 
 
 def _made_from(text: str, name: str) -> tuple[type[Check], ...]:
@@ -251,45 +250,45 @@ def _made_from(text: str, name: str) -> tuple[type[Check], ...]:
     return tuple(task for _, task in calls)
 
 
-def _tell(exercise: str, handed: tuple[str, ...], findings: Sequence[Finding]) -> None:
+def _tell(course: Course, exercise: str, handed: tuple[str, ...], findings: Sequence[Finding]) -> None:
     """Show a panel, and raise CheckFailed if something is wrong and nobody sees the panel."""
     from nbproof.display.panel import show_findings, text_of
     from nbproof.front_end import person_at_work, shell
 
     if not findings or shell() is None or "NBGRADER_EXECUTION" in os.environ:
-        show_findings(exercise, findings)
+        show_findings(course, exercise, findings)
     else:
-        _tell_a_person(exercise, handed, findings)
+        _tell_a_person(course, exercise, handed, findings)
     wrong = first_wrong(findings)
     if wrong is not None and not person_at_work():
-        raise CheckFailed(wrong, text_of(wrong)) from None
+        raise CheckFailed(wrong, text_of(course, wrong), words_of(course).text("see above")) from None
 
 
-def _tell_a_person(exercise: str, handed: tuple[str, ...], findings: Sequence[Finding]) -> None:
+def _tell_a_person(course: Course, exercise: str, handed: tuple[str, ...], findings: Sequence[Finding]) -> None:
     """Show a panel in a notebook, and note the result for `hint()` and `progress()`."""
     from nbproof.display.diary import DiaryError, note
     from nbproof.display.outline import exercise_named, fingerprint
     from nbproof.display.panel import say_untouched, show_findings
     from nbproof.front_end import ran_before
 
-    known = exercise_named(exercise)
+    known = exercise_named(course, exercise)
     wrong = first_wrong(findings)
     if wrong is not None and known is not None and fingerprint(ran_before(CHECK_LINE)) == known.stub:
         SESSION.remember(exercise, wrong)
-        return say_untouched(exercise)  # "Run All" on a TODO cell as it was handed out is no try
+        return say_untouched(course, exercise)  # "Run All" on a TODO cell as it was handed out is no try
     withheld = known.withheld(handed) if known is not None and len(findings) == len(handed) else 0
-    show_findings(exercise, findings, withheld)
+    show_findings(course, exercise, findings, withheld)
     solved = True
     with contextlib.suppress(DiaryError):
         cells = known.cells if known is not None else ()
-        solved = note(exercise, dict.fromkeys(handed, wrong is None), cells)
+        solved = note(course, exercise, dict.fromkeys(handed, wrong is None), cells)
     SESSION.remember(exercise, wrong or findings[-1], withheld, solved)
 
 
-def _run(task: Check, namespace: dict[str, Any], base: int) -> Finding:
+def _run(course: Course, task: Check, namespace: dict[str, Any], base: int) -> Finding:
     """The finding on the first test case that fails, or else on the last one."""
     for seed in seeds_of(type(task), base):
-        case = Case(seed)
+        case = Case(seed, course)
         finding = judge_here(task, case, bring(task, namespace, case))
         if not finding.passed:
             return finding

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.values.compare import AnyOf, Close, Difference, Differs, Matches, is_same
 from nbproof.values.evidence import Evidence, Parts, TensorRecord
 from nbproof.values.results import UNANSWERED
@@ -29,7 +29,12 @@ _MOST_ITEMS = 200
 
 
 def hint_for_error(
-    kind: str, message: str, line: str = "", inside: str = "", first: Mapping[str, str] | None = None
+    course: Course,
+    kind: str,
+    message: str,
+    line: str = "",
+    inside: str = "",
+    first: Mapping[str, str] | None = None,
 ) -> str | None:
     """The id of the hint for an exception that learner code raised; None if the text fits no known cause.
 
@@ -43,7 +48,7 @@ def hint_for_error(
         if re.search(pattern, text):
             return hint
     places = {"line": line, "inside": inside}
-    for one in (*the_course().errors, *ERRORS):
+    for one in (*course.errors, *ERRORS):
         if re.match(one["text"], text) and all(
             re.fullmatch(one[key], places[key]) for key in places.keys() & one.keys()
         ):
@@ -52,6 +57,7 @@ def hint_for_error(
 
 
 def hint_for_difference(
+    course: Course,
     evidence: Evidence,
     difference: Difference,
     wanted: object,
@@ -76,7 +82,7 @@ def hint_for_difference(
         if _is_part_of(difference.where, name, _at(evidence, name)):
             return hint
     if difference.kind is Differs.COUNT and difference.got == "0" and difference.where == field:
-        return the_course().nothing_came or None
+        return course.nothing_came or None
     if isinstance(evidence, dict) and isinstance(wanted, Mapping):
         evidence = evidence.get(field)
         wanted = wanted.get(field)

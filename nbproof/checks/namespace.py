@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from nbproof.checks.case import Case
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.text import printable
-from nbproof.values.leaf import leaf_named, leaf_types, not_a_number
+from nbproof.values.leaf import Leaves, leaves_of
 from nbproof.values.results import UNANSWERED, ProbeError
 
 __all__ = ["Notebook", "Unanswered", "missing_name", "trouble_of", "undisturbed"]
@@ -41,8 +41,9 @@ class Unanswered(Exception):
 class Notebook:
     """Read access to the notebook's variables, with errors that a learner understands."""
 
-    def __init__(self, namespace: dict[str, Any]) -> None:
+    def __init__(self, namespace: dict[str, Any], leaves: Leaves) -> None:
         object.__setattr__(self, "_namespace", namespace)
+        object.__setattr__(self, "_leaves", leaves)
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -60,7 +61,7 @@ class Notebook:
 
     def module(self, name: str) -> Any:
         """The variable ``name``, which must be a model of torch's."""
-        return self._asked_for(name, "module", lambda value: isinstance(value, leaf_named("torch").models))
+        return self._asked_for(name, "module", lambda value: isinstance(value, self._leaves.named("torch").models))
 
     def _asked_for(self, name: str, wanted: str, fits: Callable[[Any], bool]) -> Any:
         value = getattr(self, name)
@@ -91,11 +92,11 @@ def undisturbed(namespace: dict[str, Any], poison: tuple[str, ...], case: Case) 
         aside.enter_context(contextlib.redirect_stdout(printed))
         aside.enter_context(_no_stderr())
         aside.enter_context(_no_log_records())
-        for leaf in leaf_types():
+        for leaf in case.leaves:
             aside.enter_context(leaf.seeded(case.seed_of("probe")))
             aside.enter_context(leaf.undisturbed())
         try:
-            namespace.update({name: not_a_number() for name in poison})
+            namespace.update({name: case.leaves.not_a_number() for name in poison})
             yield printed
         finally:
             for name in poison:
@@ -130,7 +131,7 @@ def _no_stderr() -> Iterator[None]:
         yield
 
 
-def trouble_of(error: BaseException, probe_file: str) -> ProbeError:
+def trouble_of(error: BaseException, probe_file: str, course: Course) -> ProbeError:
     """An exception as data: its class, its message with Python's suggestion, the learner's line.
 
     ``probe_file``: the name of the file that holds the probe; its lines are not the learner's.
@@ -140,8 +141,8 @@ def trouble_of(error: BaseException, probe_file: str) -> ProbeError:
     line = 0
     code = ""
     inside = ""
-    folders = tuple(leaf.folder for leaf in leaf_types())
-    libraries = (*folders, *_LIBRARIES, *(place + os.sep for place in the_course().own_code))
+    folders = tuple(leaf.folder for leaf in leaves_of(course))
+    libraries = (*folders, *_LIBRARIES, *(place + os.sep for place in course.own_code))
     for frame, number in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         inside = frame.f_code.co_name if file.startswith(folders) else ""

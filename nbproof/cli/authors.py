@@ -34,7 +34,7 @@ def _bundle(arguments: argparse.Namespace) -> int:
     with progress("making the zip, and searching it for answers"):
         from nbproof.authoring.bundle import bundle
 
-        made = bundle(arguments.course, arguments.names, arguments.out)
+        made = bundle(arguments.works_for, arguments.course, arguments.names, arguments.out)
     print(f"{made.path}: {counted(len(made.lessons), 'lesson')}, {made.files} files, {made.size / 1e6:.1f} MB")
     print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
     print("learners unpack it and open START.html")
@@ -47,7 +47,7 @@ def _wheels(arguments: argparse.Namespace) -> int:
     with progress("making wheels, and searching them for answers"):
         from nbproof.authoring.bundle import write_wheels
 
-        made = write_wheels(arguments.course, arguments.course / "dist")
+        made = write_wheels(arguments.works_for, arguments.course, arguments.course / "dist")
     for path in made:
         print(f"{path}: {path.stat().st_size / 1e3:,.0f} kB")
     print("the wheels, for learners, hold no hidden checks; to grade, or to study alone, unpack the zip where you work")
@@ -73,7 +73,7 @@ def _site(arguments: argparse.Namespace) -> int:
     with progress("site"):
         from nbproof.authoring.site import make_site
 
-        made = make_site(arguments.course, arguments.names, arguments.out, say)
+        made = make_site(arguments.works_for, arguments.course, arguments.names, arguments.out, say)
     print(f"{made.home}: {made.pages} pages")
     print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
     for error in made.flaws:
@@ -92,7 +92,7 @@ def _build(arguments: argparse.Namespace) -> int:
     with progress("building"):
         from nbproof.authoring.build import build
 
-        changed = build(arguments.course, arguments.names)
+        changed = build(arguments.works_for, arguments.course, arguments.names)
     for path in changed:
         print(f"changed {path}")
     if not changed:
@@ -121,7 +121,7 @@ _CHECK = Options(
 def _show(arguments: argparse.Namespace) -> int:
     from nbproof.authoring.checkup import answers_called
 
-    for exercise, answer in answers_called(arguments.course, arguments.names, arguments.show):
+    for exercise, answer in answers_called(arguments.works_for, arguments.course, arguments.names, arguments.show):
         print(f"# %% {answer.name} ({answer.role} of {exercise.id})\n{answer.source}")
     return 0
 
@@ -132,7 +132,13 @@ def _explore(arguments: argparse.Namespace) -> int:
     from nbproof.terminal import progress
 
     with progress("explorations") as step:
-        found = explored(arguments.course, arguments.names, step, (arguments.minutes, arguments.draws, arguments.seed))
+        found = explored(
+            arguments.works_for,
+            arguments.course,
+            arguments.names,
+            step,
+            (arguments.minutes, arguments.draws, arguments.seed),
+        )
         agree = [tell_explored(one) for one in found]
     print(f"explored: {counted(len(agree), 'exercise')}, {counted(agree.count(False), 'disagreement')}")
     return 0 if all(agree) else 1
@@ -150,7 +156,7 @@ def _check(arguments: argparse.Namespace) -> int:
         from nbproof.authoring.checkup import check_up
         from nbproof.cli.contract_table import Found, print_contract
 
-        checkup = check_up(arguments.course, arguments.names, step, Found().tell)
+        checkup = check_up(arguments.works_for, arguments.course, arguments.names, step, Found().tell)
     print_contract(checkup)
     return 1 if checkup.violations else 0
 
@@ -194,7 +200,7 @@ _NEW_EXERCISE = Options(
 def _new_exercise(arguments: argparse.Namespace) -> int:
     from nbproof.authoring.new import new_exercise
 
-    lesson, *files = new_exercise(arguments.course, arguments.lesson, arguments.name)
+    lesson, *files = new_exercise(arguments.works_for, arguments.course, arguments.lesson, arguments.name)
     print(f"added to {lesson}: prose, a TODO cell and a check cell, at its end: move them to where they belong")
     print(f"made {files[0].parent}: " + ", ".join(path.name for path in files))
     print(f"next: {course_command('build')}, then: {course_command(f'check {arguments.name}')}")

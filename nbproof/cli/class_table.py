@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.feedback.page_writer import page_path
 from nbproof.files import replace_file
@@ -33,6 +34,7 @@ from nbproof.report.statistics import late_lines, marker_lines
 from nbproof.terminal import say
 from nbproof.text import counted, duration, printable
 from nbproof.values.results import Status
+from nbproof.values.words import Language, words_of
 from nbproof_lms import Collected
 from nbproof_lms.attendance import Attendance, lines_of
 from nbproof_lms.settling import copies_in_time
@@ -76,11 +78,16 @@ class Told:
     given: Mapping[Key, Mark] = field(default_factory=dict)
     """Marks that people gave for what does not lie in ``submitted/``."""
 
+    @property
+    def words(self) -> Language:
+        """The language of the course."""
+        return words_of(self.graded.course)
+
 
 def is_incomplete(told: Told) -> bool:
     """Whether something that was handed in is not graded: that is what the exit code says."""
     ungraded = any(
-        one.key not in told.seen and (one.problem or one.missing) for one in told.graded.marks.values()
+        one.key not in told.seen and (one.problem or one.missing(told.words)) for one in told.graded.marks.values()
     ) or bool(told.failed_pages)
     # A notebook that was taken under another name is graded all the same.
     needs_person = bool(told.collected and told.collected.needs_person)
@@ -113,7 +120,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
 
 def _totals(told: Told) -> Iterator[str]:
     marks = told.graded.marks
-    totals = _json_totals(marks.values())
+    totals = _json_totals(marks.values(), told.words)
     ended = [f"{count} {status}" for status, count in totals["exercises"].items() if count]
     if ended:
         yield "exercises: " + ", ".join(ended)
@@ -128,7 +135,7 @@ def _totals(told: Told) -> Iterator[str]:
 
 
 def _earlier_copies(told: Told, scores: Collection[Mark]) -> Iterator[str]:
-    for place, key in copies_in_time(told.root, scores):
+    for place, key in copies_in_time(told.graded.course, told.root, scores):
         count = course_command(shlex.join(["grade", "--from", place, "--learner", key.learner]), told.root)
         yield printable(f"    {key.name} has an earlier copy: if that was in time, have it count: {count}")
         yield printable(f"    if not, ask no more about it: {course_command(shlex.join(['settle', place]), told.root)}")
@@ -138,7 +145,7 @@ def print_problems(console: Console, told: Told) -> None:
     """What could not be graded or written, and which marks could be forged: a line each."""
     asked = [mark for mark in told.graded.marks.values() if mark.key not in told.seen]
     lines = [line for mark in asked if mark.problem for line in _problem_of(mark, told)]
-    missing = grouped((one, mark) for mark in asked for one in _missing(mark))
+    missing = grouped((one, mark) for mark in asked for one in _missing(mark, told.words))
     # Those of many that miss the same have a command of their own.
     by_themselves = any(len(several) < _ALIKE for several in missing.values())
     lines += [*_missing_lines(missing, told), *lines_of(told.attendance, told.root)]
@@ -184,10 +191,10 @@ def _missing_lines(missing: Mapping[tuple[str, str, str, str], Sequence[Mark]], 
             yield f"    seen, all of them: {course_command(names, told.root)}"
 
 
-def _missing(mark: Mark) -> Iterator[tuple[str, str, str, str]]:
+def _missing(mark: Mark, words: Language) -> Iterator[tuple[str, str, str, str]]:
     """What is the matter, lesson, exercises and reason."""
     uncertain = {one.id for one in mark.verdict.exercises if one.status is Status.UNCERTAIN}
-    for reason, exercises in grouped((reason, exercise) for exercise, reason in mark.missing.items()).items():
+    for reason, exercises in grouped((reason, exercise) for exercise, reason in mark.missing(words).items()).items():
         yield Status.UNCERTAIN if uncertain & {*exercises} else "missing", mark.lesson, ", ".join(exercises), reason
 
 
@@ -277,8 +284,8 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
         "feedback": str(told.feedback.resolve()) if told.feedback else None,
         "regraded_because": list(graded.reasons),
         "plain_tests": graded.plain_tests,
-        "totals": _json_totals(marks),
-        "submissions": _submissions(marks),
+        "totals": _json_totals(marks, told.words),
+        "submissions": _submissions(marks, told.words),
         "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items() if who},
         "nothing_gradable": [asdict(one) for one in told.attendance.nothing_gradable],
         "undecided": [key._asdict() | {"copies": copies} for key, copies in told.attendance.undecided.items()],
@@ -290,12 +297,14 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
     }
 
 
-def error_as_json(error: CourseError | None, reached: Iterable[Mark] = (), *, seconds: float) -> dict[str, Any]:
+def error_as_json(
+    course: Course, error: CourseError | None, reached: Iterable[Mark] = (), *, seconds: float
+) -> dict[str, Any]:
     """The JSON of a run that did not come to its end, and what it had ``reached``; ``error`` is None if it was interrupted."""
     told = error or CourseError("interrupted", "", GO_ON)
     fact = {"fact": told.fact, "place": told.place, "next": told.next_command}
     code = EXIT_CODE if error is None else error.exit_code
-    return {**_head(code, seconds), "error": fact, "submissions": _submissions(reached)}
+    return {**_head(code, seconds), "error": fact, "submissions": _submissions(reached, words_of(course))}
 
 
 def _head(exit_code: int, seconds: float) -> dict[str, Any]:
@@ -309,7 +318,7 @@ def _head(exit_code: int, seconds: float) -> dict[str, Any]:
     }
 
 
-def _json_totals(marks: Collection[Mark]) -> dict[str, Any]:
+def _json_totals(marks: Collection[Mark], words: Language) -> dict[str, Any]:
     how = Counter(mark.how for mark in marks)
     statuses = Counter(one.status for mark in marks for one in mark.verdict.exercises)
     return {
@@ -318,16 +327,17 @@ def _json_totals(marks: Collection[Mark]) -> dict[str, Any]:
         "unchanged": how["unchanged"],
         "not_graded": how["not graded"],
         "recovered": sum(mark.is_mended for mark in marks),
-        "with_lost_answers": sum(bool(mark.missing) for mark in marks),
+        "with_lost_answers": sum(bool(mark.missing(words)) for mark in marks),
         "late": sum(mark.is_late for mark in marks),
         "waiting_for_marks": sum(mark.waiting for mark in marks),
         "exercises": {status: statuses[status] for status in Status},
     }
 
 
-def _submissions(marks: Iterable[Mark]) -> list[dict[str, Any]]:
+def _submissions(marks: Iterable[Mark], words: Language) -> list[dict[str, Any]]:
     return [
-        {**submission_row(mark), "exercises": [exercise_row(one) for one in mark.verdict.exercises]} for mark in marks
+        {**submission_row(mark, words), "exercises": [exercise_row(one, words) for one in mark.verdict.exercises]}
+        for mark in marks
     ]
 
 

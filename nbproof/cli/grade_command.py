@@ -29,7 +29,7 @@ from nbproof.cli.class_table import (
 )
 from nbproof.cli.head_start import graded_is_the_demo
 from nbproof.command import course_command
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.errors import CourseError, UsageError, disk_trouble
 from nbproof.gradebook.marks import GradedClass, Mark, by_assignment
 from nbproof.gradebook.reader import read_marks
@@ -78,12 +78,14 @@ def grade(request: Namespace, launched: Launched | None = None) -> int:
     desk = _Desk(request, launched)
     if request.json != "-":
         # Now, and not after hours, it is known that it can be written; and a run that is killed leaves no older results there.
-        _write(request, error_as_json(None, seconds=0.0))
+        _write(request, error_as_json(request.works_for, None, seconds=0.0))
     try:
         told = desk.run(start)
     except (CourseError, KeyboardInterrupt) as ended:
         error = ended if isinstance(ended, CourseError) else None
-        _write(request, error_as_json(error, desk.counting.marks, seconds=time.perf_counter() - start))
+        _write(
+            request, error_as_json(request.works_for, error, desk.counting.marks, seconds=time.perf_counter() - start)
+        )
         if error is not None:
             raise
         done = f" after {desk.counting.done} of {desk.counting.total}" if desk.counting.total else ""
@@ -115,6 +117,7 @@ class _Desk:
     def __init__(self, request: Namespace, launched: Launched | None) -> None:
         self.request, self.launched = request, launched
         self.root: Path = request.course
+        self.course: Course = request.works_for
         # Standard output belongs to the JSON, where it was asked for there.
         self.console = console_for_output(stderr=request.json == "-")
         # What costs somebody marks is said in any case.
@@ -143,7 +146,7 @@ class _Desk:
                 raise OSError(0, "it is a link", str(demo))
             demo.mkdir(exist_ok=True)
             with only_run(demo):
-                self.root = prepare_demo(self.root)
+                self.root = prepare_demo(self.course, self.root)
         self.say(
             f"submitted/ is empty: grading a simulated class of {len(LEARNERS)} learners in a folder of its own, {DEMO}/"
         )
@@ -152,9 +155,9 @@ class _Desk:
         """All of it, with the course locked."""
         request = self.request
         lessons = lessons_with_source(self.root, request.names_of_lessons)
-        for line in _first_lines(self.root):
+        for line in _first_lines(self.course, self.root):
             self.say(line)
-        for line in (*not_obeyed(course_config(self.root)), *_unbuilt(self.root, lessons)):
+        for line in (*not_obeyed(course_config(self.root)), *_unbuilt(self.course, self.root, lessons)):
             say(self.warnings, line)
         chosen = isolation_or_refuse(request.unsafe, request.isolation)
         self.pool = self._pool(chosen.level)
@@ -221,7 +224,7 @@ class _Desk:
         try:
             with progress("feedback") as step:
                 keys = [*told.graded.marks, *told.given]
-                pages = write_feedback(self.root, keys, step, problems=problems, writers=writers)
+                pages = write_feedback(self.course, self.root, keys, step, problems=problems, writers=writers)
         except OSError as error:
             raise trouble_with_disk(error, folder) or error from None
         told = replace(told, failed_pages=pages.failed)
@@ -235,14 +238,14 @@ class _Desk:
                 say(self.warnings, printable(line))
             return None
         with progress("collecting") as step:
-            collected = collect(self.root, self.request.uploads, **reading_of(self.request), step=step)
+            collected = collect(self.course, self.root, self.request.uploads, **reading_of(self.request), step=step)
         if collected.needs_person or not self.request.quiet:
             print_collected(collected, self.root, self.warnings)
         return collected
 
     def _intake(self, lessons: list[str]) -> Intake:
         request, folder = self.request, places(self.root).base("submitted")
-        intake = take_in(self.root, lessons)
+        intake = take_in(self.course, self.root, lessons)
         if not intake.submissions:
             for note in intake.notes:
                 self.say(note)
@@ -274,6 +277,7 @@ class _Desk:
         gc.set_threshold(20_000)
         with watching(request.quiet) as self.counting:
             return grade_class(
+                self.course,
                 self.root,
                 intake,
                 lessons,
@@ -289,12 +293,12 @@ class _Desk:
             )
 
 
-def _first_lines(root: Path) -> list[str]:
+def _first_lines(course: Course, root: Path) -> list[str]:
     """What the first run over somebody's nbgrader course says: what was found, what is taken for granted, what could be told.
 
     Nothing if the course has a ``course.toml``, or was graded before.
     """
-    if (root / ".course" / "run.json").exists() or list(the_course().folder.glob("course.toml")):
+    if (root / ".course" / "run.json").exists() or list(course.folder.glob("course.toml")):
         return []
     here, lessons = places(root), places(root).lessons()
     released = [one for one in lessons if here.is_released_only(one)]
@@ -313,13 +317,13 @@ def _first_lines(root: Path) -> list[str]:
     ]
 
 
-def _unbuilt(root: Path, lessons: Sequence[str]) -> Iterator[str]:
+def _unbuilt(course: Course, root: Path, lessons: Sequence[str]) -> Iterator[str]:
     """A line for each lesson that was edited after its notebook was built."""
     if any(map(places(root).is_edited, lessons)):
         # Slow to import.
         from nbproof.authoring.build import unbuilt
 
-        for one in unbuilt(root, lessons):
+        for one in unbuilt(course, root, lessons):
             yield f"! {one.fact} ({one.place}): graded by the notebook as it was built; to build it: {one.next_command}"
 
 

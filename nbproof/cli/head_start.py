@@ -62,7 +62,7 @@ def _launched(request: Namespace) -> Launched | None:
     """None if nothing is to be marked here, as far as a quick look tells."""
     demo = graded_is_the_demo(request)
     folder = request.course / DEMO if demo else request.course
-    intake = take_in(folder, lessons_with_source(request.course, request.names_of_lessons))
+    intake = take_in(request.works_for, folder, lessons_with_source(request.course, request.names_of_lessons))
     there = bool(intake.submissions)
     if not (
         request.uploads
@@ -73,4 +73,5 @@ def _launched(request: Namespace) -> Launched | None:
         return None
     pages = len(intake.submissions) or _MOST_WRITERS
     writers = 0 if request.no_feedback else min(pages, os.cpu_count() or 1, _MOST_WRITERS)
-    return launch(isolation_or_refuse(request.unsafe, request.isolation).level, "nbproof.feedback.page_writer", writers)
+    level = isolation_or_refuse(request.unsafe, request.isolation).level
+    return launch(request.works_for, level, "nbproof.feedback.page_writer", writers)

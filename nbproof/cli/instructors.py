@@ -149,9 +149,12 @@ def _write_pages(arguments: argparse.Namespace) -> int:
         pairs = chosen_submissions(arguments.course, arguments.names, arguments.lesson)
         # What was handed in last may be what could not be graded, over a verdict on what came before.
         problems = {key: one.problem for key, one in problems_of(arguments.course).items() if key in set(pairs)}
-        results = read_class(arguments.course, arguments.lesson, background=background_of(arguments.course))
+        background = background_of(arguments.works_for, arguments.course)
+        results = read_class(arguments.works_for, arguments.course, arguments.lesson, background=background)
         pairs, held = up_to_date(results, pairs), results.marks
-        feedback = write_feedback(arguments.course, pairs, step, problems=problems, force=arguments.force)
+        feedback = write_feedback(
+            arguments.works_for, arguments.course, pairs, step, problems=problems, force=arguments.force
+        )
     marked = marker_lines([held[key] for key in pairs if key in held], arguments.course)
     asked = (*map(printable, outdated(results, arguments.names)), *marked)
     print_feedback(feedback, places(arguments.course).base("feedback"), time.perf_counter() - start, asked)
@@ -167,7 +170,7 @@ _FORMGRADER = Options(
 def _formgrader(arguments: argparse.Namespace) -> int:
     from nbproof.nbgrader.formgrader import open_formgrader
 
-    return open_formgrader(arguments.course, arguments.rest)
+    return open_formgrader(arguments.works_for, arguments.course, arguments.rest)
 
 
 _REPORT = Options(
@@ -263,8 +266,8 @@ def _alone(arguments: argparse.Namespace) -> int:
         choose = f"{course_command('lab LESSON')} makes one; lessons: {', '.join(lessons)}"
         raise UsageError("there is no such notebook", str(file.absolute()), choose)
     print("checking", file=sys.stderr, flush=True)
-    verdict = check_notebook(root, file, lessons, seed=arguments.seed)
-    print_notebook(verdict, time.perf_counter() - start)
+    verdict = check_notebook(arguments.works_for, root, file, lessons, seed=arguments.seed)
+    print_notebook(arguments.works_for, verdict, time.perf_counter() - start)
     return 0 if all(exercise.status == "passed" for exercise in verdict.exercises) else 1
 
 

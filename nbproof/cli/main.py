@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from nbproof import doors
-from nbproof.command import Command, Options, course_in, module_name, option, this_program, with_extra
-from nbproof.course_file import the_course
+from nbproof.command import Command, Options, called_for, course_in, option, this_program, with_extra
+from nbproof.course_file import Course
 from nbproof.errors import CourseError, UsageError
 from nbproof.interrupt import EXIT_CODE, told_to_stop
 
@@ -21,20 +21,23 @@ _CLOSED = 141
 """The exit code that a shell gives a program that wrote to a pipe after its reader had gone."""
 
 
-def main(argv: list[str] | None = None, without: UsageError | None = None) -> int:
+def main(argv: list[str] | None, course: Course | UsageError) -> int:
     """Run one command; 0 if it succeeded, 1 if something failed, 2 for a wrong call, 130 if it was interrupted.
 
-    ``without``: why there is no course. Only a command that needs none runs then.
+    ``course``: that of the commands, or why there is none. Only a command that needs none runs then.
     """
+    if isinstance(course, Course):
+        called_for(course)
     try:
-        code = run_command(argv, without)
+        code = run_command(argv, course)
         sys.stdout.flush()  # here, where it is known what to say if nobody reads it
         return code
     except KeyboardInterrupt:
         return _interrupted()
     except ModuleNotFoundError as error:
         wanting = (error.name or "").partition(".")[0]
-        if module_name() != "nbproof" or wanting in ("", "nbproof"):  # a course's package has words of its own
+        has_own = isinstance(course, Course) and course.commands != "nbproof"
+        if has_own or wanting in ("", "nbproof"):  # a course's package has words of its own
             raise
         print(
             "\n".join(UsageError(f"{wanting} is not installed", sys.executable, with_extra("grading")).lines()),
@@ -85,9 +88,9 @@ class _Parser(argparse.ArgumentParser):
         self.register("action", None, _Once)
 
 
-def course_parser() -> argparse.ArgumentParser:
+def course_parser(course: Course | UsageError) -> argparse.ArgumentParser:
     """What reads the command line: every command with its options."""
-    parser = _Parser(prog=this_program(), description=_says())
+    parser = _Parser(prog=this_program(), description=_says(course))
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for one in _commands():
         command = commands.add_parser(one.name, help=one.says, description=one.says)
@@ -102,17 +105,18 @@ def course_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def run_command(argv: list[str] | None, without: UsageError | None) -> int:
+def run_command(argv: list[str] | None, course: Course | UsageError) -> int:
     """Find the command, and run it; returns its exit code."""
     # An optional part of jsonschema that checks internationalised URLs: every import of nbformat would pay 0.8 s for it.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-    parser = course_parser()
+    parser = course_parser(course)
     arguments, rest = parser.parse_known_args(argv)
     if rest and not arguments.chosen.passes_on:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     arguments.rest = rest
-    if without is not None and arguments.chosen.needs_course:
-        raise without
+    if isinstance(course, UsageError) and arguments.chosen.needs_course:
+        raise course
+    arguments.works_for = course
     if not arguments.course.is_dir():
         raise UsageError(
             "there is no such folder", str(arguments.course.absolute()), "name the course's own: --course FOLDER"
@@ -121,11 +125,10 @@ def run_command(argv: list[str] | None, without: UsageError | None) -> int:
         return int(arguments.chosen.run(arguments))
 
 
-def _says() -> str:
-    try:
-        return f"{the_course().says}. Each command explains itself: COMMAND --help"
-    except UsageError:
-        return "Checks, feedback and grading for an nbgrader course. Each command explains itself: COMMAND --help"
+def _says(course: Course | UsageError) -> str:
+    if isinstance(course, Course):
+        return f"{course.says}. Each command explains itself: COMMAND --help"
+    return "Checks, feedback and grading for an nbgrader course. Each command explains itself: COMMAND --help"
 
 
 def _commands() -> list[Command]:
@@ -173,7 +176,7 @@ def _lab(arguments: argparse.Namespace) -> int:
     from nbproof.display.lab import open_lab
 
     named = bool(arguments.rest) and not arguments.rest[0].startswith("-")
-    return open_lab(arguments.course, arguments.rest[0] if named else None, arguments.rest[named:])
+    return open_lab(arguments.works_for, arguments.course, arguments.rest[0] if named else None, arguments.rest[named:])
 
 
 _PROGRESS = Options(
@@ -185,13 +188,14 @@ def _progress(arguments: argparse.Namespace) -> int:
     from nbproof.display.diary import DiaryError, diary_path, forget, overview, text_of
     from nbproof.terminal import console_for_output, say
 
+    course = arguments.works_for
     if arguments.forget:
         try:
-            print(f"deleted {diary_path()}" if forget() else f"nothing was kept at {diary_path()}")
+            print(f"deleted {diary_path(course)}" if forget(course) else f"nothing was kept at {diary_path(course)}")
         except DiaryError as error:
-            raise UsageError(str(error), str(diary_path()), "delete the file yourself") from None
+            raise UsageError(str(error), str(diary_path(course)), "delete the file yourself") from None
         return 0
-    say(console_for_output(), text_of(overview()))
+    say(console_for_output(), text_of(overview(course)))
     return 0
 
 

@@ -49,9 +49,9 @@ def report(request: Namespace) -> int:
     formats = find_formats(request.formats)
     chosen = columns_of(request.column)
     with progress("reading") as step:
-        known = background_of(request.course)
+        known = background_of(request.works_for, request.course)
         hindered, moved = follow_marks(request.course, known.late)
-        results = read_class(request.course, request.names, step, known)
+        results = read_class(request.works_for, request.course, request.names, step, known)
     handed_in = results.marks.keys() - known.problems.keys()
     others = nothing_gradable_in(request.course, handed_in)
     seen = seen_in(request.course, results.marks, others)

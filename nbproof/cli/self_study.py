@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.display.panel import text_of
 from nbproof.errors import UsageError
 from nbproof.key import Key, assignment_of, notebook_of
@@ -25,30 +26,30 @@ from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, why_not_is
 from nbproof.sandbox.launch import refuse_if_exposed
 from nbproof.terminal import console_for_output, say
 from nbproof.values.results import Outcome, Status
-from nbproof.values.words import words
+from nbproof.values.words import words_of
 
 __all__ = ["check_notebook", "print_notebook"]
 
 
-def check_notebook(root: Path, file: Path, lessons: list[str], *, seed: int | None = None) -> Verdict:
+def check_notebook(course: Course, root: Path, file: Path, lessons: list[str], *, seed: int | None = None) -> Verdict:
     """The verdict on ``file``. Raises UsageError if it is no notebook of this course, NoIsolation where there is no Linux."""
     # It is the learner's own code, on the learner's own machine: isolation is welcome, and not needed.
     isolation = isolation_or_refuse(unsafe=bool(why_not_isolated())).level
     if isolation is not Isolation.NONE:
-        refuse_if_exposed(root)
+        refuse_if_exposed(course, root)
     config = course_config(root)
     limits = GradingLimits.read(config, lessons)
-    lesson = _lesson_of(root, file, lessons)
+    lesson = _lesson_of(LessonBook(course, root), file, lessons)
     try:
         hand_in = HandIn(Key("you", lesson), file).read(limits)
     except Damaged as damage:
         raise _unchecked(file, lesson, str(damage)) from None
-    blueprint = read_blueprint(places(root).source(lesson), config, lesson)
+    blueprint = read_blueprint(course, places(root).source(lesson), config, lesson)
     # Neither can be imported where there is no Linux.
     from nbproof.marking.marker import Marker
     from nbproof.sandbox.engine import Engine
 
-    with Engine(limits, isolation) as engine:
+    with Engine(course, limits, isolation) as engine:
         marker = Marker(engine, {lesson: blueprint}, seed if seed is not None else secrets.randbelow(10**9) + 1)
         verdict = marker.mark(hand_in)
     if verdict.problem:
@@ -63,9 +64,9 @@ def _unchecked(file: Path, lesson: str, why: str, grader_failed: bool = False) -
     return UsageError(f"this cannot be checked: {why}", str(file), then)
 
 
-def _lesson_of(root: Path, file: Path, lessons: list[str]) -> str:
+def _lesson_of(book: LessonBook, file: Path, lessons: list[str]) -> str:
     """The lesson that a notebook belongs to. Of several that fit, the one with the notebook's name, or else the best."""
-    guess = LessonBook(root).guess(file)
+    guess = book.guess(file)
     if found := [one for one in (guess.lesson, *guess.others) if one]:
         called = file.resolve().parts[-2:]
         return max(found, key=lambda one: called == (assignment_of(one), f"{notebook_of(one)}.ipynb"))
@@ -76,11 +77,11 @@ def _lesson_of(root: Path, file: Path, lessons: list[str]) -> str:
     )
 
 
-def print_notebook(verdict: Verdict, seconds: float) -> None:
+def print_notebook(course: Course, verdict: Verdict, seconds: float) -> None:
     """What the visible and hidden tests say about one notebook, an exercise after the other."""
     console = console_for_output()
     for exercise in verdict.exercises:
-        for line in _lines_of(exercise):
+        for line in _lines_of(course, exercise):
             say(console, line)
     for name, how in verdict.recovered.items():
         say(console, f"note: {name}: {how}")
@@ -91,14 +92,14 @@ def print_notebook(verdict: Verdict, seconds: float) -> None:
     say(console, f"{verdict.lesson}: {verdict.score:g} of {most:g} points, {seconds:.1f} s, seed {verdict.seed}")
 
 
-def _lines_of(one: Outcome) -> Iterator[str]:
+def _lines_of(course: Course, one: Outcome) -> Iterator[str]:
     whole = one.score == one.max_score
     mark = "✓" if whole else {Status.NOT_ANSWERED: "○", Status.UNCERTAIN: "?"}.get(one.status, "✗")
     yield f"{mark} {one.id}  {one.score:g} of {one.max_score:g}"
     if whole:
         return
-    told = words().outcome(one)
+    told = words_of(course).outcome(one)
     if one.costly:
-        told = text_of(one.costly[0], told)
+        told = text_of(course, one.costly[0], told)
     for line in told.splitlines():
         yield f"    {line}"

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson, exercises_of, outline
 from nbproof.front_end import MONO, framed, prose, show, sign
-from nbproof.values.words import words
+from nbproof.values.words import words_of
 
 __all__ = [
     "DiaryError",
@@ -51,14 +51,14 @@ class StoredTry:
     solved: float | None
 
 
-def diary_path() -> Path:
+def diary_path(course: Course) -> Path:
     """The path of the file."""
     chosen = os.environ.get("COURSE_PROGRESS")
     if chosen:
         return Path(chosen).expanduser()
     import platformdirs
 
-    return platformdirs.user_data_path(the_course().name, appauthor=False) / "progress.db"
+    return platformdirs.user_data_path(course.name, appauthor=False) / "progress.db"
 
 
 _TABLES = """
@@ -68,19 +68,19 @@ CREATE TABLE IF NOT EXISTS cell (exercise TEXT, checks TEXT, passed INTEGER NOT 
 
 
 @contextlib.contextmanager
-def _opened() -> Iterator[sqlite3.Connection]:
+def _opened(course: Course) -> Iterator[sqlite3.Connection]:
     """A connection to the file, made if there is none, for one transaction. Raises DiaryError."""
-    path = diary_path()
+    path = diary_path(course)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.closing(sqlite3.connect(path, timeout=2)) as connection, connection:
             connection.executescript(_TABLES)
             yield connection
     except (OSError, sqlite3.Error) as error:
-        raise DiaryError(words().text("cannot be used", path=path, error=error)) from None
+        raise DiaryError(words_of(course).text("cannot be used", path=path, error=error)) from None
 
 
-def note(exercise: str, passed: Mapping[str, bool], cells: Sequence[Sequence[str]]) -> bool:
+def note(course: Course, exercise: str, passed: Mapping[str, bool], cells: Sequence[Sequence[str]]) -> bool:
     """Write down one run of a test cell. Returns whether its exercise is solved. Raises DiaryError.
 
     ``passed``: for each check of that cell whether it passed. ``cells``: the checks of each test cell of the exercise. An
@@ -88,7 +88,7 @@ def note(exercise: str, passed: Mapping[str, bool], cells: Sequence[Sequence[str
     """
     key = ",".join(passed)
     now = time.time()
-    with _opened() as connection:
+    with _opened(course) as connection:
         connection.execute(
             "INSERT INTO exercise VALUES (?, 1, ?, ?, NULL) ON CONFLICT (id) DO UPDATE SET tries = tries + 1, last = ?",
             (exercise, now, now, now),
@@ -105,19 +105,19 @@ def note(exercise: str, passed: Mapping[str, bool], cells: Sequence[Sequence[str
         return solved is not None
 
 
-def entries() -> dict[str, StoredTry]:
+def entries(course: Course) -> dict[str, StoredTry]:
     """The exercises that were tried, by their ids. Raises DiaryError."""
     with contextlib.suppress(OSError):
-        if not diary_path().exists():
+        if not diary_path(course).exists():
             return {}
-    with _opened() as connection:
+    with _opened(course) as connection:
         rows = connection.execute("SELECT id, tries, last, solved FROM exercise").fetchall()
     return {row[0]: StoredTry(*row) for row in rows}
 
 
-def forget() -> bool:
+def forget(course: Course) -> bool:
     """Delete the file. Returns False if there was none. Raises DiaryError."""
-    path = diary_path()
+    path = diary_path(course)
     try:
         path.unlink()
     except FileNotFoundError:
@@ -134,6 +134,7 @@ _MARKS = {"solved": ("✓", "#2f9e63"), "tried": ("…", "#c8851a"), "untried": 
 class Overview:
     """Every exercise with its state, and where to go on."""
 
+    course: Course
     lessons: tuple[OutlinedLesson, ...]
     states: Mapping[str, str]
     """Exercise id -> 'untried', 'tried' or 'solved'."""
@@ -148,33 +149,34 @@ class Overview:
         if self.next is None:
             return ""
         lesson, exercise = self.next
-        where = words().text("lesson", number=_number(lesson))
-        return words().text("go on", title=exercise.title, lesson=where, minutes=exercise.minutes)
+        words = words_of(self.course)
+        where = words.text("lesson", number=_number(lesson))
+        return words.text("go on", title=exercise.title, lesson=where, minutes=exercise.minutes)
 
     @property
     def total(self) -> str:
         """One sentence with the exercises and points so far, and the minutes that are left."""
         every = [exercise for _, exercise in exercises_of(self.lessons)]
         solved = [one for one in every if self.states[one.id] == "solved"]
-        at_hand = any(the_course().source_of(lesson.slug).exists() for lesson in self.lessons)
+        at_hand = any(self.course.source_of(lesson.slug).exists() for lesson in self.lessons)
         withheld = 0 if at_hand else sum(sum(one.hidden) for one in solved)
         points = sum(one.points for one in solved)
         most = sum(one.points for one in every)
         left = sum(one.minutes for one in every) - sum(one.minutes for one in solved)
-        return words().total(len(solved), len(every), withheld, points, most, left)
+        return words_of(self.course).total(len(solved), len(every), withheld, points, most, left)
 
 
-def overview() -> Overview:
+def overview(course: Course) -> Overview:
     """The overview of all lessons, from what the diary says about them."""
     trouble = ""
     known: Mapping[str, StoredTry] = {}
     try:
-        known = entries()
+        known = entries(course)
     except DiaryError as error:
-        trouble = words().text("not kept", error=error)
-    lessons = outline()
+        trouble = words_of(course).text("not kept", error=error)
+    lessons = outline(course)
     states = {exercise.id: _state_of(known.get(exercise.id)) for _, exercise in exercises_of(lessons)}
-    return Overview(lessons, states, _next(lessons, states, known), trouble)
+    return Overview(course, lessons, states, _next(lessons, states, known), trouble)
 
 
 def _state_of(tried: StoredTry | None) -> str:
@@ -195,7 +197,7 @@ def _next(
 
 def text_of(seen: Overview) -> str:
     """The overview as plain text: a line for each lesson, exercise and sentence."""
-    say = words()
+    say = words_of(seen.course)
     lines = []
     for lesson in seen.lessons:
         lines.append(f"{_number(lesson)} {lesson.title}".replace("`", ""))
@@ -212,7 +214,7 @@ def _number(lesson: OutlinedLesson) -> str:
 
 def html_of(seen: Overview) -> str:
     """The overview as HTML of a panel, with a row for each lesson and a chip for each exercise."""
-    say = words()
+    say = words_of(seen.course)
     rows = "".join(_row(seen, lesson) for lesson in seen.lessons)
     legend = " &nbsp; ".join(
         f"{sign(mark, colour)}&nbsp;{say.text(f'state {state}')}" for state, (mark, colour) in _MARKS.items()
@@ -249,7 +251,7 @@ def _chip(one: OutlinedExercise, seen: Overview) -> str:
     )
 
 
-def show_progress() -> None:
+def show_progress(course: Course) -> None:
     """Show the overview, as a panel or as plain text."""
-    seen = overview()
+    seen = overview(course)
     show(html_of(seen), text_of(seen))

@@ -24,13 +24,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.display.outline import exercise_named
 from nbproof.display.session import SESSION
 from nbproof.errors import LessonError
 from nbproof.front_end import MONO, framed, prose, show
 from nbproof.handed_out import hint_files
-from nbproof.values.words import words
+from nbproof.values.words import Language, words_of
 
 __all__ = [
     "WAY_IN",
@@ -106,70 +106,71 @@ def _texts(path: Path, key: str, table: object, steps: tuple[str, ...]) -> list[
 _read = cache(read_hints)
 
 
-def all_hints() -> dict[str, Hint]:
-    """Every misconception of the course by its id. Raises LessonError as :func:`read_hints` does."""
-    return _read(the_course().texts)[0]
+def all_hints(course: Course) -> dict[str, Hint]:
+    """Every misconception of a course by its id. Raises LessonError as :func:`read_hints` does."""
+    return _read(course.texts)[0]
 
 
-def exercise_hints() -> dict[str, Hint]:
+def exercise_hints(course: Course) -> dict[str, Hint]:
     """The way into each exercise, by exercise id; ``name`` is the id."""
-    return _read(the_course().texts)[1]
+    return _read(course.texts)[1]
 
 
-def known_hint(key: str | None) -> str | None:
+def known_hint(course: Course, key: str | None) -> str | None:
     """This id if the course has such a hint, else None. Some errors give away a misconception that a course has no hint for."""
-    return key if key is not None and key in all_hints() else None
+    return key if key is not None and key in all_hints(course) else None
 
 
-def hint_for(exercise: str, key: str | None) -> Hint | None:
+def hint_for(course: Course, exercise: str, key: str | None) -> Hint | None:
     """The hint for the misconception of this id, else the way into the exercise; None if there is neither."""
-    return all_hints().get(key or "") or exercise_hints().get(exercise)
+    return all_hints(course).get(key or "") or exercise_hints(course).get(exercise)
 
 
-def steps(hint: Hint) -> tuple[tuple[str, str], ...]:
+def steps(hint: Hint, words: Language) -> tuple[tuple[str, str], ...]:
     """The three steps of a hint, each as (its name, its text)."""
-    return tuple(zip(words().texts["steps"], (hint.question, hint.idea, hint.read), strict=True))
+    return tuple(zip(words.texts["steps"], (hint.question, hint.idea, hint.read), strict=True))
 
 
-def show_next_step(exercise: str | None = None) -> None:
+def show_next_step(course: Course, exercise: str | None = None) -> None:
     """Show one step more than the last time, or say what to do if there is nothing to help with.
 
     ``exercise``: its id; None for the exercise of the check that ran last.
     """
+    words = words_of(course)
     key = None
     if exercise is None:
         last = SESSION.last
         if last is None:
-            return say(*words().pair("no check"))
+            return say(*words.pair("no check"))
         if last.passed:
-            return say(*_praise(SESSION.exercise))
+            return say(*_praise(SESSION.exercise, words))
         exercise = SESSION.exercise
         key = last.hint
-    elif exercise not in exercise_hints() and exercise_named(exercise) is None:
-        return say(*words().pair("unknown", exercise=exercise))
-    hint = hint_for(exercise, key)
+    elif exercise not in exercise_hints(course) and exercise_named(course, exercise) is None:
+        return say(*words.pair("unknown", exercise=exercise))
+    hint = hint_for(course, exercise, key)
     if hint is None:
-        return say(*words().pair("no hints", exercise=exercise))
+        return say(*words.pair("no hints", exercise=exercise))
     shown = (exercise, hint.id)
     count = min(SESSION.steps.get(shown, 0) + 1, 3)
     SESSION.steps[shown] = count
-    title = f"{words().text('looks like')} {hint.name}." if known_hint(key) else words().text("a way in")
-    return _show(exercise, title, steps(hint)[:count], count < 3)
+    title = f"{words.text('looks like')} {hint.name}." if known_hint(course, key) else words.text("a way in")
+    return _show(exercise, title, steps(hint, words)[:count], count < 3, words)
 
 
-def _praise(exercise: str) -> tuple[str, ...]:
+def _praise(exercise: str, words: Language) -> tuple[str, ...]:
     """The two sentences after a check that passed."""
     if not SESSION.solved:
-        return words().pair("one has passed", exercise=exercise)
-    more = words().counted("more run", SESSION.withheld)
+        return words.pair("one has passed", exercise=exercise)
+    more = words.counted("more run", SESSION.withheld)
     key = "shown have passed" if SESSION.withheld else "all have passed"
-    return words().pair(key, exercise=exercise, more=more)
+    return words.pair(key, exercise=exercise, more=more)
 
 
-def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bool) -> None:
+def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bool, words: Language) -> None:
     key = "next step" if more else "last step"
-    after = words().text(key)
-    numbered = [(words().text("step", number=n, name=name), text) for n, (name, text) in enumerate(seen, 1)]
+    after = words.text(key)
+    numbered = [(words.text("step", number=n, name=name), text) for n, (name, text) in enumerate(seen, 1)]
     rows = "".join(
         f'<div style="margin:.15em 0"><span style="opacity:.75">{name}:</span> {prose(text)}</div>'
         for name, text in numbered

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from nbproof.command import course_command, nbgrader_command, this_python
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.errors import UsageError, disk_trouble, refuse_unknown
 
 __all__ = [
@@ -35,9 +35,9 @@ OF_TEACHERS = ("create-assignment", "formgrader", "course-list", "assignment-lis
 """Panels and menus of nbgrader that learners do not need. Its Validate button stays."""
 
 
-def released_lessons(root: Path) -> list[str]:
+def released_lessons(course: Course, root: Path) -> list[str]:
     """The names of the lessons in ``root``/release, or in the installed package. Raises UsageError if there are none."""
-    folder = the_course().released_in(root)
+    folder = course.released_in(root)
     lessons = sorted(path.stem for path in folder.glob("*/*.ipynb") if path.stem == path.parent.name)
     if not lessons:
         raise UsageError("no released lessons here", str((root / "release").resolve()), _how_to_release(root))
@@ -55,9 +55,9 @@ def _how_to_release(root: Path) -> str:
     return f"{command}, in the course's folder"
 
 
-def prepare_workspace(root: Path) -> Path:
+def prepare_workspace(course: Course, root: Path) -> Path:
     """Copy the released lessons into ``root``/learn, without those that are there already. Returns that folder."""
-    for name in released_lessons(root):
+    for name in released_lessons(course, root):
         copy = root / "learn" / name / f"{name}.ipynb"
         with disk_trouble(
             UsageError,
@@ -67,24 +67,24 @@ def prepare_workspace(root: Path) -> Path:
         ):
             if not copy.exists():
                 copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(the_course().released_in(root) / name / f"{name}.ipynb", copy)
+                shutil.copyfile(course.released_in(root) / name / f"{name}.ipynb", copy)
     return root / "learn"
 
 
-def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
+def open_lab(course: Course, root: Path, lesson: str | None, extra: list[str]) -> int:
     """Start JupyterLab on a lesson, by default the first one. Returns its exit code when it ends.
 
     ``extra``: more arguments for JupyterLab. Raises UsageError if there is no such lesson.
     """
-    lessons = released_lessons(root)
+    lessons = released_lessons(course, root)
     name = lesson or lessons[0]
     refuse_unknown([name], "lesson", lessons, root / "release")
     print(f"JupyterLab: opening {name}", flush=True)
     if not (root / "release").is_dir():  # an installed course: a folder of the learner's own, wherever that is
-        root = root / the_course().name
+        root = root / course.name
         print(f"your copies of the lessons lie in {(root / 'learn').resolve()}")
-    prepare_workspace(root)
-    return start_server(root, f"/lab/tree/learn/{name}/{name}.ipynb", extra, _for_learners(root))
+    prepare_workspace(course, root)
+    return start_server(course, root, f"/lab/tree/learn/{name}/{name}.ipynb", extra, _for_learners(root))
 
 
 def _for_learners(root: Path) -> Path:
@@ -99,7 +99,7 @@ def _for_learners(root: Path) -> Path:
     return folder
 
 
-def start_server(root: Path, page: str, extra: list[str], settings: Path | None = None) -> int:
+def start_server(course: Course, root: Path, page: str, extra: list[str], settings: Path | None = None) -> int:
     """Start JupyterLab in ``root`` and open its ``page`` in the browser. Returns its exit code when it ends.
 
     ``extra``: more arguments for JupyterLab. ``settings``: a folder of Jupyter's configuration for this start, before all
@@ -123,7 +123,7 @@ def start_server(root: Path, page: str, extra: list[str], settings: Path | None 
         paths = filter(None, (str(settings), environment.get("JUPYTER_CONFIG_PATH", "")))
         environment["JUPYTER_CONFIG_PATH"] = os.pathsep.join(paths)
     # Notebooks find the course even if its folder was moved since it was installed.
-    packages = dict.fromkeys((str(the_course().root), str(Path(__file__).resolve().parents[2])))
+    packages = dict.fromkeys((str(course.root), str(Path(__file__).resolve().parents[2])))
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (*packages, environment.get("PYTHONPATH", ""))))
     environment["PATH"] = os.path.dirname(sys.executable) + os.pathsep + environment.get("PATH", "")
     if os.name == "posix":

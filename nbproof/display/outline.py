@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.handed_out import OUTLINE, checks_files, visible_in
 from nbproof.lesson.check_cell import checks_in
 from nbproof.lesson.from_notebook import read_lesson_notebook
@@ -60,12 +60,11 @@ class OutlinedLesson:
     exercises: tuple[OutlinedExercise, ...]
 
 
-def outline() -> tuple[OutlinedLesson, ...]:
+def outline(course: Course) -> tuple[OutlinedLesson, ...]:
     """All lessons in order; empty if there is no outline here, or if another version of the course has made the file."""
-    course = the_course()
     if course.handed_out.is_dir():
         return _read(course.handed_out / OUTLINE)
-    return _derived(course.beside("source"), course.texts)
+    return _derived(course, course.beside("source"), course.texts)
 
 
 @cache
@@ -86,13 +85,15 @@ def _exercise_from(data: dict[str, Any]) -> OutlinedExercise:
     return OutlinedExercise(**{**data, **tuples})
 
 
-def outline_of(source: Path, texts: Path) -> tuple[OutlinedLesson, ...]:
+def outline_of(course: Course, source: Path, texts: Path) -> tuple[OutlinedLesson, ...]:
     """The outline of the instructor's notebooks in ``source``, with the checks in ``texts`` that their check cells call."""
     checks: dict[str, str] = {}
     for exercise, path in checks_files(texts).items():
         checks |= visible_in(exercise, path)
     lessons = [
-        read_lesson_notebook(path, checks) for path in sorted(source.glob("*/*.ipynb")) if path.stem == path.parent.name
+        read_lesson_notebook(course, path, checks)
+        for path in sorted(source.glob("*/*.ipynb"))
+        if path.stem == path.parent.name
     ]
     return tuple(
         OutlinedLesson(one.slug, one.title or one.slug, tuple(map(_outlined, one.exercises))) for one in lessons
@@ -121,14 +122,14 @@ def exercises_of(lessons: Iterable[OutlinedLesson]) -> Iterator[tuple[OutlinedLe
             yield lesson, exercise
 
 
-def exercise_named(name: str) -> OutlinedExercise | None:
+def exercise_named(course: Course, name: str) -> OutlinedExercise | None:
     """The exercise with this id; None if there is none."""
-    return next((exercise for _, exercise in exercises_of(outline()) if exercise.id == name), None)
+    return next((exercise for _, exercise in exercises_of(outline(course)) if exercise.id == name), None)
 
 
-def title_of(lesson: str) -> str:
+def title_of(course: Course, lesson: str) -> str:
     """The lesson's title; its name with spaces if the course does not know it."""
-    return next((one.title for one in outline() if one.slug == lesson), "") or lesson.replace("_", " ")
+    return next((one.title for one in outline(course) if one.slug == lesson), "") or lesson.replace("_", " ")
 
 
 def fingerprint(source: str) -> str:

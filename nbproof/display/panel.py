@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 from nbproof.cells import solution_of
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.display.diary import DiaryError, entries
 from nbproof.display.help import Hint, all_hints, exercise_hints, hint_for, say
 from nbproof.display.outline import exercises_of, outline
@@ -22,7 +22,7 @@ from nbproof.lesson.from_notebook import cell_called
 from nbproof.values.compare import Difference, place_of, plainly
 from nbproof.values.evidence import Parts, snapshot
 from nbproof.values.results import Finding, first_wrong
-from nbproof.values.words import words
+from nbproof.values.words import Language, words_of
 
 __all__ = ["html_of", "right_answers", "say_untouched", "show_findings", "show_solution", "tables_html", "text_of"]
 
@@ -35,24 +35,26 @@ _SHORT = 90
 """Characters of a sentence that stands on one line."""
 
 
-def _hint(finding: Finding) -> Hint | None:
+def _hint(course: Course, finding: Finding) -> Hint | None:
     # An id that is not there is an author's slip, which the contract finds; a learner still gets the rest.
-    return all_hints().get(finding.hint or "")
+    return all_hints(course).get(finding.hint or "")
 
 
-def text_of(finding: Finding, instead: str = "") -> str:
+def text_of(course: Course, finding: Finding, instead: str = "") -> str:
     """One wrong finding as a few lines of plain text: the fact and the line, or ``instead`` in their place; the misconception."""
-    lines = [instead or words().finding(finding)]
+    words = words_of(course)
+    lines = [instead or words.finding(finding)]
     if finding.line and not instead:
-        lines.append(f"  {words().line(finding)}")
-    lines.append(f"  {words().text('asked')}: {finding.asked}")
-    hint = _hint(finding)
+        lines.append(f"  {words.line(finding)}")
+    lines.append(f"  {words.text('asked')}: {finding.asked}")
+    hint = _hint(course, finding)
     if hint is not None:
-        lines.append(f"  {words().text('looks like').lower()}: {hint.name}. {hint.question}")
+        lines.append(f"  {words.text('looks like').lower()}: {hint.name}. {hint.question}")
     return "\n".join(lines)
 
 
 def html_of(
+    course: Course,
     exercise: str,
     findings: Sequence[Finding],
     ask: bool = False,
@@ -67,8 +69,8 @@ def html_of(
     run only when it is graded. ``instead``: a sentence in place of the difference, if the first wrong check was not asked, or
     if something else matters.
     """
-    wrong = first_wrong(findings)
-    title, count = words().share(findings, withheld)
+    wrong, words = first_wrong(findings), words_of(course)
+    title, count = words.share(findings, withheld)
     rows = [
         f'<div style="font-weight:600"><span style="{MONO}">{escape(exercise)}</span>: {title}'
         f' <span style="font-weight:400;opacity:.75">{count}</span></div>'
@@ -77,9 +79,9 @@ def html_of(
         mark, colour = ("✓", _GOOD) if finding.passed else ("✗", _BAD)
         rows.append(f"<div>{sign(mark, colour)} {prose(finding.asked)}</div>")
         if finding is wrong:
-            facts = [_line(instead)] if instead else _facts(finding, picture)
-            ask = ask and hint_for(exercise, finding.hint) is not None
-            rows += [*facts, _step(_hint(finding), ask), _printed(finding)]
+            facts = [_line(instead)] if instead else _facts(finding, picture, words)
+            ask = ask and hint_for(course, exercise, finding.hint) is not None
+            rows += [*facts, _step(_hint(course, finding), ask, words), _printed(finding, words)]
     colour = _GOOD if wrong is None else _BAD
     return framed("".join(rows), _STATUS, colour)
 
@@ -88,9 +90,8 @@ def _line(fact: str, style: str = "margin:.25em 0 .25em 1.3em") -> str:
     return f'<div style="{MONO};{style}">{escape(fact)}</div>' if fact else ""
 
 
-def _facts(finding: Finding, picture: str) -> list[str]:
+def _facts(finding: Finding, picture: str, say: Language) -> list[str]:
     """HTML of the fact, the line of the learner's code, and the values that do not fit one line."""
-    say = words()
     fact = say.finding(finding)
     difference = finding.difference
     # A short sentence says it all; longer values are easier to compare below each other, or in a picture.
@@ -98,15 +99,14 @@ def _facts(finding: Finding, picture: str) -> list[str]:
         if difference.wanted is not None:
             summary = say.summary(difference)
             fact = f"{say.place(difference)}: {summary}" if summary else ""
-        picture = picture or _table(difference)
+        picture = picture or _table(difference, say)
     facts = [_line(fact), _line(say.line(finding), "margin-left:1.3em;opacity:.85")]
     if picture:
         facts.append(f'<div style="margin:.3em 0 .3em 1.3em">{picture}</div>')
     return facts
 
 
-def _table(difference: Difference) -> str:
-    say = words()
+def _table(difference: Difference, say: Language) -> str:
     cells = [("where", say.place(difference)), ("got", say.brought(difference)), ("wanted", difference.wanted or "")]
     rows = "".join(
         f'<tr style="background:none"><td style="text-align:right;opacity:.75;padding:0 .8em 0 0">{say.text(name)}</td>'
@@ -117,54 +117,55 @@ def _table(difference: Difference) -> str:
     return f'<table style="border:0;font-size:1em">{rows}</table>'
 
 
-def _step(hint: Hint | None, ask: bool) -> str:
+def _step(hint: Hint | None, ask: bool, words: Language) -> str:
     named = ""
     step = ""
     if hint is not None:
-        named = f"<b>{words().text('looks like')} {prose(hint.name)}.</b> "
+        named = f"<b>{words.text('looks like')} {prose(hint.name)}.</b> "
         step = prose(hint.question)
     if ask:
-        step = prose(words().text("ask for help"))
+        step = prose(words.text("ask for help"))
     return f'<div style="margin:.3em 0 0 1.3em">{named}{step}</div>' if named or step else ""
 
 
-def _printed(finding: Finding) -> str:
+def _printed(finding: Finding, words: Language) -> str:
     shown = "\n".join(finding.printed.strip().splitlines()[:20])[:2000]
     if not shown:
         return ""
     return (
-        f'<details style="margin-left:1.3em"><summary>{words().text("printed")}</summary>'
+        f'<details style="margin-left:1.3em"><summary>{words.text("printed")}</summary>'
         f'<pre style="{MONO};background:none;color:inherit">{escape(shown)}</pre></details>'
     )
 
 
-def say_untouched(exercise: str) -> None:
+def say_untouched(course: Course, exercise: str) -> None:
     """Show that a TODO cell is as it was handed out."""
-    sentence = words().text("untouched")
+    sentence = words_of(course).text("untouched")
     page = f'<span style="{MONO};font-weight:600">{escape(exercise)}</span> {sentence}'
     show(framed(page, _STATUS, _NEUTRAL), f"{exercise} {sentence}")
 
 
-def show_findings(exercise: str, findings: Sequence[Finding], withheld: int = 0) -> None:
+def show_findings(course: Course, exercise: str, findings: Sequence[Finding], withheld: int = 0) -> None:
     """Show the panel. If no front end can draw it, show text if all passed: what did not pass is in an error.
 
     ``withheld``: the number of checks that run only when it is graded.
     """
     wrong = first_wrong(findings)
-    plain = f"{exercise}: {' '.join(words().share(findings, withheld)).strip()}"
+    plain = f"{exercise}: {' '.join(words_of(course).share(findings, withheld)).strip()}"
     if wrong is not None:
-        plain += "\n" + text_of(wrong)
+        plain += "\n" + text_of(course, wrong)
     if wrong is None or shell() is not None:
-        show(html_of(exercise, findings, ask=True, picture=_picture(wrong), withheld=withheld), plain)
+        picture = _picture(course, wrong)
+        show(html_of(course, exercise, findings, ask=True, picture=picture, withheld=withheld), plain)
 
 
-def _picture(wrong: Finding | None) -> str:
+def _picture(course: Course, wrong: Finding | None) -> str:
     """The learner's result beside the wanted one, if somebody is looking: not while nbgrader runs the notebook."""
     if wrong is None or wrong.compared is None or "NBGRADER_EXECUTION" in os.environ:
         return ""
-    pictures = the_course().pictures()
+    pictures = course.pictures()
     drawn = str(pictures.difference_html(*wrong.compared)) if pictures else ""
-    return drawn or tables_html(*wrong.compared)
+    return drawn or tables_html(*wrong.compared, words_of(course))
 
 
 # If both values are tables, they are shown beside each other: the first row that differs, and a few around it.
@@ -174,7 +175,7 @@ _COLUMNS = 8
 _CELL = f"padding:.1em .6em;text-align:right;border:0;{MONO}"
 
 
-def tables_html(got: object, wanted: object) -> str:
+def tables_html(got: object, wanted: object, words: Language) -> str:
     """HTML of both tables side by side; empty if the first difference is not between two tables."""
     place = place_of(got, wanted)
     if place is None:
@@ -183,8 +184,8 @@ def tables_html(got: object, wanted: object) -> str:
     if not all(isinstance(side, Parts) for side in sides):
         return ""
     rows, wanted_rows = (_rows(side, sides[1]) for side in sides)
-    left = _side(f"{place.where}: {words().text('got')}", rows, wanted_rows)
-    right = _side(words().text("wanted"), wanted_rows, rows)
+    left = _side(f"{place.where}: {words.text('got')}", rows, wanted_rows, words)
+    right = _side(words.text("wanted"), wanted_rows, rows, words)
     return f'<div style="display:flex;flex-wrap:wrap;gap:1.5em;overflow-x:auto">{left}{right}</div>'
 
 
@@ -196,13 +197,13 @@ def _rows(parts: Any, wanted: Any) -> list[list[Any]]:
     return [["", *heads], *map(list, zip(parts.get(".index", ()), *columns, strict=False))]
 
 
-def _side(name: str, rows: list[list[Any]], others: list[list[Any]]) -> str:
+def _side(name: str, rows: list[list[Any]], others: list[list[Any]], words: Language) -> str:
     differing = [number for number, (row, other) in enumerate(zip_longest(rows, others)) if row != other and number]
     first = max(1, min(differing, default=1) - _ROWS // 2)
     shown = [0, *range(first, min(len(rows), first + _ROWS))]
     lines = "".join(_cells(rows[number], others[number : number + 1], number) for number in shown)
     more = len(rows) - len(shown)
-    rest = f'<div style="opacity:.75">{words().counted("more rows", more)}</div>' if more else ""
+    rest = f'<div style="opacity:.75">{words.counted("more rows", more)}</div>' if more else ""
     return (
         f'<div><b>{escape(name)}</b><table style="border-collapse:collapse;font-size:1em">{lines}</table>{rest}</div>'
     )
@@ -231,33 +232,35 @@ _OTHERS = 2
 """Other right answers that are shown beside the reference."""
 
 
-def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
+def right_answers(course: Course, slug: str, exercise: str) -> list[tuple[str, str]]:
     """The right answers as (name, code): the reference answer, then two others; empty if the instructor's files are not here."""
-    answer = solution_of(cell_called(the_course().source_of(slug), exercise).source)
+    answer = solution_of(cell_called(course.source_of(slug), exercise).source)
     reference = "\n".join(line for line in answer.split("\n") if not line.strip().startswith("# TODO"))
     if not reference:
         return []
-    accepted = read_named_cells(the_course().beside("lessons", slug, exercise, "right.py"))
+    accepted = read_named_cells(course.beside("lessons", slug, exercise, "right.py"))
     others = sorted(accepted, key=lambda one: len(one.source))[:_OTHERS]
-    also = [(words().text("also right", name=one.name.replace("_", " ")), one.source.strip("\n")) for one in others]
-    return [(words().text("reference"), reference), *also]
+    words = words_of(course)
+    also = [(words.text("also right", name=one.name.replace("_", " ")), one.source.strip("\n")) for one in others]
+    return [(words.text("reference"), reference), *also]
 
 
-def show_solution(exercise: str) -> None:
+def show_solution(course: Course, exercise: str) -> None:
     """Show the right answers to an exercise that is solved; say what to do if it is not, or if they are not here."""
-    known = {one.id: lesson.slug for lesson, one in exercises_of(outline())}
+    words = words_of(course)
+    known = {one.id: lesson.slug for lesson, one in exercises_of(outline(course))}
     if exercise not in known:
-        return say(*words().pair("unknown", exercise=exercise))
+        return say(*words.pair("unknown", exercise=exercise))
     try:
-        tried = entries().get(exercise)
+        tried = entries(course).get(exercise)
     except DiaryError as error:
-        return say(*words().pair("no diary", error=error))
+        return say(*words.pair("no diary", error=error))
     if tried is None or tried.solved is None:
-        fact, then = words().pair("not solved", exercise=exercise)
-        more = f" {words().text('hint helps', exercise=exercise)}" if exercise in exercise_hints() else ""
+        fact, then = words.pair("not solved", exercise=exercise)
+        more = f" {words.text('hint helps', exercise=exercise)}" if exercise in exercise_hints(course) else ""
         return say(fact, then + more)
-    answers = right_answers(known[exercise], exercise)
+    answers = right_answers(course, known[exercise], exercise)
     if not answers:
-        return say(*words().pair("not handed out"))
+        return say(*words.pair("not handed out"))
     text = "\n\n".join(f"**{name}**\n\n```python\n{source}\n```" for name, source in answers)
     show(text, text, "text/markdown")

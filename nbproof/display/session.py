@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from nbproof.course_file import Course
 from nbproof.values.results import Finding
 
 __all__ = ["SESSION", "Session"]
@@ -16,6 +17,8 @@ __all__ = ["SESSION", "Session"]
 class Session:
     """The state of check cells, and of the help that follows them."""
 
+    course: Course | None = None
+    """The course that checks are run for by somebody who knows it; None in a notebook, which finds its own."""
     calls: list[tuple[str, Any]] | None = None
     """A list for (exercise, check), in which ``check`` notes its calls instead of running them; None if it runs them."""
     collected: list[Finding] | None = None

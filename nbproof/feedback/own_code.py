@@ -17,7 +17,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.gradebook.graded_notebook import is_coloured, without_blank_lines
 
 __all__ = ["LARGEST_PICTURE", "Made", "coloured", "harmless", "made_in", "own_line", "shortened", "visible"]
@@ -37,19 +37,19 @@ _CELL_FILE = re.compile(r"<ipython-input-\d+-[0-9a-f]+>")
 _LIBRARY = re.compile(r"…?(?:/[^\s/'\"<>()]{1,100}){0,20}/(?=(?:site-packages|dist-packages|python3\.\d+)/)")
 
 
-def harmless(text: object, most: int = 2_000) -> str:
+def harmless(course: Course, text: object, most: int = 2_000) -> str:
     """A learner's text, or a text that their code made, fit to be shown: with at most ``most`` characters and a little."""
-    return visible(shortened(str(text), most))
+    return visible(course, shortened(str(text), most))
 
 
-def visible(text: str) -> str:
+def visible(course: Course, text: str) -> str:
     """The text with everything in it to be seen: no control, no sign that turns or hides other text, no path of the grader."""
     kept = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     # A progress bar writes over itself: one saw what was written last.
     kept = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in kept.split("\n"))
     kept = _STACKED.sub(r"\1", _INVISIBLE.sub(lambda sign: f"‹U+{ord(sign[0]):04X}›", kept))
     kept = _CELL_FILE.sub("your cell", kept)
-    for folder in _own_folders(str(the_course().root)):
+    for folder in _own_folders(course):
         kept = kept.replace(folder, "…")
     # Half a surrogate pair, which no file takes, is written out.
     return _LIBRARY.sub("…/", kept).encode("utf-8", "backslashreplace").decode()
@@ -76,9 +76,9 @@ def _shortened_line(line: str) -> str:
 
 
 @cache
-def _own_folders(course: str) -> tuple[str, ...]:
+def _own_folders(course: Course) -> tuple[str, ...]:
     """The folders that hold the grader's Python, its packages and its course, and its home; the longest path first."""
-    ours = {str(Path(__file__).resolve().parents[2]), course}
+    ours = {str(Path(__file__).resolve().parents[2]), str(course.root)}
     places = {sys.prefix, sys.base_prefix, sys.exec_prefix, os.getcwd(), *ours, os.path.expanduser("~")}
     return tuple(sorted((place for place in places if len(place) > 5), key=len, reverse=True))
 
@@ -87,13 +87,13 @@ LONGEST = 12_000
 """Characters of an answer that a page shows."""
 
 
-def coloured(source: str) -> Markup:
+def coloured(course: Course, source: str) -> Markup:
     """The source as escaped HTML, in spans with the classes of Pygments."""
     from pygments import highlight  # type: ignore[import-untyped]
     from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
     from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
-    shown = harmless(without_blank_lines(source).strip("\n"), LONGEST)
+    shown = harmless(course, without_blank_lines(source).strip("\n"), LONGEST)
     if not is_coloured(shown):
         return escape(shown)
     page = highlight(shown, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True))

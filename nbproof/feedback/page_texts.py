@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nbproof.values.words import text_in, words
+from nbproof.values.words import Language
 
 __all__ = ["PAGE_TEXTS", "page_text", "page_texts"]
 
@@ -81,11 +81,11 @@ PAGE_TEXTS: Mapping[str, Any] = {
 """Every sentence by what it is about. Of two, the first is for one."""
 
 
-def page_text(key: str, **about: object) -> str:
-    """One sentence in the course's language; empty for a key that no page has."""
-    return text_in(PAGE_TEXTS, key, **about)
+def page_text(words: Language, key: str, **about: object) -> str:
+    """One sentence in a language; empty for a key that no page has."""
+    return words.text_in(PAGE_TEXTS, key, **about)
 
 
-def page_texts(key: str, **about: object) -> tuple[str, ...]:
+def page_texts(words: Language, key: str, **about: object) -> tuple[str, ...]:
     """Several sentences that belong together, in the course's language."""
-    return tuple(one.format(**about) for one in words().texts.get(key) or PAGE_TEXTS[key])
+    return tuple(one.format(**about) for one in words.texts.get(key) or PAGE_TEXTS[key])

@@ -14,6 +14,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock
 
+from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.files import replace_file
 from nbproof.gradebook.marks import Mark
@@ -39,14 +40,14 @@ def page_path(root: Path, learner: str, lesson: str) -> Path:
     return places(root).notebook("feedback", learner, lesson).with_suffix(".html")
 
 
-def _write_page(root: Path, task: Task) -> str:
+def _write_page(course: Course, root: Path, task: Task) -> str:
     """Write a page. Returns the reason if that went wrong, else an empty text."""
     from nbproof.feedback.page import page_of
 
     try:
         place = page_path(root, *task.key)
         place.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(place, page_of(root, task))
+        replace_file(place, page_of(course, root, task))
     except CourseError as error:
         return f"{error.fact}; next: {error.next_command}"
     except OSError as error:
@@ -56,28 +57,28 @@ def _write_page(root: Path, task: Task) -> str:
     return ""
 
 
-def serve(line: Connection) -> None:
+def serve(line: Connection, course: Course) -> None:
     """Write one page after another until the process that asks hangs up."""
     while True:
         try:
             root, task = line.recv()
-            line.send(_write_page(root, task))
+            line.send(_write_page(course, root, task))
         except (EOFError, OSError):
             return
 
 
 def write_pages(
-    root: Path, tasks: Sequence[Task], writers: Sequence[Connection] = ()
+    course: Course, root: Path, tasks: Sequence[Task], writers: Sequence[Connection] = ()
 ) -> Generator[tuple[Task, str], None, None]:
     """Write the pages of these tasks. Yields each task as it is done, in their order, with the reason if it failed."""
     free: SimpleQueue[Connection | None] = SimpleQueue()
     for line in writers or (None,):
         free.put(line)
     with ThreadPoolExecutor(len(writers) or 1) as pool:
-        yield from pool.map(lambda task: (task, _write_by_next(root, task, free)), tasks)
+        yield from pool.map(lambda task: (task, _write_by_next(course, root, task, free)), tasks)
 
 
-def _write_by_next(root: Path, task: Task, free: SimpleQueue[Connection | None]) -> str:
+def _write_by_next(course: Course, root: Path, task: Task, free: SimpleQueue[Connection | None]) -> str:
     """Have the next free writer write a page. If that one has ended, this process writes instead, one page at a time."""
     line = free.get()
     reason = ""
@@ -91,7 +92,7 @@ def _write_by_next(root: Path, task: Task, free: SimpleQueue[Connection | None])
             reason = line.recv()
         if line is None or reason:  # a next step is made where the user stands
             with _HERE:
-                reason = _write_page(root, task)
+                reason = _write_page(course, root, task)
     except (EOFError, OSError):
         line = None
         reason = "the process that wrote it was ended from outside, perhaps for its memory"

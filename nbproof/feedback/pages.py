@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.errors import UsageError
 from nbproof.feedback.page import digest_in, digest_of_rules
 from nbproof.feedback.page_writer import Task, page_path, write_pages
@@ -106,6 +107,7 @@ def _refuse_unknown(root: Path, what: str, names: Sequence[str], known: set[str]
 
 
 def write_feedback(
+    course: Course,
     root: Path,
     graded: Iterable[Key],
     step: _Step = lambda done, of, name: None,
@@ -124,13 +126,13 @@ def write_feedback(
     problems = dict(problems or {})
     keys = sorted({*graded, *problems}, key=lambda key: (key[1], key[0]))
     root = root.resolve()
-    problems = _gone(root, keys) | problems
+    problems = _gone(course, root, keys) | problems
     marks = read_marks(root, {lesson for _, lesson in keys}, {learner for learner, _ in keys})
-    tasks = [task_of(root, key, marks.get(key), problems.get(key, "")) for key in keys]
+    tasks = [task_of(course, root, key, marks.get(key), problems.get(key, "")) for key in keys]
     if not force:
         tasks = [task for task in tasks if digest_in(page_path(root, *task.key)) != task.digest]
     reasons: dict[Key, str] = {}
-    with contextlib.closing(write_pages(root, tasks, writers)) as pages:
+    with contextlib.closing(write_pages(course, root, tasks, writers)) as pages:
         for task, reason in pages:
             reasons[task.key] = reason
             step(len(reasons), len(tasks), "/".join(task.key))
@@ -158,20 +160,20 @@ def _tidy_folders(root: Path, keys: Iterable[Key]) -> Iterator[tuple[Key, str]]:
             yield key, str(error.strerror)
 
 
-def _gone(root: Path, keys: Iterable[Key]) -> dict[Key, str]:
+def _gone(course: Course, root: Path, keys: Iterable[Key]) -> dict[Key, str]:
     """The keys of notebooks, of assignments with several, that are not there any more -> why their page cannot show a grade."""
     several = sorted({lesson for _, lesson in keys if "/" in lesson})
     if not several:
         return {}
-    return dict.fromkeys({*keys}.intersection(take_in(root, several).absent), GONE)
+    return dict.fromkeys({*keys}.intersection(take_in(course, root, several).absent), GONE)
 
 
-def task_of(root: Path, key: Key, marks: Mark | None, problem: str = "") -> Task:
+def task_of(course: Course, root: Path, key: Key, marks: Mark | None, problem: str = "") -> Task:
     """The task to write the page of a submission, with the digest of all that the page is made from."""
     if marks is not None and not (places(root).folder("submitted", *key) / "timestamp.txt").is_file():
         # An LMS may call it late and not say when, and the gradebook needs a time.
         marks = replace(marks, late=replace(marks.late, handed_in=None))
-    seen = hashlib.sha256(f"{digest_of_rules()}\0{problem}\0{marks!r}\0".encode("utf-8", "backslashreplace"))
+    seen = hashlib.sha256(f"{digest_of_rules(course)}\0{problem}\0{marks!r}\0".encode("utf-8", "backslashreplace"))
     if not problem:
         with contextlib.suppress(OSError):
             seen.update(journal_of(root, *key).read_bytes())

@@ -28,6 +28,7 @@ import nbformat
 from traitlets.config import Config
 
 from nbproof.cells import name_of
+from nbproof.course_file import Course
 from nbproof.display.panel import html_of, text_of
 from nbproof.files import digest_of, replace_file
 from nbproof.gradebook.receipts import SECRET, TIME, secret_in, time_in
@@ -41,7 +42,7 @@ from nbproof.places import config_of, places
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged, files_below, read_file
 from nbproof.values.results import FAULTS, Finding, Outcome, Status, first_wrong
-from nbproof.values.words import words
+from nbproof.values.words import words_of
 
 __all__ = ["copy_receipts", "earlier_folder", "graded_notebook", "is_coloured", "keep_earlier", "without_blank_lines"]
 
@@ -68,7 +69,7 @@ def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.Notebook
             outputs: Sequence[dict[str, Any]] = verdict.runs.get(name, CellRun()).outputs
             if name in tests:
                 plain = outputs if name in blueprint.plain else None
-                outputs = _outputs(tests[name], name, plain)
+                outputs = _outputs(blueprint.course, tests[name], name, plain)
             _set_outputs(cell, outputs)
             cell["execution_count"] = number
     return notebook
@@ -103,7 +104,9 @@ _NOT_RUN = CellRun(
 )
 
 
-def _outputs(exercise: Outcome, part: str, plain: Sequence[dict[str, Any]] | None) -> list[dict[str, Any]]:
+def _outputs(
+    course: Course, exercise: Outcome, part: str, plain: Sequence[dict[str, Any]] | None
+) -> list[dict[str, Any]]:
     """The panel of one test cell, and the error that ends it if it does not have all points.
 
     ``plain``: the outputs of its plain tests; None if it has none.
@@ -112,20 +115,21 @@ def _outputs(exercise: Outcome, part: str, plain: Sequence[dict[str, Any]] | Non
     shown = [] if plain is None else plain_outputs(points, exercise.most[part], plain)
     findings = list(exercise.findings_of(part)) or [Finding("", "", True, part=part)]
     if exercise.is_whole_in(part):
-        return [_panel(html_of(exercise.id, findings), f"{exercise.id}: passed"), *shown]
+        return [_panel(html_of(course, exercise.id, findings), f"{exercise.id}: passed"), *shown]
     wrong = first_wrong(findings)
     if wrong is None:  # a person is to give the marks
         wrong = findings[0] = replace(findings[0], passed=False)
-    instead = words().outcome(exercise)
+    words = words_of(course)
+    instead = words.outcome(exercise)
     if exercise.status in (*FAULTS, Status.NOT_ANSWERED, Status.UNCERTAIN):
         # The worker was lost, or nothing was marked: the status has to say it, and a hint would not be true.
         findings[findings.index(wrong)] = wrong = replace(wrong, hint=None)
-    elif words().finding(wrong):
+    elif words.finding(wrong):
         instead = ""
-    panel = _panel(html_of(exercise.id, findings, instead=instead), f"{exercise.id}: {exercise.status}")
+    panel = _panel(html_of(course, exercise.id, findings, instead=instead), f"{exercise.id}: {exercise.status}")
     if plain is not None and points != 0:
         return [panel, *shown]
-    lines = text_of(wrong, instead=instead).splitlines()
+    lines = text_of(course, wrong, instead=instead).splitlines()
     traceback = ["CheckFailed: " + "\n".join(lines)]
     error = {"output_type": "error", "ename": "CheckFailed", "evalue": lines[0], "traceback": traceback}
     # It stands last, because it says why.

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
+from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.grouping import grouped
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.results import Verdict
 from nbproof.text import printable
 from nbproof.values.results import Outcome, Status
-from nbproof.values.words import words
+from nbproof.values.words import Language
 
 __all__ = [
     "CellMark",
@@ -24,8 +25,8 @@ __all__ = [
     "Mark",
     "Person",
     "by_assignment",
-    "combine_marks",
     "exercise_row",
+    "join_marks",
     "lacks",
     "submission_row",
 ]
@@ -202,10 +203,9 @@ class Mark:
         given = {name for name, cell in self.cells.items() if cell.given is not None}
         return frozenset(one.id for one in self.verdict.exercises if one.most.keys() <= given)
 
-    @property
-    def missing(self) -> dict[str, str]:
+    def missing(self, words: Language) -> dict[str, str]:
         """Exercises without marks that no person has settled -> why there is no answer, or none that can be marked."""
-        reasons = {one.id: words().outcome(one) for one in self.verdict.exercises if one.status is Status.UNCERTAIN}
+        reasons = {one.id: words.outcome(one) for one in self.verdict.exercises if one.status is Status.UNCERTAIN}
         reasons |= self.verdict.lost
         return {name: why for name, why in reasons.items() if name not in self.settled}
 
@@ -217,7 +217,7 @@ def lacks(held: Mark | None, verdict: Verdict | None) -> bool:
     return any(held.cells[name].auto != score for name, score in verdict.scores.items() if name in held.cells)
 
 
-def combine_marks(
+def join_marks(
     verdicts: Mapping[Key, Verdict],
     held: Mapping[Key, Mark],
     late: Collection[Key] = (),
@@ -305,7 +305,7 @@ def _from_tests(verdict: Verdict) -> Mark:
     return Mark(verdict, sum(cell.max_score for cell in cells), {cell.name: cell for cell in cells})
 
 
-def submission_row(mark: Mark) -> dict[str, Any]:
+def submission_row(mark: Mark, words: Language) -> dict[str, Any]:
     """One submission, without its exercises, for JSON and CSV: ``docs/grade_json.md`` lists the fields."""
     score = None if mark.unmarked else mark.score
     return {
@@ -322,20 +322,20 @@ def submission_row(mark: Mark) -> dict[str, Any]:
         "extended": mark.late.extended,
         "waiting_for_marks": mark.waiting,
         "recovered": mark.verdict.recovered,
-        "lost": mark.missing,
+        "lost": mark.missing(words),
         "damage": mark.verdict.damage or None,
         "seed": mark.verdict.seed,
     }
 
 
-def exercise_row(one: Outcome) -> dict[str, Any]:
+def exercise_row(one: Outcome, words: Language) -> dict[str, Any]:
     """One exercise of a submission, for JSON: ``docs/grade_json.md`` lists the fields."""
     return {
         "id": one.id,
         "status": one.status,
         "score": one.score,
         "max_score": one.max_score,
-        "sentence": words().outcome(one),
+        "sentence": words.outcome(one),
         "hint": one.hint,
         "seconds": one.seconds,
     }
@@ -397,6 +397,7 @@ class Person:
 class ClassResults:
     """A class: its marks, ordered by learner and lesson; its people, ordered by id; and its lessons in order."""
 
+    course: Course
     marks: Mapping[Key, Mark]
     people: tuple[Person, ...] = ()
     lessons: tuple[ClassLesson, ...] = ()

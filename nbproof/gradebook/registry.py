@@ -40,6 +40,7 @@ from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy import Column, create_engine, inspect
 from traitlets.config import Config
 
+from nbproof.course_file import Course
 from nbproof.csv_text import csv_of, unquoted
 from nbproof.errors import CourseError
 from nbproof.files import replace_file
@@ -99,7 +100,7 @@ def _notebooks_in(folder: Path) -> list[Path]:
     return sorted(folder.glob("[!.]*.ipynb"))
 
 
-def follow(book: Any, config: Config, assignment: str, folder: Path) -> str:
+def follow(book: Any, course: Course, config: Config, assignment: str, folder: Path) -> str:
     """Have a gradebook know an assignment's cells and points as the notebooks in ``folder`` have them.
 
     Returns a sentence for the teacher: empty if nobody has handed in, or no cell has come or gone. Raises CourseError if nbgrader
@@ -108,7 +109,7 @@ def follow(book: Any, config: Config, assignment: str, folder: Path) -> str:
     paths = _notebooks_in(folder)
     with (
         tempfile.TemporaryDirectory() as scratch,
-        Gradebook(_registered_alone(config, assignment, folder, paths, Path(scratch))) as made,
+        Gradebook(_registered_alone(course, config, assignment, folder, paths, Path(scratch))) as made,
     ):
         known = book.db.query(Assignment).filter(Assignment.name == assignment).one_or_none()
         known = known or Assignment(name=assignment, course_id=book.course_id)
@@ -126,7 +127,9 @@ def follow(book: Any, config: Config, assignment: str, folder: Path) -> str:
     return note
 
 
-def _registered_alone(config: Config, assignment: str, folder: Path, paths: Sequence[Path], scratch: Path) -> str:
+def _registered_alone(
+    course: Course, config: Config, assignment: str, folder: Path, paths: Sequence[Path], scratch: Path
+) -> str:
     """Have nbgrader register copies of these notebooks, with numbers as names. Returns the address of the gradebook with them."""
     source = scratch / "source" / _NAME
     url = f"sqlite:///{scratch}/gradebook.db"
@@ -136,7 +139,7 @@ def _registered_alone(config: Config, assignment: str, folder: Path, paths: Sequ
     own.CourseDirectory = Config(root=str(scratch), db_url=url)
     try:
         for number, path in enumerate(paths):
-            nbformat.write(with_tests(path, config), source / f"{number}.ipynb")
+            nbformat.write(with_tests(course, path, config), source / f"{number}.ipynb")
         outcome = NbGraderAPI(config=own).generate_assignment(_NAME, force=True, create=True)
         said = ""
         if not outcome["success"]:

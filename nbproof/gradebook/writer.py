@@ -23,6 +23,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DataError, SQLAlchemyError
 from traitlets.config import Config
 
+from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.files import written_whole
 from nbproof.gradebook.marks import Mark
@@ -64,13 +65,13 @@ class Writer(Gradebook):  # type: ignore[misc]
             self.db.execute(text(f"PRAGMA user_version = {number}"))
             self.db.commit()
 
-    def register(self, config: Config, assignment: str, folder: Path) -> str:
+    def register(self, course: Course, config: Config, assignment: str, folder: Path) -> str:
         """Put an assignment's cells and points into the gradebook: :func:`nbproof.gradebook.registry.follow`.
 
         Raises CourseError if nbgrader or the database does not take them.
         """
         try:
-            return follow(self, config, assignment, folder)
+            return follow(self, course, config, assignment, folder)
         except BaseException as error:
             self.db.rollback()
             if not isinstance(error, (UnicodeError, DataError)):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
 
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 
 __all__ = [
     "CHECK_LINE",
@@ -190,33 +190,30 @@ def grade_id_of(key: str) -> str:
     return "test_" + key.replace("/", "_")
 
 
-def import_lines() -> tuple[str, ...]:
+def import_lines(course: Course) -> tuple[str, ...]:
     """The lines that may begin a check cell of two lines: it imports from nbproof, or from the course's own package."""
-    return tuple(
-        f"from {package} import check" for package in dict.fromkeys(("nbproof", the_course().package)) if package
-    )
+    return tuple(f"from {package} import check" for package in dict.fromkeys(("nbproof", course.package)) if package)
 
 
-def two_lines() -> re.Pattern[str]:
+def two_lines(course: Course) -> re.Pattern[str]:
     """What the two lines of a check cell look like, within its text: the id of the exercise, and the part."""
-    imports = "|".join(map(re.escape, import_lines()))
+    imports = "|".join(map(re.escape, import_lines(course)))
     return re.compile(rf"^(?:{imports})\n(?:[ \t]*\n)*{_TWO}$", re.MULTILINE)
 
 
-def the_call(source: str) -> re.Match[str] | None:
+def the_call(course: Course, source: str) -> re.Match[str] | None:
     """The match of ``id`` and ``part`` in a text that is just the two lines of a check cell; None for any other text."""
-    return two_lines().fullmatch(source)
+    return two_lines(course).fullmatch(source)
 
 
-def is_plain(source: str) -> bool:
+def is_plain(course: Course, source: str) -> bool:
     """Whether a test cell is none of this project's: it imports no ``check`` from there, or calls none at its top level."""
     try:
         body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError):
         return True
-    package = the_course().package
-    ours = ["nbproof", package]
-    ours += [f"{name}.{module}" for name, module in (("nbproof", "checks.check"), (package, "checking"))]
+    ours = ["nbproof", course.package]
+    ours += [f"{name}.{module}" for name, module in (("nbproof", "checks.check"), (course.package, "checking"))]
     imports = [node for node in body if isinstance(node, ast.ImportFrom) and node.module in ours]
     imported = any(name.name == "check" for node in imports for name in node.names)
     return not (imported and any(map(_calls_check, body)))
@@ -227,13 +224,13 @@ def _calls_check(node: ast.stmt) -> bool:
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"
 
 
-def may_score(source: str) -> bool:
+def may_score(course: Course, source: str) -> bool:
     """Whether a plain test may end with a result: nbgrader takes it for points, and not for a part of them."""
     try:
         last = ast.parse(source).body[-1:]
     except (SyntaxError, ValueError, RecursionError):
         return True
-    return is_plain(source) and any(isinstance(node, ast.Expr) for node in last)
+    return is_plain(course, source) and any(isinstance(node, ast.Expr) for node in last)
 
 
 _CALL = re.compile(r"^check\([^()]*\)", re.MULTILINE)

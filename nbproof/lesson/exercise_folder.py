@@ -36,6 +36,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from nbproof.course_file import Course
 from nbproof.errors import LessonError
 from nbproof.handed_out import CHECKS, HIDDEN, HINTS, NamedCell, key_of, read_named_cells
 from nbproof.lesson.check_cell import grade_id_of, import_lines, left_out, the_call
@@ -108,14 +109,14 @@ def refuse_no_python(source: str, place: str, name: str) -> None:
         ) from None
 
 
-def key_called(source: str, grade_id: str, place: str) -> str:
+def key_called(course: Course, source: str, grade_id: str, place: str) -> str:
     """The key of the checks that a test cell's two lines stand for; empty if it has its own tests.
 
     Raises LessonError if its two lines stand for none.
     """
-    if not set(import_lines()) & set(source.split("\n")):
+    if not set(import_lines(course)) & set(source.split("\n")):
         return ""
-    call = the_call(source.strip())
+    call = the_call(course, source.strip())
     if call is None:
         raise LessonError(
             f"{grade_id}: a check cell of another form",

@@ -7,19 +7,22 @@ stands between nbgrader's marks, and is cut off here. Learners have this module:
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, text_of, visible_and_hidden
+from nbproof.cells import BEGIN_HIDDEN, CellKind, exercise_of, grading_of, kind_of, name_of, text_of, visible_and_hidden
+from nbproof.course_file import Course
 from nbproof.grouping import grouped
 from nbproof.handed_out import HIDDEN, key_of
 from nbproof.lesson import heading
 from nbproof.lesson.check_cell import two_lines
 from nbproof.lesson.lesson import Cell, Exercise, Lesson, TestCell
 
-__all__ = ["cell_called", "cells_of", "read_cells", "read_lesson_notebook", "read_notebook"]
+__all__ = ["cell_called", "cell_of", "cells_of", "read_cells", "read_lesson_notebook", "read_notebook", "with_checks"]
+
+Visible = Callable[[str, str], str | None]
 
 
 def read_notebook(data: bytes | str) -> dict[str, Any]:
@@ -32,7 +35,7 @@ def read_notebook(data: bytes | str) -> dict[str, Any]:
 
 def cells_of(data: bytes | str) -> tuple[Cell, ...]:
     """The cells of a notebook. Raises ValueError, TypeError, KeyError or AttributeError if it is none."""
-    return tuple(map(_cell, read_notebook(data)["cells"]))
+    return tuple(map(cell_of, read_notebook(data)["cells"]))
 
 
 def read_cells(path: Path) -> tuple[Cell, ...]:
@@ -49,40 +52,55 @@ def cell_called(path: Path, grade_id: str) -> Cell:
     return next(found, Cell(CellKind.PROSE, ""))
 
 
-def _cell(raw: Mapping[str, Any]) -> Cell:
+def cell_of(raw: Mapping[str, Any]) -> Cell:
+    """One cell, as nbformat has it."""
     kind, grading, source = kind_of(raw), grading_of(raw), text_of(raw)
     points = grading.get("points") if grading.get("grade") or kind is CellKind.TASK else 0
     about = (kind, source, "", name_of(raw), points or 0, (), str(raw.get("id", "")))
     if kind is not CellKind.TEST:
         return Cell(*about)
     shown, hidden = visible_and_hidden(source)
-    call = two_lines().search(shown)
-    # What fetches the names of the visible checks is no check itself.
-    hidden = hidden.partition(f"{HIDDEN}\n")[2] or hidden
-    return TestCell(*about, shown, hidden, call[0] if call is not None else "")
+    return TestCell(*about, shown=shown, hidden=hidden)
 
 
-def _with_checks(cell: Cell, checks: Mapping[str, str]) -> Cell:
-    """A test cell of two lines with the visible checks in their place; any other cell as it is."""
-    call = two_lines().search(cell.shown) if isinstance(cell, TestCell) else None
-    text = checks.get(key_of(call["id"], call["part"] or "")) if call is not None else None
-    if not isinstance(cell, TestCell) or text is None:
+def _called(course: Course, cell: Cell, visible: Visible) -> Cell:
+    """A test cell of two lines with these, and with the visible checks in their place; any other cell as it is."""
+    call = two_lines(course).search(cell.source)
+    if not isinstance(cell, TestCell) or call is None:
         return cell
-    return replace(cell, shown=cell.shown.replace(cell.call, text))
+    shown, hidden = visible_and_hidden(with_checks(course, cell.source, visible))
+    return replace(cell, shown=shown, hidden=hidden, call=call[0])
 
 
-def read_lesson_notebook(path: Path, checks: Mapping[str, str]) -> Lesson:
+def with_checks(course: Course, source: str, visible: Visible) -> str:
+    """The text of a test cell with the visible checks in place of its two lines; any other text as it is.
+
+    ``visible``: the text of the checks of an exercise, or of one part of it; None if there are none.
+    """
+    call = two_lines(course).search(source)
+    text = visible(call["id"], call["part"] or "") if call is not None else None
+    if call is None or text is None:
+        return source
+    before, begin, hidden = f"{source[: call.start()]}{text}{source[call.end() :]}".partition(f"{BEGIN_HIDDEN}\n")
+    # What fetches the names of the visible text is not needed here: a second class of the same name is another class.
+    return before + begin + (hidden.partition(f"{HIDDEN}\n")[2] or hidden)
+
+
+def read_lesson_notebook(course: Course, path: Path, checks: Mapping[str, str]) -> Lesson:
     """The lesson in a notebook that a build has made. Raises OSError, and ValueError and its like if there is none.
 
     ``checks``: key -> text of the checks that learners have, for test cells of two lines.
     """
-    cells = [_with_checks(cell, checks) for cell in cells_of(path.read_bytes())]
+    cells = tuple(
+        _called(course, cell, lambda exercise, part: checks.get(key_of(exercise, part)))
+        for cell in cells_of(path.read_bytes())
+    )
     prose = "\n\n".join(cell.source for cell in cells if cell.kind is CellKind.PROSE)
     answers = {cell.grade_id: cell for cell in cells if cell.kind is CellKind.ANSWER}
     tests = grouped((exercise_of(cell.grade_id, answers), cell) for cell in cells if isinstance(cell, TestCell))
     headings = heading.built(prose)
     exercises = [
-        Exercise(name, path.stem, answer, tuple(tests[name]), (), (), *headings.get(name, ()))
+        Exercise(course, name, path.stem, answer, tuple(tests[name]), (), (), *headings.get(name, ()))
         for name, answer in answers.items()
     ]
-    return Lesson(path.stem, path, tuple(cells), tuple(exercises), title=heading.lesson_title(prose))
+    return Lesson(course, path.stem, path, cells, tuple(exercises), title=heading.lesson_title(prose))

@@ -44,6 +44,7 @@ from nbproof.cells import (
     stub_of,
     visible_and_hidden,
 )
+from nbproof.course_file import Course
 from nbproof.errors import LessonError, UsageError, refuse_unknown
 from nbproof.handed_out import NamedCell
 from nbproof.lesson import heading
@@ -57,7 +58,7 @@ from nbproof.lesson.exercise_folder import (
     refuse_unexpected,
     refuse_unmatched,
 )
-from nbproof.lesson.lesson import Candidate, Cell, Exercise, Lesson, Question, TestCell
+from nbproof.lesson.lesson import Candidate, Cell, CheckCell, Exercise, Lesson, PlainCell, Question, TestCell
 
 __all__ = ["find_lessons", "read_lesson", "read_lessons"]
 
@@ -77,7 +78,7 @@ def find_lessons(root: Path, names: list[str] | None = None) -> list[Path]:
     return [known[name] for name in names or known]
 
 
-def read_lesson(folder: Path) -> Lesson:
+def read_lesson(course: Course, folder: Path) -> Lesson:
     """Parse ``folder``/lesson.py with what its exercises' folders hold. Raises LessonError with place and cure."""
     path = folder / "lesson.py"
     try:
@@ -96,29 +97,32 @@ def read_lesson(folder: Path) -> Lesson:
     refuse_unexpected(folder, ids)
     checks = read_checks(folder, ids)
     keys = {
-        cell.place: key_called(cell.source, cell.grade_id, cell.place) for cell in cells if cell.kind is CellKind.TEST
+        cell.place: key_called(course, cell.source, cell.grade_id, cell.place)
+        for cell in cells
+        if cell.kind is CellKind.TEST
     }
     refuse_unmatched({key: place for place, key in keys.items() if key}, checks, folder)
-    cells = tuple(_tested(cell, checks.get(keys[cell.place])) if cell.kind is CellKind.TEST else cell for cell in cells)
+    cells = tuple(
+        _tested(course, cell, checks.get(keys[cell.place])) if cell.kind is CellKind.TEST else cell for cell in cells
+    )
     prose = "\n\n".join(cell.source for cell in cells if cell.kind is CellKind.PROSE)
-    exercises, questions = _exercises(cells, folder), _questions(cells)
-    return Lesson(folder.name, path, cells, exercises, questions, heading.lesson_title(prose))
+    exercises, questions = _exercises(course, cells, folder), _questions(cells)
+    return Lesson(course, folder.name, path, cells, exercises, questions, heading.lesson_title(prose))
 
 
-def _tested(cell: Cell, found: NamedCell | None) -> TestCell:
+def _tested(course: Course, cell: Cell, found: NamedCell | None) -> TestCell:
     """A test cell with its whole text: the checks that its two lines stand for, if they do."""
-    source, place, call = cell.source, cell.place, ""
-    if found is not None:
-        lines = [CHECK_LINE, found.visible]
-        if found.hidden:
-            lines += [BEGIN_HIDDEN, found.hidden, END_HIDDEN]
-        source, place, call = "\n".join(lines), found.place, cell.source.strip()
-    else:
-        refuse_no_python(source, place, cell.grade_id)
-    refuse_bad_markers(source, place, cell.grade_id, cell.kind)
-    plain = not call and "nbproof" not in source and is_plain(source)
-    of_cell = (source, cell.place, cell.grade_id, cell.points, cell.metadata, cell.id)
-    return TestCell(cell.kind, *of_cell, *visible_and_hidden(source), call, plain)
+    about = (cell.place, cell.grade_id, cell.points, cell.metadata)
+    if found is None:
+        refuse_no_python(cell.source, cell.place, cell.grade_id)
+        refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
+        shown, hidden = visible_and_hidden(cell.source)
+        made = PlainCell if "nbproof" not in cell.source and is_plain(course, cell.source) else CheckCell
+        return made(cell.kind, cell.source, *about, shown=shown, hidden=hidden)
+    shown, hidden = f"{CHECK_LINE}\n{found.visible}", found.hidden
+    source = "\n".join([shown, BEGIN_HIDDEN, hidden, END_HIDDEN]) if hidden else shown
+    refuse_bad_markers(source, found.place, cell.grade_id, cell.kind)
+    return CheckCell(cell.kind, source, *about, shown=shown, hidden=hidden, call=cell.source.strip())
 
 
 def _cell(raw: Any, place: str) -> Cell:
@@ -176,7 +180,7 @@ def _refuse_twice(fact: str, places: Iterable[tuple[str, str]]) -> None:
         seen[name] = place
 
 
-def _exercises(cells: Sequence[Cell], folder: Path) -> tuple[Exercise, ...]:
+def _exercises(course: Course, cells: Sequence[Cell], folder: Path) -> tuple[Exercise, ...]:
     answers = {cell.grade_id: at for at, cell in enumerate(cells) if cell.kind is CellKind.ANSWER}
     tests: dict[str, list[TestCell]] = {name: [] for name in answers}
     for cell in cells:
@@ -189,10 +193,10 @@ def _exercises(cells: Sequence[Cell], folder: Path) -> tuple[Exercise, ...]:
                     f"call it test_<id> with one of: {', '.join(sorted(answers))}",
                 )
             tests[name].append(cell)
-    return tuple(_exercise(cells[: at + 1], tests[name], folder) for name, at in answers.items())
+    return tuple(_exercise(course, cells[: at + 1], tests[name], folder) for name, at in answers.items())
 
 
-def _exercise(cells: Sequence[Cell], tests: Sequence[TestCell], folder: Path) -> Exercise:
+def _exercise(course: Course, cells: Sequence[Cell], tests: Sequence[TestCell], folder: Path) -> Exercise:
     """The exercise that the last of these cells answers."""
     *above, answer = cells
     name = answer.grade_id
@@ -207,7 +211,7 @@ def _exercise(cells: Sequence[Cell], tests: Sequence[TestCell], folder: Path) ->
     accepted = read_accepted(folder / name)
     reference = Candidate("reference", "reference", solution_of(answer.source))
     mutants = read_mutants(folder / name, (reference, *accepted))
-    made = (name, folder.name, answer, tuple(tests), accepted, mutants)
+    made = (course, name, folder.name, answer, tuple(tests), accepted, mutants)
     near = itertools.takewhile(lambda cell: cell.kind not in _GRADED, reversed(above))
     below: list[str] = []
     for cell in near:
@@ -234,9 +238,9 @@ def _questions(cells: Sequence[Cell]) -> tuple[Question, ...]:
     return tuple(found)
 
 
-def read_lessons(root: Path) -> tuple[Lesson, ...]:
+def read_lessons(course: Course, root: Path) -> tuple[Lesson, ...]:
     """Every lesson below ``root``. Raises LessonError for one that cannot be read, and if two have an exercise of the same id."""
-    lessons = tuple(map(read_lesson, find_lessons(root)))
+    lessons = tuple(read_lesson(course, folder) for folder in find_lessons(root))
     exercises = chain.from_iterable(lesson.exercises for lesson in lessons)
     _refuse_twice("the exercise id {!r} is used in two lessons", ((one.id, one.answer.place) for one in exercises))
     return lessons

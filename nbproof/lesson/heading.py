@@ -31,6 +31,7 @@ __all__ = [
     "points_in_words",
     "sections",
     "titles_in",
+    "unannounced",
     "with_points",
 ]
 
@@ -41,6 +42,7 @@ _BUILT = re.compile(rf"^{_EXERCISE} · [^·`\n]+{_FURTHER} · `(?P<id>\w+)`$", r
 _QUESTION = re.compile(r"^### In your own words: (?P<title>.+)$", re.MULTILINE)
 _MINUTES = re.compile(r"\s*(?P<minutes>\d+) min[ \t]*$", re.MULTILINE)
 _ASKS = re.compile(r"^### (?:Exercise: |In your own words: )", re.MULTILINE)
+_EXERCISES = re.compile(r"^### Exercise:", re.MULTILINE)
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _SECTION = re.compile(r"^(#+)\s+(?:Exercise:\s*)?(.+?)\s*#*$", re.MULTILINE)
 _BEYOND = re.compile(r"^#+ Further\b", re.MULTILINE)
@@ -113,6 +115,11 @@ def lesson_title(prose: str) -> str:
     """A lesson's title; empty if it has none."""
     found = _TITLE.search(prose)
     return found[1].strip() if found is not None else ""
+
+
+def unannounced(text: str) -> str:
+    """The text with its headings of exercises as headings of nothing in particular."""
+    return _EXERCISES.sub("###", text)
 
 
 def sections(text: str, least: int = 1) -> list[str]:

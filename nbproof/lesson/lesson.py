@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.cells import CellKind, stub_of
+from nbproof.course_file import Course
+from nbproof.lesson.check_cell import ProbePart, canary_in, probe_part
 
-__all__ = ["FILES", "Candidate", "Cell", "Exercise", "Lesson", "Question", "TestCell"]
+__all__ = ["FILES", "Candidate", "Cell", "CheckCell", "Exercise", "Lesson", "PlainCell", "Question", "TestCell"]
 
 FILES = "files"
 """In a lesson's folder: what lies beside the notebook, such as data, and modules that it imports."""
@@ -40,11 +42,73 @@ class TestCell(Cell):
     shown: str = ""
     """What learners have."""
     hidden: str = ""
-    """What they do not have."""
+    """What they do not have, as far as its reader cuts that off."""
     call: str = ""
     """Its two lines, if its checks stand in its exercise's folder; ``source`` and ``shown`` have the checks in their place."""
-    is_plain: bool = False
-    """Whether it is nbgrader's own kind, such as asserts: it calls no check."""
+    exercise: str = ""
+    """What it tests, where a notebook is graded."""
+
+    @property
+    def hides(self) -> bool:
+        """Whether anything of it is hidden."""
+        return bool(self.hidden)
+
+
+@dataclass(frozen=True)
+class CheckCell(TestCell):
+    """One of checks: probes run beside the learner's code, truths elsewhere. ``source`` is for the judge's eyes only."""
+
+    @cached_property
+    def probe(self) -> ProbePart:
+        """What a worker gets, with hidden checks: for a process that shows nothing any more."""
+        return probe_part(self.source)
+
+    @cached_property
+    def shown_probe(self) -> ProbePart:
+        """The same part of what learners have."""
+        return probe_part(self.shown)
+
+    @cached_property
+    def hidden_checks(self) -> tuple[str, ...]:
+        """The names of the checks that learners do not have."""
+        return tuple(name for name in self.probe.checks if name not in self.shown_probe.checks)
+
+    @property
+    def hides(self) -> bool:
+        """Whether anything of it is hidden."""
+        return bool(self.hidden_checks)
+
+    @property
+    def canary(self) -> str:
+        """A wrong answer that a hidden check finds, to be asked beside the learner's; empty if there is none."""
+        return canary_in(self.source)
+
+
+_SHORTEST = 10
+"""Characters of a hidden line that is looked for in outputs."""
+
+
+@dataclass(frozen=True)
+class PlainCell(TestCell):
+    """One of nbgrader's own kind, such as asserts: it calls no check, and all of it runs beside the learner's code."""
+
+    asked: str = ""
+    """What it says of itself."""
+    harmless: str = ""
+    """By ``c.IgnorePattern``, what on stderr costs no points: a regular expression."""
+    decides: bool = True
+    """False if it ends with a comparison that nothing is done with: whatever that gives, nbgrader gives full marks."""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The hidden lines that are long enough to be known again."""
+        found = {line.strip() for line in self.hidden.splitlines()} - {line.strip() for line in self.shown.splitlines()}
+        return tuple(line for line in sorted(found) if len(line) >= _SHORTEST)
+
+    def line(self, number: object) -> str:
+        """The line of this number, of those that learners have; empty if there is none."""
+        lines = self.shown.splitlines()
+        return lines[number - 1].strip() if type(number) is int and 1 <= number <= len(lines) else ""
 
 
 @dataclass(frozen=True)
@@ -75,6 +139,7 @@ class Candidate:
 class Exercise:
     """One TODO cell with its test cells, accepted answers and mutants."""
 
+    course: Course
     id: str
     lesson: str
     answer: Cell
@@ -106,7 +171,7 @@ class Exercise:
     @cached_property
     def plain(self) -> frozenset[str]:
         """The grade_ids of test cells that are nbgrader's own kind."""
-        return frozenset(cell.grade_id for cell in self.tests if cell.is_plain)
+        return frozenset(cell.grade_id for cell in self.tests if isinstance(cell, PlainCell))
 
     @property
     def canary(self) -> str:
@@ -137,8 +202,9 @@ class Question:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson, with all that learners do not get."""
+    """A lesson of a course, with all that learners do not get."""
 
+    course: Course
     slug: str
     path: Path
     cells: tuple[Cell, ...]

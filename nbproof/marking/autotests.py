@@ -18,6 +18,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import IncludeHeaderFooter, InstantiateTests
 from traitlets.config import Config
 
+from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.files import digest_of, replace_file
 from nbproof.limits import GradingLimits
@@ -27,7 +28,7 @@ from nbproof.sandbox.isolation import isolation_or_refuse, why_not_isolated
 from nbproof.sandbox.worker_handle import Worker
 from nbproof.text import in_one_line
 
-__all__ = ["read_from", "with_tests"]
+__all__ = ["in_version_4", "read_from", "with_tests"]
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,15 @@ def read_from(source: Path, config: Config) -> list[bytes]:
     return [path.read_bytes() for path in files if path.is_file()]
 
 
-def with_tests(source: Path, config: Config) -> nbformat.NotebookNode:
+def in_version_4(path: Path) -> nbformat.NotebookNode:
+    """Any notebook of nbgrader's, also one that an older Jupyter has saved. Raises what JSON, nbformat and files raise."""
+    return nbformat.read(path, as_version=4)
+
+
+def with_tests(course: Course, source: Path, config: Config) -> nbformat.NotebookNode:
     """The instructor's notebook, with the tests that nbgrader writes into it. Raises CourseError if it cannot write them."""
     if InstantiateTests(config=config).autotest_delimiter.encode() not in source.read_bytes():
-        return nbformat.read(source, as_version=4)
+        return in_version_4(source)
     templates = _templates(source, config)
     try:
         beside = read_attachments(source.parent, source, CourseDirectory(config=config).max_dir_size * 1000)
@@ -81,8 +87,8 @@ def with_tests(source: Path, config: Config) -> nbformat.NotebookNode:
         kept = Path(config.CourseDirectory.root, ".course", "autotests", f"{digest_of(*parts, *asked)}.ipynb")
         if not kept.is_file():
             kept.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(kept, nbformat.writes(_written(source, templates.parent, beside, config)))
-        return nbformat.read(kept, as_version=4)
+            replace_file(kept, nbformat.writes(_written(course, source, templates.parent, beside, config)))
+        return in_version_4(kept)
     except Exception as error:  # the instructor's code, templates, or a limit that ended the process
         raise CourseError(
             f"nbgrader cannot write the tests of its AUTOTEST lines: {type(error).__name__}: {in_one_line(error)}",
@@ -91,13 +97,9 @@ def with_tests(source: Path, config: Config) -> nbformat.NotebookNode:
         ) from None
 
 
-def _written(source: Path, folder: Path, beside: Attachments, config: Config) -> nbformat.NotebookNode:
+def _written(course: Course, source: Path, folder: Path, beside: Attachments, config: Config) -> nbformat.NotebookNode:
     """The notebook with its tests; header and footer, which run with it, are left out again."""
-    notebook, limits, preprocessor = (
-        nbformat.read(source, as_version=4),
-        GradingLimits(config=config),
-        _Sealed(config=config),
-    )
+    notebook, limits, preprocessor = in_version_4(source), GradingLimits(config=config), _Sealed(config=config)
     own = notebook.cells
     around, _ = IncludeHeaderFooter(config=config).preprocess(nbformat.from_dict(notebook), {})
     first = next(place for place in range(len(around.cells)) if around.cells[place:][: len(own)] == own)
@@ -105,7 +107,7 @@ def _written(source: Path, folder: Path, beside: Attachments, config: Config) ->
     known = kernel if kernel in preprocessor.sanitizers else "python3"
     # On a machine without isolation it is the instructor's own code all the same.
     level = isolation_or_refuse(unsafe=bool(why_not_isolated())).level
-    with Engine(limits, level) as engine, engine.worker(beside) as worker:
+    with Engine(course, limits, level) as engine, engine.worker(beside) as worker:
         worker.deadline = time.monotonic() + limits.submission_seconds
         preprocessor.kc = _Client(worker)
         preprocessor.preprocess(around, {"metadata": {"path": str(folder)}, "kernel_name": known})

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import nbformat
@@ -22,14 +22,16 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChec
 from traitlets.config import Config
 
 from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
-from nbproof.checks.visible import whole
+from nbproof.checks.visible import visible_text
 from nbproof.command import nbgrader_command
+from nbproof.course_file import Course
 from nbproof.errors import CourseError
-from nbproof.lesson.check_cell import ProbePart, canary_in, is_plain, probe_part
+from nbproof.lesson.check_cell import is_plain
+from nbproof.lesson.from_notebook import cell_of, with_checks
 from nbproof.lesson.heading import titles_in
-from nbproof.lesson.lesson import Question
+from nbproof.lesson.lesson import Cell, CheckCell, PlainCell, Question, TestCell
 from nbproof.marking.autotests import with_tests
-from nbproof.marking.plain import PlainTest
+from nbproof.marking.plain import plain_cell
 from nbproof.marking.results import WrittenAnswer
 from nbproof.recover.answers import Answers, OwnCell
 from nbproof.recover.matching import Former, ReleasedNotebook, questions_above
@@ -39,7 +41,6 @@ from nbproof.text import in_one_line
 __all__ = [
     "OWN",
     "Blueprint",
-    "MarkedTest",
     "files_beside",
     "fill_in",
     "is_blank",
@@ -52,39 +53,10 @@ OWN = "learners_own_cell"
 
 
 @dataclass(frozen=True)
-class MarkedTest:
-    """One autograder-tests cell of the instructor's notebook."""
-
-    grade_id: str
-    points: float
-    source: str
-    """With the visible checks that its two lines stand for, and with hidden tests: for the judge's eyes only."""
-    probe: ProbePart
-    """With hidden checks: for a process that shows nothing any more."""
-    shown: ProbePart
-    """The same part of the test cell that learners were handed."""
-    shown_source: str
-    exercise: str
-    canary: str = ""
-    """A wrong answer that a hidden check finds, to be asked beside the learner's; empty if there is none."""
-    plain: PlainTest | None = None
-    """Of a test cell in nbgrader's own manner, which runs beside the learner's code; None for one of checks."""
-
-    @property
-    def hidden_checks(self) -> tuple[str, ...]:
-        """The names of the checks that learners do not have."""
-        return tuple(name for name in self.probe.checks if name not in self.shown.checks)
-
-    @property
-    def hides(self) -> bool:
-        """Whether anything of it is hidden."""
-        return bool(self.plain.hidden if self.plain is not None else self.hidden_checks)
-
-
-@dataclass(frozen=True)
 class Blueprint:
     """What the instructor's notebook of one lesson says."""
 
+    course: Course
     lesson: str
     notebook: nbformat.NotebookNode
     """The learner's version: stubs, no hidden tests."""
@@ -92,7 +64,7 @@ class Blueprint:
     """(kind, grade_id) of the cells that run while grading: setup, answer, test."""
     setup: dict[str, str]
     stubs: dict[str, str]
-    tests: dict[str, MarkedTest]
+    tests: dict[str, TestCell]
     written: dict[str, Question] = field(default_factory=dict)
     """What a person marks: grade_id of the cell -> the question."""
     files: dict[str, bytes] = field(default_factory=dict)
@@ -102,8 +74,14 @@ class Blueprint:
     takes longer is interrupted, and what it defined stands. None: each exercise has its time, and is ended after it."""
     former: tuple[Former, ...] = ()
     """What learners were handed with earlier versions."""
-    solutions: dict[str, str] = field(default_factory=dict)
-    """The TODO cells as the instructor has them, without mere stubs."""
+    withheld: dict[str, str] = field(default_factory=dict)
+    """The cells of which learners do not have all: grade_id -> the instructor's text."""
+
+    @cached_property
+    def solutions(self) -> dict[str, str]:
+        """The TODO cells as the instructor has them, without mere stubs."""
+        texts = {name: text for name, text in self.withheld.items() if name in self.stubs}
+        return {name: text for name, text in texts.items() if text.strip() != self.stubs[name].strip()}
 
     @cached_property
     def texts(self) -> dict[str, Question]:
@@ -130,15 +108,21 @@ class Blueprint:
         return titles_in(self.notebook.cells, {*(test.exercise for test in self.tests.values()), *self.written})
 
     @cached_property
-    def plain(self) -> dict[str, PlainTest]:
+    def plain(self) -> dict[str, PlainCell]:
         """The plain test cells."""
-        return {name: test.plain for name, test in self.tests.items() if test.plain is not None}
+        return {name: test for name, test in self.tests.items() if isinstance(test, PlainCell)}
+
+    @cached_property
+    def checks(self) -> dict[str, CheckCell]:
+        """The test cells of checks."""
+        return {name: test for name, test in self.tests.items() if isinstance(test, CheckCell)}
 
     @cached_property
     def handout(self) -> ReleasedNotebook:
         """What learners were handed: safe to show to a process that has read a submission."""
         tests = {name: test.exercise for name, test in self.tests.items()}
-        return replace(ReleasedNotebook.of(self.lesson, self.notebook, tests), former=self.former)
+        cells = map(cell_of, self.notebook.cells)
+        return replace(ReleasedNotebook.of(self.lesson, cells, tests), former=self.former)
 
     def with_questions(self, own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
         """These cells of a learner's, each with what a person marks there.
@@ -171,39 +155,40 @@ class Blueprint:
         return tested + sum(question.points for question in self.written.values())
 
 
-def read_blueprint(source: Path, config: Config, lesson: str = "") -> Blueprint:
+def read_blueprint(course: Course, source: Path, config: Config, lesson: str = "") -> Blueprint:
     """Read the instructor's notebook. ``lesson``: what it is called, if that is not the file's name."""
-    instructor = _instructors(source, config)
+    instructor = _instructors(course, source, config)
     learner = _released(instructor, source, config)
     shown = {name_of(cell): cell.source for cell in learner.cells}
-    cells = [(kind_of(cell), name_of(cell), cell) for cell in instructor.cells]
-    answers = [name for kind, name, _ in cells if kind is CellKind.ANSWER]
-    order = tuple((_RUNS_AS[kind], name) for kind, name, _ in cells if kind in _RUNS_AS)
-    setup = {name: cell.source for kind, name, cell in cells if kind is CellKind.SETUP}
-    tests, written, above = dict[str, MarkedTest](), dict[str, Question](), ""
-    for kind, name, cell in cells:
-        if kind is CellKind.ANSWER:
+    cells = [cell_of(cell) for cell in instructor.cells]
+    answers = [cell.grade_id for cell in cells if cell.kind is CellKind.ANSWER]
+    order = tuple((_RUNS_AS[cell.kind], cell.grade_id) for cell in cells if cell.kind in _RUNS_AS)
+    tests, written, above = dict[str, TestCell](), dict[str, Question](), ""
+    for cell in cells:
+        name = cell.grade_id
+        if cell.kind is CellKind.ANSWER:
             above = name
-        elif kind is CellKind.TEST:
+        elif cell.kind is CellKind.TEST:
             exercise = exercise_of(name, answers) or above or name
-            tests[name] = _test_cell(name, _points(cell), cell.source, shown[name], exercise, config)
-        elif kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
+            tests[name] = _test_cell(course, cell, shown[name], exercise, config)
+        elif cell.kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
             # Of a task nothing was handed out that could be its answer.
-            stub = "" if kind is CellKind.TASK else shown[name]
-            written[name] = Question(name, _points(cell), stub, kind)
-    stubs = {name: shown[name] for kind, name in order if kind is CellKind.ANSWER}
-    whole_of = {name: cell.source for _, name, cell in cells if name in stubs}
+            stub = "" if cell.kind is CellKind.TASK else shown[name]
+            written[name] = Question(name, float(cell.points), stub, cell.kind)
     return Blueprint(
+        course,
         lesson or source.stem,
         learner,
         order,
-        setup,
-        stubs,
+        {cell.grade_id: cell.source for cell in cells if cell.kind is CellKind.SETUP},
+        {name: shown[name] for kind, name in order if kind is CellKind.ANSWER},
         tests,
         written,
         files_beside(source, config),
-        _cell_seconds(config) if all(test.plain for test in tests.values()) else None,
-        solutions={name: text for name, text in whole_of.items() if text.strip() != stubs[name].strip()},
+        _cell_seconds(config) if all(isinstance(test, PlainCell) for test in tests.values()) else None,
+        withheld={
+            cell.grade_id: cell.source for cell in cells if cell.grade_id and cell.source != shown[cell.grade_id]
+        },
     )
 
 
@@ -216,14 +201,10 @@ _RUNS_AS = {
 }
 
 
-def _points(cell: nbformat.NotebookNode) -> float:
-    return float(grading_of(cell).get("points") or 0)
-
-
-def _instructors(source: Path, config: Config) -> nbformat.NotebookNode:
+def _instructors(course: Course, source: Path, config: Config) -> nbformat.NotebookNode:
     """The instructor's notebook with all that nbgrader puts into it. Raises CourseError if it cannot be read."""
     try:
-        notebook = with_tests(source, config)
+        notebook = with_tests(course, source, config)
         refuse_what_is_not_ours(notebook, source)
         return IncludeHeaderFooter(config=config).preprocess(notebook, {})[0]
     except CourseError:
@@ -316,14 +297,15 @@ def refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> No
         )
 
 
-def _test_cell(name: str, points: float, text: str, shown: str, exercise: str, config: Config) -> MarkedTest:
-    source, shown = whole(text), whole(shown)
-    if is_plain(text):
-        nothing = ProbePart("", ())
-        return MarkedTest(
-            name, points, source, nothing, nothing, shown, exercise, plain=PlainTest.of(name, source, config)
-        )
-    return MarkedTest(name, points, source, probe_part(source), probe_part(shown), shown, exercise, canary_in(source))
+def _test_cell(course: Course, cell: Cell, shown: str, exercise: str, config: Config) -> TestCell:
+    """What tests an exercise: checks, or nbgrader's own kind. That is decided here, and nowhere else."""
+    visible = partial(visible_text, course)
+    source = with_checks(course, cell.source, visible)
+    shown = with_checks(course, shown, visible)
+    name, points = cell.grade_id, float(cell.points)
+    if is_plain(course, cell.source):
+        return plain_cell(name, points, (source, shown), exercise, config)
+    return CheckCell(CellKind.TEST, source, grade_id=name, points=points, shown=shown, exercise=exercise)
 
 
 def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:

@@ -256,7 +256,7 @@ class Execution:
             answer = self._answer_again(worker, name)
             exercise.out_of_memory = says_out_of_memory(_error_told(answer.get("error")))
         elif name in self.blueprint.plain:
-            self._execute(worker, self.blueprint.tests[name].shown_source)
+            self._execute(worker, self.blueprint.tests[name].shown)
 
     def _answer_again(self, worker: Worker, name: str) -> dict[str, Any]:
         """One that was interrupted defines what it did; the statement that did not end is not waited for twice."""
@@ -408,19 +408,20 @@ class Execution:
 
     def _test(self, worker: Worker, exercise: Progress, name: str) -> None:
         """Ask the checks that learners have; of a plain test cell, run the lines that they have."""
-        test = self.blueprint.tests[name]
-        if test.plain is not None:
+        test = self.blueprint.plain.get(name)
+        if test is not None:
             number = len(self.runs) + len(self.blueprint.setup) + 1
-            answer = self._execute(worker, test.shown_source, number, room=_ROOM)
+            answer = self._execute(worker, test.shown, number, room=_ROOM)
             shown = () if test.hides else self._outputs.clean(answer["outputs"], number)
-            exercise.plain[name] = ran = plain_run(test.plain, test.points, answer, shown)
+            exercise.plain[name] = ran = plain_run(test, answer, shown)
             exercise.out_of_memory = exercise.out_of_memory or says_out_of_memory(ran.sentence)
             self.runs[name] = shown_of(CellRun(ran.outputs), self._secrets)
             if worker.interrupted:
                 # Its hidden lines stand behind those that did not end.
                 exercise.asked_all.add(name)
         elif self._is_asked(name):
-            self._probe(worker, exercise, name, test.shown, test.shown.checks, "")
+            part = self.blueprint.checks[name].shown_probe
+            self._probe(worker, exercise, name, part, part.checks, "")
             for reply in exercise.replies.get(name, ()):
                 if reply.trouble is not None and not reply.trouble.wanted:
                     self._note_missing(reply.trouble.name)
@@ -434,14 +435,15 @@ class Execution:
 
     def ask_hidden(self, worker: Worker, name: str) -> None:
         """Ask the hidden checks of a test cell; a plain one runs whole, and its score is what counts."""
-        test, start = self.blueprint.tests[name], time.monotonic()
-        exercise = self.exercises[test.exercise]
+        plain, start = self.blueprint.plain.get(name), time.monotonic()
+        exercise = self.exercises[self.blueprint.tests[name].exercise]
         try:
-            if test.plain is None:
+            if plain is None:
+                test = self.blueprint.checks[name]
                 self._probe(worker, exercise, name, test.probe, test.hidden_checks, test.canary)
             else:
-                answer = self._execute(worker, test.source, room=_ROOM)
-                exercise.plain[name] = hidden_run(exercise.plain.get(name), test.points, answer, test.plain.harmless)
+                answer = self._execute(worker, plain.source, room=_ROOM)
+                exercise.plain[name] = hidden_run(exercise.plain.get(name), plain, answer)
         finally:
             # Of a few digits, as everything that hidden lines could be told by.
             exercise.seconds += round(time.monotonic() - start, 1)

@@ -9,7 +9,7 @@ import itertools
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.marking.blueprint import Blueprint
 from nbproof.sandbox.exceptions import EngineFailed, JudgeFailed, WorkerLost
 from nbproof.sandbox.judging import JudgeProcess
@@ -45,9 +45,8 @@ class Brought:
         )
 
 
-def _truths() -> dict[str, str]:
+def _truths(course: Course) -> dict[str, str]:
     """The modules that only truths use, by name. The process of a submission has no such file, nor has the judge's."""
-    course = the_course()
     return {name: course.file_of(name).read_text(encoding="utf-8") for name in course.truths}
 
 
@@ -150,8 +149,10 @@ class Judge:
         if self._generation == self._process.generation:
             return
         # Never a plain one: it is to run beside the learner's code.
-        tests = {name: test.source for name, test in self._blueprint.tests.items() if test.plain is None}
-        said = self._prepared({"op": "open", "lesson": self._name, "tests": tests, "modules": _truths()})
+        tests = {name: test.source for name, test in self._blueprint.checks.items()}
+        said = self._prepared(
+            {"op": "open", "lesson": self._name, "tests": tests, "modules": _truths(self._blueprint.course)}
+        )
         self._asked = {name: [tuple(one) for one in checks] for name, checks in said["plan"].items()}
         self._known = set()
         self._generation = self._process.generation

@@ -124,7 +124,7 @@ def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapp
     lines = known_lines(rebuilt)
     for exercise in exercises.values():
         for name, replies in exercise.replies.items():
-            test = blueprint.tests[name]
+            test = blueprint.checks[name]
             findings = exercise.findings[name] = []
             for brought in replies:
                 hidden = brought.check in test.hidden_checks
@@ -138,7 +138,7 @@ def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapp
                 exercise.beyond = finding.unjudged is not None
                 is_asked = finding.passed and brought.canary != b""
                 exercise.rigged = exercise.rigged or (is_asked and judge.is_rigged(name, brought))
-                findings.append(in_few_words(finding, test.probe.asks, lines) if hidden else finding)
+                findings.append(in_few_words(blueprint.course, finding, test.probe.asks, lines) if hidden else finding)
             exercise.replies[name] = []
 
 

@@ -20,17 +20,18 @@ from nbgrader.preprocessors import ClearHiddenTests, IgnorePattern
 from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
-from nbproof.cells import ITS_TESTS, is_made_up
+from nbproof.cells import ITS_TESTS, CellKind, is_made_up
 from nbproof.errors import CourseError
 from nbproof.key import assignment_of
+from nbproof.lesson.lesson import PlainCell
 from nbproof.marking.results import CellRun
 from nbproof.text import counted, printable
 from nbproof.values.results import Finding, ProbeError
 
 __all__ = [
     "PlainRun",
-    "PlainTest",
     "hidden_run",
+    "plain_cell",
     "plain_findings",
     "plain_outputs",
     "plain_run",
@@ -45,56 +46,38 @@ _NUMBER = re.compile(r"(?:np\.\w+|tensor|Array)\(([-+.\de]+)(?:, .*)?\)")
 """How NumPy 2 and torch write a number, which nbgrader would take for full marks."""
 _LOOKED_AT = 5_000
 """How many characters of stderr a pattern of the instructor's searches. Some patterns take time that grows with the square."""
-_SHORTEST = 10
-"""Characters of a hidden line that is looked for in outputs."""
 
 
-@dataclass(frozen=True)
-class PlainTest:
-    """What of a plain test cell may be told."""
-
-    asked: str
-    visible: tuple[str, ...]
-    """The lines that learners have."""
-    hidden: tuple[str, ...] = ()
-    """The lines that they do not have."""
-    harmless: str = ""
-    """By ``c.IgnorePattern``, what on stderr costs no points: a regular expression."""
-    decides: bool = True
-    """False if it ends with a comparison that nothing is done with: whatever that gives, nbgrader gives full marks."""
-
-    @classmethod
-    def of(cls, name: str, source: str, config: Config) -> PlainTest:
-        """Read a test cell of the instructor's."""
-        marks, ignored = ClearHiddenTests(config=config), IgnorePattern(config=config)
-        visible, hidden, inside = list[str](), list[str](), False
-        for line in source.splitlines():
-            inside = inside or marks.begin_test_delimeter in line
-            (hidden if inside else visible).append(line)
-            inside = inside and marks.end_test_delimeter not in line
-        harmless = ignored.pattern if ignored.enabled else ""
-        try:
-            re.compile(harmless)
-        except re.error as error:
-            raise CourseError(
-                f"c.IgnorePattern.pattern is no regular expression: {error}: {harmless}",
-                str(Path(config.CourseDirectory.root, "nbgrader_config.py")),
-                "mend it there; then grade again",
-            ) from None
-        asked = _asked(name, "\n".join(visible))
-        return cls(asked, tuple(visible), tuple(hidden), harmless, not _ends_with_a_comparison(source))
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        """The hidden lines that are long enough to be known again."""
-        found = set(map(str.strip, self.hidden)) - set(map(str.strip, self.visible))
-        return tuple(line for line in sorted(found) if len(line) >= _SHORTEST)
-
-    def line(self, number: object) -> str:
-        """The line of this number, of those that learners have; empty if there is none."""
-        if type(number) is not int or not 1 <= number <= len(self.visible):
-            return ""
-        return self.visible[number - 1].strip()
+def plain_cell(name: str, points: float, texts: tuple[str, str], exercise: str, config: Config) -> PlainCell:
+    """A plain test cell of the instructor's; ``texts``: all of it, and what learners have."""
+    marks, ignored = ClearHiddenTests(config=config), IgnorePattern(config=config)
+    source, shown = texts
+    visible, hidden, inside = list[str](), list[str](), False
+    for line in source.splitlines():
+        inside = inside or marks.begin_test_delimeter in line
+        (hidden if inside else visible).append(line)
+        inside = inside and marks.end_test_delimeter not in line
+    harmless = ignored.pattern if ignored.enabled else ""
+    try:
+        re.compile(harmless)
+    except re.error as error:
+        raise CourseError(
+            f"c.IgnorePattern.pattern is no regular expression: {error}: {harmless}",
+            str(Path(config.CourseDirectory.root, "nbgrader_config.py")),
+            "mend it there; then grade again",
+        ) from None
+    return PlainCell(
+        CellKind.TEST,
+        source,
+        grade_id=name,
+        points=points,
+        shown=shown,
+        hidden="\n".join(hidden),
+        exercise=exercise,
+        asked=_asked(name, "\n".join(visible)),
+        harmless=harmless,
+        decides=not _ends_with_a_comparison(source),
+    )
 
 
 def _ends_with_a_comparison(source: str) -> bool:
@@ -139,7 +122,7 @@ def scored(
     """The score of a test cell, by nbgrader's own rule from raw outputs, and a sentence if that is not all there is.
 
     ``error``: what the worker says ended the cell. Its output may have been cut off, which must not earn points.
-    ``quoting``: whether the sentence may hold a word of the learner's. ``harmless``: as :attr:`PlainTest.harmless`.
+    ``quoting``: whether the sentence may hold a word of the learner's. ``harmless``: as :attr:`PlainCell.harmless`.
     """
     read = (_as_nbgrader_reads(one, harmless) for one in (outputs if isinstance(outputs, list) else []))
     told = [one for one in read if one is not None]
@@ -200,28 +183,28 @@ def _as_nbgrader_reads(output: object, harmless: str) -> nbformat.NotebookNode |
     return None
 
 
-def plain_run(test: PlainTest, points: float, answer: Mapping[str, Any], shown: tuple[dict[str, Any], ...]) -> PlainRun:
+def plain_run(test: PlainCell, answer: Mapping[str, Any], shown: tuple[dict[str, Any], ...]) -> PlainRun:
     """How the visible lines of a test cell ended, from what a worker brought. ``shown``: its outputs, made harmless."""
-    score, sentence = scored(answer.get("outputs"), answer.get("error"), points, harmless=test.harmless)
+    score, sentence = scored(answer.get("outputs"), answer.get("error"), test.points, harmless=test.harmless)
     error = answer.get("error")
     if isinstance(error, list) and len(error) == 2 and all(isinstance(part, str) for part in error):
         sentence = _told(test, printable(error[0][:100]), error[1][:500], answer.get("line"))
     return PlainRun(score, sentence, shown)
 
 
-def hidden_run(visible: PlainRun | None, points: float, answer: Mapping[str, Any], harmless: str = "") -> PlainRun:
+def hidden_run(visible: PlainRun | None, test: PlainCell, answer: Mapping[str, Any]) -> PlainRun:
     """How a test cell with hidden lines ended when all of it ran: a score of a few digits.
 
     Why it is not whole is told from its ``visible`` lines, which ran where nothing was hidden yet.
     """
-    score, sentence = scored(answer.get("outputs"), answer.get("error"), points, False, harmless)
+    score, sentence = scored(answer.get("outputs"), answer.get("error"), test.points, False, test.harmless)
     if not sentence:
         return PlainRun(score)
     told = visible.sentence if visible is not None else ""
     return PlainRun(round(score, 6), told or (_HIDDEN_FAILED if answer.get("error") else sentence))
 
 
-def _told(test: PlainTest, kind: str, message: str, number: object) -> str:
+def _told(test: PlainCell, kind: str, message: str, number: object) -> str:
     """A test cell's error in a sentence."""
     line = test.line(number)
     first = printable(message.strip().splitlines()[0].strip()) if message.strip() else ""
@@ -231,9 +214,9 @@ def _told(test: PlainTest, kind: str, message: str, number: object) -> str:
     return f"{said}, in `{line[:200]}`." if line else f"{said}."
 
 
-def plain_findings(name: str, test: PlainTest, run: PlainRun | None) -> tuple[list[Finding], float]:
+def plain_findings(test: PlainCell, run: PlainRun | None) -> tuple[list[Finding], float]:
     """What a plain test cell found, and its marks. ``run``: None if it did not run."""
-    found = Finding(name, test.asked, run is not None and not run.sentence, part=name)
+    found = Finding(test.grade_id, test.asked, run is not None and not run.sentence, part=test.grade_id)
     if run is None:
         return [found], 0.0
     if run.sentence:
@@ -250,7 +233,7 @@ def said_aloud(plain: Mapping[str, int]) -> list[str]:
     return [f"{name}: {counted(count, 'plain test cell')}: {told}" for name, count in counts.items()]
 
 
-def undecided(lesson: str, tests: Mapping[str, PlainTest]) -> str:
+def undecided(lesson: str, tests: Mapping[str, PlainCell]) -> str:
     """A line on the test cells of a lesson that give everybody full marks; empty if there are none."""
     names = ", ".join(name for name, test in tests.items() if not test.decides)
     if not names:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from nbproof.course_file import Course
 from nbproof.display.help import known_hint
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, written_in
@@ -25,7 +26,7 @@ from nbproof.sandbox.usage import MAX_FILES
 from nbproof.values.compare import Differs
 from nbproof.values.leaves import class_names
 from nbproof.values.results import UNANSWERED, UNTOLD, Cause, Finding, Outcome, ProbeError, Reason, Status, first_wrong
-from nbproof.values.words import words
+from nbproof.values.words import words_of
 
 __all__ = [
     "Progress",
@@ -150,11 +151,11 @@ class Verdicts:
 
     def _marked(self, progress: Progress, name: str) -> tuple[list[Finding], float]:
         """What the checks of a test cell found, and its marks."""
-        test = self.blueprint.tests[name]
-        if test.plain is not None:
+        test = self.blueprint.plain.get(name)
+        if test is not None:
             # What took its process along in hidden lines has passed the others only.
             is_cut_off = progress.loss is not None and test.hides and name not in progress.asked_all
-            return plain_findings(name, test.plain, None if is_cut_off else progress.plain.get(name))
+            return plain_findings(test, None if is_cut_off else progress.plain.get(name))
         planned = Counter(check for check, _ in self.judge.plan(name))
         findings: list[Finding] = []
         for check, asked in self.judge.asked(name).items():
@@ -165,8 +166,9 @@ class Verdicts:
             if found is None and first_wrong(findings) is None:
                 found = Finding(check, asked, False, part=name)  # nobody got that far
             if found is not None:
-                findings.append(replace(found, hint=known_hint(found.hint)))
-        return findings, test.points if first_wrong(findings) is None else 0.0
+                findings.append(replace(found, hint=known_hint(self.blueprint.course, found.hint)))
+        points = self.blueprint.tests[name].points
+        return findings, points if first_wrong(findings) is None else 0.0
 
     def _looked_at(self, ended: Outcome, progress: Progress) -> Outcome:
         """An exercise that has marks waits for a person if they may rest on what was done to a library, or to the engine."""
@@ -261,25 +263,27 @@ def known_lines(rebuilt: Answers) -> frozenset[str]:
     return frozenset(line.strip() for text in texts for line in text.splitlines() if line.strip())
 
 
-def in_few_words(finding: Finding, names: Collection[str], lines: Collection[str]) -> Finding:
+def in_few_words(course: Course, finding: Finding, names: Collection[str], lines: Collection[str]) -> Finding:
     """The finding of a hidden check as it may be told.
 
     ``names``: those that the check asks for; ``lines``: those that were handed in.
     """
     told = replace(finding, hidden=True, printed="", compared=None, picture=None)
     if finding.trouble is not None:
-        return replace(told, trouble=_of_trouble(finding.trouble, names, lines))
+        return replace(told, trouble=_of_trouble(course, finding.trouble, names, lines))
     difference = finding.difference
     # A place is made of what the truth names; of what the learner's process names where that is one too many.
     if difference is None or difference.kind is Differs.EXTRA:
         return replace(told, difference=None)
-    got = words().text("something else") if difference.got else ""
+    got = words_of(course).text("something else") if difference.got else ""
     return replace(told, difference=replace(difference, got=got, detail=None))
 
 
-def _of_trouble(trouble: ProbeError, names: Collection[str], lines: Collection[str]) -> ProbeError:
+def _of_trouble(course: Course, trouble: ProbeError, names: Collection[str], lines: Collection[str]) -> ProbeError:
     """An error in a hidden check: its kind, if that is a built-in one, and the line of those that were handed in."""
     told = replace(trouble, code=trouble.code if trouble.code in lines else "", inside="", wanted="")
     if trouble.kind == UNANSWERED and trouble.name in names:
-        return replace(told, message=trouble.message if trouble.message in {"", *_TYPES, *class_names()} else UNTOLD)
+        return replace(
+            told, message=trouble.message if trouble.message in {"", *_TYPES, *class_names(course)} else UNTOLD
+        )
     return replace(told, kind=trouble.kind if trouble.kind in _ERRORS else "", message="", name="")

@@ -19,9 +19,11 @@ from traitlets.config import Config
 
 from nbproof.errors import CourseError
 from nbproof.key import Key, assignment_of
+from nbproof.nbgrader.settings import course_told
 from nbproof.places import course_config, places
 
 if TYPE_CHECKING:
+    from nbproof.course_file import Course
     from nbproof.gradebook.marks import GradedClass
     from nbproof.run.intake import Intake
 
@@ -34,6 +36,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
     unsafe = Bool(False, help="run submissions without isolation if the machine offers none").tag(config=True)
     isolation = Unicode("", help="demand this level, full or reduced (default: the best there is)").tag(config=True)
     pool = Unicode("", help="where submissions are marked, as --pool of the command grade says it").tag(config=True)
+    works_for = Unicode("", help="the folder with the course.toml, noted by use_engine").tag(config=True)
     anyway = Bool(False, help="also grade a lesson if its reference answers lose marks here").tag(config=True)
 
     def __init__(self, config: Config | None = None, **given: object) -> None:
@@ -60,16 +63,18 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         from nbproof_lms.attendance import late_by_lms
 
         root = Path(converter.coursedir.root)
+        course = course_told(self.works_for, root)
         config = _as_configured(converter)
         self.log.info("%s", chosen.line)
         for line in not_obeyed(config):
             self.log.warning("%s", line)
         with only_run(root):
-            intake = self._intake(converter, root)
+            intake = self._intake(course, converter, root)
             converter.assignments = {}
             converter.notebooks = [str(one.path) for one in intake.submissions]
             converter.run_pre_convert_hook()
             graded = grade_class(
+                course,
                 root,
                 intake,
                 sorted({one.key.lesson for one in intake.submissions}),
@@ -88,7 +93,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
             converter.run_post_convert_hook()
         self._tell(graded)
 
-    def _intake(self, converter: Autograde, root: Path) -> Intake:
+    def _intake(self, works_for: Course, converter: Autograde, root: Path) -> Intake:
         """What lies where nbgrader was told to look, as `course grade` sees it."""
         from nbproof.run.intake import lessons_with_source, take_in
 
@@ -96,7 +101,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         asked = set(glob.glob(course.format_path(course.submitted_directory, course.student_id, course.assignment_id)))
         course_places = places(root)
         lessons = lessons_with_source(root, sorted({Path(place).name for place in asked}))
-        intake = take_in(root, lessons)
+        intake = take_in(works_for, root, lessons)
         for note in intake.notes if course.student_id == "*" else ():
             self.log.warning("%s", note)
         left_out = set((course.student_id_exclude or "").split(","))
@@ -113,6 +118,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
 
     def _tell(self, graded: GradedClass) -> None:
         from nbproof.marking.plain import said_aloud
+        from nbproof.values.words import words_of
 
         for note in graded.notes:
             self.log.error("%s", note)
@@ -127,7 +133,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
                 self.log.error("%s is not graded: %s", one.learner, one.problem)
             else:
                 self.log.info("%s/%s: %g of %g, %s", one.learner, one.lesson, one.score, one.max_score, one.how)
-            for exercise, why in one.missing.items():
+            for exercise, why in one.missing(words_of(graded.course)).items():
                 self.log.warning("%s/%s: %s: %s", one.learner, one.lesson, exercise, why)
         self.log.info("seed %d", graded.seed)
         problems = [one.learner for one in graded.ungraded()]

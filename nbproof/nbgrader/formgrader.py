@@ -19,10 +19,11 @@ import nbformat
 from nbconvert.exporters import Exporter
 from nbconvert.preprocessors import Preprocessor
 from nbgrader.coursedir import CourseDirectory
-from traitlets import default
+from traitlets import Unicode, default
 
 from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, kind_of, name_of
 from nbproof.command import course_command, formgrader_on_a_hub
+from nbproof.course_file import Course
 from nbproof.display.lab import start_server
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.typeset import with_formulas
@@ -30,6 +31,7 @@ from nbproof.key import Key
 from nbproof.lesson.from_notebook import read_cells
 from nbproof.lesson.heading import asks_at
 from nbproof.marking.blueprint import OWN
+from nbproof.nbgrader.settings import course_told
 from nbproof.places import course_config, places
 
 __all__ = ["FeedbackPage", "ReadingView", "open_formgrader"]
@@ -38,7 +40,7 @@ __all__ = ["FeedbackPage", "ReadingView", "open_formgrader"]
 _EXCHANGE = ("assignment_list", "course_list")
 
 
-def open_formgrader(root: Path, extra: list[str]) -> int:
+def open_formgrader(course: Course, root: Path, extra: list[str]) -> int:
     """Start a Jupyter server in the course's folder and open formgrader; returns when it ends."""
     course_config(root)
     if there := formgrader_on_a_hub():
@@ -49,7 +51,7 @@ def open_formgrader(root: Path, extra: list[str]) -> int:
         print(f"nothing is graded yet: formgrader shows submissions after `{course_command('grade')}`")
     print("nbgrader's exchange is not used: what formgrader says about it, and its Release and Collect, do not matter")
     off = [f"--ServerApp.jpserver_extensions=nbgrader.server_extensions.{name}=False" for name in _EXCHANGE]
-    return start_server(root, "/formgrader", [*off, *extra])
+    return start_server(course, root, "/formgrader", [*off, *extra])
 
 
 _MARKERS = re.compile(rf"^(?:{BEGIN_SOLUTION}|{END_SOLUTION}|{BEGIN_SCHEME}|{END_SCHEME})\n?", re.MULTILINE)
@@ -126,6 +128,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
     """An exporter for ``c.GenerateFeedback.exporter_class``."""
 
     output_mimetype = "text/html"
+    works_for = Unicode("", help="the folder with the course.toml, noted by use_engine").tag(config=True)
 
     @default("file_extension")  # type: ignore[untyped-decorator]
     def _html(self) -> str:
@@ -144,6 +147,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         _, resources = super().from_notebook_node(nb, resources, **kwargs)
         told = resources["nbgrader"]
         root = Path(getattr(getattr(self.parent, "coursedir", None), "root", "") or os.getcwd())
+        course = course_told(self.works_for, root)
         key = Key(str(told["student"]), str(told["assignment"]))
         problems = {
             other: one.problem
@@ -153,11 +157,11 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         one_of_several = Key(key.learner, f"{key.lesson}/{told['notebook']}")
         if journal_of(root, *one_of_several).exists():
             key = one_of_several
-        task = task_of(root, key, _marks(root, key.lesson, self).get(key), problems.pop(key, ""))
+        task = task_of(course, root, key, _marks(root, key.lesson, self).get(key), problems.pop(key, ""))
         places(root).folder("feedback", *key).mkdir(parents=True, exist_ok=True)
-        write_feedback(root, (), problems=problems)
+        write_feedback(course, root, (), problems=problems)
         copy_receipts(root, *key, "feedback")
-        return page_of(root, task), resources
+        return page_of(course, root, task), resources
 
 
 @lru_cache(maxsize=16)

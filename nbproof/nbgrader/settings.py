@@ -7,10 +7,12 @@ from pathlib import Path
 
 from traitlets.config import Config
 
-from nbproof.course_file import find_course
+from nbproof import course_here
+from nbproof.command import called_for
+from nbproof.course_file import Course, find_course, read_course
 from nbproof.run.journal import JOURNAL
 
-__all__ = ["use_engine"]
+__all__ = ["course_told", "use_engine"]
 
 
 def use_engine(c: Config, file: str = "") -> None:
@@ -19,8 +21,9 @@ def use_engine(c: Config, file: str = "") -> None:
     If the system is not Linux, ``nbgrader autograde`` grades nothing, and says why. ``file``: the nbgrader_config.py that
     asks, in the folder of the course; not needed if the course's package has been imported.
     """
-    if file:
-        find_course(Path(file).parent)
+    course = find_course(Path(file).parent) if file else course_here()
+    course.enter()
+    c.Mark.works_for = c.FeedbackPage.works_for = str(course.folder)
     # Made before nbgrader copies or reads anything of a submission.
     c.Autograde.exporter_class = "nbproof.nbgrader.autograde.Mark"
 
@@ -47,3 +50,10 @@ def use_engine(c: Config, file: str = "") -> None:
         JOURNAL,
         f"{JOURNAL}.new",
     ]
+
+
+def course_told(folder: str, root: Path) -> Course:
+    """The course that :func:`use_engine` has noted, or, where nobody has called it, the one in ``root``."""
+    course = read_course(Path(folder)) if folder else find_course(root)
+    called_for(course)
+    return course

@@ -20,8 +20,9 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
-from nbproof.cells import CellKind, kind_of, name_of
+from nbproof.cells import CellKind
 from nbproof.grouping import grouped
+from nbproof.lesson.lesson import Cell
 from nbproof.recover.notebook_bytes import ExportedCell
 
 __all__ = [
@@ -120,17 +121,14 @@ class ReleasedNotebook:
         return None if index is None else self.cells[index]
 
     @classmethod
-    def of(cls, lesson: str, notebook: Any, tests: Mapping[str, str]) -> ReleasedNotebook:
-        """Make it from the learner's version of a notebook. ``tests``: id of a test cell -> the exercise that it tests."""
-        cells = []
-        for cell in notebook.cells:
-            kind = kind_of(cell)
-            name = name_of(cell)
+    def of(cls, lesson: str, cells: Iterable[Cell], tests: Mapping[str, str]) -> ReleasedNotebook:
+        """Make it from the cells that learners get. ``tests``: id of a test cell -> the exercise that it tests."""
+        released = []
+        for cell in cells:
             # To learners it is the same who marks a TODO cell.
-            if kind is CellKind.MANUAL:
-                kind = CellKind.ANSWER
-            cells.append(ReleasedCell(kind, name, str(cell.get("id", "")), cell.source, tests.get(name, "")))
-        return cls(lesson, tuple(cells))
+            kind = CellKind.ANSWER if cell.kind is CellKind.MANUAL else cell.kind
+            released.append(ReleasedCell(kind, cell.grade_id, cell.id, cell.source, tests.get(cell.grade_id, "")))
+        return cls(lesson, tuple(released))
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ReleasedNotebook:

@@ -37,7 +37,8 @@ from nbproof.recover.matching import (
     without_released,
 )
 from nbproof.recover.notebook_bytes import Damaged, ExportedCell, cells_in
-from nbproof.recover.search_texts import search_text
+from nbproof.recover.search_texts import SEARCH_TEXTS
+from nbproof.values.words import Language
 
 __all__ = ["find_answers", "find_answers_in_bytes"]
 
@@ -59,21 +60,26 @@ _LONGEST = 16_000
 _UNDECIDED = "[Nothing stood in the cell for this answer, or it is gone. A person decides what counts.]"
 
 
-def find_answers_in_bytes(handout: ReleasedNotebook, data: bytes, files: Mapping[str, str] | None = None) -> Answers:
+def find_answers_in_bytes(
+    handout: ReleasedNotebook, data: bytes, words: Language, files: Mapping[str, str] | None = None
+) -> Answers:
     """Find the answers in the bytes of one submission, and in the scripts beside it (name -> text).
 
-    Raises Damaged if the bytes hold no notebook of this lesson.
+    ``words``: the language that is told in how an answer was found. Raises Damaged if the bytes hold no notebook of this lesson.
     """
     cells, damage = cells_in(data)
-    answers = find_answers(handout, cells, files)
+    answers = find_answers(handout, cells, words, files)
     return replace(answers, damage=damage, pictures=answers.pictures_shown(cells))
 
 
 def find_answers(
-    handout: ReleasedNotebook, cells: Sequence[ExportedCell], files: Mapping[str, str] | None = None
+    handout: ReleasedNotebook,
+    cells: Sequence[ExportedCell],
+    words: Language,
+    files: Mapping[str, str] | None = None,
 ) -> Answers:
     """Find the answers in these cells, and in the scripts beside them. Raises Damaged if no cell is of this lesson."""
-    return _Search(handout, modernise(handout, cells), files or {}).run()
+    return _Search(handout, modernise(handout, cells), words, files or {}).run()
 
 
 class _Piece(NamedTuple):
@@ -91,7 +97,14 @@ class _Piece(NamedTuple):
 class _Search:
     """The search in one submission."""
 
-    def __init__(self, handout: ReleasedNotebook, cells: Sequence[ExportedCell], files: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        handout: ReleasedNotebook,
+        cells: Sequence[ExportedCell],
+        words: Language,
+        files: Mapping[str, str],
+    ) -> None:
+        self.words = words
         self.handout = handout
         self.cells = cells
         self.asked = asked_in(handout)
@@ -118,7 +131,10 @@ class _Search:
         for at in range(len(cells)):
             self._sort_in(at)
         for name in _unused_files(cells, files):
-            self.strays.append(_Piece(len(cells), files[name], False, True, search_text("search file", name=name)))
+            self.strays.append(_Piece(len(cells), files[name], False, True, self._say("search file", name=name)))
+
+    def _say(self, key: str, **about: object) -> str:
+        return self.words.text_in(SEARCH_TEXTS, key, **about)
 
     def _sort_in(self, at: int) -> None:
         """Put the text of one cell among those of its TODO cell, or among the strays."""
@@ -131,7 +147,7 @@ class _Search:
             cell.source,
             cell.kind == "code",
             cell.whole,
-            search_text("search cell", number=at + 1, count=len(self.cells)),
+            self._say("search cell", number=at + 1, count=len(self.cells)),
         )
         is_known = bare(cell.source) in known
         if not is_known:
@@ -165,7 +181,7 @@ class _Search:
             if cell.name == released.name != "" or len(bare(released.source)) >= _DISTINCT:
                 return
         if not self._has_every_test():
-            raise Damaged(search_text("search another", count=len(self.cells), lesson=self.handout.lesson))
+            raise Damaged(self._say("search another", count=len(self.cells), lesson=self.handout.lesson))
 
     def _has_every_test(self) -> bool:
         tests = {bare(cell.source) for cell in self.handout.cells if cell.kind is CellKind.TEST}
@@ -187,15 +203,21 @@ class _Search:
         elif len(versions) > 1:
             self._choose_version(name, versions)
         else:
-            self._accept(name, versions, _unusual_in(own, versions[0]))
+            self._accept(name, versions, self._unusual_in(own, versions[0]))
+
+    def _unusual_in(self, own: Sequence[_Piece], version: _Piece) -> str:
+        """What was unusual about the TODO cell, if this is the one version of it; empty if nothing was."""
+        if not version.code:
+            return self._say("search text cell")
+        return "" if len(own) == 1 else self._say("search twice")
 
     def _doubt_about(self, name: str, versions: Sequence[_Piece]) -> str:
         """Why it is not certain that these texts of the TODO cell are code; empty if it is."""
         stub = self.handout.stubs[name]
         if all(is_commented_out(self.asked[name], stub, piece.text) for piece in versions):
-            return search_text("search comments")
+            return self._say("search comments")
         if not all(piece.code or is_python(piece.text) for piece in versions):
-            return search_text("search text cell")
+            return self._say("search text cell")
         return ""
 
     def _leave_untouched(self, name: str, own: list[_Piece]) -> None:
@@ -204,21 +226,21 @@ class _Search:
         if not any(piece.text.strip() for piece in own):
             self.result.answers[name] = ""
         if not all(piece.whole for piece in own):
-            self.result.lost[name] = search_text("search broken off")
+            self.result.lost[name] = self._say("search broken off")
         elif any(self.asked[name].blank & binds(piece.text) for piece in below):
-            self.result.recovered[name] = search_text("search below")
+            self.result.recovered[name] = self._say("search below")
 
     def _choose_version(self, name: str, versions: list[_Piece]) -> None:
         """Put the halves of a split cell together. Of several versions the one counts that the check sees in Run All."""
         below = [at for at in self._checks_of(name) if at > versions[0].at]
         above = [piece for piece in versions if not below or piece.at < below[0]]
         if len(above) > 1 and _are_halves(above):
-            self._accept(name, above, search_text("search split", count=len(above)))
+            self._accept(name, above, self._say("search split", count=len(above)))
         elif below:
             self.earlier |= {piece.at for piece in above[:-1] if piece.code}
-            self._accept(name, above[-1:], search_text("search several"))
+            self._accept(name, above[-1:], self._say("search several"))
         else:
-            self._leave_to_person(name, versions, search_text("search undecided"))
+            self._leave_to_person(name, versions, self._say("search undecided"))
 
     def _is_below_its_check(self, name: str) -> bool:
         """Whether the TODO cell says nothing but comments, and code that may be the answer stands below its check only."""
@@ -242,7 +264,7 @@ class _Search:
             return
         fits = [piece for piece in self._pieces_near(name) if wanted <= names_in(piece.text)]
         if len({bare(piece.text) for piece in fits}) == 1:
-            self._accept(name, fits[:1], search_text("search by place"))
+            self._accept(name, fits[:1], self._say("search by place"))
 
     def _look_elsewhere(self, name: str) -> None:
         """Leave all texts of the learner that may be the answer to a person. Nobody gets 0 for one without a word."""
@@ -250,9 +272,9 @@ class _Search:
         signs = self._signs_of(name)
         if signs:
             why = "search missing" if gone else "search no code"
-            self._leave_to_person(name, signs, search_text(why))
+            self._leave_to_person(name, signs, self._say(why))
         elif gone:
-            self.result.lost[name] = self._why_gone(name, search_text("search lost"))
+            self.result.lost[name] = self._why_gone(name, self._say("search lost"))
         self._doubt_others(name, signs)
 
     def _signs_of(self, name: str) -> list[_Piece]:
@@ -274,7 +296,7 @@ class _Search:
                 continue
             theirs = [piece for piece in signs if self._is_part_of(other, piece)]
             if theirs:
-                self._leave_to_person(other, theirs, search_text("search another's", name=name))
+                self._leave_to_person(other, theirs, self._say("search another's", name=name))
 
     def _is_part_of(self, name: str, piece: _Piece) -> bool:
         """Whether a text stands in the TODO cell of this exercise, or was accepted as its answer."""
@@ -283,9 +305,9 @@ class _Search:
     def _why_gone(self, name: str, usual: str) -> str:
         """Why nothing is found where a cell is gone: ``usual``, if the file is whole and the lesson had that cell."""
         if not all(cell.whole for cell in self.cells):
-            return search_text("search before")
+            return self._say("search before")
         if self._is_absent(name):
-            return search_text("search absent")
+            return self._say("search absent")
         return usual
 
     def _is_absent(self, name: str) -> bool:
@@ -342,7 +364,7 @@ class _Search:
             halves = self._with_halves(pieces[0])
             if len(halves) > 1:
                 pieces = halves
-                how = search_text("search split", count=len(halves))
+                how = self._say("search split", count=len(halves))
         self.used |= {piece.at: self.index[name] for piece in pieces}
         self.result.answers[name] = _joined(pieces)
         if how:
@@ -365,9 +387,9 @@ class _Search:
         """Put these texts into the TODO cell as comments: they have no marks, and a person looks."""
         where = ", ".join(dict.fromkeys(piece.where for piece in pieces[:5]))
         texts = [f"[{piece.where}]\n{piece.text}" for piece in pieces]
-        text = "\n\n".join([search_text("search head"), *texts])[:_MOST_WAITING]
+        text = "\n\n".join([self._say("search head"), *texts])[:_MOST_WAITING]
         self.result.recovered.pop(name, None)
-        self.result.lost[name] = search_text("search waits", why=why, where=where)
+        self.result.lost[name] = self._say("search waits", why=why, where=where)
         self.result.answers[name] = "\n".join(f"# {line}".rstrip() for line in text.splitlines())
 
     # Written answers.
@@ -384,7 +406,7 @@ class _Search:
                 self._show_below(name, {at: text for at, text in texts.items() if at not in withdrawn})
             else:
                 # What another question was called before may be this one.
-                self.result.lost[name] = self._why_gone(name, search_text("search words lost"))
+                self.result.lost[name] = self._why_gone(name, self._say("search words lost"))
                 self._show_below(name, texts)
 
     def _texts_elsewhere(self) -> dict[int, str]:
@@ -429,9 +451,9 @@ class _Search:
         if texts:
             self.shown |= {at for at in texts if self._is_below(at, CellKind.WRITTEN)}
             numbers = ", ".join(str(at + 1) for at in list(texts)[:5])
-            where = search_text("search cell", number=numbers, count=len(self.cells))
+            where = self._say("search cell", number=numbers, count=len(self.cells))
             self.result.answers[name] = _listed(head, texts)
-            self.result.recovered[name] = search_text(how, where=where)
+            self.result.recovered[name] = self._say(how, where=where)
             self.result.lost.pop(name, None)
 
     def _texts_beside(self, name: str, texts: Mapping[int, str]) -> dict[int, str]:
@@ -463,13 +485,6 @@ def _versions(own: Sequence[_Piece], stub: str) -> list[_Piece]:
     """The copies of a TODO cell that somebody has worked on. Of equal copies the first one stands at the place of the last."""
     copies = {bare(piece.text): piece for piece in reversed(own) if piece.whole}
     return [piece for text, piece in copies.items() if text not in ("", bare(stub))][::-1]
-
-
-def _unusual_in(own: Sequence[_Piece], version: _Piece) -> str:
-    """What was unusual about the TODO cell, if this is the one version of it; empty if nothing was."""
-    if not version.code:
-        return search_text("search text cell")
-    return "" if len(own) == 1 else search_text("search twice")
 
 
 def _are_halves(pieces: Sequence[_Piece]) -> bool:

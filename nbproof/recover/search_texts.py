@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nbproof.values.words import text_in
-
-__all__ = ["SEARCH_TEXTS", "search_text"]
+__all__ = ["SEARCH_TEXTS"]
 
 SEARCH_TEXTS: Mapping[str, Any] = {
     "search cell": "cell {number} of {count}",
@@ -38,8 +36,3 @@ SEARCH_TEXTS: Mapping[str, Any] = {
     "search another": "it is another notebook: none of its {count} cells belongs to {lesson}",
 }
 """Every sentence by what it is about."""
-
-
-def search_text(key: str, **about: object) -> str:
-    """One sentence in the course's language."""
-    return text_in(SEARCH_TEXTS, key, **about)

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, combine_marks, lacks
+from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, join_marks, lacks
 from nbproof.gradebook.reader import (
     DueDates,
     due_dates_in,
@@ -62,6 +63,7 @@ class ClassBackground:
 
 
 def read_class(
+    course: Course,
     root: Path,
     names: list[str],
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
@@ -73,17 +75,17 @@ def read_class(
     """
     background = background or ClassBackground()
     lessons = lessons_with_source(root, names)
-    intake = take_in(root, lessons)
+    intake = take_in(course, root, lessons)
     handed_in = {one.key: one for one in intake.submissions}
     digests = _digests(root, handed_in)
     refused = _refused(root, handed_in, background, lessons, digests)
     journalled, damaged = _journalled(root, lessons, step)
-    book = _read_gradebook(root, lessons, {*journalled})
+    book = _read_gradebook(course, root, lessons, {*journalled})
     coming = {key for key in background.coming if key.lesson in lessons}
     verdicts = {key: Verdict(*key, problem="not graded yet") for key in (*handed_in, *coming)}
     verdicts |= _in_gradebook(book, handed_in) | journalled
     # A file that is in submitted/ now and cannot be graded counts, even if an earlier one was graded there.
-    marks = combine_marks(verdicts | refused, book.marks, background.late)
+    marks = join_marks(verdicts | refused, book.marks, background.late)
     for key in handed_in.keys() - refused.keys():
         marks[key] = replace(marks[key], behind=_why_behind(root, journalled.get(key), book, key, digests[key]))
     for key in coming:
@@ -98,9 +100,10 @@ def read_class(
         )
     silent = [learner for learner, lesson in background.problems if not lesson]
     return ClassResults(
+        course,
         marks,
         everybody(background.people, book.people, {*silent, *(learner for learner, _ in marks)}),
-        _lessons(marks, book.lessons),
+        _lessons(course, marks, book.lessons),
         (
             *intake.notes,
             *unread_times(root, intake),
@@ -110,7 +113,7 @@ def read_class(
         tuple(one for key, one in damaged.items() if key not in refused),
         book.more_time,
         book.without_gradebook,
-        tuple(_of_before(root, journalled)),
+        tuple(_of_before(course, root, journalled)),
     )
 
 
@@ -178,17 +181,17 @@ _GIVEN_STAYS = (
 )
 
 
-def _lessons(found: Mapping[Key, Mark], known: Iterable[ClassLesson]) -> tuple[ClassLesson, ...]:
+def _lessons(course: Course, found: Mapping[Key, Mark], known: Iterable[ClassLesson]) -> tuple[ClassLesson, ...]:
     """The lessons of these marks, in order; ``known``: those that the gradebook describes."""
     # Of a lesson's marks the last one in this order counts, which has the most points.
     most = {mark.lesson: mark.max_score for mark in sorted(found.values(), key=lambda one: one.max_score)}
-    described = {slug: ClassLesson(slug, _title(slug), points) for slug, points in most.items()}
+    described = {slug: ClassLesson(slug, _title(course, slug), points) for slug, points in most.items()}
     described |= {one.slug: one for one in known if one.slug in most}
     return tuple(described[slug] for slug in sorted(described))
 
 
-def _title(slug: str) -> str:
-    return title_of(slug).replace("`", "")
+def _title(course: Course, slug: str) -> str:
+    return title_of(course, slug).replace("`", "")
 
 
 def _refused(
@@ -261,13 +264,13 @@ def up_to_date(results: ClassResults, keys: Iterable[Key]) -> list[Key]:
     return [key for key in keys if key not in results.marks or not results.marks[key].behind]
 
 
-def _of_before(root: Path, journalled: Mapping[Key, Verdict]) -> Iterator[str]:
+def _of_before(course: Course, root: Path, journalled: Mapping[Key, Verdict]) -> Iterator[str]:
     """Lines on lessons that have changed since they were graded, and on a run that broke off."""
     config = course_config(root)
     limits = GradingLimits.read(config, places(root).lessons())
     graded_by = grouped((key.lesson, (one.source, one.shown)) for key, one in journalled.items() if one.source)
     for lesson, several in graded_by.items():
-        state = LessonState.of(root, lesson, config, limits)
+        state = LessonState.of(course, root, lesson, config, limits)
         with contextlib.suppress(CourseError, OSError):  # a lesson that cannot be read is the next run's trouble
             if count := len(several) - several.count((state.source, state.registered)):
                 told = (
@@ -281,19 +284,21 @@ def _of_before(root: Path, journalled: Mapping[Key, Verdict]) -> Iterator[str]:
 _MISSING = "marks that people gave and late penalties are not known without it"
 
 
-def _read_gradebook(root: Path, lessons: Collection[str], graded: Collection[Key]) -> ClassResults:
+def _read_gradebook(course: Course, root: Path, lessons: Collection[str], graded: Collection[Key]) -> ClassResults:
     """The results in the gradebook; with an error and without marks if it cannot be read, or holds nothing of ``graded``."""
     try:
         with opened_gradebook(root) as book:
             if book is None:
-                return _without_gradebook(root, f"there is no gradebook: {_MISSING}")
-            return _results_in(root, book, lessons, graded)
+                return _without_gradebook(course, root, f"there is no gradebook: {_MISSING}")
+            return _results_in(course, root, book, lessons, graded)
     except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
         fact = f"the gradebook cannot be read ({type(error).__name__}): {_MISSING}"
-        return _without_gradebook(root, fact)
+        return _without_gradebook(course, root, fact)
 
 
-def _results_in(root: Path, book: Any, lessons: Collection[str], graded: Collection[Key]) -> ClassResults:
+def _results_in(
+    course: Course, root: Path, book: Any, lessons: Collection[str], graded: Collection[Key]
+) -> ClassResults:
     """The results in an open gradebook."""
     known = lessons_in(book)
     names = [name for name in lessons if name in known]
@@ -301,30 +306,30 @@ def _results_in(root: Path, book: Any, lessons: Collection[str], graded: Collect
     for name in names:
         held |= {Key(learner, name): mark for learner, mark in marks_in(book, name).items()}
     if graded and not held:
-        return _without_gradebook(root, f"the gradebook holds nothing of what was graded: {_MISSING}")
+        return _without_gradebook(course, root, f"the gradebook holds nothing of what was graded: {_MISSING}")
     if is_another(book, RunState(root).gradebook):
-        return _without_gradebook(root, f"{_ANOTHER}: what people gave since is not in it")
+        return _without_gradebook(course, root, f"{_ANOTHER}: what people gave since is not in it")
     dates = due_dates_in(book)
-    described = [_described(name, known[name], dates.lessons.get(assignment_of(name))) for name in names]
+    described = [_described(course, name, known[name], dates.lessons.get(assignment_of(name))) for name in names]
     people = tuple(people_in(book))
     gone = tuple(left_behind(book, {*map(assignment_of, places(root).lessons())}))
-    return ClassResults(held, people, tuple(described), gone, more_time=_more_time(dates, names))
+    return ClassResults(course, held, people, tuple(described), gone, more_time=_more_time(dates, names))
 
 
-def _described(lesson: str, most: float, due: datetime | None) -> ClassLesson:
+def _described(course: Course, lesson: str, most: float, due: datetime | None) -> ClassLesson:
     """A lesson with its points and its due date."""
     if due is None:
-        return ClassLesson(lesson, _title(lesson), most)
-    return ClassLesson(lesson, _title(lesson), most, in_utc(due), due > datetime.now(UTC))
+        return ClassLesson(lesson, _title(course, lesson), most)
+    return ClassLesson(lesson, _title(course, lesson), most, in_utc(due), due > datetime.now(UTC))
 
 
-def _without_gradebook(root: Path, fact: str) -> ClassResults:
+def _without_gradebook(course: Course, root: Path, fact: str) -> ClassResults:
     """Results with the error that there is nothing of the gradebook in them."""
     step = (
         f"put a copy of it back, if you have one; or: {course_command('grade', root)}, which makes one of what was graded, "
         "or says what to do; then the same command again"
     )
-    return ClassResults({}, notes=(f"{fact}; {step}",), without_gradebook=(CourseError(fact, str(root), step),))
+    return ClassResults(course, {}, notes=(f"{fact}; {step}",), without_gradebook=(CourseError(fact, str(root), step),))
 
 
 def _more_time(dates: DueDates, lessons: Collection[str]) -> frozenset[Key]:

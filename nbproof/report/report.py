@@ -24,6 +24,7 @@ import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from nbproof.cells import is_made_up
-from nbproof.command import module_name
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.csv_text import csv_of
 from nbproof.doors import FORMATS
 from nbproof.errors import CourseError, UsageError, disk_trouble
@@ -53,6 +53,7 @@ from nbproof.report.statistics import (
     titles_of,
 )
 from nbproof.values.results import Status
+from nbproof.values.words import Language, words_of
 
 __all__ = ["SCHEMA", "Format", "find_formats", "html_of", "make_report", "tables", "write_files"]
 
@@ -96,7 +97,7 @@ def make_report(
     if a file cannot be written.
     """
     made = tables(results)
-    course = _course_name(root)
+    course = _course_name(results.course, root)
     now = datetime.datetime.now(datetime.UTC).astimezone()
     with disk_trouble(CourseError, "the report cannot be written", folder, "choose a place: --out DIR"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -117,9 +118,8 @@ def make_report(
     return made
 
 
-def _course_name(root: Path) -> str:
+def _course_name(course: Course, root: Path) -> str:
     """The course's name: that of its course.toml, or else that in nbgrader's configuration, or else that of its folder."""
-    course = the_course()
     if course.says != course.name:
         return course.says
     return course_config(root).CourseDirectory.get("course_id") or course.name
@@ -130,7 +130,7 @@ def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generat
     surroundings = Environment(
         loader=FileSystemLoader(_PAGES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    surroundings.filters |= {"harmless": harmless, "prose": lambda text: _markup(prose(text))}
+    surroundings.filters |= {"harmless": partial(harmless, results.course), "prose": lambda text: _markup(prose(text))}
     surroundings.globals["how_late"] = how_late
     surroundings.tests["made_up"] = is_made_up
     titles = {lesson.slug: titles_of(results, lesson.slug) for lesson in results.lessons}
@@ -147,7 +147,7 @@ def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generat
         title_of=title_of,
         course=course,
         generated=generated,
-        module=module_name(),
+        module=results.course.commands,
         called={person.id: person.called for person in results.people},
         css=_markup((_PAGES / "report.css").read_text(encoding="utf-8")),
         script=_markup(script),
@@ -168,7 +168,8 @@ SCHEMA = 4
 
 def tables(results: ClassResults) -> dict[str, list[dict[str, Any]]]:
     """The tables of a report: name -> rows. The module's docstring lists their fields."""
-    scores = map(_scores, results.marks.values())
+    words = words_of(results.course)
+    scores = (_scores(mark, words) for mark in results.marks.values())
     exercises = (exercise_rows(results, lesson) for lesson in results.lessons)
     return {
         "learners": [_learner(results, person) for person in results.people],
@@ -207,15 +208,15 @@ def _hand_in(results: ClassResults, person: Person, lesson: ClassLesson) -> dict
     key = Key(person.id, lesson.slug)
     mark = results.marks.get(key)
     if mark is not None:
-        return submission_row(mark)
-    return {**submission_row(Mark(Verdict(*key))), "how": "nothing", "score": None}
+        return submission_row(mark, words_of(results.course))
+    return {**submission_row(Mark(Verdict(*key)), words_of(results.course)), "how": "nothing", "score": None}
 
 
-def _scores(mark: Mark) -> list[dict[str, Any]]:
+def _scores(mark: Mark, words: Language) -> list[dict[str, Any]]:
     """The rows of a submission's exercises."""
     rows = []
     for one in mark.verdict.exercises:
-        row = {"learner": mark.learner, "lesson": mark.lesson, **exercise_row(one)}
+        row = {"learner": mark.learner, "lesson": mark.lesson, **exercise_row(one, words)}
         del row["sentence"]
         rows.append(row)
     return rows

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.command import course_command, formgrader_on_a_hub
+from nbproof.course_file import Course
 from nbproof.display.help import Hint, all_hints
 from nbproof.display.outline import exercise_named
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Lateness, Mark, Person
@@ -17,7 +18,7 @@ from nbproof.grouping import grouped
 from nbproof.key import assignment_of
 from nbproof.text import counted, duration, printable, some_of
 from nbproof.values.results import FAULTS, Outcome, Status
-from nbproof.values.words import words
+from nbproof.values.words import Language, words_of
 
 __all__ = [
     "exercise_rows",
@@ -93,7 +94,7 @@ def titles_of(results: ClassResults, lesson: str) -> dict[str, str]:
     """Exercise of a lesson -> its title, or its id if it has no title."""
     found: dict[str, str] = {}
     for mark, one in _outcomes(results.of_lesson(lesson)):
-        outlined = exercise_named(one.id)
+        outlined = exercise_named(results.course, one.id)
         title = outlined.title if outlined else one.id
         found[one.id] = mark.verdict.titles.get(one.id) or title
     return found
@@ -104,20 +105,21 @@ def misconception_rows(results: ClassResults) -> list[Row]:
     has a row with its sentence."""
     cases: dict[Hint, list[tuple[Mark, str]]] = defaultdict(list)
     for mark, outcome in _outcomes(results.marks.values()):
-        for hint in _hints_of(outcome):
+        for hint in _hints_of(results.course, outcome):
             cases[hint].append((mark, outcome.id))
     rows = [_misconception_row(results, hint, several) for hint, several in cases.items()]
     return sorted(rows, key=lambda one: (-len(one["learners"]), one["id"]))
 
 
-def _hints_of(outcome: Outcome) -> Iterator[Hint]:
+def _hints_of(course: Course, outcome: Outcome) -> Iterator[Hint]:
     """The hints that fit a wrong answer to an exercise; none if it is right."""
     if outcome.is_whole:
         return
     for name in outcome.hints:
-        yield all_hints().get(name) or Hint(name, name.replace("_", " "), "", "", "")
+        yield all_hints(course).get(name) or Hint(name, name.replace("_", " "), "", "", "")
     if outcome.status in (Status.FAILED, Status.ERROR) and not outcome.hints:
-        said = next(filter(None, map(words().finding, outcome.costly)), "") or words().outcome(outcome)
+        words = words_of(course)
+        said = next(filter(None, map(words.finding, outcome.costly)), "") or words.outcome(outcome)
         told = said.partition("\n")[0][:300]
         yield Hint(f"{outcome.id}: {told}", f"not recognised: {told or 'another answer'}", "", "", "")
 
@@ -139,14 +141,17 @@ def _misconception_row(results: ClassResults, hint: Hint, cases: list[tuple[Mark
 
 def fault_rows(results: ClassResults) -> list[Row]:
     """The rows of faults: time-outs, memory, killed workers; recovered answers; what was not graded, or is out of date."""
+    words = words_of(results.course)
     found: list[Row] = []
     for mark in results.marks.values():
         key = {"learner": mark.learner, "lesson": mark.lesson}
-        found += [{**key, "exercise": name, "kind": kind, "sentence": told} for name, kind, told in _faults_of(mark)]
+        found += [
+            {**key, "exercise": name, "kind": kind, "sentence": told} for name, kind, told in _faults_of(mark, words)
+        ]
     return found
 
 
-def _faults_of(mark: Mark) -> Iterator[tuple[str, str, str]]:
+def _faults_of(mark: Mark, words: Language) -> Iterator[tuple[str, str, str]]:
     """The faults of a submission: exercise, kind and reason of each."""
     if mark.problem:
         kind = "the grader's own problem" if mark.verdict.grader_failed else "not graded"
@@ -156,7 +161,7 @@ def _faults_of(mark: Mark) -> Iterator[tuple[str, str, str]]:
     for outcome in mark.verdict.exercises:
         uncertain = outcome.status is Status.UNCERTAIN and outcome.id not in mark.settled
         if outcome.status in FAULTS or uncertain:
-            yield outcome.id, outcome.status, words().outcome(outcome)
+            yield outcome.id, outcome.status, words.outcome(outcome)
     for name, how in mark.verdict.recovered.items():
         yield name, "recovered", how
 
@@ -182,7 +187,14 @@ def needs_help(results: ClassResults) -> list[Row]:
         share = _share(mine, results.lessons, due)
         if share < _FEW:
             reasons = [f"{share:.0%} of the points", *_reasons(mine, due)]
-            rows.append({"learner": person.id, "share": share, "reasons": reasons, "talk_about": _misconceptions(mine)})
+            rows.append(
+                {
+                    "learner": person.id,
+                    "share": share,
+                    "reasons": reasons,
+                    "talk_about": _misconceptions(results.course, mine),
+                }
+            )
     rows.sort(key=lambda row: (row["share"], row["learner"]))
     most = min(12, max(5, len(results.people) // 10))
     return [{**row, "first": place < most} for place, row in enumerate(rows)]
@@ -217,13 +229,13 @@ def _reasons(mine: Sequence[Mark], due: Sequence[ClassLesson]) -> list[str]:
     return [clause.format(what) for clause, what in clauses.items() if what]
 
 
-def _misconceptions(mine: Sequence[Mark]) -> list[str]:
+def _misconceptions(course: Course, mine: Sequence[Mark]) -> list[str]:
     """The names of the learner's three commonest misconceptions."""
     counts: Counter[str] = Counter()
     for _, outcome in _outcomes(mine):
         if not outcome.is_whole:
             counts.update(set(outcome.hints))
-    names = {key: hint.name for key, hint in all_hints().items()}
+    names = {key: hint.name for key, hint in all_hints(course).items()}
     return [names.get(key, key) for key, _ in counts.most_common(3)]
 
 

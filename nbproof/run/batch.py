@@ -21,9 +21,10 @@ from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
 from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import copy_receipts, earlier_folder, graded_notebook, keep_earlier
-from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, combine_marks, lacks
+from nbproof.gradebook.marks import ClassLesson, GradedClass, Mark, join_marks, lacks
 from nbproof.gradebook.reader import is_another, left_behind, lessons_in, marks_in, read_marks
 from nbproof.gradebook.registry import has_notebooks
 from nbproof.gradebook.storage_errors import (
@@ -69,6 +70,7 @@ __all__ = ["follow_marks", "grade_class", "register_lessons"]
 
 
 def grade_class(
+    course: Course,
     root: Path,
     intake: Intake,
     lessons: list[str],
@@ -92,14 +94,14 @@ def grade_class(
     """
     isolation = isolation or (isolation_or_refuse().level if pool is None else Isolation.FULL)
     if isolation is not Isolation.NONE:
-        refuse_if_exposed(root)
+        refuse_if_exposed(course, root)
     watch = watch or Watch()
     config = config or course_config(root)
     coursedir = NbGraderAPI(config=config).coursedir
     limits = GradingLimits.read(config, places(root).lessons())
     state = RunState(root, seed)
-    made = pool or partial(local_pool, isolation=isolation, workers=workers, launched=launched)
-    states = {name: LessonState.of(root, name, config, limits) for name in lessons}
+    made = pool or partial(local_pool, course, isolation=isolation, workers=workers, launched=launched)
+    states = {name: LessonState.of(course, root, name, config, limits) for name in lessons}
     try:
         with (
             trouble_with_gradebook(coursedir.db_url),
@@ -109,7 +111,7 @@ def grade_class(
             penalties = Penalties(root, config, coursedir.db_url)
             intake, refused, changed = _gradable(intake, states, state, writer)
             references = References(states, state, isolation)
-            run = _ClassRun(root, state, states, limits, writer, penalties, watch, references, anyway, changed)
+            run = _ClassRun(course, root, state, states, limits, writer, penalties, watch, references, anyway, changed)
             graded = replace(run.go(intake, made, force), refused=refused)
         with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
             note_problems(root, graded.marks.values())
@@ -138,6 +140,7 @@ def _gradable(
 class _ClassRun:
     """Used once."""
 
+    course: Course
     root: Path
     state: RunState
     lessons: Mapping[str, LessonState]
@@ -208,6 +211,7 @@ class _ClassRun:
         )
         self.state.complete()
         return GradedClass(
+            self.course,
             marks,
             lessons=tuple(ClassLesson(name, name, most) for name, most in lessons_in(self.writer).items()),
             notes=(*unread_times(self.root, intake), *unsettled),
@@ -453,7 +457,7 @@ class _ClassRun:
         for key, verdict in self._verdicts.items():
             if not verdict.problem and lacks(held.get(key), verdict):
                 self._refuse(key, "graded, but the gradebook does not hold it yet")
-        return combine_marks(self._verdicts, held, self.writer.late, self._fresh, lessons_in(self.writer))
+        return join_marks(self._verdicts, held, self.writer.late, self._fresh, lessons_in(self.writer))
 
 
 def _stood(have: Mark | None, kept: Verdict | None) -> Stood | None:
@@ -542,7 +546,11 @@ def _unregistered(
             for name in names:
                 if ids := states[name].renamed:
                     notes.append(_renamed(name, ids))
-            notes.append(writer.register(states[names[0]].config, assignment, states[names[0]].path.parent))
+            notes.append(
+                writer.register(
+                    states[names[0]].course, states[names[0]].config, assignment, states[names[0]].path.parent
+                )
+            )
         except GradingError:
             raise
         except CourseError as error:

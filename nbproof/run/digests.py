@@ -16,7 +16,7 @@ from pathlib import Path
 from traitlets.config import Config
 
 from nbproof.cells import CellKind
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.doors import LANGUAGES, LEAVES
 from nbproof.files import digest_of
 from nbproof.handed_out import digest_of_visible
@@ -37,15 +37,14 @@ __all__ = [
     "environment",
     "graded_by",
     "grader_digest",
-    "grader_digest_of",
     "leaf_versions",
 ]
 
 
-def leaf_versions() -> dict[str, str]:
-    """The versions of the libraries of the course's leaf types. Nothing of them is imported."""
+def leaf_versions(course: Course) -> dict[str, str]:
+    """The versions of the libraries of a course's leaf types. Nothing of them is imported."""
     found = {}
-    for name in the_course().leaves:
+    for name in course.leaves:
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
@@ -65,19 +64,18 @@ _VERDICTS = (
 _IMPORT = re.compile(r"^ *(?:from|import) (nbproof[\w.]*)(?: import (?:\(([^)]*)\)|(.*)))?", re.MULTILINE)
 
 
-def graded_by() -> dict[str, Path]:
+def graded_by(course: Course) -> dict[str, Path]:
     """The modules of the tool that a verdict, its graded notebook and its marks depend on, with their files.
 
     They are the modules that make them, and what these import. All else that a run uses decides where, when and for
     which learner something is done, or only tells of it.
     """
-    one = the_course()
     waiting = [
         *_VERDICTS,
-        one.language or "nbproof.values.words",
-        *(f"nbproof.values.leaves.{name}" for name in one.leaves),
+        course.language or "nbproof.values.words",
+        *(f"nbproof.values.leaves.{name}" for name in course.leaves),
     ]
-    found = _from_next_door()
+    found = _from_next_door(course)
     while waiting:
         name = waiting.pop()
         path = _file_of(name)
@@ -90,10 +88,9 @@ def graded_by() -> dict[str, Path]:
     return found
 
 
-def _from_next_door() -> dict[str, Path]:
+def _from_next_door(course: Course) -> dict[str, Path]:
     """The modules of packages next door that a verdict depends on: those of the course's leaf types and of its language."""
-    one = the_course()
-    asked = [(LEAVES, name) for name in one.leaves] + [(LANGUAGES, one.language)]
+    asked = [(LEAVES, name) for name in course.leaves] + [(LANGUAGES, course.language)]
     entries = (entry for door, name in asked for entry in door.installed().get(name, ()))
     specs = {entry.module: importlib.util.find_spec(entry.module) for entry in entries}
     return {name: Path(spec.origin) for name, spec in specs.items() if spec is not None and spec.origin}
@@ -107,27 +104,21 @@ def _file_of(module: str) -> Path | None:
     return next((path for path in files if tool == "nbproof" and path.is_file()), None)
 
 
-def grader_digest() -> str:
+@cache
+def grader_digest(course: Course) -> str:
     """Changes with the code that makes verdicts: that of the tool, the course's modules, leaf types.
 
     It is computed once in a process: a process that goes on after `git pull` still runs the old code.
     """
-    return grader_digest_of(str(the_course().folder))
-
-
-@cache
-def grader_digest_of(course: str) -> str:
-    """The same of the course whose folder that is, which this process works for."""
-    one = the_course()
-    files = [*one.folder.glob("course.toml"), *graded_by().values()]
-    files += one.folder.glob("*.py") if one.package else ()
+    files = [*course.folder.glob("course.toml"), *graded_by(course).values()]
+    files += course.folder.glob("*.py") if course.package else ()
     parts = [part for path in sorted(files) for part in (path.name.encode(), path.read_bytes())]
-    return digest_of(json.dumps(leaf_versions()).encode(), *parts)
+    return digest_of(json.dumps(leaf_versions(course)).encode(), *parts)
 
 
-def environment() -> bytes:
+def environment(course: Course) -> bytes:
     """Changes with the interpreter, with what is installed for it, and with the code that grades."""
-    parts = [sys.version, sys.prefix, grader_digest()]
+    parts = [sys.version, sys.prefix, grader_digest(course)]
     for entry in sys.path:
         with contextlib.suppress(OSError):
             parts.append(f"{entry} {os.stat(entry).st_mtime_ns}")
@@ -143,6 +134,7 @@ def _limits_text(limits: GradingLimits) -> bytes:
 class LessonState:
     """One lesson as the instructor has it now. The notebook is taken apart only if somebody asks for that."""
 
+    course: Course
     path: Path
     config: Config
     limits: GradingLimits
@@ -151,7 +143,7 @@ class LessonState:
     root: Path | None = None  # the course's, where versions of it are kept
 
     @classmethod
-    def of(cls, root: Path, lesson: str, config: Config, limits: GradingLimits) -> LessonState:
+    def of(cls, course: Course, root: Path, lesson: str, config: Config, limits: GradingLimits) -> LessonState:
         """That of a lesson in a course's folder."""
         here = places(root)
         if here.is_released_only(lesson):
@@ -160,7 +152,7 @@ class LessonState:
             # What these would do is done.
             config.pop("IncludeHeaderFooter", None)
             config.ClearSolutions.enabled = False
-        return cls(here.source(lesson), config, limits.for_lesson(lesson), lesson, root)
+        return cls(course, here.source(lesson), config, limits.for_lesson(lesson), lesson, root)
 
     @cached_property
     def source(self) -> str:
@@ -178,11 +170,11 @@ class LessonState:
         stubs = [repr(dict(self.config.get(name) or {})) for name in asked]
         files = files_beside(self.path, self.config)
         return digest_of(
-            *map(_what_runs, read_from(self.path, self.config)),
+            *(_what_runs(self.course, data) for data in read_from(self.path, self.config)),
             "".join(stubs).encode(),
             _limits_text(self.limits),
-            grader_digest().encode(),
-            digest_of_visible(self.lesson or self.path.stem).encode(),
+            grader_digest(self.course).encode(),
+            digest_of_visible(self.course.texts, self.lesson or self.path.stem).encode(),
             *(os.fsencode(name) for name in files),
             *files.values(),
         )
@@ -195,8 +187,8 @@ class LessonState:
     @cached_property
     def blueprint(self) -> Blueprint:
         """The notebook, taken apart."""
-        found = read_blueprint(self.path, self.config, self.lesson)
-        return replace(found, former=_former(self.root, self.path, found) if self.root else ())
+        found = read_blueprint(self.course, self.path, self.config, self.lesson)
+        return replace(found, former=_former(self.root, found) if self.root else ())
 
     @cached_property
     def renamed(self) -> dict[str, str]:
@@ -209,13 +201,13 @@ class LessonState:
         return found
 
 
-def _former(root: Path, source: Path, blueprint: Blueprint) -> tuple[Former, ...]:
+def _former(root: Path, blueprint: Blueprint) -> tuple[Former, ...]:
     """What was handed out once, and is not part of the lesson any more. This version is kept for those to come.
 
     A solution that was handed out by mistake is still an answer.
     """
     keep_version(root, blueprint.lesson, json.dumps(blueprint.notebook).encode())
-    solved = {bare(cell.source) for cell in cells_in(source.read_bytes())[0]}
+    solved = set(map(bare, blueprint.withheld.values()))
     solved -= {bare(cell.source) for cell in blueprint.handout.cells}
     found: dict[Former, None] = {}
     for path in keep_version(root, blueprint.lesson):
@@ -224,18 +216,18 @@ def _former(root: Path, source: Path, blueprint: Blueprint) -> tuple[Former, ...
     return tuple(one for one in found if bare(one.source) not in solved)
 
 
-def _what_runs(data: bytes) -> bytes:
+def _what_runs(course: Course, data: bytes) -> bytes:
     """Of a notebook what a verdict depends on: its code, and what it asks; all of it if that cannot be told."""
     try:
-        told = [_asked_by(cell) for cell in cells_of(data)]
+        told = [_asked_by(course, cell) for cell in cells_of(data)]
     except (ValueError, KeyError, TypeError, AttributeError):
         return data
     return json.dumps(told).encode()
 
 
-def _asked_by(cell: Cell) -> list[object]:
+def _asked_by(course: Course, cell: Cell) -> list[object]:
     """What a digest keeps of a cell. Of a text it keeps only that it is there: learners' own cells have their places by it."""
     if cell.kind in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK):
         return [cell.kind, cell.grade_id]
-    is_counted = isinstance(cell, TestCell) and may_score(cell.source)
+    is_counted = isinstance(cell, TestCell) and may_score(course, cell.source)
     return [cell.kind, cell.grade_id, cell.source, cell.points if is_counted else None]

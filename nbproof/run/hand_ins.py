@@ -26,6 +26,7 @@ from unicodedata import normalize
 
 from nbproof.cells import CellKind, text_of
 from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.errors import CourseError, UsageError
 from nbproof.key import Key, notebook_of
 from nbproof.lesson.from_notebook import read_cells
@@ -76,6 +77,7 @@ def known_lessons(root: Path) -> list[str]:
 class LessonBook:
     """What each lesson's notebook holds that no other does."""
 
+    course: Course
     root: Path
 
     @cached_property
@@ -105,7 +107,7 @@ class LessonBook:
             with contextlib.suppress(CourseError):
                 from nbproof.marking.blueprint import read_blueprint  # slow to import
 
-                learners = read_blueprint(here.source(name), course_config(self.root), name).notebook
+                learners = read_blueprint(self.course, here.source(name), course_config(self.root), name).notebook
                 found[name] |= _texts(json.dumps(learners).encode())
         return {name: texts | self._former(name, texts) for name, texts in found.items()}
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from nbproof.course_file import Course
 from nbproof.errors import UsageError, refuse_unknown
 from nbproof.files import digest_of
 from nbproof.gradebook.receipts import TIME, time_in
@@ -62,9 +63,9 @@ def lessons_with_source(root: Path, names: list[str]) -> list[str]:
     return [one for one in known if not names or {one, assignment_of(one)} & set(names)]
 
 
-def take_in(root: Path, lessons: list[str]) -> Intake:
+def take_in(course: Course, root: Path, lessons: list[str]) -> Intake:
     """Look through what was handed in, a folder for each learner and assignment. Nothing is changed, nothing runs."""
-    here, book, found = places(root), LessonBook(root), list[Intake]()
+    here, book, found = places(root), LessonBook(course, root), list[Intake]()
     known = here.lessons()
     strange = defaultdict[tuple[str, str], list[Path]](list)
     for folder in _folders(here, strange):

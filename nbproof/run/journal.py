@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
-from nbproof.cells import name_of, text_of
 from nbproof.files import digest_of, read_dict, replace_file
 from nbproof.gradebook.marks import Mark
 from nbproof.key import Key, notebook_of
+from nbproof.lesson.from_notebook import read_cells
 from nbproof.marking.results import Verdict
 from nbproof.places import places
 from nbproof.sandbox.exceptions import GradingError
@@ -213,9 +213,8 @@ def answers_before(root: Path, verdict: Verdict) -> dict[str, Any]:
     kept, graded = read_dict(_answers_of(root, key)), places(root).notebook("autograded", *key)
     if kept or not graded.is_file() or graded.stat().st_size > _MOST_BYTES:
         return kept
-    try:
-        there = {(name_of(cell), text_of(cell).strip()) for cell in read_dict(graded)["cells"]}
-    except (KeyError, TypeError, AttributeError):
+    there = {(cell.grade_id, cell.source.strip()) for cell in read_cells(graded)}
+    if not there:
         return kept  # it is no notebook
     same = answer_digests(verdict).items()
     return {"answers": {name: told for name, told in same if (name, verdict.answers[name].strip()) in there}}

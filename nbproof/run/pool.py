@@ -14,6 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Protocol
 
+from nbproof.course_file import Course
 from nbproof.doors import POOLS
 from nbproof.errors import CourseError
 from nbproof.limits import GradingLimits
@@ -111,6 +112,7 @@ def outcome(marks: Callable[[], Verdict]) -> Verdict | Exception:
 
 @contextlib.contextmanager
 def local_pool(
+    course: Course,
     blueprints: Mapping[str, Blueprint],
     seed: int,
     limits: GradingLimits,
@@ -134,7 +136,7 @@ def local_pool(
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as other:
             return other.submit(_alone, blueprint, seed, given, isolation, one).result()
 
-    with Engine(limits, isolation, launched, fit.processes) as engine:
+    with Engine(course, limits, isolation, launched, fit.processes) as engine:
         mark = Marker(engine, blueprints, seed).mark
         try:
             # As many again wait for their turn, so that nobody idles while a verdict is written down.
@@ -150,5 +152,7 @@ def _alone(blueprint: Blueprint, seed: int, given: dict[str, Any], isolation: Is
         # Should memory run out on the machine, this process goes first.
         Path("/proc/self/oom_score_adj").write_text("1000")
     limits = GradingLimits(**given)
-    with local_pool({blueprint.lesson: blueprint}, seed, limits, isolation=isolation, workers=1) as pool:
+    with local_pool(
+        blueprint.course, {blueprint.lesson: blueprint}, seed, limits, isolation=isolation, workers=1
+    ) as pool:
         return pool.submit(one).result()

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import nbformat
 
+from nbproof.course_file import Course
 from nbproof.files import digest_of
 from nbproof.key import Key
 from nbproof.marking.blueprint import Blueprint, files_beside, fill_in
@@ -31,7 +32,7 @@ from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.visible_tree import visible_folders
 from nbproof.values.results import FAULTS, Cause, Outcome
-from nbproof.values.words import words
+from nbproof.values.words import words_of
 
 __all__ = ["REFERENCE", "References", "shortfall"]
 
@@ -70,7 +71,8 @@ def shortfall(blueprint: Blueprint, answers: Mapping[str, str], verdict: Verdict
     if not short:
         return ""
     told = [
-        f"{one.id} earns {one.score:g} of {one.max_score:g} ({one.status}: {words().outcome(one)})" for one in short
+        f"{one.id} earns {one.score:g} of {one.max_score:g} ({one.status}: {words_of(blueprint.course).outcome(one)})"
+        for one in short
     ]
     more = f", and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
     return "; ".join([*_missing(blueprint, answers), *told[:_SHOWN]]) + more
@@ -89,18 +91,20 @@ def _missing(blueprint: Blueprint, answers: Mapping[str, str]) -> Iterator[str]:
             continue
         if found is None and module not in own:
             yield f"No module named {module!r}: it is not installed for {sys.executable}"
-        elif found is not None and not _is_seen(found):
+        elif found is not None and not _is_seen(found, blueprint.course):
             yield (
                 f"No module named {module!r}: this interpreter finds it in {found.origin}, which sealed processes do not "
                 f"see; install it for {sys.executable} itself"
             )
 
 
-def _is_seen(found: ModuleSpec) -> bool:
+def _is_seen(found: ModuleSpec, course: Course) -> bool:
     """Whether a sealed process sees a module. What has no place is part of the interpreter."""
     if not found.origin or not os.path.isabs(found.origin):
         return True
-    return any(Path(os.path.realpath(found.origin)).is_relative_to(folder) for folder in visible_folders())
+    return any(
+        Path(os.path.realpath(found.origin)).is_relative_to(folder) for folder in visible_folders(course.own_code)
+    )
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,7 @@ class References:
 
     def _digest(self, lesson: str) -> str:
         """Changes with all that the outcome depends on."""
-        return digest_of(self.lessons[lesson].source.encode(), environment())
+        return digest_of(self.lessons[lesson].source.encode(), environment(self.lessons[lesson].course))
 
     def refuse(self, failed: Mapping[str, str], next_command: str) -> None:
         """Raise GradingError, with every reason: no lesson that was to be graded has reference answers that earn full marks."""

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 
 from nbproof.command import this_python, with_extra
+from nbproof.course_file import Course
 from nbproof.limits import GradingLimits
 from nbproof.sandbox.exceptions import EngineFailed
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
@@ -39,11 +40,13 @@ class Engine:
 
     def __init__(
         self,
+        course: Course,
         limits: GradingLimits | None = None,
         isolation: Isolation | None = None,
         launched: Launched | None = None,
         processes: int | None = None,
     ) -> None:
+        self.course = course
         self.limits = limits or GradingLimits()
         most = self.limits.widest()
         self._processes = processes or room_here().fit(most.processes, most.memory_mb, 1).processes
@@ -60,7 +63,7 @@ class Engine:
 
     def __enter__(self) -> Engine:
         """Start the fork server, if nobody has. It imports while the caller goes on; the first worker waits for it."""
-        self._launched = self._given or launch(self.isolation)
+        self._launched = self._given or launch(self.course, self.isolation)
         self._control = self._launched.control
         self._ready = False
         self.judge = JudgeProcess(self)
@@ -81,7 +84,7 @@ class Engine:
             except (OSError, ValueError):
                 answer = {}
             if not answer.get("ready"):
-                refuse_missing_leaves()
+                refuse_missing_leaves(self.course)
                 reason = answer.get("failed") or f"it ended with status {self._launched.process.poll()}"
                 raise EngineFailed(
                     f"the grading engine cannot start: {reason.strip().splitlines()[-1]}",
@@ -101,7 +104,7 @@ class Engine:
                 raise EngineFailed(self._failure, "", "grade again: the run goes on where it stopped")
             self._restarts += 1
             self._launched.end()
-            self._launched = launch(self.isolation)
+            self._launched = launch(self.course, self.isolation)
             self._control = self._launched.control
             self._ready = False
             self._failure = ""

@@ -14,7 +14,7 @@ from typing import Any
 from nbproof.sandbox.wire import WireError
 from nbproof.text import printable, readable
 from nbproof.values.evidence import MAX_ITEMS, Evidence, Parts, TensorRecord, Unreadable
-from nbproof.values.leaf import Leaf, leaf_types
+from nbproof.values.leaf import Leaf, Leaves
 
 __all__ = ["MAX_TEXT", "decode", "encode", "pack", "unpack"]
 
@@ -71,8 +71,8 @@ def pack(evidence: Evidence) -> bytes:
     return _FORM.pack(len(text)) + text + blobs
 
 
-def unpack(data: bytes) -> Evidence:
-    """The evidence that :func:`pack` packed. Raises WireError for anything else, before it costs much."""
+def unpack(data: bytes, leaves: Leaves) -> Evidence:
+    """The evidence that :func:`pack` packed, of these leaf types. Raises WireError for anything else, before it costs much."""
     if len(data) < _FORM.size:
         raise WireError("evidence of no known form")
     (size,) = _FORM.unpack(data[: _FORM.size])
@@ -84,21 +84,21 @@ def unpack(data: bytes) -> Evidence:
         form = json.loads(text)
     except (ValueError, RecursionError):
         raise WireError("evidence that is not JSON") from None
-    return decode(form, data[_FORM.size + size :])
+    return decode(form, data[_FORM.size + size :], leaves)
 
 
-def decode(data: Any, payload: bytes) -> Evidence:
+def decode(data: Any, payload: bytes, leaves: Leaves) -> Evidence:
     """The evidence that :func:`encode` made. Raises WireError for anything that encode never makes."""
-    return _Decoder(payload).decode(data)
+    return _Decoder(payload, leaves).decode(data)
 
 
 class _Decoder:
-    def __init__(self, payload: bytes) -> None:
+    def __init__(self, payload: bytes, leaves: Leaves) -> None:
         self.payload = payload
         self.position = 0
         self.items = 0
         self.characters = 0
-        self.leaves = {leaf.mark: leaf for leaf in leaf_types()}
+        self.leaves = {leaf.mark: leaf for leaf in leaves}
 
     def decode(self, data: Any) -> Evidence:
         """The evidence in all of the payload."""

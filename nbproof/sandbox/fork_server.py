@@ -1,8 +1,8 @@
 """The warm interpreter that workers are forked from. It runs no learner's code and computes nothing.
 
 The engine starts it with the arguments FD ROOT LEVEL PATH COURSE WRITER LINES. PATH: folders to import from, beside the
-interpreter's own. COURSE: the folder of course.toml. WRITER: a module that writes feedback pages, by ``serve(line)``. LINES: a
-descriptor for each fork that writes them. It imports what lessons import, forks these,
+interpreter's own. COURSE: the folder of course.toml. WRITER: a module that writes feedback pages, by
+``serve(line, course)``. LINES: a descriptor for each fork that writes them. It imports what lessons import, forks these,
 confines itself (:mod:`nbproof.sandbox.namespaces`), then forks a worker, or a judge, for each request that comes over the
 control socket, and reports how each ended. OpenMP's thread pools do not survive a fork, so nothing is ever computed here.
 """
@@ -21,14 +21,17 @@ import socket
 import sys
 import traceback
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nbproof.course_file import the_course, use_course
+from nbproof.command import called_for
+from nbproof.course_file import Course, read_course, use_course
 from nbproof.errors import CourseError, UsageError
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.syscalls import call
+from nbproof.sandbox.visible_tree import VisibleTree, shown
 
 if TYPE_CHECKING:
     from nbproof.sandbox.overseer import Overseer
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["ROLES", "ForkServer", "main"]
 
 ROLES = {"worker": "nbproof.sandbox.worker", "judge": "nbproof.sandbox.judge_server"}
-"""The roles of forks: modules with ``serve(channel)``."""
+"""The roles of forks: modules with ``serve(channel, course)``."""
 
 _NEWPID = 0x20000000
 _TICK_MS = 5
@@ -52,16 +55,18 @@ def main() -> int:
     root = sys.argv[2]
     isolation = Isolation(sys.argv[3])
     given = json.loads(sys.argv[4])
-    course = sys.argv[5]
+    folder = Path(sys.argv[5])
     sys.path[:] = [*given, *(place for place in sys.path if place not in given)]
     try:
-        use_course(os.path.join(course, "course.toml"))
-        the_course().enter()
+        use_course(str(folder / "course.toml"))  # for a learner's own `check`
+        course = read_course(folder)
+        called_for(course)
+        course.enter()
         from nbproof.sandbox import namespaces
 
         # All of it before the forks that use it.
         importlib.import_module(ROLES["judge"])
-        importlib.import_module(ROLES["worker"]).warm_up()
+        importlib.import_module(ROLES["worker"]).warm_up(course)
         for name in os.environ.pop("NBPROOF_WARM", "").split():
             with contextlib.suppress(Exception):  # a learner's import says what is wrong with it
                 importlib.import_module(name)
@@ -69,10 +74,11 @@ def main() -> int:
         gc.freeze()
         gc.enable()
         for descriptor in json.loads(sys.argv[7]):
-            _fork_writer(sys.argv[6], descriptor)
+            _fork_writer(sys.argv[6], descriptor, course)
+        tree = shown(course.own_code, course.withheld)
         namespaces.remember_mapped()
         if isolation is Isolation.FULL:
-            namespaces.confine(root)
+            namespaces.confine(root, tree)
         if isolation is not Isolation.NONE:
             # At full isolation the first fork after confine is process 1 of a pid namespace: when it ends, all workers end.
             # At the reduced level this process ends what that fork leaves behind, should it be killed.
@@ -88,7 +94,7 @@ def main() -> int:
         control.send(json.dumps({"ready": True}).encode())
     except OSError:
         os._exit(0)  # the grader that started it is gone
-    server = ForkServer(control, isolation)
+    server = ForkServer(control, isolation, course, tree)
     server.loop()
     server.end_all()
     # Taking an interpreter of this size apart properly costs a second, and has nothing to save.
@@ -107,7 +113,7 @@ def _refuse_threads() -> None:
         )
 
 
-def _fork_writer(module: str, descriptor: int) -> None:
+def _fork_writer(module: str, descriptor: int, course: Course) -> None:
     """Start a process that writes feedback pages until its line is cut. It is nobody's child, so nobody here ends it.
 
     It is not sealed, because no learner's code comes near it.
@@ -121,7 +127,7 @@ def _fork_writer(module: str, descriptor: int) -> None:
         os._exit(0)
     try:
         _close_all_but({0, 1, 2, descriptor})
-        importlib.import_module(module).serve(Connection(descriptor))
+        importlib.import_module(module).serve(Connection(descriptor), course)
     finally:
         os._exit(0)
 
@@ -166,11 +172,13 @@ class _Child:
 class ForkServer:
     """The process that forks workers."""
 
-    def __init__(self, control: socket.socket, isolation: Isolation) -> None:
+    def __init__(self, control: socket.socket, isolation: Isolation, course: Course, tree: VisibleTree) -> None:
         from nbproof.sandbox.overseer import Census
 
         self.control = control
         self.isolation = isolation
+        self.course = course
+        self.tree = tree
         self.own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if isolation is Isolation.FULL else -1
         self.children: dict[int, _Child] = {}
         self.overseers: dict[int, Overseer] = {}
@@ -271,13 +279,14 @@ class ForkServer:
             self.control.detach()
             with line:
                 if self.isolation is Isolation.FULL:
-                    namespaces.seal(**request["limits"])
+                    namespaces.seal(self.tree, **request["limits"])
                 elif self.isolation is Isolation.REDUCED:
-                    reduced.seal_reduced(request["scratch"], lambda one: _hand_over(line, one), **request["limits"])
+                    hand_over = partial(_hand_over, line)
+                    reduced.seal_reduced(request["scratch"], hand_over, self.tree, **request["limits"])
                 else:
                     os.chdir(request["scratch"])
             role = importlib.import_module(ROLES[request["role"]])
-            role.serve(socket.socket(fileno=channel))
+            role.serve(socket.socket(fileno=channel), self.course)
         except BaseException as error:
             with contextlib.suppress(Exception):
                 from nbproof.sandbox import wire

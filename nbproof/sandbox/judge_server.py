@@ -18,9 +18,11 @@ from typing import Any
 
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, judge, listing
+from nbproof.course_file import Course
 from nbproof.sandbox import wire
 from nbproof.sandbox.evidence_wire import unpack
 from nbproof.sandbox.packed_place import pack
+from nbproof.values.leaf import leaves_of
 from nbproof.values.results import ProbeError, ProbeResult
 
 __all__ = ["serve"]
@@ -29,11 +31,11 @@ _MOST_WORDS = 4_000
 """Most characters of each text of a finding: no sentence is longer, even if a learner made it so."""
 
 
-def serve(channel: socket.socket) -> None:
+def serve(channel: socket.socket, course: Course) -> None:
     """Answer questions until the process that asks hangs up."""
     wire.receive(channel)
     wire.send(channel, {"hello": True})
-    court = _Court()
+    court = _Court(course)
     while True:
         try:
             header, payload = wire.receive(channel)
@@ -46,6 +48,7 @@ def serve(channel: socket.socket) -> None:
 class _Court:
     """Holds the checks of the lessons that it has opened, and the truths that it has computed."""
 
+    course: Course
     tasks: dict[tuple[str, str, str], type[Check]] = field(default_factory=dict)
     known: dict[tuple[str, str, str, int], tuple[Any, Mapping[str, object]]] = field(default_factory=dict)
     """Truths and their mistakes: the same for a whole class, so computed once."""
@@ -81,7 +84,7 @@ class _Court:
         key = (header["lesson"], header["test"], header["check"], header["seed"])
         if key not in self.known:
             task = self.tasks[key[:3]]()
-            case = Case(header["seed"])
+            case = Case(header["seed"], self.course)
             self.known[key] = (task.truth(case), dict(task.mistakes(case)))
         return {}
 
@@ -94,10 +97,10 @@ class _Court:
         trouble = None if header["trouble"] is None else ProbeError(**header["trouble"])
         with _within(header["room"]):
             try:
-                evidence = None if trouble is not None else unpack(payload)
+                evidence = None if trouble is not None else unpack(payload, leaves_of(self.course))
             except wire.WireError as error:
                 return {"protocol": str(error)[:200]}
-            finding = judge(task, Case(header["seed"]), ProbeResult(evidence, trouble, header["printed"]))
+            finding = judge(task, Case(header["seed"], self.course), ProbeResult(evidence, trouble, header["printed"]))
             picture = pack(finding.compared) if header["draw"] else None
         return {"finding": _bounded(asdict(replace(finding, compared=None, picture=picture)))}
 

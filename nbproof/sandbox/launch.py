@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.places import places
 from nbproof.sandbox.exceptions import NoIsolation
 from nbproof.sandbox.isolation import Isolation
@@ -29,13 +29,13 @@ CPU_KIND = ("ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "MK
 judge as well, get the same ones, so that all round alike."""
 
 
-def refuse_if_exposed(root: Path) -> None:
+def refuse_if_exposed(course: Course, root: Path) -> None:
     """Raise NoIsolation if the course lies inside a folder that every sandbox shows, such as its interpreter's."""
     from nbproof.sandbox.visible_tree import visible_folders
 
     home = root.resolve()
     private = [Path(os.path.realpath(path)) for path in places(home).private]
-    for folder in visible_folders():
+    for folder in visible_folders(course.own_code):
         if home.is_relative_to(folder):
             raise NoIsolation(
                 f"the course lies inside {folder}, which learners' code can read",
@@ -91,11 +91,11 @@ _WARM = frozenset({"bs4", "matplotlib", "networkx", "numpy", "pandas", "PIL", "s
 """Libraries that start no thread and compute nothing when they are imported."""
 
 
-def _imported_by_lessons() -> list[str]:
+def _imported_by_lessons(course: Course) -> list[str]:
     """The libraries that the notebooks import and that are known to do no harm, if the course itself names none to warm up."""
-    if the_course().warm or the_course().package:
+    if course.warm or course.package:
         return []
-    here = places(the_course().root)
+    here = places(course.root)
     names: set[str] = set()
     for lesson in here.lessons():
         names.update(_IMPORTS.findall(here.source(lesson).read_text(encoding="utf-8", errors="replace")))
@@ -109,7 +109,7 @@ _START = (
 """The tool that grades is the one that judges: by PYTHONPATH it may be another one than the interpreter would find."""
 
 
-def launch(isolation: Isolation, writer: str = "", writers: int = 0) -> Launched:
+def launch(course: Course, isolation: Isolation, writer: str = "", writers: int = 0) -> Launched:
     """Start :mod:`nbproof.sandbox.fork_server`, and return at once.
 
     ``writer``: a module that writes feedback pages. ``writers``: the number of forks that run it.
@@ -127,7 +127,7 @@ def launch(isolation: Isolation, writer: str = "", writers: int = 0) -> Launched
         for name in ("PATH", "HOME", "MPLCONFIGDIR", "LD_LIBRARY_PATH", "COURSE_LANDLOCK_ABI", *CPU_KIND)
         if name in os.environ
     }
-    kept["NBPROOF_WARM"] = " ".join(_imported_by_lessons())
+    kept["NBPROOF_WARM"] = " ".join(_imported_by_lessons(course))
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     threads["NUMEXPR_MAX_THREADS"] = "1"
     command = [sys.executable, "-I", "-c", _START, str(theirs.fileno()), str(folder / "root")]
@@ -136,7 +136,7 @@ def launch(isolation: Isolation, writer: str = "", writers: int = 0) -> Launched
             *command,
             isolation.value,
             json.dumps(import_path()),
-            str(the_course().folder),
+            str(course.folder),
             writer,
             json.dumps(far_ends),
             str(Path(__file__).resolve().parents[2]),

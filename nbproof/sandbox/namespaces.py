@@ -24,7 +24,7 @@ from pathlib import Path
 
 from nbproof.sandbox.syscalls import NAMES, call, filter_calls
 from nbproof.sandbox.usage import MAX_FILES
-from nbproof.sandbox.visible_tree import shown, visible_folders
+from nbproof.sandbox.visible_tree import VisibleTree, shown
 
 __all__ = [
     "SCRATCH",
@@ -77,8 +77,8 @@ def _write(path: str, text: str) -> None:
         os.close(descriptor)
 
 
-def confine(root: str) -> None:
-    """Move this process into a file tree of its own, built at the empty folder ``root``. Single-threaded callers only.
+def confine(root: str, tree: VisibleTree) -> None:
+    """Move this process into a file tree of its own, ``tree``, built at the empty folder ``root``. Single-threaded callers only.
 
     Afterwards the process is no longer root on the machine, and the first in a pid namespace of its own
     with a fork in between: call it only where a fork is harmless. Raises OSError if the kernel refuses.
@@ -86,12 +86,12 @@ def confine(root: str) -> None:
     if os.geteuid() == 0:
         # Root could make a mount namespace of its own at once; then it stops being root for good.
         call("unshare", _NEWNS | _NEWIPC | _NEWUTS | _NEWNET)
-        _build_tree(root)
+        _build_tree(root, tree)
         _stop_being_root()
         _become_root_of_own_namespace(_NEWPID)
     else:
         _become_root_of_own_namespace(_NEWNS | _NEWIPC | _NEWUTS | _NEWNET | _NEWPID)
-        _build_tree(root)
+        _build_tree(root, tree)
 
 
 def _stop_being_root() -> None:
@@ -109,10 +109,10 @@ def _is_mapped(path: str) -> bool:
     return any(first <= _NOBODY < first + count for first, _, count in ranges)
 
 
-def _build_tree(root: str) -> None:
+def _build_tree(root: str, tree: VisibleTree) -> None:
     _mount("none", "/", "", _REC | _PRIVATE)
     _mount("tmpfs", root, "tmpfs", _NOSUID | _NODEV, "size=1m,mode=755")
-    for path in shown().whole:
+    for path in tree.whole:
         if os.path.islink(path):
             _parents(root + path)
             os.symlink(os.readlink(path), root + path)
@@ -201,7 +201,7 @@ def read_only(path: str, keep: int = _NOSUID | _NODEV) -> None:
     _mount("none", path, "", _REMOUNT | _BIND | _RDONLY | keep)
 
 
-def seal(memory: int, processes: int, files: int, disk: int, seconds: int) -> None:
+def seal(tree: VisibleTree, memory: int, processes: int, files: int, disk: int, seconds: int) -> None:
     """Lock this forked process up for good: what follows in it may be anybody's code.
 
     ``memory`` bytes beyond what the fork maps already, ``disk`` bytes of scratch in memory, ``seconds``
@@ -213,7 +213,7 @@ def seal(memory: int, processes: int, files: int, disk: int, seconds: int) -> No
     # Kernels that share processors between sessions give each submission one share, however many processes it starts.
     os.setsid()
     _mount("tmpfs", SCRATCH, "tmpfs", _NOSUID | _NODEV, f"size={disk},mode=700,nr_inodes={MAX_FILES}")
-    if not any(folder.startswith("/tmp/") for folder in visible_folders()):  # noqa: S108
+    if not any(folder.startswith("/tmp/") for folder in tree.folders):  # noqa: S108
         # Where the interpreter itself lives below /tmp, covering that would hide it; TMPDIR has to do.
         _mount(SCRATCH, "/tmp", "", _BIND)  # noqa: S108
     # What multiprocessing keeps its locks in.
@@ -275,8 +275,9 @@ def probe_isolation() -> str:
 
 
 def _try(root: str) -> None:
-    confine(root)
-    refused = refused_in_child(lambda: seal(1 << 40, 10, 100, 1 << 20, 60))
+    tree = shown((), ())
+    confine(root, tree)
+    refused = refused_in_child(lambda: seal(tree, 1 << 40, 10, 100, 1 << 20, 60))
     if refused:
         raise OSError(errno.EPERM, refused)
 

@@ -10,6 +10,7 @@ from typing import Any
 from nbproof.sandbox import evidence_wire, wire
 from nbproof.values.compare import Place, place_of, plainly, worth_drawing
 from nbproof.values.evidence import Evidence, snapshot
+from nbproof.values.leaf import Leaves
 
 __all__ = ["pack", "unpack"]
 
@@ -36,14 +37,14 @@ def pack(compared: tuple[Evidence, object] | None) -> dict[str, Any] | None:
     return {"where": place.where[:200], "sides": sides, "bytes": packed, "tolerance": place.tolerance}
 
 
-def unpack(packed: object) -> Place | None:
+def unpack(packed: object, leaves: Leaves) -> Place | None:
     """The place that :func:`pack` packed; None for anything else."""
     if not isinstance(packed, dict):
         return None
     try:
         unzip = zlib.decompressobj()
         payload = unzip.decompress(base64.b64decode(packed["bytes"], validate=True), _MOST_BYTES + 1)
-        sides = evidence_wire.decode(packed["sides"], payload)
+        sides = evidence_wire.decode(packed["sides"], payload, leaves)
         if not isinstance(sides, list) or len(sides) != 2:
             return None
         near = packed["tolerance"]

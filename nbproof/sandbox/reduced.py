@@ -23,7 +23,7 @@ from nbproof.sandbox import landlock
 from nbproof.sandbox.namespaces import give_up_rights, limit, refused_in_child
 from nbproof.sandbox.overseer import tasks_here
 from nbproof.sandbox.syscalls import ask, call, filter_calls
-from nbproof.sandbox.visible_tree import shown
+from nbproof.sandbox.visible_tree import VisibleTree, shown
 
 __all__ = ["become_subreaper", "end_children", "probe_reduced", "seal_reduced"]
 
@@ -64,6 +64,7 @@ def end_children() -> None:
 def seal_reduced(
     scratch: str,
     hand_over: Callable[[int], None],
+    seen: VisibleTree,
     *,
     memory: int,
     processes: int,
@@ -74,7 +75,9 @@ def seal_reduced(
     """Lock this forked process up for good, without any namespace; otherwise as :func:`nbproof.sandbox.namespaces.seal`.
 
     ``hand_over`` gives the fork server the descriptor that it needs to decide about signals; it is called before a learner's
-    code runs. ``processes``: the fork server counts them, because a limit of the kernel's would count all of a user's.
+    code runs. ``seen``: what may be read.
+
+    ``processes``: the fork server counts them, because a limit of the kernel's would count all of a user's.
     """
     Path("/proc/self/oom_score_adj").write_text("1000")
     # A session and a process group, which nothing that it starts can leave: the filter refuses both calls.
@@ -90,7 +93,6 @@ def seal_reduced(
         crowd = min(crowd, most)
     resource.setrlimit(resource.RLIMIT_NPROC, (crowd, crowd))
     give_up_rights()
-    seen = shown()
     landlock.restrict([*seen.whole, *_FILES], seen.listed, _DEVICES, scratch)
     if landlock.abi() < landlock.SIGNALS:
         listener = ask()
@@ -113,7 +115,10 @@ def probe_reduced() -> str:
 
 
 def _try(scratch: str) -> None:
-    seal_reduced(scratch, lambda listener: None, memory=1 << 40, processes=10, files=100, disk=1 << 20, seconds=60)
+    tree = shown((), ())
+    seal_reduced(
+        scratch, lambda listener: None, tree, memory=1 << 40, processes=10, files=100, disk=1 << 20, seconds=60
+    )
     with contextlib.suppress(PermissionError):
         os.listdir("/")
         raise OSError(errno.ENOTSUP, "Landlock was accepted, and does not hold")

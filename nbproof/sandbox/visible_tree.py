@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from nbproof.course_file import the_course
-
 __all__ = ["VisibleTree", "import_path", "is_closed", "shown", "visible_folders"]
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
@@ -33,30 +31,36 @@ class VisibleTree:
     """Folders that are shown with all that is in them, and files, such as zipped packages."""
     listed: tuple[str, ...]
     """Folders that hold something withheld: a sandbox lists their names. :attr:`whole` has the parts of them that it shows."""
+    folders: tuple[str, ...]
+    """The outermost of both."""
 
 
-def visible_folders() -> list[str]:
-    """The paths of the outermost folders, and files, that a sandbox shows, as a whole or in part."""
-    return list(_visible(tuple(import_path())))
+def visible_folders(own_code: Sequence[str]) -> list[str]:
+    """The paths of the outermost folders, and files, that a sandbox shows, as a whole or in part.
+
+    ``own_code``: folders of the course's.
+    """
+    return list(_visible(tuple(import_path()), tuple(own_code)))
 
 
-def shown() -> VisibleTree:
-    """The tree that a sandbox shows: those folders, without the course's files that know what is wanted."""
+def shown(own_code: Sequence[str], withheld: Iterable[Path]) -> VisibleTree:
+    """The tree that a sandbox shows: those folders, without the course's files that know what is wanted, ``withheld``."""
     whole: list[str] = []
     listed: list[str] = []
-    withheld = {os.path.realpath(path) for path in the_course().withheld}
-    waiting = visible_folders()
+    withheld_paths = {os.path.realpath(path) for path in withheld}
+    folders = visible_folders(own_code)
+    waiting = [*folders]
     while waiting:
         path = waiting.pop()
         real = os.path.realpath(path)
-        if real in withheld:
+        if real in withheld_paths:
             continue
-        if os.path.islink(path) or not any(_is_within(one, real) for one in withheld):
+        if os.path.islink(path) or not any(_is_within(one, real) for one in withheld_paths):
             whole.append(path)
             continue
         listed.append(path)
         waiting += [os.path.join(path, name) for name in os.listdir(path)]
-    return VisibleTree(tuple(sorted(whole)), tuple(sorted(listed)))
+    return VisibleTree(tuple(sorted(whole)), tuple(sorted(listed)), tuple(folders))
 
 
 def import_path() -> list[str]:
@@ -99,8 +103,8 @@ def _is_within(path: str, folder: str) -> bool:
 
 
 @cache
-def _visible(imported: Sequence[str]) -> tuple[str, ...]:
-    ours = (str(Path(__file__).resolve().parent.parent), *the_course().own_code)
+def _visible(imported: Sequence[str], own_code: Sequence[str]) -> tuple[str, ...]:
+    ours = (str(Path(__file__).resolve().parent.parent), *own_code)
     own = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     own |= {sys.prefix, sys.base_prefix, *ours, *_SYSTEM, *_libraries()}
     paths = {path for path in own if os.path.isdir(path)} | {os.path.normpath(path) for path in imported}

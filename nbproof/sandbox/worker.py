@@ -23,7 +23,7 @@ from IPython.core.error import StdinNotImplementedError
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring
 from nbproof.checks.namespace import missing_name, trouble_of
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.front_end import seal
 from nbproof.recover.matching import ReleasedNotebook
 from nbproof.recover.notebook_bytes import Damaged
@@ -35,6 +35,7 @@ from nbproof.sandbox.pristine import Pristine
 from nbproof.sandbox.shell import Shell, Stream, new_shell, outputs
 from nbproof.values import leaf
 from nbproof.values.results import ProbeResult
+from nbproof.values.words import words_of
 
 __all__ = ["serve", "warm_up"]
 
@@ -43,24 +44,26 @@ _MOST_FILES = 1 << 30
 """Bytes of a course's data files and a submission's files together."""
 
 # Made by warm_up.
+_course: Course
 _shell: Shell
 _pristine: Pristine
 _tasks: dict[str, dict[str, type[Check]]] = {}
 """The checks of each test cell."""
 
 
-def warm_up() -> None:
+def warm_up(course: Course) -> None:
     """Import what lessons import, and make the shell: all before the fork, and without computing anything."""
-    global _shell, _pristine
+    global _course, _shell, _pristine
+    _course = course
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     _shell = new_shell()
-    leaf.warm_up()
+    leaf.warm_up(course)
     seal()
-    _pristine = Pristine("nbproof", the_course().package)
+    _pristine = Pristine("nbproof", course.package)
 
 
-def serve(channel: socket.socket) -> None:
-    """Answer requests until the engine hangs up."""
+def serve(channel: socket.socket, course: Course) -> None:
+    """Answer requests until the engine hangs up. ``course``: the one that it was warmed up for."""
     settings, files = wire.receive(channel, most=_MOST_FILES)
     _settle(settings, files)
     wire.send(channel, {"hello": True})
@@ -124,7 +127,9 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
 def _notebook(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """Find the answers in a notebook where it can hurt nobody. No learner's code has run in this fork."""
     try:
-        found = find_answers_in_bytes(ReleasedNotebook.from_dict(header["handout"]), data, header["scripts"])
+        found = find_answers_in_bytes(
+            ReleasedNotebook.from_dict(header["handout"]), data, words_of(_course), header["scripts"]
+        )
         return {"found": asdict(found), "damaged": ""}, b""
     except Damaged as damage:
         why = str(damage)
@@ -183,11 +188,13 @@ def _probe(header: dict[str, Any], _: bytes) -> tuple[dict[str, Any], bytes]:
         _pristine.restore()
         if "source" in header:
             _learn(header)
-        brought = bring(_tasks[name][header["check"]](), _shell.user_ns, Case(header["seed"]), header["canary"])
+        brought = bring(
+            _tasks[name][header["check"]](), _shell.user_ns, Case(header["seed"], _course), header["canary"]
+        )
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a learner who broke what the test cell needs hears of it
-        brought = ProbeResult(trouble=trouble_of(error, probe_file=f"<{name}>"))
+        brought = ProbeResult(trouble=trouble_of(error, f"<{name}>", _course))
     evidence = pack(brought.evidence)
     trouble = None if brought.trouble is None else list(astuple(brought.trouble))
     return {

@@ -21,7 +21,7 @@ from nbproof.marking.results import Verdict
 from nbproof.places import course_config
 from nbproof.recover.answers import Answers, OwnCell
 from nbproof.sandbox.engine import Engine
-from nbproof.testing.small import at_home
+from nbproof.testing.small import course_of
 
 __all__ = ["Bench"]
 
@@ -39,11 +39,10 @@ class Bench:
     @contextmanager
     def of(cls, course: str | Path, lesson: str) -> Iterator[Bench]:
         """The bench of a lesson of a course that was built, with the limits of the course. Its engine ends with the block."""
-        with at_home(Path(course)):
-            config = course_config(Path(course))
-            blueprint = read_blueprint(Path(course, "source", lesson, f"{lesson}.ipynb"), config)
-            with Engine(GradingLimits(config=config)) as engine:
-                yield cls(engine, blueprint)
+        config, works_for = course_config(Path(course)), course_of(Path(course))
+        blueprint = read_blueprint(works_for, Path(course, "source", lesson, f"{lesson}.ipynb"), config)
+        with Engine(works_for, GradingLimits(config=config)) as engine:
+            yield cls(engine, blueprint)
 
     def mark(
         self,

@@ -21,11 +21,13 @@ from typing import Any
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.cells import name_of, text_of
+from nbproof.cells import name_of
+from nbproof.course_file import Course
 from nbproof.feedback.page import page_of
 from nbproof.feedback.pages import task_of
 from nbproof.gradebook.marks import GradedClass
 from nbproof.key import Key
+from nbproof.lesson.from_notebook import read_notebook
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config, places
@@ -33,7 +35,7 @@ from nbproof.run.batch import grade_class
 from nbproof.run.intake import select, take_in
 from nbproof.run.journal import journalled_verdict
 from nbproof.run.pool import PoolMaker
-from nbproof.testing.small import at_home
+from nbproof.testing.small import course_of
 
 __all__ = ["Rehearsal", "scores"]
 
@@ -67,6 +69,11 @@ class Rehearsal:
                 shutil.copy(there, folder)
         return cls(folder, lesson or min(path.name for path in (folder / "source").iterdir()), pool)
 
+    @property
+    def course(self) -> Course:
+        """The course of the folder, or, if that says nothing, the one that the tests work for."""
+        return course_of(self.root)
+
     def source(self, lesson: str = "") -> Path:
         """The instructor's notebook."""
         return places(self.root).notebook("source", ".", lesson or self.lesson)
@@ -82,8 +89,7 @@ class Rehearsal:
     def hand_in(self, learner: str, answers: Mapping[str, str], lesson: str = "") -> Path:
         """Hand in the lesson with these answers, by the TODO cell's id; returns the file. What is not named stays the stub."""
         # As learners were handed it, also where it was never released.
-        with at_home(self.root):
-            notebook = read_blueprint(self.source(lesson), course_config(self.root)).notebook
+        notebook = read_blueprint(self.course, self.source(lesson), course_config(self.root)).notebook
         for cell in notebook.cells:
             cell["source"] = answers.get(name_of(cell), cell.source)
         path = self.submitted(learner, lesson)
@@ -100,18 +106,15 @@ class Rehearsal:
     def edited(self, lesson: str = "") -> Iterator[dict[str, dict[str, Any]]]:
         """The cells of the instructor's notebook by their ids, to be changed within the block."""
         path = self.source(lesson)
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        for cell in notebook["cells"]:
-            cell["source"] = text_of(cell)
+        notebook = read_notebook(path.read_bytes())
         yield {name_of(cell): cell for cell in notebook["cells"]}
         path.write_text(json.dumps(notebook), encoding="utf-8")
 
     def grade(self, lessons: Sequence[str] = (), only: Sequence[str] = (), **options: Any) -> GradedClass:
         """Grade what was handed in; ``options`` as :func:`grade_class` takes them."""
         names = list(lessons or (self.lesson,))
-        with at_home(self.root):
-            intake = select(take_in(self.root, names), only)
-            return grade_class(self.root, intake, names, **{"pool": self.pool, **options})
+        intake = select(take_in(self.course, self.root, names), only)
+        return grade_class(self.course, self.root, intake, names, **{"pool": self.pool, **options})
 
     def verdict(self, learner: str, lesson: str = "") -> Verdict:
         """What the last run found of a learner's work. Raises FileNotFoundError if it has found nothing."""
@@ -122,8 +125,9 @@ class Rehearsal:
 
     def page(self, learner: str, lesson: str = "") -> str:
         """The feedback page, as HTML."""
-        with at_home(self.root):
-            return page_of(self.root, task_of(self.root, Key(learner, lesson or self.lesson), None))
+        return page_of(
+            self.course, self.root, task_of(self.course, self.root, Key(learner, lesson or self.lesson), None)
+        )
 
     def gradebook(self) -> Gradebook:
         """nbgrader's gradebook, which closes at the end of a ``with`` block."""

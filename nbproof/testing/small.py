@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from pathlib import Path
-from typing import Any
 
-from nbproof.course_file import the_course, working_for
+from nbproof import course_here
+from nbproof.course_file import Course, read_course
 from nbproof.errors import UsageError
 
-__all__ = ["LESSON", "POINTS", "RIGHT", "WRONG", "at_home", "small_course"]
+__all__ = ["LESSON", "POINTS", "RIGHT", "WRONG", "course_of", "small_course"]
 
 LESSON = "01_small"
 POINTS = {"first": 2.0, "second": 1.0, "third": 1.0}
@@ -83,20 +82,19 @@ def small_course(folder: Path, config: str = "c = get_config()\n") -> Path:
     (folder / "nbgrader_config.py").write_text(config, encoding="utf-8")
     if not _is_any_course_there():
         (folder / "course.toml").write_text('leaves = ["torch"]\n', encoding="utf-8")
-    with at_home(folder):
-        nbformat.write(notebook_of(read_lesson(lesson)), source / f"{LESSON}.ipynb")
+    nbformat.write(notebook_of(read_lesson(course_of(folder), lesson)), source / f"{LESSON}.ipynb")
     return folder
 
 
 def _is_any_course_there() -> bool:
     """Whether this process works for a course, or stands in one."""
     try:
-        the_course()
+        course_here()
     except UsageError:
         return False
     return True
 
 
-def at_home(root: Path) -> contextlib.AbstractContextManager[Any]:
-    """Where a folder is a course of its own, this process works for it within the block, and else for its own course."""
-    return working_for(root) if (root / "course.toml").is_file() else contextlib.nullcontext()
+def course_of(root: Path) -> Course:
+    """The course of a folder: its own, if it has a ``course.toml``, or the one that this process works for."""
+    return read_course(root) if (root / "course.toml").is_file() else course_here()

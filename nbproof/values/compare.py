@@ -10,11 +10,14 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nbproof.values.describe import in_words, sort_and_value, sort_of
+from nbproof.values.describe import in_words, shown, sort_and_value, sort_of
 from nbproof.values.evidence import Evidence, Parts, TensorRecord, Unreadable, key_text, snapshot
 from nbproof.values.leaf import Unlike
+
+if TYPE_CHECKING:
+    from nbproof.values.words import Language
 
 __all__ = [
     "AnyOf",
@@ -174,24 +177,27 @@ class FirstMismatch:
     around: Place | None = None
     """The place that is best seen as a whole, though one part of it differs."""
 
-    def as_difference(self) -> Difference:
+    def as_difference(self, words: Language) -> Difference:
         """The same with short texts of both sides."""
         place = self.place
         if self.texts is not None:
             got, wanted = self.texts
         elif self.kind is Differs.TYPE:
-            got = sort_and_value(place.got)
-            wanted = sort_of(snapshot(place.wanted))
+            got = sort_and_value(place.got, words)
+            wanted = sort_of(snapshot(place.wanted), words)
+        elif isinstance(place.wanted, Matches):
+            got = sort_and_value(place.got, words)
+            wanted = place.wanted.says
         else:
-            got = in_words(place.got)
-            wanted = in_words(snapshot(place.wanted))
-        return Difference(place.where, self.kind, got, wanted, self._detail())
+            got = shown(place.got, words)
+            wanted = shown(snapshot(place.wanted), words)
+        return Difference(place.where, self.kind, got, wanted, self._detail(words))
 
-    def _detail(self) -> Detail | None:
+    def _detail(self, words: Language) -> Detail | None:
         got = self.place.got
         unlike = self.unlike
         if self.kind is Differs.COUNT and got:
-            return Detail(got=in_words(got))
+            return Detail(got=shown(got, words))
         if self.key:
             return Detail(got=self.key)
         if unlike is None or not isinstance(got, TensorRecord):
@@ -204,8 +210,10 @@ class FirstMismatch:
         return Detail(_digits(unlike.got), _digits(unlike.wanted), unlike.index, unlike.count, elements)
 
 
-def first_difference(got: Evidence, wanted: object, where: str = _TOP) -> Difference | None:
-    """Find the first difference between ``got`` (a snapshot) and ``wanted``; None if there is none. ``where``: a name for both.
+def first_difference(got: Evidence, wanted: object, words: Language, where: str = _TOP) -> Difference | None:
+    """Find the first difference between ``got`` (a snapshot) and ``wanted``; None if there is none.
+
+    ``words``: the language that it is told in. ``where``: a name for both.
 
     ``wanted`` is what a truth returns: arrays, numbers, text, None, nested in lists, tuples and
     dicts, with :class:`AnyOf`, :class:`Close` and :class:`Matches` if one value is too narrow.
@@ -213,7 +221,7 @@ def first_difference(got: Evidence, wanted: object, where: str = _TOP) -> Differ
     if they hold integers or bools. Raises TypeError for a wanted value that no answer can equal.
     """
     mismatch = first_mismatch(Place(where, got, wanted))
-    return None if mismatch is None else mismatch.as_difference()
+    return None if mismatch is None else mismatch.as_difference(words)
 
 
 def is_same(got: Evidence, wanted: object, where: str = _TOP) -> bool:
@@ -253,7 +261,7 @@ def _asked(place: Place, wanted: Matches) -> FirstMismatch | None:
     except Exception as error:  # a test that expects a list may be handed None: that is a wrong answer, no accident
         if isinstance(error, MemoryError) or "allocate memory" in str(error):
             raise MemoryError(place.where) from None  # the judge has to tell it: nothing is known of the answer
-        wrong = sort_and_value(place.got)
+        return FirstMismatch(place, Differs.ASKED)
     return None if wrong is None else FirstMismatch(place, Differs.ASKED, (wrong, wanted.says))
 
 
@@ -268,8 +276,8 @@ def _in_mapping(place: Place, wanted: Mapping[object, object]) -> FirstMismatch 
         return _between_keys(place, got, values)
     for key, value in wanted.items():
         text = key_text(key)
-        shown = key if isinstance(key, (str, int)) else text
-        mismatch = first_mismatch(place.at(f"[{shown!r}]", got[text], value))
+        written = key if isinstance(key, (str, int)) else text
+        mismatch = first_mismatch(place.at(f"[{written!r}]", got[text], value))
         if mismatch is not None:
             return mismatch
     return None
@@ -341,7 +349,7 @@ def _in_parts(place: Place, wanted: Parts) -> FirstMismatch | None:
 def _leaf(place: Place, wanted: Evidence) -> FirstMismatch | None:
     got = place.got
     if isinstance(wanted, Unreadable):
-        fact = f"{place.where} should be {sort_of(wanted)}, which no answer can equal: use plain data, or Matches"
+        fact = f"{place.where} should be {in_words(wanted)}, which no answer can equal: use plain data, or Matches"
         raise TypeError(fact)
     if isinstance(wanted, Parts):
         return _in_parts(place, wanted)

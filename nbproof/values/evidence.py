@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, TypeAlias, cast
 
-from nbproof.values.leaf import Leaf, leaf_types
+from nbproof.values.leaf import Leaf, known_leaves
 
 __all__ = [
     "MAX_BYTES",
@@ -105,7 +105,7 @@ class Snapshot:
     def __init__(self) -> None:
         self.items = 0
         self.bytes = 0
-        self.leaves = leaf_types()
+        self.leaves = known_leaves()
 
     def take(self, value: Any, depth: int = 0) -> Evidence:
         """Copy a value that stands in ``depth`` containers."""
@@ -176,7 +176,7 @@ class Snapshot:
 
 def _of_another_sort(value: object) -> Unreadable:
     name = str(type(value).__name__)[:80]
-    models = chain.from_iterable(leaf.models for leaf in leaf_types())
+    models = chain.from_iterable(leaf.models for leaf in known_leaves())
     if callable(value) and not isinstance(value, (type, *models)):
         return Unreadable("function", str(getattr(value, "__name__", name))[:80])
     return Unreadable("object", name)

@@ -17,7 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from nbproof.command import this_python
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.doors import LEAVES
 from nbproof.errors import UsageError
 
@@ -27,14 +27,12 @@ if TYPE_CHECKING:
 __all__ = [
     "ITEM_SIZES",
     "Leaf",
+    "Leaves",
     "Unlike",
-    "leaf_named",
-    "leaf_types",
-    "not_a_number",
-    "plugged",
+    "known_leaves",
+    "leaves_of",
     "refuse_missing_leaves",
     "refuse_unknown_leaves",
-    "seeded",
     "warm_up",
 ]
 
@@ -137,106 +135,116 @@ class Leaf:
         return self.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return leaf_named, (self.name,)
+        return _leaf, (self.name, "")
 
 
-def leaf_types() -> tuple[Leaf, ...]:
-    """The leaf types of this course, in the order of its ``course.toml``. The first call imports their libraries."""
-    return plugged(the_course().leaves)
+@dataclass(frozen=True)
+class Leaves:
+    """The leaf types of one course, in the order of its ``course.toml``."""
+
+    types: tuple[Leaf, ...]
+    place: str
+    """The ``course.toml``."""
+
+    def __iter__(self) -> Iterator[Leaf]:
+        return iter(self.types)
+
+    def named(self, name: str) -> Leaf:
+        """One of them. Raises UsageError if the course does not name it."""
+        for leaf in self.types:
+            if leaf.name == name:
+                return leaf
+        raise UsageError(f"this course has no leaf type {name}", self.place, f'add it to leaves: ["{name}"]')
+
+    def not_a_number(self) -> Any:
+        """The value that a poisoned variable holds: a NaN of the first of them, or else Python's own."""
+        return next((leaf.not_a_number() for leaf in self.types), math.nan)
+
+    @contextmanager
+    def seeded(self, seed: int) -> Iterator[None]:
+        """Within this block the libraries' own generators start from a seed; afterwards they go on as before."""
+        with ExitStack() as all_of_them:
+            for leaf in self.types:
+                all_of_them.enter_context(leaf.seeded(seed))
+            yield
 
 
 @cache
-def plugged(names: tuple[str, ...]) -> tuple[Leaf, ...]:
-    """The leaf types of these libraries: the tool's own, or those of packages next door.
-
-    Raises UsageError if one of them is unknown or not installed, or if two have one mark.
-    """
-    refuse_unknown_leaves()
-    for library in names:
-        _refuse_missing(library)
-    leaves = tuple(map(_leaf, names))
-    for leaf in leaves:
-        rivals = [other.name for other in leaves if other.mark == leaf.mark]
+def leaves_of(course: Course) -> Leaves:
+    """Its leaf types: the tool's own, or those of packages next door. Imports their libraries. Raises UsageError."""
+    refuse_missing_leaves(course)
+    found = tuple(_leaf(library, _toml_place(course)) for library in course.leaves)
+    for leaf in found:
+        rivals = [other.name for other in found if other.mark == leaf.mark]
         if len(rivals) > 1:
             fact = f"the leaf types {' and '.join(rivals)} have the same mark, {leaf.mark!r}"
-            raise UsageError(fact, _toml_place(), "use one of them in a course, or ask its author for another mark")
-    return leaves
+            raise UsageError(
+                fact, _toml_place(course), "use one of them in a course, or ask its author for another mark"
+            )
+    return Leaves(found, str(course.file))
 
 
-def _leaf(library: str) -> Leaf:
-    if library in LEAVES.own:
-        return cast(Leaf, importlib.import_module(f"nbproof.values.leaves.{library}").LEAF)
-    leaf = LEAVES.load(library, _toml_place())
-    if not isinstance(leaf, Leaf) or leaf.name != library or len(leaf.mark) != 1 or leaf.mark in _TAKEN:
-        fact = f"what is installed as the leaf type {library!r} is none: {leaf!r:.60}"
-        wanted = f"a nbproof.values.leaf.Leaf with this name, and with a mark that is one character, not of {_TAKEN!r}"
-        raise UsageError(fact, _toml_place(), f"its author has to make it {wanted} (docs/doors.md)")
+_known: tuple[Leaf, ...] = ()
+
+
+def known_leaves() -> tuple[Leaf, ...]:
+    """Those that this process has imported, for any course: by these it knows of a value which library it is of."""
+    return _known
+
+
+def _leaf(library: str, place: str) -> Leaf:
+    """The leaf type of a library, from now on known. ``place``: where somebody asks for it. Raises UsageError."""
+    global _known
+    leaf = _imported(library, place)
+    if leaf not in _known:
+        _known = (*_known, leaf)
     return leaf
 
 
-def refuse_unknown_leaves() -> None:
+def _imported(library: str, place: str) -> Leaf:
+    if library in LEAVES.own:
+        return cast(Leaf, importlib.import_module(f"nbproof.values.leaves.{library}").LEAF)
+    leaf = LEAVES.load(library, place)
+    if not isinstance(leaf, Leaf) or leaf.name != library or len(leaf.mark) != 1 or leaf.mark in _TAKEN:
+        fact = f"what is installed as the leaf type {library!r} is none: {leaf!r:.60}"
+        wanted = f"a nbproof.values.leaf.Leaf with this name, and with a mark that is one character, not of {_TAKEN!r}"
+        raise UsageError(fact, place, f"its author has to make it {wanted} (docs/doors.md)")
+    return leaf
+
+
+def refuse_unknown_leaves(course: Course) -> None:
     """Raise UsageError if this course names a leaf type that nobody has. Imports none of them."""
-    others = [library for library in the_course().leaves if library not in LEAVES.own]
+    others = [library for library in course.leaves if library not in LEAVES.own]
     found = LEAVES.installed() if others else {}
     for library in others:
         if library not in found:
-            raise LEAVES.unknown(library, _toml_place(), found)
+            raise LEAVES.unknown(library, _toml_place(course), found)
 
 
-def refuse_missing_leaves() -> None:
+def refuse_missing_leaves(course: Course) -> None:
     """Raise UsageError if nobody has a leaf type of this course, or if its library is not installed. Imports none of them."""
-    refuse_unknown_leaves()
-    for library in the_course().leaves:
-        _refuse_missing(library)
+    refuse_unknown_leaves(course)
+    for library in course.leaves:
+        if importlib.util.find_spec(library) is None:
+            fact = f"the leaf type {library} needs {library}, which is not installed"
+            raise UsageError(fact, _toml_place(course), f"{this_python()} -m pip install {library}")
 
 
-def _toml_place() -> str:
-    return f"{the_course().folder / 'course.toml'}: leaves"
+def _toml_place(course: Course) -> str:
+    return f"{course.file}: leaves"
 
 
-def _refuse_missing(library: str) -> None:
-    if importlib.util.find_spec(library) is None:
-        fact = f"the leaf type {library} needs {library}, which is not installed"
-        raise UsageError(fact, _toml_place(), f"{this_python()} -m pip install {library}")
-
-
-def leaf_named(name: str) -> Leaf:
-    """One of this course's leaf types. Raises UsageError if the course does not name it."""
-    for leaf in leaf_types():
-        if leaf.name == name:
-            return leaf
-    raise UsageError(
-        f"this course has no leaf type {name}",
-        str(the_course().folder / "course.toml"),
-        f'add it to leaves: ["{name}"]',
-    )
-
-
-def warm_up() -> None:
-    """Import what lessons import, all of it before a fork and before any learner's code, and compute nothing.
+def warm_up(course: Course) -> None:
+    """Import what its lessons import, all of it before a fork and before any learner's code, and compute nothing.
 
     The course comes first, for it may have to mend what others import.
     """
-    the_course().enter()
-    for leaf in leaf_types():
+    course.enter()
+    for leaf in leaves_of(course):
         leaf.prepare()
         for name in leaf.warm:
             importlib.import_module(name)
-    the_course().warm_up()
-    from nbproof.values.words import words
+    course.warm_up()
+    from nbproof.values.words import words_of
 
-    words()
-
-
-def not_a_number() -> Any:
-    """The value that a poisoned variable holds: a NaN of the course's first leaf type, or else Python's own."""
-    return next((leaf.not_a_number() for leaf in leaf_types()), math.nan)
-
-
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Within this block the libraries' own generators start from a seed; afterwards they go on as before."""
-    with ExitStack() as blocks:
-        for leaf in leaf_types():
-            blocks.enter_context(leaf.seeded(seed))
-        yield
+    words_of(course)

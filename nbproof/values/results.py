@@ -239,18 +239,19 @@ class Outcome:
 class CheckFailed(AssertionError):
     """Ends a test cell after a check failed; says what is wrong without a traceback of the grader's insides."""
 
-    def __init__(self, finding: Finding, text: str) -> None:
+    def __init__(self, finding: Finding, text: str, briefly: str) -> None:
         super().__init__(text)
         self.finding = finding
+        self.briefly = briefly
+        """What stands below the panel, which has said everything."""
 
     def _render_traceback_(self) -> list[str]:
         # IPython shows these lines instead of a traceback through the checker. In a notebook the panel above has
         # said everything; nbgrader's Validate, and a terminal, show the error without it.
         from nbproof.front_end import shell
-        from nbproof.values.words import words
 
         if "NBGRADER_EXECUTION" not in os.environ and shell() is not None:
-            return [f"{type(self).__name__}: {words().text('see above')}"]
+            return [f"{type(self).__name__}: {self.briefly}"]
         lines = str(self).splitlines()
         shown = lines if "NBGRADER_EXECUTION" in os.environ else lines[:1]
         return [f"{type(self).__name__}: " + "\n".join(shown)]

@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 from nbproof.doors import LANGUAGES
 from nbproof.errors import UsageError
 from nbproof.values.compare import Detail, Difference, Differs
 from nbproof.values.results import UNANSWERED, UNTOLD, Finding, Outcome, ProbeError, Status
 
-__all__ = ["ENGLISH", "TEXTS", "WORDS", "Language", "text_in", "words"]
+__all__ = ["ENGLISH", "TEXTS", "WORDS", "Language", "words_of"]
 
 TEXTS: Mapping[str, Any] = {
     # What a value is, by its type; a value of a leaf type ("value torch") is called as that says, if it has no noun here.
@@ -183,6 +183,10 @@ class Language:
         """One sentence, or a part of one."""
         return str(self.texts[key].format(**about))
 
+    def text_in(self, table: Mapping[str, Any], key: str, **about: object) -> str:
+        """One sentence of a room that has a table of its own; empty for a key that nobody has."""
+        return str(self.texts.get(key) or table.get(key, "")).format(**about)
+
     def counted(self, key: str, count: int) -> str:
         """One text for a count of 1, another one for other counts."""
         forms = self.texts[key]
@@ -340,15 +344,9 @@ def _index(detail: Detail) -> str:
 WORDS = ENGLISH = Language({})
 
 
-def text_in(table: Mapping[str, Any], key: str, **about: object) -> str:
-    """One sentence of a room that has a table of its own, in the language of this course; empty for a key that nobody has."""
-    return str(words().texts.get(key) or table.get(key, "")).format(**about)
-
-
-def words() -> Language:
-    """The language of this course. Raises UsageError if it cannot be read."""
-    one = the_course()
-    return _language(one.language, f"{one.folder / 'course.toml'}: language") if one.language else WORDS
+def words_of(course: Course) -> Language:
+    """The language of a course. Raises UsageError if it cannot be read."""
+    return _language(course.language, f"{course.file}: language") if course.language else ENGLISH
 
 
 @cache

@@ -13,7 +13,7 @@ import nbformat
 
 from nbproof.authoring.adopt import adopt
 from nbproof.authoring.build import build
-from nbproof.course_file import find_course, the_course, use_course
+from nbproof.course_file import read_course
 from tests.attacks.arsenal import HONEST, LESSON
 
 __all__ = ["FAMILIES", "FORGES", "adopt_into"]
@@ -61,13 +61,8 @@ def adopt_into(root: Path, token: str) -> None:
     notebook = root / "source" / "ps1" / f"{LESSON}.ipynb"
     notebook.parent.mkdir(parents=True)
     nbformat.write(_notebook(token), notebook)
-    here = the_course()
-    try:
-        made = adopt(notebook, LESSON)
-        find_course(root)
-        build(root, say=lambda line: None)
-    finally:
-        use_course(str(here.folder / "__init__.py"))
+    made = adopt(notebook, LESSON)
+    build(read_course(root), root, say=lambda line: None)
     assert made.exercises == [*HONEST], made.remarks
 
 

@@ -11,8 +11,8 @@ import json
 import zlib
 
 from nbproof.cells import grading_of
-from nbproof.course_file import the_course
 from nbproof.handed_out import visible_in
+from tests import COURSE
 from tests.attacks.arsenal import LESSON, Attack, Scene
 
 _KNOWS = """
@@ -117,7 +117,7 @@ def text_of(form: str, lesson: str) -> str:
     """The cheat in one of its forms, with the checks that learners of this lesson have."""
     if form == "from the disk":
         return _KNOWS.format(texts=_FROM_DISK) + _IN_THE_WORKER
-    course = the_course()
+    course = COURSE
     files = (course.texts / lesson).glob("*/checks.py")
     texts = {key: text for path in files for key, text in visible_in(path.parent.name, path).items()}
     modules = {name: course.file_of(name).read_text(encoding="utf-8") for name in course.truths}

@@ -28,6 +28,7 @@ from nbproof.feedback.pages import task_of
 from nbproof.key import Key
 from nbproof.marking.blueprint import OWN, Blueprint, read_blueprint
 from nbproof.places import course_config
+from tests import COURSE
 from tests.attacks.arsenal import Attack
 from tests.attacks.assault import LIMITS, MARKER, NEIGHBOURS, Outcome, canaries_in
 from tests.feedback.page_rules import what_runs
@@ -201,16 +202,16 @@ def secret_lines(blueprint: Blueprint, shortest: int = 26) -> list[str]:
     """The lines of hidden checks that a worker is handed, and that learners are not; in a whole lesson short ones are anybody's."""
     # The visible half goes the same way through ast.unparse, which writes brackets and lines anew.
     known = [cell.source for cell in blueprint.notebook.cells]
-    known += [test.shown.source for test in blueprint.tests.values()]
+    known += [test.shown_probe.source for test in blueprint.checks.values()]
     shown = "".join(map(_bare, known))
-    lines = {line.strip() for test in blueprint.tests.values() for line in test.probe.source.splitlines()}
+    lines = {line.strip() for test in blueprint.checks.values() for line in test.probe.source.splitlines()}
     lines |= {line for plain in blueprint.plain.values() for line in plain.secrets}
     return sorted(line for line in lines if len(line) >= shortest and _bare(line) not in shown)
 
 
 @cache
 def _secrets_of(root: Path, lesson: str) -> list[str]:
-    return secret_lines(read_blueprint(root / "source" / lesson / f"{lesson}.ipynb", course_config(root)))
+    return secret_lines(read_blueprint(COURSE, root / "source" / lesson / f"{lesson}.ipynb", course_config(root)))
 
 
 def texts_in(value: Any, pictures: list[bytes]) -> Iterator[str]:
@@ -237,7 +238,7 @@ def hidden_in(root: Path, attack: Attack) -> list[str]:
     folder = root / "autograded" / attack.name / attack.lesson
     if not (folder / f"{attack.lesson}.ipynb").exists():
         return []
-    texts = [page_of(root, task_of(root, Key(attack.name, attack.lesson), None))]
+    texts = [page_of(COURSE, root, task_of(COURSE, root, Key(attack.name, attack.lesson), None))]
     pictures: list[bytes] = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         texts.append(path.read_text(encoding="utf-8", errors="replace"))
@@ -288,7 +289,7 @@ def in_the_feedback(root: Path, attack: Attack) -> list[str]:
     """What is wrong with the learner's feedback page: active content, secrets, size, what turns or hides text."""
     if not (root / "autograded" / attack.name / attack.lesson / f"{attack.lesson}.ipynb").exists():
         return []
-    page = page_of(root, task_of(root, Key(attack.name, attack.lesson), None))
+    page = page_of(COURSE, root, task_of(COURSE, root, Key(attack.name, attack.lesson), None))
     found = what_runs(page)
     found += sorted(canaries_in(page.encode()))
     # The answer itself, which the page shows, spells the marker in two halves.

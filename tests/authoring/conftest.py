@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.build import build
+from tests import COURSE
 from tests.authoring.tiny import Sketch, write_lesson
 
 
@@ -16,7 +17,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course of one sound lesson, built. Copy it before changing anything in it."""
     root = tmp_path_factory.mktemp("course")
     write_lesson(root, "00_tiny", [Sketch()])
-    build(root, say=lambda line: None)
+    build(COURSE, root, say=lambda line: None)
     return root
 
 

@@ -11,7 +11,7 @@ import pytest
 from nbproof.authoring.adopt import adopt
 from nbproof.authoring.build import build
 from nbproof.authoring.checkup import check_up
-from nbproof.course_file import find_course, use_course
+from nbproof.course_file import read_course
 from nbproof.errors import LessonError, UsageError
 from nbproof.lesson.from_text import read_lesson
 
@@ -59,9 +59,8 @@ def _notebook(*more: Any) -> Any:
 
 
 @pytest.fixture
-def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def course(tmp_path: Path) -> Path:
     """A plain nbgrader course with a header, a module beside its notebook, and a notebook that is not called like its folder."""
-    monkeypatch.setenv("NBPROOF_COURSE", "")
     (tmp_path / "source" / "ps1").mkdir(parents=True)
     (tmp_path / "nbgrader_config.py").write_text(
         'c = get_config()\nc.CourseDirectory.course_id = "x"\nc.IncludeHeaderFooter.header = "source/header.ipynb"\n'
@@ -70,10 +69,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     nbformat.write(_notebook(), tmp_path / "source" / "ps1" / "problem1.ipynb")
     (tmp_path / "source" / "ps1" / "beside.py").write_text("LIMIT = 'n must be 1 or more'\n")
     (tmp_path / "source" / "ps1" / "data.csv").write_text("a,b\n")
-    yield tmp_path
-    import course as ours
-
-    use_course(ours.__file__)
+    return tmp_path
 
 
 def test_a_notebook_becomes_a_lesson_with_its_asserts(course: Path) -> None:
@@ -82,7 +78,7 @@ def test_a_notebook_becomes_a_lesson_with_its_asserts(course: Path) -> None:
     told = "\n".join(made.remarks)
     for said in ("more has no points", "cell-0ab1 has no tests of its own", "picture: lessons have no", "pasted"):
         assert said in told
-    lesson = read_lesson(course / "lessons" / made.slug)
+    lesson = read_lesson(read_course(course), course / "lessons" / made.slug)
     first, second = lesson.exercises
     assert [cell.grade_id for cell in first.tests] == ["test_squares", "test_squares_part_2"] and first.points == 2
     assert first.plain == {"test_squares", "test_squares_part_2"} and not first.mutants and not first.accepted
@@ -126,13 +122,13 @@ check("squares", Two)
 @pytest.mark.slow
 def test_the_contract_holds_it_and_names_a_mutant_that_its_asserts_let_through(course: Path) -> None:
     made = adopt(course / "source" / "ps1" / "problem1.ipynb")
-    find_course(course)
+    works_for = read_course(course)
     folder = course / "lessons" / made.slug
     (folder / "squares" / "wrong.py").write_text(MUTANTS)
-    build(course, say=lambda line: None)
+    build(works_for, course, say=lambda line: None)
     assert (course / "release" / made.slug / "beside.py").exists()
-    assert build(course, say=lambda line: None) == []
-    found = check_up(course, [], lambda *step: None)
+    assert build(works_for, course, say=lambda line: None) == []
+    found = check_up(works_for, course, [], lambda *step: None)
     assert [one.fact for one in found.violations] == [
         "squares: the mutant no_error survives: forgets the error",
         "part_a_2_points: 0 mutants, at least 2 are needed",
@@ -141,7 +137,7 @@ def test_the_contract_holds_it_and_names_a_mutant_that_its_asserts_let_through(c
     (folder / "squares" / "checks.py").write_text(CHECKS)
     lesson = folder / "lesson.py"
     lesson.write_text(lesson.read_text().replace(ASSERTS, 'from nbproof import check\ncheck("squares")'))
-    again = check_up(course, [], lambda *step: None).violations
+    again = check_up(works_for, course, [], lambda *step: None).violations
     assert [one.place for one in again if "NameError: name 'prod'" in one.fact]
 
 

@@ -14,24 +14,23 @@ from nbproof.authoring.build import build, how_to_install, notebook_of, unbuilt
 from nbproof.authoring.checkup import leaks
 from nbproof.authoring.statements import amiss, prose_of
 from nbproof.cells import CellKind
-from nbproof.course_file import the_course
 from nbproof.errors import LessonError
 from nbproof.lesson.from_text import read_lesson
 from nbproof.lesson.lesson import Cell, Lesson
-from tests import ROOT
+from tests import COURSE, ROOT
 from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 
 NOTEBOOK = "00_tiny/00_tiny.ipynb"
 
 
 def lesson_of(course: Path) -> Lesson:
-    return read_lesson(course / "lessons" / "00_tiny")
+    return read_lesson(COURSE, course / "lessons" / "00_tiny")
 
 
 def test_a_rebuild_changes_no_byte(course: Path) -> None:
     before = {path: path.read_bytes() for step in ("source", "release") for path in (course / step).rglob("*.ipynb")}
     assert len(before) == 2
-    assert build(course, say=lambda line: None) == []
+    assert build(COURSE, course, say=lambda line: None) == []
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -95,25 +94,24 @@ def test_where_the_course_is_missing_the_first_cell_says_what_to_run(
         assert said.rstrip().endswith("%pip install -q pytorch_hooks_course*.whl")
 
 
-def test_a_course_whose_wheel_has_an_address_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_course_whose_wheel_has_an_address_names_it() -> None:
     address = "https://example.org/pytorch_hooks_course-1.0.0-py3-none-any.whl"
-    monkeypatch.setattr("nbproof.authoring.build.the_course", lambda: replace(the_course(), wheel=address))
-    assert f'print("    %pip install -q {address}")' in how_to_install()
+    assert f'print("    %pip install -q {address}")' in how_to_install(replace(COURSE, wheel=address))
 
 
 def test_the_build_of_one_lesson_sees_an_id_that_another_has(course: Path) -> None:
     write_lesson(course, "01_other", [Sketch()])
     with pytest.raises(LessonError, match="the exercise id 'catch' is used in two lessons"):
-        build(course, ["00_tiny"], say=lambda line: None)
+        build(COURSE, course, ["00_tiny"], say=lambda line: None)
 
 
 def test_the_answer_and_the_mark_scheme_stay_with_the_instructor(tmp_path: Path) -> None:
     path = write_lesson(tmp_path, "00_tiny", [Sketch()]) / "lesson.py"
     path.write_text(path.read_text() + WRITTEN)
-    lesson = read_lesson(path.parent)
+    lesson = read_lesson(COURSE, path.parent)
     assert [cell.grade_id for cell in lesson.written] == ["explain_twice"]
     assert len(lesson.exercises) == 1
-    build(tmp_path, say=lambda line: None)
+    build(COURSE, tmp_path, say=lambda line: None)
     source, release = (
         nbformat.read(tmp_path / step / NOTEBOOK, as_version=4).cells[-1] for step in ("source", "release")
     )
@@ -145,8 +143,8 @@ def test_what_was_edited_and_not_built_is_told(name: str, before: str, after: st
     beside.write_text("1;2")
     text = path.read_text() if path.exists() else ""
     path.write_text(text.replace(before, after, 1))
-    found = [one.fact for one in unbuilt(course, ["00_tiny"])]
+    found = [one.fact for one in unbuilt(COURSE, course, ["00_tiny"])]
     assert len(found) == bool(fact) and all(fact in one for one in found), found
     if fact == OLDER:
-        build(course, say=lambda line: None)
-        assert list(unbuilt(course, ["00_tiny"])) == []
+        build(COURSE, course, say=lambda line: None)
+        assert list(unbuilt(COURSE, course, ["00_tiny"])) == []

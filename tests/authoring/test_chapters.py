@@ -17,16 +17,15 @@ from bs4 import BeautifulSoup
 from nbproof.authoring import site
 from nbproof.authoring.site import Shown, make_site, shown_by
 from nbproof.cells import private_lines
-from nbproof.cli.main import main
 from nbproof.errors import CourseError, LessonError, UsageError
-from tests import OLDER_CPUS, ROOT, SLUGS, the_lesson
+from tests import COURSE, OLDER_CPUS, ROOT, SLUGS, main, the_lesson
 
 SLUG = "02_tensor_hooks"
 
 
 @pytest.mark.slow
 def test_a_chapter_has_each_exercise_and_no_answer(tmp_path: Path) -> None:
-    made = make_site(ROOT, [SLUG], tmp_path / "site", run=False)
+    made = make_site(COURSE, ROOT, [SLUG], tmp_path / "site", run=False)
     assert made.searched_for > 1000 and made.flaws == ()
     home = made.home.read_text(encoding="utf-8")
     assert f'href="lessons/{SLUG}.html"' in home and 'href="docs/learners.html"' in home
@@ -46,9 +45,9 @@ def test_a_chapter_has_each_exercise_and_no_answer(tmp_path: Path) -> None:
 def test_what_would_give_an_answer_away_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, hidden = private_lines(the_lesson(SLUG).exercise("grad_clipper").answer.source)
     line = max(hidden, key=len)
-    monkeypatch.setattr(site, "opening_of", lambda shown: f"```\n{line}\n```")
+    monkeypatch.setattr(site, "opening_of", lambda course, shown: f"```\n{line}\n```")
     with pytest.raises(CourseError, match="the site would show a line of") as error:
-        make_site(ROOT, [SLUG], tmp_path / "site", run=False)
+        make_site(COURSE, ROOT, [SLUG], tmp_path / "site", run=False)
     assert error.value.place == f"lessons/{SLUG}.html"
     assert not (tmp_path / "site").exists()
 
@@ -58,14 +57,14 @@ def test_what_makes_pages_is_asked_for_before_lessons_run(tmp_path: Path, monkey
     monkeypatch.setattr(site, "shown_by", lambda root, slugs, told: ran.extend(slugs) or {})
     monkeypatch.setattr(site, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="Sphinx, which makes the pages, is not installed") as error:
-        make_site(ROOT, [SLUG], tmp_path / "site")
+        make_site(COURSE, ROOT, [SLUG], tmp_path / "site")
     assert "pip install" in error.value.next_command and ran == []
 
 
 def test_nothing_but_an_earlier_site_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "diary.txt").write_text("mine")
     with pytest.raises(UsageError, match="something else than an earlier site"):
-        make_site(ROOT, [SLUG], tmp_path, run=False)
+        make_site(COURSE, ROOT, [SLUG], tmp_path, run=False)
     assert (tmp_path / "diary.txt").read_text() == "mine"
 
 
@@ -82,7 +81,7 @@ def test_only_shown_cells_show_what_they_put_out() -> None:
     told = [nbformat.v4.new_output("stream", text="1\n")]
     outputs = {cell.id: told for cell in (show, answer, test)}
     released = nbformat.v4.new_notebook(cells=[prose, show, answer, test])
-    made = site.chapter_of(released, Shown("01_a", outputs, 1.0))
+    made = site.chapter_of(COURSE, released, Shown("01_a", outputs, 1.0))
     assert [cell.outputs for cell in made.cells if cell.cell_type == "code"] == [told, []]
 
 

@@ -10,18 +10,18 @@ import pytest
 
 from nbproof.authoring.checkup import check_release, leaks
 from nbproof.authoring.contract import Record
-from nbproof.cli.main import main
 from nbproof.command import course_command
 from nbproof.errors import LessonError
 from nbproof.lesson.from_text import read_lesson
 from nbproof.lesson.lesson import Exercise, Lesson
+from tests import COURSE, main
 from tests.authoring.tiny import Sketch, write_lesson
 
 NO_HEADING = "catch: no heading above its TODO cell says its title, difficulty and minutes"
 
 
 def lesson_of(course: Path) -> Lesson:
-    return read_lesson(course / "lessons" / "00_tiny")
+    return read_lesson(COURSE, course / "lessons" / "00_tiny")
 
 
 def test_what_is_broken_in_a_lesson_is_told_of_that_lesson_only(
@@ -60,7 +60,7 @@ def test_what_is_not_fresh_or_does_not_belong_is_named_and_nothing_else(course: 
     (lesson / "lesson.py").write_text((lesson / "lesson.py").read_text().replace("A tiny lesson", "A small lesson"))
     (source / "data.csv").write_text("")
     (release / "00_tiny.ipynb").unlink()
-    assert {str(one) for one in check_release(course, [lesson_of(course)])} == {
+    assert {str(one) for one in check_release(COURSE, course, [lesson_of(course)])} == {
         str(LessonError("source/00_tiny is outdated", str(source / "00_tiny.ipynb"), course_command("build"))),
         str(LessonError("release/00_tiny is missing", str(release / "00_tiny.ipynb"), course_command("build"))),
         "error: learners would get this file as well: nbgrader hands out the whole folder\n"

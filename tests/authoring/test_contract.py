@@ -9,6 +9,7 @@ import pytest
 
 from nbproof.authoring.contract import Record, check_contract, select
 from nbproof.command import course_command
+from tests import COURSE
 from tests.authoring.tiny import ACCEPTED, ANSWER, HOOK, MUTANTS, START, TEST, Sketch, mutant, write_lesson
 
 pytestmark = pytest.mark.slow
@@ -147,7 +148,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def records(folder: Path) -> dict[str, Record]:
-    return {record.exercise.id: record for record in check_contract(select(folder, []))}
+    return {record.exercise.id: record for record in check_contract(select(COURSE, folder, []))}
 
 
 def test_a_sound_exercise_meets_the_contract(records: dict[str, Record]) -> None:
@@ -187,7 +188,7 @@ def test_an_answer_that_never_ends_and_one_that_dies_cost_nobody_else(tmp_path: 
     answers = {"endless": START + "while True: pass\n", "dies": START + "import os\nos._exit(3)\n"}
     write_lesson(tmp_path, "00_cut", [bare("cut", accepted=answers)])
     steps: list[tuple[int, int]] = []
-    (record,) = check_contract(select(tmp_path, []), lambda done, of, name: steps.append((done, of)), limit=3)
+    (record,) = check_contract(select(COURSE, tmp_path, []), lambda done, of, name: steps.append((done, of)), limit=3)
     dies, endless = (one for one in record.violations if "cut off" in one.fact)
     assert endless.fact == "cut: accepted answer endless: its trial was cut off: timeout"
     assert endless.place.endswith("right.py:6")

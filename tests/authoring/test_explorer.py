@@ -12,7 +12,7 @@ import pytest
 
 from nbproof.authoring.checkup import explored
 from nbproof.lesson.from_text import read_lesson
-from tests import ROOT, some_by_day, typed
+from tests import COURSE, ROOT, some_by_day, typed
 
 pytestmark = pytest.mark.slow
 TAKE = Path("lessons", "01_iterators", "take")
@@ -55,7 +55,7 @@ def test_a_wrong_reference_and_a_wrong_accepted_answer_are_named_with_lines_that
     told, lines = first.stdout, "".join(re.findall(r"^    ([^#].*\n)", first.stdout, re.MULTILINE))
     assert "not the truth: reference\n" in told
     assert "items = []\n" in lines and "n = 0\n" in lines, "the smallest"
-    reference = next(one for one in read_lesson(lesson.parent).exercises if one.id == "take").answer.source
+    reference = next(one for one in read_lesson(COURSE, lesson.parent).exercises if one.id == "take").answer.source
     shown = printed_by(lines, reference)
     assert shown == "{'take(items, n)': None, 'what is left': []}" and f"# reference: {shown}" in told
     assert re.sub(r"[\d.]+ s", "", again.stdout) == re.sub(r"[\d.]+ s", "", told), "the same seed, the same draws"
@@ -83,5 +83,5 @@ def test_an_answer_that_raises_or_dies_parts_from_the_truth(course: Path, ending
 
 @pytest.mark.parametrize("name", some_by_day(EXPLORED, 5))
 def test_reference_accepted_answers_and_truth_agree_on_what_a_statement_allows(name: str) -> None:
-    (found,) = explored(ROOT, [name], lambda done, of, told: None, (1.0, 15, 3))
+    (found,) = explored(COURSE, ROOT, [name], lambda done, of, told: None, (1.0, 15, 3))
     assert found.draws >= 15 and found.disagreements == []

@@ -6,6 +6,7 @@ import pytest
 
 from nbproof.authoring.forgery import can_be_made, guards
 from nbproof.values.compare import AnyOf, Close
+from tests import COURSE
 from tests.authoring.tiny import cell_of
 
 SHOWN = '''\
@@ -60,14 +61,15 @@ FORGED = {
 
 @pytest.mark.parametrize("source", FORGED.values(), ids=FORGED)
 def test_a_hidden_check_that_a_visible_truth_answers_guards_nothing(source: str) -> None:
-    (guard,) = guards([cell_of("test_catch", source)])
+    (guard,) = guards(COURSE, [cell_of("test_catch", source)])
     assert guard.flaw.startswith("test_catch/Unseen: evidence put together of what learners have passes it")
 
 
 def test_the_visible_truth_of_another_part_counts_as_well() -> None:
     other = SHOWN.replace('words("x"', 'words("y"')
     found = guards(
-        [cell_of("test_a", hidden(drawn='"y"', truth='{"answer": case.words("y", 4)}')), cell_of("test_b", other)]
+        COURSE,
+        [cell_of("test_a", hidden(drawn='"y"', truth='{"answer": case.words("y", 4)}')), cell_of("test_b", other)],
     )
     assert [guard.flaw.partition(":")[0] for guard in found] == [
         "test_a/Unseen",
@@ -76,7 +78,9 @@ def test_the_visible_truth_of_another_part_counts_as_well() -> None:
 
 
 def test_a_constant_is_exempt_and_says_why() -> None:
-    (guard,) = guards([cell_of("test_catch", hidden(base="Call", settings='many, constant = 4, "a prediction"'))])
+    (guard,) = guards(
+        COURSE, [cell_of("test_catch", hidden(base="Call", settings='many, constant = 4, "a prediction"'))]
+    )
     assert (guard.flaw, guard.constant) == ("", "a prediction")
 
 

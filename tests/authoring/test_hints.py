@@ -9,9 +9,11 @@ import pytest
 from nbproof.authoring.build import build
 from nbproof.authoring.hinting import check_hints, given_away, place_of, unused_hints
 from nbproof.cells import CellKind
+from nbproof.course_file import read_course
 from nbproof.display.help import Hint, read_hints
 from nbproof.errors import LessonError
 from nbproof.lesson.lesson import Candidate, Cell, Exercise, Lesson
+from tests import COURSE
 from tests.authoring.tiny import Sketch, write_lesson
 
 STEPS = 'question = "q?"\nidea = "i."\nread = "r"\n'
@@ -51,23 +53,22 @@ def test_an_incomplete_or_repeated_hint_is_refused_with_its_file(text: str, fact
     path = root / "lessons" / "00_tiny" / "hints.toml"
     path.write_text(text)
     with pytest.raises(LessonError) as caught:
-        build(root, say=lambda line: None)
+        build(COURSE, root, say=lambda line: None)
     assert caught.value.fact.startswith(fact)
     assert caught.value.place.startswith(str(path))
     assert caught.value.next_command
 
 
-def test_a_hint_that_nothing_names_is_named_until_it_is_deleted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hint_that_nothing_names_is_named_until_it_is_deleted(root: Path) -> None:
     (root / "lessons" / "00_tiny" / "catch" / "wrong.py").write_text("# %% other\n# hint: ours\n")
     path = root / "lessons" / "00_tiny" / "hints.toml"
     (root / ".venv").mkdir()
     (root / ".venv" / "library.py").write_text("mine")
-    monkeypatch.setattr("nbproof.course_file.used", [str(root)])
-    unused = [*unused_hints(root / "lessons")]
+    unused = [*unused_hints(read_course(root), root / "lessons")]
     assert [one.fact for one in unused] == ["nothing names the hint 'mine', so nobody sees it"]
     assert unused[0].place == f"{path}:6" and unused[0].next_command.startswith("delete it")
     path.write_text(path.read_text().replace(hint("mine"), ""))
-    assert not [*unused_hints(root / "lessons")]
+    assert not [*unused_hints(read_course(root), root / "lessons")]
 
 
 ANSWER = """def clip(grad):
@@ -84,8 +85,8 @@ def lesson_with() -> Lesson:
     )
     answer = Cell(CellKind.ANSWER, ANSWER, "place", "clip")
     accepted = Candidate("other", "accepted", ACCEPTED)
-    exercise = Exercise("clip", "07_seven", answer, (), (accepted,), ())
-    return Lesson("07_seven", Path("lesson.py"), (prose, answer), (exercise,))
+    exercise = Exercise(COURSE, "clip", "07_seven", answer, (), (accepted,), ())
+    return Lesson(COURSE, "07_seven", Path("lesson.py"), (prose, answer), (exercise,))
 
 
 def hint_with(idea: str, read: str = "The statement") -> Hint:
@@ -101,8 +102,8 @@ def test_a_line_of_a_solution_in_a_hint_is_found() -> None:
 
 def test_a_hint_leads_to_a_section_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     told = {"h": hint_with("An idea.", "Lesson 07, 'Clip it' and 'What `clamp` does'; Lesson 09, 'x'")}
-    monkeypatch.setattr("nbproof.authoring.hinting.all_hints", lambda: told)
-    monkeypatch.setattr("nbproof.authoring.hinting.exercise_hints", dict)
+    monkeypatch.setattr("nbproof.authoring.hinting.all_hints", lambda course: told)
+    monkeypatch.setattr("nbproof.authoring.hinting.exercise_hints", lambda course: {})
     assert list(check_hints(lesson_with())) == []
     told["h"] = hint_with("An idea.", "Lesson 07, 'Clip it' and 'That'")
     (found,) = check_hints(lesson_with())

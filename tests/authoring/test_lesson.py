@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.cli.main import main
 from nbproof.errors import LessonError, UsageError
 from nbproof.handed_out import HIDDEN
 from nbproof.lesson.exercise_folder import read_accepted, read_mutants
 from nbproof.lesson.from_text import find_lessons, read_lesson
+from tests import COURSE, main
 from tests.authoring.tiny import ACCEPTED, MUTANTS, WRITTEN, Sketch, metadata, write_lesson
 
 
@@ -26,7 +26,7 @@ def line_at(place: str) -> str:
 
 
 def test_a_lesson_is_its_cells_and_its_exercises(folder: Path) -> None:
-    lesson = read_lesson(folder)
+    lesson = read_lesson(COURSE, folder)
     assert [cell.kind for cell in lesson.cells] == ["prose", "setup", "show", *["prose", "answer", "test"] * 2]
     assert lesson.cells[2].source.startswith("%matplotlib inline")
     assert all(line_at(cell.place).startswith("# %%") for cell in lesson.cells)
@@ -50,7 +50,9 @@ def test_a_test_cell_belongs_to_the_longest_id_that_fits(folder: Path) -> None:
     path = folder / "lesson.py"
     extra = f'\n# %% {metadata("test_catch_again_part", grade=True, points=0.5)}\nprint("a part")\n'
     path.write_text(path.read_text() + extra)
-    found = {one.id: ([cell.grade_id for cell in one.tests], one.points) for one in read_lesson(folder).exercises}
+    found = {
+        one.id: ([cell.grade_id for cell in one.tests], one.points) for one in read_lesson(COURSE, folder).exercises
+    }
     assert found == {
         "catch": (["test_catch"], 2),
         "catch_again": (["test_catch_again", "test_catch_again_part"], 2.5),
@@ -81,16 +83,16 @@ def in_parts(folder: Path) -> Path:
 
 def test_a_part_of_the_points_has_a_cell_of_the_checks(folder: Path) -> None:
     checks = in_parts(folder)
-    call, log = read_lesson(folder).exercise("catch").tests
+    call, log = read_lesson(COURSE, folder).exercise("catch").tests
     assert call.source.endswith("### END HIDDEN TESTS") and log.grade_id == "test_catch_log"
     assert log.source == '# Run this cell to check your answer.\ncheck("catch", int)'
     checks.write_text(checks.read_text() + "\n# %% more\nmore = 1\n")
     with pytest.raises(LessonError, match="test_catch_more: its test cell is not there") as caught:
-        read_lesson(folder)
+        read_lesson(COURSE, folder)
     assert line_at(caught.value.place) == "# %% more"
     checks.unlink()
     with pytest.raises(LessonError, match="its checks are not there"):
-        read_lesson(folder)
+        read_lesson(COURSE, folder)
 
 
 EDITS = """\
@@ -125,7 +127,7 @@ EDITS = """\
 
 def test_a_mutant_may_be_edits_of_another_answer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "catch" / "wrong.py").write_text(EDITS)
-    _, second, third = read_lesson(folder).exercise("catch").mutants
+    _, second, third = read_lesson(COURSE, folder).exercise("catch").mutants
     assert third.source == (
         "# misconception: hooks another module | hint: none\n"
         "add = Add()\nother = Add()\nanswer = [None]\n\n\ndef hook(module, args, output):\n    # TODO: keep the output.\n"
@@ -216,7 +218,7 @@ def test_another_form_is_refused_with_fact_place_and_next_command(broken: str, f
     assert before in path.read_text()
     path.write_text(path.read_text().replace(before, after, 1))
     with pytest.raises(LessonError) as caught:
-        read_lesson(folder)
+        read_lesson(COURSE, folder)
     assert fact in caught.value.fact and caught.value.next_command
     assert caught.value.place.startswith(str(path))
     assert line_at(caught.value.place).startswith(at_fault)
@@ -226,19 +228,19 @@ def test_edits_stand_where_one_place_fits(folder: Path) -> None:
     path = folder / "catch" / "wrong.py"
     path.write_text("# %% one\n# misconception: x | hint: none\n# edits: reference\n-answer = 5\n+x\n")
     with pytest.raises(LessonError, match="'answer = 5' stands there 0 times"):
-        read_lesson(folder)
+        read_lesson(COURSE, folder)
 
 
 def test_an_unexpected_file_is_refused_but_for_what_jupyter_leaves_behind(folder: Path) -> None:
     for left_over in ("__pycache__/x.pyc", ".ipynb_checkpoints/x.py", "catch/__pycache__/x.pyc"):
         (folder / left_over).parent.mkdir()
         (folder / left_over).write_bytes(b"")
-    assert len(read_lesson(folder).exercises) == 2
+    assert len(read_lesson(COURSE, folder).exercises) == 2
     for stray in ("catch/notes.txt", "other/right.py"):
         (folder / stray).parent.mkdir(exist_ok=True)
         (folder / stray).write_text("")
         with pytest.raises(LessonError, match="something unexpected in a lesson folder") as caught:
-            read_lesson(folder)
+            read_lesson(COURSE, folder)
         assert str(folder / stray).startswith(caught.value.place)
         (folder / stray).unlink()
 
@@ -246,4 +248,4 @@ def test_an_unexpected_file_is_refused_but_for_what_jupyter_leaves_behind(folder
 def test_a_file_that_is_no_text_is_refused(folder: Path) -> None:
     (folder / "lesson.py").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(LessonError, match=r"(?s)jupytext cannot read it.*lesson\.py.*next: open it in an editor"):
-        read_lesson(folder)
+        read_lesson(COURSE, folder)

@@ -15,6 +15,7 @@ from nbproof.authoring.new import FIRST, new_course, new_exercise
 from nbproof.checks.case import Case
 from nbproof.checks.check import bring, judge_here, listing
 from nbproof.errors import UsageError
+from tests import COURSE
 
 LESSON, EXERCISE = FIRST
 KEPT = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
@@ -44,7 +45,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_exercise_is_the_least_that_works(tmp_path: Path) -> None:
     new_course(tmp_path)
     before = (tmp_path / "lessons" / LESSON / "lesson.py").read_text()
-    lesson, *files = new_exercise(tmp_path, LESSON, "mine")
+    lesson, *files = new_exercise(COURSE, tmp_path, LESSON, "mine")
     assert [path.name for path in files] == ["checks.py", "wrong.py"]
     text = "\n".join([lesson.read_text()[len(before) :], *(one.read_text() for one in files)])
     assert len([line for line in text.splitlines() if line.strip(" #")]) <= 40
@@ -67,7 +68,7 @@ def test_the_check_that_the_guide_shows_tells_right_from_wrong() -> None:
     assert exercise == EXERCISE
     found = []
     for answer in (lambda sentence: " ".join(reversed(sentence.split())), print):
-        found.append(judge_here(task(), Case(1), bring(task(), {EXERCISE: answer}, Case(1))))
+        found.append(judge_here(task(), Case(1, COURSE), bring(task(), {EXERCISE: answer}, Case(1, COURSE))))
     assert [(one.passed, one.hint) for one in found] == [(True, None), (False, "returns_nothing")]
 
 
@@ -97,5 +98,5 @@ def test_an_exercise_that_cannot_be_added_changes_nothing(tmp_path: Path) -> Non
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     for lesson, name, said in ((LESSON, EXERCISE, "is taken"), ("02_gone", "mine", "no lesson is called")):
         with pytest.raises(UsageError, match=said):
-            new_exercise(tmp_path, lesson, name)
+            new_exercise(COURSE, tmp_path, lesson, name)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

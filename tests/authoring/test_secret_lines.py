@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.secret_lines import Secrets, read_secrets, text_of, text_of_page
+from tests import COURSE
 from tests.conftest import course, registered_lesson, small_lesson  # noqa: F401
 
 LINE = "answer = [grad.clone() for grad in seen if grad is not None]"
@@ -45,7 +46,7 @@ def test_secret_lines_are_taken_out_of_what_a_learner_printed(secrets: Secrets) 
 
 
 def test_what_is_secret_in_a_course(course: Path) -> None:  # noqa: F811
-    found = read_secrets(course)
+    found = read_secrets(COURSE, course)
     assert "return x * 2" in found.origins
     assert 'x = case.tensor("x", 2, 4)' in found.origins, "a hidden test"
     assert not [line for line in found.origins if "Values(Check)" in line], "a visible test"

@@ -19,10 +19,10 @@ from nbproof.authoring.statements import (
     unbroken,
     words_in,
 )
-from nbproof.course_file import the_course
 from nbproof.errors import LessonError
 from nbproof.lesson.from_text import read_lesson
 from nbproof.lesson.lesson import Lesson
+from tests import COURSE
 from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 
 HEADING = "# ### Exercise: again\n# easy · 5 min\n"
@@ -40,7 +40,7 @@ def lesson_with(root: Path, *changes: tuple[str, str]) -> Lesson:
         assert before in text
         text = text.replace(before, after, 1)
     path.write_text(text)
-    return read_lesson(folder)
+    return read_lesson(COURSE, folder)
 
 
 def told(lesson: Lesson) -> str:
@@ -83,7 +83,7 @@ def test_the_build_stops_where_nothing_announces_what_stands_below(name: str, tm
     (found,) = amiss(lesson)
     assert found.fact == fact
     with pytest.raises(LessonError) as caught:
-        build(tmp_path, say=lambda said: None)
+        build(COURSE, tmp_path, say=lambda said: None)
     assert (caught.value.fact, caught.value.place) == (fact, found.place)
     assert not (tmp_path / "source").exists()
 
@@ -156,7 +156,7 @@ def stated(root: Path, statement: str, breaks: str = "", head: str = "") -> Less
     effort, first = "easy · 5 min\n", "hint: hook_arguments\n"
     lesson.write_text(lesson.read_text().replace(effort, effort + prose))
     wrong.write_text(head + wrong.read_text().replace(first, first + breaks))
-    return read_lesson(folder)
+    return read_lesson(COURSE, folder)
 
 
 def test_a_demand_is_broken_quoted_or_demands_nothing(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_quote_that_the_statement_does_not_hold_is_named_with_its_place(
 def test_an_exercise_that_is_more_than_the_budget_allows_is_named(tmp_path: Path) -> None:
     lesson = stated(tmp_path, "Return it. Do so twice. And a third time.")
     exercise = lesson.exercises[0]
-    course = replace(the_course(), budget={"words": 8, "mutants": 30, lesson.slug: {"words": 7, "check_lines": 1}})
+    course = replace(COURSE, budget={"words": 8, "mutants": 30, lesson.slug: {"words": 7, "check_lines": 1}})
     words, lines = over_budget(lesson, exercise, course.budget_of(lesson.slug))
     assert words.fact == "catch: 9 words, at most 7 are allowed"
     assert lines.fact.endswith("check lines, at most 1 are allowed")

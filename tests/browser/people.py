@@ -13,6 +13,7 @@ from nbproof.cells import visible_and_hidden
 from nbproof.checks.check import collecting
 from nbproof.display.help import all_hints
 from nbproof.lesson.lesson import Exercise, Lesson
+from tests import COURSE
 from tests.browser.conftest import ROOT, Lab
 
 __all__ = ["Instructor", "Learner", "a_wrong_answer", "hidden_lines"]
@@ -246,17 +247,17 @@ def a_wrong_answer(lesson: Lesson, exercise: Exercise) -> tuple[str, str]:
     for mutant in exercise.mutants:
         space: dict[str, object] = {"__name__": "__main__"}
         try:
-            with collecting() as findings:
+            with collecting(COURSE) as findings:
                 for source in [*setup, mutant.source, visible_and_hidden(exercise.tests[0].source)[0]]:
                     exec(source, space)
         except Exception:  # the cell itself raises, so no check is asked
             continue
         wrong = next((finding for finding in findings if not finding.passed), None)
         if wrong is not None and wrong.hint is not None and not mutant.source.count("input("):
-            return mutant.source, all_hints()[wrong.hint].name
+            return mutant.source, all_hints(COURSE)[wrong.hint].name
     raise AssertionError(f"no mutant of {exercise.id} is found by what learners have")
 
 
 def hidden_lines(slug: str) -> Secrets:
     """The lines of a lesson's hidden checks."""
-    return read_secrets(ROOT, [slug], candidates=False).only(lambda line, origin: ": test_" in origin)
+    return read_secrets(COURSE, ROOT, [slug], candidates=False).only(lambda line, origin: ": test_" in origin)

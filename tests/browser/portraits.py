@@ -14,6 +14,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, sync_playwright
 
 from nbproof.lesson.from_text import read_lesson
+from tests import COURSE
 from tests.browser.conftest import CHROMIUM, FLAGS, ROOT, running_lab
 from tests.browser.people import Learner
 
@@ -30,7 +31,7 @@ TIMELINE = (
 
 def take(learner: Learner) -> None:
     """A wrong answer with its panel and a hint; the overview; a timeline."""
-    lesson = read_lesson(ROOT / "lessons" / LESSON)
+    lesson = read_lesson(COURSE, ROOT / "lessons" / LESSON)
     exercise = lesson.exercise(EXERCISE)
     test = exercise.tests[0].grade_id
     learner.open(LESSON)

@@ -12,10 +12,9 @@ import pytest
 from playwright.sync_api import expect
 
 from nbproof.authoring.simulate import hand_in
-from nbproof.cli.main import main
 from nbproof.sandbox.isolation import why_not_isolated
 from nbproof.testing import Rehearsal
-from tests import the_lesson, without_demonstrations
+from tests import main, the_lesson, without_demonstrations
 from tests.browser.conftest import ROOT, Lab, running
 from tests.browser.people import Instructor, hidden_lines
 

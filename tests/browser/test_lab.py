@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from nbproof.display.diary import entries
-from tests import SLUGS, some_by_day, the_lesson
+from tests import COURSE, SLUGS, some_by_day, the_lesson
 from tests.browser.conftest import Lab
 from tests.browser.people import Learner, a_wrong_answer
 
@@ -55,7 +55,7 @@ def test_a_learner_goes_through_the_lesson(learner: Learner, slug: str, monkeypa
             assert tagged or output["output_type"] != "error", (cell["source"], output)
             assert output.get("name") != "stderr", (cell["source"], output)
         assert cell["cell_type"] != "code" or not "".join(cell["source"]) or cell["execution_count"], cell["source"]
-    assert exercise.id not in entries(), "Run All on untouched cells is no try"
+    assert exercise.id not in entries(COURSE), "Run All on untouched cells is no try"
     assert "Nbgrader" not in learner.page.locator(".lm-MenuBar-itemLabel").all_inner_texts()
     assert learner.page.locator("[title='Create Assignment']").count() == 0
 
@@ -74,7 +74,7 @@ def test_a_learner_goes_through_the_lesson(learner: Learner, slug: str, monkeypa
     learner.run(exercise.id)
     learner.run(exercise.id)
     expect(learner.run(test).locator("[role=status]")).to_contain_text("passed")
-    assert entries()[exercise.id].solved is not None
+    assert entries(COURSE)[exercise.id].solved is not None
     assert f"✓ {exercise.id}" in learner.in_a_new_cell("progress()")[0]
 
     # Validate tells of the exercises that are open, and of no other.

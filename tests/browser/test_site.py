@@ -18,7 +18,7 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 
 from nbproof.authoring.site import make_site
-from tests import ROOT, SLUGS
+from tests import COURSE, ROOT, SLUGS
 
 pytestmark = pytest.mark.browser
 
@@ -54,7 +54,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     """The site, as a web server hands it out."""
     run = request.param == "all of it"
     slugs = tuple(SLUGS) if run else ("05_feature_extraction",)
-    folder = make_site(ROOT, slugs, tmp_path_factory.mktemp("site") / "site", run=run).home.parent
+    folder = make_site(COURSE, ROOT, slugs, tmp_path_factory.mktemp("site") / "site", run=run).home.parent
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield Made(folder, f"http://127.0.0.1:{server.server_port}", slugs, run)

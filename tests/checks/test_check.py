@@ -18,6 +18,7 @@ from nbproof.display.help import all_hints
 from nbproof.display.panel import html_of, text_of
 from nbproof.values.results import CheckFailed, Finding
 from nbproof.values.words import ENGLISH
+from tests import COURSE
 
 CELL = Callable[..., dict[str, Any]]
 
@@ -58,7 +59,7 @@ add.register_forward_hook(hook)
 
 
 def verdict(task: Check, namespace: dict[str, Any], seed: int = 1) -> Finding:
-    case = Case(seed)
+    case = Case(seed, COURSE)
     return judge_here(task, case, bring(task, namespace, case))
 
 
@@ -93,9 +94,9 @@ def test_an_interrupt_is_the_learners_own_wish(cell: CELL) -> None:
 @pytest.mark.parametrize("got", ["(output + 1)", "(float('nan') * output)", "(1)"])
 def test_a_secret_check_tells_no_wanted_value_anywhere(cell: CELL, got: str) -> None:
     finding = verdict(Secret(), cell(RIGHT.replace("(output)", got)))
-    numbers = [f"{number:.3f}"[:-1] for number in Secret().truth(Case(1))["answer"][0].tolist()]
+    numbers = [f"{number:.3f}"[:-1] for number in Secret().truth(Case(1, COURSE))["answer"][0].tolist()]
     assert not finding.passed
-    for text in (repr(finding), text_of(finding), html_of("forward", [finding])):
+    for text in (repr(finding), text_of(COURSE, finding), html_of(COURSE, "forward", [finding])):
         assert not any(number in text for number in numbers)
 
 
@@ -117,7 +118,7 @@ def test_every_case_has_to_pass(cell: CELL) -> None:
             return case.seed if case.seed != 5003 else -1
 
     assert seeds_of(Third, 5) == [5001, 5002, 5003]
-    with collecting(5) as found:
+    with collecting(COURSE, 5) as found:
         run_check("three", Third, namespace={})
     assert [(f.passed, f.seed) for f in found] == [(False, 5003)]
 
@@ -131,7 +132,7 @@ def test_check_raises_on_the_first_wrong_check_and_shows_no_chain(cell: CELL) ->
         "NameError: name 'outptu' is not defined",
         "  line 5 of your cell: answer.append(outptu)",
         "  asked: After one call `answer` holds the sum.",
-        f"  looks like: {all_hints()['undefined_name'].name}. {all_hints()['undefined_name'].question}",
+        f"  looks like: {all_hints(COURSE)['undefined_name'].name}. {all_hints(COURSE)['undefined_name'].question}",
     ]
 
 
@@ -154,10 +155,10 @@ def test_errors_of_one_check_are_looked_at_before_the_general_ones() -> None:
         def probe(self, nb, case):
             return {"x": z}  # noqa: F821
 
-    with collecting() as findings:
+    with collecting(COURSE) as findings:
         check("three", Own)
     assert findings[0].hint == "wrong_order"
-    with collecting() as findings:
+    with collecting(COURSE) as findings:
         check("three", type("Other", (Own,), {"errors": {}}))
     assert findings[0].hint == "undefined_name"
 
@@ -166,28 +167,28 @@ SEEDS = range(1, 40)
 
 
 def test_a_draw_depends_on_seed_and_name_only() -> None:
-    state, first = torch.get_rng_state(), Case(5)
+    state, first = torch.get_rng_state(), Case(5, COURSE)
     first.tensor("other", 100)
     for draw in (
         lambda case, name: case.tensor(name, 3, 4, requires_grad=True),
         lambda case, name: case.build(name, nn.Linear, 2, 3).weight,
     ):
-        one, other = draw(first, "x"), draw(Case(5), "x")
+        one, other = draw(first, "x"), draw(Case(5, COURSE), "x")
         assert torch.equal(one, other) and one is not other and one.is_leaf and one.requires_grad
-        assert not torch.equal(one, draw(Case(5), "y")) and not torch.equal(one, draw(Case(6), "x"))
+        assert not torch.equal(one, draw(Case(5, COURSE), "y")) and not torch.equal(one, draw(Case(6, COURSE), "x"))
     assert torch.equal(torch.get_rng_state(), state)
     for seed in SEEDS:
-        assert len({*Case(seed).shape("s", 3, 2, 6)}) == 3 and len({*Case(seed).words("names", 4)}) == 4
-        assert sorted(Case(seed).shuffled("order", "abcdef")) == list("abcdef")
+        assert len({*Case(seed, COURSE).shape("s", 3, 2, 6)}) == 3 and len({*Case(seed, COURSE).words("names", 4)}) == 4
+        assert sorted(Case(seed, COURSE).shuffled("order", "abcdef")) == list("abcdef")
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.uint8])
 def test_no_element_is_near_zero(dtype: torch.dtype) -> None:
-    drawn = torch.stack([Case(seed).tensor("x", 20, dtype=dtype) for seed in SEEDS])
+    drawn = torch.stack([Case(seed, COURSE).tensor("x", 20, dtype=dtype) for seed in SEEDS])
     assert drawn.dtype == dtype
     assert float(drawn.double().abs().min()) >= 0.5
     assert bool((drawn < 0).any()) == dtype.is_signed
-    assert bool((Case(1).tensor("x", 50, positive=True, dtype=dtype) > 0).all())
+    assert bool((Case(1, COURSE).tensor("x", 50, positive=True, dtype=dtype) > 0).all())
 
 
 SCRIPT = """

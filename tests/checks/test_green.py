@@ -14,14 +14,14 @@ import pytest
 import torch
 
 from course import check, hint, solution
-from nbproof import course_file
+from nbproof import course_file, course_here
 from nbproof.authoring.bundle import contents_of
 from nbproof.cells import name_of
 from nbproof.checks.check import check_in
-from nbproof.course_file import the_course
 from nbproof.display.diary import entries, note
 from nbproof.display.session import SESSION
 from nbproof.values.results import CheckFailed, Finding
+from tests import COURSE
 
 RIGHT = "def func(grad):\n    return grad * 2"
 TRAP = "def func(grad):\n    grad *= 2\n    return grad"
@@ -73,7 +73,7 @@ def answer(front_end: FrontEnd) -> Answer:
 @pytest.fixture
 def class_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The course as a class's learners have it: no instructor's notebook, no lessons."""
-    contents = contents_of(the_course().root, ["02_tensor_hooks"])
+    contents = contents_of(COURSE, COURSE.root, ["02_tensor_hooks"])
     for name, data in contents.items():
         if name.startswith("course/"):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -84,9 +84,9 @@ def class_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_trap_is_not_green(answer: Answer) -> None:
     assert "double_grad: not yet" in answer(TRAP)
-    assert entries()["double_grad"].solved is None
+    assert entries(COURSE)["double_grad"].solved is None
     assert "double_grad: passed (" in answer(RIGHT)
-    assert entries()["double_grad"].solved is not None
+    assert entries(COURSE)["double_grad"].solved is not None
 
 
 def test_what_is_hidden_is_asked_as_well_if_the_instructor_s_notebook_is_there(
@@ -103,7 +103,7 @@ def test_what_is_hidden_is_asked_as_well_if_the_instructor_s_notebook_is_there(
     (tmp_path / "lessons" / "01" / "four" / "checks.py").write_text(check_of.format("Seen", "nb.x == 4", True))
     monkeypatch.setattr(course_file, "used", [str(tmp_path)])
     wrong = {"x": 4.0}
-    check_in(wrong, "four")
+    check_in(course_here(), wrong, "four")
     assert front_end.said[-1] == "four: passed"
     hidden = check_of.format("Unseen", "type(nb.x).__name__", "'int'")
     source = f"check('four')\n### BEGIN HIDDEN TESTS\n{hidden}### END HIDDEN TESTS"
@@ -111,15 +111,15 @@ def test_what_is_hidden_is_asked_as_well_if_the_instructor_s_notebook_is_there(
     cell = {"cell_type": "code", "source": source.splitlines(keepends=True), "metadata": {"nbgrader": grading}}
     (tmp_path / "source" / "01").mkdir(parents=True)
     (tmp_path / "source" / "01" / "01.ipynb").write_text(json.dumps({"cells": [cell]}))
-    check_in(wrong, "four")
+    check_in(course_here(), wrong, "four")
     assert front_end.said[-1].startswith("four: not yet (1 of 2 checks)")
-    check_in({"x": 4}, "four")
+    check_in(course_here(), {"x": 4}, "four")
     assert front_end.said[-1] == "four: passed (2 of 2 checks)"
 
 
 @pytest.mark.usefixtures("class_copy")
 def test_where_they_are_withheld_the_panel_and_hint_say_how_many_remain(answer: Answer, front_end: FrontEnd) -> None:
-    path = the_course().handed_out / "outline.json"
+    path = course_here().handed_out / "outline.json"
     told = json.loads(path.read_text())
     for one in told["02_tensor_hooks"]["exercises"]:
         one["hidden"] = [2] * len(one["cells"])
@@ -150,13 +150,15 @@ def test_nothing_is_written_down_while_nbgrader_runs_the_notebook(
 ) -> None:
     monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
     answer(RIGHT)
-    assert entries() == {}
+    assert entries(COURSE) == {}
 
 
 def test_below_a_panel_the_error_is_one_line_and_elsewhere_it_tells(
     front_end: FrontEnd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failed = CheckFailed(Finding("Right", "It is three.", False), "x is 2, wanted 3\n  asked: It is three.")
+    failed = CheckFailed(
+        Finding("Right", "It is three.", False), "x is 2, wanted 3\n  asked: It is three.", "not yet, see above"
+    )
     assert failed._render_traceback_() == ["CheckFailed: not yet, see above"]
     monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
     assert failed._render_traceback_() == ["CheckFailed: x is 2, wanted 3\n  asked: It is three."]
@@ -166,18 +168,18 @@ def test_below_a_panel_the_error_is_one_line_and_elsewhere_it_tells(
 
 
 def test_an_untouched_cell_is_told_one_friendly_sentence(answer: Answer) -> None:
-    released = nbformat.read(the_course().root / "release/02_tensor_hooks/02_tensor_hooks.ipynb", 4)
+    released = nbformat.read(COURSE.root / "release/02_tensor_hooks/02_tensor_hooks.ipynb", 4)
     said = answer(next(one.source for one in released.cells if name_of(one) == "double_grad"))
     assert said == (
         "double_grad is still as you got it. Write your answer in the TODO cell above, run that cell, then this one."
     )
-    assert entries() == {}
+    assert entries(COURSE) == {}
 
 
 def test_a_solution_is_shown_after_solving_and_not_before(front_end: FrontEnd) -> None:
     solution("double_grad")
     assert "is not solved yet" in front_end.said[-1]
-    note("double_grad", {"A": True}, [("A",)])
+    note(COURSE, "double_grad", {"A": True}, [("A",)])
     solution("double_grad")
     shown = front_end.said[-1]
     assert shown.startswith("**The reference answer**\n\n```python\ndef func(grad):") and "return grad * 2" in shown
@@ -189,6 +191,6 @@ def test_a_solution_is_shown_after_solving_and_not_before(front_end: FrontEnd) -
 
 @pytest.mark.usefixtures("class_copy")
 def test_a_class_is_not_given_the_solutions(front_end: FrontEnd) -> None:
-    note("double_grad", {"A": True}, [("A",)])
+    note(COURSE, "double_grad", {"A": True}, [("A",)])
     solution("double_grad")
     assert "not part of what you were handed" in front_end.said[-1]

@@ -26,13 +26,13 @@ from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring
 from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, Unanswered, trouble_of, undisturbed
-from nbproof.course_file import the_course
 from nbproof.values.compare import AnyOf, Matches, first_difference
 from nbproof.values.evidence import snapshot
 from nbproof.values.results import ProbeError
 from nbproof.values.words import ENGLISH
+from tests import COURSE, LEAVES
 
-CASE = Case(1)
+CASE = Case(1, COURSE)
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,8 @@ CASE = Case(1)
 )
 def test_missing_and_misused_names_are_told_in_plain_words(ask: Callable[[Notebook], object], said: str) -> None:
     with pytest.raises(Unanswered) as caught:
-        ask(Notebook({"n": 3, "none": None}))
-    assert ENGLISH.trouble(trouble_of(caught.value, __file__)) == said
+        ask(Notebook({"n": 3, "none": None}, LEAVES))
+    assert ENGLISH.trouble(trouble_of(caught.value, __file__, COURSE)) == said
 
 
 def test_nothing_reaches_stderr(capfd: pytest.CaptureFixture[str]) -> None:
@@ -127,7 +127,10 @@ BEFORE_AND_WITHIN = """
 import json, os, sys, torch, warnings
 from nbproof.checks.case import Case
 from nbproof.checks.namespace import undisturbed
-from nbproof.course_file import use_course
+from nbproof.course_file import read_course
+from pathlib import Path
+
+CASE = Case(1, read_course(Path(sys.argv[1])))
 
 def state():
     modes = torch.is_autocast_enabled("cpu"), torch.is_inference_mode_enabled(), torch.is_grad_enabled()
@@ -141,19 +144,18 @@ def brought():
     return x.grad.tolist(), state()
 
 def tried(setting):
-    with undisturbed({}, (), Case(1)):
+    with undisturbed({}, (), CASE):
         fresh = brought()
     outside = state()
-    with undisturbed({}, (), Case(1)):
+    with undisturbed({}, (), CASE):
         exec(setting)
     assert state() == outside
     exec(setting)
     left_on = state()
-    with undisturbed({}, (), Case(1)):
+    with undisturbed({}, (), CASE):
         assert brought() == fresh, brought()
     assert state() == left_on
 
-use_course(sys.argv[1])
 torch.set_num_threads(1)
 for name, setting in json.loads(sys.argv[2]).items():
     child = os.fork()
@@ -167,7 +169,7 @@ print("tried", flush=True)
 
 
 def test_what_somebody_has_left_on_for_everybody_is_set_aside() -> None:
-    place = str(the_course().folder / "course.toml")
+    place = str(COURSE.folder)
     command = [sys.executable, "-c", BEFORE_AND_WITHIN, place, json.dumps(LEFT_ON)]
     assert subprocess.run(command, capture_output=True, text=True).stdout == "tried\n"
 
@@ -223,7 +225,7 @@ def trouble(cell: Callable[..., dict[str, Any]], source: str) -> ProbeError:
     try:
         namespace["f"]()
     except BaseException as error:
-        return trouble_of(error, __file__)
+        return trouble_of(error, __file__, COURSE)
     raise AssertionError("nothing was raised")
 
 
@@ -259,9 +261,9 @@ def hint(
     poisoned: bool = False,
 ) -> str | None:
     evidence = snapshot(got)
-    difference = first_difference(evidence, wanted)
+    difference = first_difference(evidence, wanted, ENGLISH)
     assert difference is not None
-    return hint_for_difference(evidence, difference, wanted, mistakes or {}, blame or {}, poisoned)
+    return hint_for_difference(COURSE, evidence, difference, wanted, mistakes or {}, blame or {}, poisoned)
 
 
 DOUBLED = {"doubled": {"answer": [T([4.0])]}, "negated": {"answer": [T([-2.0])]}}
@@ -327,7 +329,7 @@ DROPPED = "Add.forward() missing 1 required positional argument: 'x2'"
     ],
 )
 def test_an_error_gets_a_name_where_only_one_cause_fits(error: tuple[str, ...], named: str | None) -> None:
-    assert hint_for_error(*error) == named
+    assert hint_for_error(COURSE, *error) == named
 
 
 # What torch really says, so that a new version of it cannot silence a hint unnoticed.
@@ -347,5 +349,5 @@ def test_torchs_own_messages_are_recognised(named: str) -> None:
     try:
         exec(compile(REAL[named], "<cell>", "exec"), {"torch": torch, "nn": torch.nn})
     except Exception as error:
-        told = trouble_of(error, __file__)
-    assert hint_for_error(told.kind, told.message, told.place, told.inside) == named
+        told = trouble_of(error, __file__, COURSE)
+    assert hint_for_error(COURSE, told.kind, told.message, told.place, told.inside) == named

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from nbproof import handed_out
+from nbproof import course_file, course_here
 from nbproof.authoring.build import in_the_notebook
-from nbproof.checks import visible
 from nbproof.checks.check import check, collecting
-from nbproof.checks.visible import whole
-from nbproof.course_file import CourseFile
+from nbproof.checks.visible import visible_text
 from nbproof.errors import CourseError
 from nbproof.handed_out import HIDDEN, digest_of_visible
-from nbproof.lesson import check_cell
 from nbproof.lesson import lesson as value
 from nbproof.lesson.check_cell import probe_part
+from nbproof.lesson.from_notebook import with_checks
 from tests import SLUGS, some_by_day, the_lesson
 
 DOUBLED = """\
@@ -38,6 +37,12 @@ class Doubled(Check):
 
 check("doubled", Doubled)
 """
+
+
+def whole(source: str) -> str:
+    return with_checks(course_here(), source, partial(visible_text, course_here()))
+
+
 CELL = '# Run this cell to check your answer.\nfrom knots import check\ncheck("doubled")'
 
 
@@ -50,15 +55,15 @@ def knots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(parents=True)
         path.write_text(text)
     (tmp_path / "knots").mkdir()
-    for module in (visible, handed_out, check_cell):
-        monkeypatch.setattr(module, "the_course", lambda: CourseFile("knots", tmp_path / "knots", ""))
+    (tmp_path / "knots" / "__init__.py").touch()
+    monkeypatch.setattr(course_file, "used", [str(tmp_path / "knots")])
     return tmp_path / "lessons" / "01" / "doubled" / "checks.py"
 
 
 def test_it_finds_them_and_leaves_the_learner_s_names_alone() -> None:
     for answer, passed in ((4, True), (3, False)):
         variables = {"answer": answer, "helper": "mine"}
-        with collecting(namespace=variables) as found:
+        with collecting(course_here(), namespace=variables) as found:
             check("doubled")
         assert [(one.check, one.passed) for one in found] == [("Doubled", passed)]
         assert variables == {"answer": answer, "helper": "mine"}
@@ -79,18 +84,23 @@ def test_a_notebook_of_another_version_is_told_so(name: str, knots: Path) -> Non
     other = knots.parent.parent / exercise / "checks.py"
     other.parent.mkdir(exist_ok=True)
     other.write_text(f"# %% {part}\n{DOUBLED}" if part else DOUBLED)
-    with collecting(namespace={"answer": 4}) as found:
+    with collecting(course_here(), namespace={"answer": 4}) as found:
         check(exercise, part=part)
     assert [one.passed for one in found] == [True]
 
 
 def test_what_regrades_is_the_lesson_whose_checks_changed(knots: Path) -> None:
-    before = {name: digest_of_visible(name) for name in ("01", "02")}
+    before = {name: digest_of_visible(course_here().texts, name) for name in ("01", "02")}
     shown, _, hidden = knots.read_text().partition(HIDDEN)
     knots.write_text(f"{shown}{HIDDEN}\npass")
-    assert digest_of_visible("01") == before["01"], "what is hidden stands in the notebook, whose bytes count"
+    assert digest_of_visible(course_here().texts, "01") == before["01"], (
+        "what is hidden stands in the notebook, whose bytes count"
+    )
     knots.write_text(f"# A remark.\n{shown}{HIDDEN}{hidden}")
-    assert digest_of_visible("01") != before["01"] and digest_of_visible("02") == before["02"]
+    assert (
+        digest_of_visible(course_here().texts, "01") != before["01"]
+        and digest_of_visible(course_here().texts, "02") == before["02"]
+    )
 
 
 @pytest.mark.parametrize("slug", some_by_day(SLUGS, 3))

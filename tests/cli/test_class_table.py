@@ -23,9 +23,10 @@ from nbproof.cli.class_table import (
 )
 from nbproof.cli.grade_command import watching
 from nbproof.errors import UsageError
-from nbproof.gradebook.marks import Lateness, Mark, combine_marks
+from nbproof.gradebook.marks import Lateness, Mark, join_marks
 from nbproof.marking.results import Verdict
 from nbproof.values.results import Outcome, Status
+from tests import COURSE
 from tests.report.made import class_of, refused, scored
 
 
@@ -36,7 +37,7 @@ def _ended(name: str, status: str, score: float, most: float) -> Outcome:
 def _score(number: int, recovered: Mapping[str, str] | None = None, **more: Any) -> Mark:
     told, learner = (_ended("a", "passed", 2, 2), _ended("b", "failed", number % 2, 1)), f"learner{number:03d}"
     verdict = Verdict(learner, "01_small", 7, told, {}, {}, dict(recovered or {}))
-    return replace(combine_marks({(learner, "01_small"): verdict}, {})[learner, "01_small"], **more)
+    return replace(join_marks({(learner, "01_small"): verdict}, {})[learner, "01_small"], **more)
 
 
 def _told(given: Sequence[Mark], notes: Sequence[str] = ()) -> Told:
@@ -102,7 +103,7 @@ def test_the_json_says_what_the_table_says(capsys: pytest.CaptureFixture[str]) -
     assert data["submissions"][0]["exercises"][0]["id"] == "a"
     assert data["submissions"][2]["score"] is None
     assert data["passed_over"] == ["a note"]
-    error = error_as_json(UsageError("fact", "place", "next"), seconds=1)
+    error = error_as_json(COURSE, UsageError("fact", "place", "next"), seconds=1)
     assert error["error"] == {"fact": "fact", "place": "place", "next": "next"}
 
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from nbproof import command
-from nbproof.cli.main import main
 from nbproof.command import course_command, course_in
-from tests import ROOT, some_by_day
+from tests import ROOT, main, some_by_day
 
 
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,6 +63,7 @@ def test_grading_says_what_it_does_before_it_imports_for_seconds() -> None:
     """Run as a user would, until the first of these imports: it is refused, so that nothing else happens."""
     program = f"""
 import sys
+from pathlib import Path
 class Refused:
     def find_spec(self, name, path=None, target=None):
         if name in ("nbgrader", "nbformat", "sqlalchemy"):
@@ -72,7 +72,8 @@ class Refused:
             os._exit(77)
 sys.meta_path.insert(0, Refused())
 from nbproof.cli.main import main
-main(["grade", "--course", {str(ROOT)!r}])
+from nbproof.course_file import read_course
+main(["grade", "--course", {str(ROOT)!r}], read_course(Path({str(ROOT / "course")!r})))
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 77, done.stderr
@@ -81,7 +82,8 @@ main(["grade", "--course", {str(ROOT)!r}])
 
 def test_a_reader_who_has_enough_ends_a_command_without_a_word() -> None:
     # Rich's tables end a command by themselves; this is what is printed without them, such as JSON.
-    asked = "import sys; from nbproof.cli import main; main.run_command = lambda *a: print('{}') or 0; sys.exit(main.main([]))"
+    asked = "import sys; from nbproof.cli import main; main.run_command = lambda *_: print('{}') or 0; "
+    asked += "sys.exit(main.main([], None))"
     words = [sys.executable, "-c", asked]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stderr is not None

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from nbgrader.api import MissingEntry
 
-from nbproof.cli.main import main
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON
 from nbproof_lms.roster_command import read_due
+from tests import main
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import ROOT, some_by_day
+from tests import COURSE, ROOT, some_by_day
 from tests.report.made import course_on_disk
 
 pytestmark = [
@@ -92,6 +92,6 @@ def test_an_error_that_a_library_made_of_it_is_no_error(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(cli, "run_command", failing)
     with pytest.raises(RuntimeError):
-        cli.main([])
+        cli.main([], COURSE)
     monkeypatch.setattr(cli, "told_to_stop", lambda: True)
-    assert cli.main([]) == 130
+    assert cli.main([], COURSE) == 130

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.cli.main import main
 from nbproof.run.journal import RunState, only_run
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
+from tests import main
 from tests.lms.uploads import zipped
 
 

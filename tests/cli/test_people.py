@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.cli.main import main
 from nbproof.run.intake import select, take_in
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
 from nbproof_lms.attendance import find_learners, name_in_gradebook
 from nbproof_lms.roster import Member
+from tests import COURSE, main
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
 
@@ -140,7 +140,7 @@ def test_grade_collect_and_feedback_take_names(class_of_five: Path, capsys: pyte
     assert main(["collect", str(work), "--learner", "1007", "--lesson", LESSON, *course]) == 2
     assert "may mean: 0001007 Zoë" in capsys.readouterr().err
     assert main(["collect", str(work), "--learner", "Zoe Müller-Łukasz", "--lesson", LESSON, *course]) == 0
-    intake = take_in(class_of_five, [LESSON])
+    intake = take_in(COURSE, class_of_five, [LESSON])
     for only in ("Müller-Łukasz, Zoë", f"zoe@u.edu/{LESSON}"):
         chosen = select(intake, [only], lambda name: find_learners(class_of_five, [name], "--only")[0])
         assert [one.key.learner for one in chosen.submissions] == ["0001007"]

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from nbproof.cli.main import main
 from nbproof.key import Key
 from nbproof.run.journal import InProgress, RunState, note_problems, problems_of
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
 from nbproof_lms import collect
+from tests import COURSE, main
 from tests.lms.uploads import everything, zipped
 from tests.report.made import refused
 
@@ -30,7 +30,7 @@ def two(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         data = room.hand_in(learner, RIGHT).read_bytes()
         shutil.rmtree(course / "submitted" / learner)
         (up / f"{learner}.zip").write_bytes(zipped({f"{learner}/{LESSON}/{LESSON}.ipynb": data}))
-        collect(course, [up / f"{learner}.zip"], learner=learner)
+        collect(COURSE, course, [up / f"{learner}.zip"], learner=learner)
         for folder in ("autograded", "feedback"):
             (course / folder / learner / LESSON).mkdir(parents=True)
             (course / folder / learner / LESSON / ".verdict.json").write_text("{}")
@@ -162,7 +162,7 @@ def test_the_roster_is_filled_by_names_imports_and_one_by_one(
     assert "4 learners" in told and "Zoe Zed" in told
     work = (two / f"submitted/ada/{LESSON}/{LESSON}.ipynb").read_bytes()
     (tmp_path / "up.zip").write_bytes(zipped({"zedzoe_77_9_x.ipynb": work, "bbob_78_8_x.ipynb": work}))
-    collect(two, [tmp_path / "up.zip"])
+    collect(COURSE, two, [tmp_path / "up.zip"])
     assert (two / "submitted/zz").is_dir()
 
 

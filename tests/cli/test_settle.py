@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.cli.main import main
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
+from tests import main
 from tests.lms.uploads import make_course, notebook, zipped
 
 

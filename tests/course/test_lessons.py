@@ -26,12 +26,11 @@ from course.sources import show_source
 from nbproof.authoring.checkup import check_release
 from nbproof.authoring.contract import check_contract, select
 from nbproof.cells import CellKind
-from nbproof.course_file import the_course
 from nbproof.lesson.check_cell import probe_part
 from nbproof.lesson.lesson import Lesson
 from nbproof.limits import GradingLimits
 from nbproof.places import course_config
-from tests import SLUGS, some_by_day, the_lesson, the_lessons
+from tests import COURSE, SLUGS, some_by_day, the_lesson, the_lessons
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -44,7 +43,7 @@ def lesson(request: pytest.FixtureRequest) -> Lesson:
 @pytest.mark.parametrize("name", some_by_day(["double_grad", *SLUGS], 1 + len(SLUGS)))
 def test_exercises_meet_the_author_contract(name: str) -> None:
     # One exercise by day: it takes a tenth of a second a candidate, and CI runs `make check` beside the tests.
-    records = check_contract(select(ROOT, [name]), mutant_seeds=(1,))
+    records = check_contract(select(COURSE, ROOT, [name]), mutant_seeds=(1,))
     broken = [one for record in records for one in record.violations]
     assert broken == [], "\n".join(f"{one.fact}\n  at:   {one.place}\n  next: {one.next_command}" for one in broken)
 
@@ -58,7 +57,7 @@ def test_a_wrong_answer_that_passed_by_chance_fails_with_that_seed() -> None:
 
 @pytest.mark.slow
 def test_derived_notebooks_are_fresh_and_leak_nothing() -> None:
-    assert check_release(ROOT, list(the_lessons())) == []
+    assert check_release(COURSE, ROOT, list(the_lessons())) == []
 
 
 def test_the_lesson_opens_with_what_you_will_do_learn_need(lesson: Lesson) -> None:
@@ -72,7 +71,7 @@ def test_no_probe_uses_what_only_truths_use(lesson: Lesson) -> None:
     """In a sealed process there is no such module."""
     parts = {cell.grade_id: probe_part(cell.source).source for one in lesson.exercises for cell in one.tests}
     assert parts
-    assert [name for name, text in parts.items() if any(module in text for module in the_course().truths)] == []
+    assert [name for name, text in parts.items() if any(module in text for module in COURSE.truths)] == []
 
 
 def test_learners_are_told_the_grading_limits(lesson: Lesson) -> None:

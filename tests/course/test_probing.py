@@ -19,6 +19,7 @@ from nbproof.checks.case import Case
 from nbproof.values.compare import first_difference, is_same
 from nbproof.values.evidence import snapshot
 from nbproof.values.words import ENGLISH
+from tests import COURSE
 
 ONE, TWO = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0])
 
@@ -68,13 +69,13 @@ def test_hooks_are_counted_by_kind_over_the_whole_model() -> None:
     ],
 )
 def test_what_is_wanted_need_not_be_one_value(got: object, wanted: object, right: bool) -> None:
-    assert (first_difference(snapshot(got), wanted) is None) == right
+    assert (first_difference(snapshot(got), wanted, ENGLISH) is None) == right
 
 
 def test_an_undisclosed_value_never_shows_in_a_message() -> None:
-    assert first_difference(snapshot([22]), undisclosed([22.0], "a list of numbers")) is None
+    assert first_difference(snapshot([22]), undisclosed([22.0], "a list of numbers"), ENGLISH) is None
     for wrong in ([22.0, 22.0], [10.0], "text", None):
-        found = first_difference(snapshot(wrong), undisclosed([7.5], "a list of numbers"))
+        found = first_difference(snapshot(wrong), undisclosed([7.5], "a list of numbers"), ENGLISH)
         assert found is not None
         for reveal in (True, False):
             assert "7.5" not in ENGLISH.difference(found if reveal else found.withheld())
@@ -84,7 +85,7 @@ def test_an_undisclosed_value_never_shows_in_a_message() -> None:
 # Traces
 
 
-CASE = Case(7)
+CASE = Case(7, COURSE)
 
 
 def build() -> Any:

@@ -8,10 +8,11 @@ import pytest
 
 from course import hint
 from nbproof.checks.diagnosis import ERRORS
-from nbproof.course_file import the_course
 from nbproof.display.help import Hint, all_hints, steps
 from nbproof.display.session import SESSION
 from nbproof.values.results import Finding
+from nbproof.values.words import ENGLISH
+from tests import COURSE
 
 WAY_IN = Hint("adding", "adding", "How are two things added?", "There is a sign for it.", "Lesson 01, 'Signs'")
 NAMED = "wrong_order"
@@ -25,7 +26,7 @@ def fail(hint: str | None = NAMED, exercise: str = "adding") -> None:
 def afresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(SESSION, "last", None)
     monkeypatch.setattr(SESSION, "steps", {})
-    monkeypatch.setattr("nbproof.display.help.exercise_hints", lambda: {"adding": WAY_IN})
+    monkeypatch.setattr("nbproof.display.help.exercise_hints", lambda course: {"adding": WAY_IN})
     yield
 
 
@@ -36,7 +37,7 @@ def asked(capsys: pytest.CaptureFixture[str]):
 
 def test_each_call_shows_one_step_more(asked) -> None:
     fail()
-    told = [text for _, text in steps(all_hints()[NAMED])]
+    told = [text for _, text in steps(all_hints(COURSE)[NAMED], ENGLISH)]
     for count in (1, 2, 3, 3):
         said = asked()
         assert "adding: Looks like the right values in the wrong order." in said
@@ -77,4 +78,4 @@ BY_THE_ENGINE = {"hook_never_ran", "reads_globals", "wrong_order"}
 
 
 def test_what_the_engine_names_exists() -> None:
-    assert {one["hint"] for one in (*the_course().errors, *ERRORS)} | BY_THE_ENGINE <= set(all_hints())
+    assert {one["hint"] for one in (*COURSE.errors, *ERRORS)} | BY_THE_ENGINE <= set(all_hints(COURSE))

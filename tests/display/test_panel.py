@@ -17,6 +17,7 @@ from nbproof.display.panel import html_of, show_findings, text_of
 from nbproof.values.compare import Detail, Difference, Differs
 from nbproof.values.evidence import snapshot
 from nbproof.values.results import Finding, ProbeError
+from tests import COURSE
 
 HOSTILE = '<script>alert("x")</script>&<img src=x onerror=alert(1)>'
 GOOD = Finding("Sum", "The `answer` is right.", True)
@@ -46,15 +47,15 @@ def test_hostile_text_stays_text_in_every_place() -> None:
     error = dataclasses.replace(finding, difference=None, trouble=ProbeError(HOSTILE, long, 1, long))
     for one, times in ((finding, 8), (error, 6)):
         for findings in ([one], [one, Finding(HOSTILE, HOSTILE, True)]):
-            page = read(html_of(HOSTILE, findings))
+            page = read(html_of(COURSE, HOSTILE, findings))
             assert not page.select("script, img")
             assert {name for tag in page.find_all(True) for name in tag.attrs} <= {"style", "role"}
             assert page.text.count('<script>alert("x")</script>') >= times
 
 
 def test_the_panel_says_which_checks_hold_and_explains_the_first_that_does_not() -> None:
-    page = read(html_of("forward", [GOOD, BAD, failed("another sentence")]))
-    hint = all_hints()["wrong_order"]
+    page = read(html_of(COURSE, "forward", [GOOD, BAD, failed("another sentence")]))
+    hint = all_hints(COURSE)["wrong_order"]
     assert "forward: not yet (1 of 3 checks)" in page.text
     assert "✓ The answer is right." in page.text
     assert "✗ The order is right." in page.text
@@ -65,13 +66,13 @@ def test_the_panel_says_which_checks_hold_and_explains_the_first_that_does_not()
 
 
 def test_where_help_can_be_asked_for_the_panel_names_the_mistake_and_gives_no_step() -> None:
-    page = read(html_of("forward", [GOOD, BAD], ask=True))
-    hint = all_hints()["wrong_order"]
+    page = read(html_of(COURSE, "forward", [GOOD, BAD], ask=True))
+    hint = all_hints(COURSE)["wrong_order"]
     assert f"Looks like {hint.name}. Run hint() in a cell for help." in page.text
     assert hint.question not in page.text
     unknown = failed()
-    assert "Run hint() in a cell for help." in read(html_of("double_grad", [unknown], ask=True)).text
-    assert "hint()" not in read(html_of("double_grad", [unknown])).text
+    assert "Run hint() in a cell for help." in read(html_of(COURSE, "double_grad", [unknown], ask=True)).text
+    assert "hint()" not in read(html_of(COURSE, "double_grad", [unknown])).text
 
 
 @pytest.mark.parametrize("picture", ["", "<span>drawn</span>"])
@@ -81,18 +82,18 @@ def test_long_values_are_shown_once(picture: str) -> None:
     fact = "answer: 1 of 31 elements differ, first at index 30: 2 instead of 3"
     for known, said in ((None, ""), (detail, fact)):
         told = Finding("Sum", "Asked.", False, difference=Difference("answer", Differs.VALUE, got, wanted, known))
-        page = read(html_of("forward", [told], picture=picture)).text
+        page = read(html_of(COURSE, "forward", [told], picture=picture)).text
         assert (page.count(got), page.count(wanted)) == ((0, 0) if picture else (1, 1))
         assert said in page
-        assert got in text_of(told)
+        assert got in text_of(COURSE, told)
     long = "The hook ran, but it was never asked for its result, nor for anything else; " * 2
-    assert long in read(html_of("forward", [failed(long)], picture=picture)).text
+    assert long in read(html_of(COURSE, "forward", [failed(long)], picture=picture)).text
 
 
 def test_a_hint_that_does_not_exist_costs_the_learner_nothing() -> None:
     finding = failed(hint="no_such_hint")
-    assert text_of(finding) == "it is wrong\n  asked: Asked."
-    assert "it is wrong" in html_of("forward", [finding])
+    assert text_of(COURSE, finding) == "it is wrong\n  asked: Asked."
+    assert "it is wrong" in html_of(COURSE, "forward", [finding])
 
 
 @pytest.fixture
@@ -111,9 +112,9 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
 
 
 def test_a_front_end_gets_html_and_text(shown: list[dict[str, str]], capsys: pytest.CaptureFixture[str]) -> None:
-    show_findings("forward", [GOOD, BAD])
-    plain = "forward: not yet (1 of 2 checks)\n" + text_of(BAD)
-    assert shown == [{"text/html": html_of("forward", [GOOD, BAD], ask=True), "text/plain": plain}]
+    show_findings(COURSE, "forward", [GOOD, BAD])
+    plain = "forward: not yet (1 of 2 checks)\n" + text_of(COURSE, BAD)
+    assert shown == [{"text/html": html_of(COURSE, "forward", [GOOD, BAD], ask=True), "text/plain": plain}]
     assert capsys.readouterr().out == ""
 
 
@@ -126,5 +127,5 @@ def test_somebody_who_looks_sees_yours_beside_wanted(
     if running:
         monkeypatch.setenv("NBGRADER_EXECUTION", running)
     compared = None if secret else (snapshot([torch.tensor([1.0, 2.0])]), [torch.tensor([1.0, 3.0])])
-    show_findings("forward", [failed(compared=compared)])
+    show_findings(COURSE, "forward", [failed(compared=compared)])
     assert ("<img" in shown[0]["text/html"]) == seen

@@ -9,9 +9,10 @@ import pytest
 from bs4 import BeautifulSoup
 
 from course import progress
-from nbproof.course_file import CourseFile
+from nbproof.course_file import Course
 from nbproof.display.diary import DiaryError, entries, forget, html_of, note, overview, text_of
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson
+from tests import COURSE
 
 
 def one(name: str, minutes: int) -> OutlinedExercise:
@@ -26,29 +27,28 @@ LESSONS = (
 
 @pytest.fixture(autouse=True)
 def lessons(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nbproof.display.diary.outline", lambda: LESSONS)
+    monkeypatch.setattr("nbproof.display.diary.outline", lambda course: LESSONS)
 
 
 def solve(name: str, passed: bool = True) -> None:
-    note(name, {"A": passed}, [("A",)])
+    note(COURSE, name, {"A": passed}, [("A",)])
 
 
 def test_states_and_what_is_left() -> None:
     solve("a")
     solve("b", passed=False)
-    seen = overview()
+    seen = overview(COURSE)
     assert seen.states == {"a": "solved", "b": "tried", "c": "untried"}
     assert seen.total == (
         "1 of 3 exercises solved; 3 more checks run when they are graded, 2 of 6 points, about 30 minutes left"
     )
 
 
-def test_where_hidden_checks_are_at_hand_none_remains(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_where_hidden_checks_are_at_hand_none_remains(tmp_path: Path) -> None:
     (tmp_path / "source" / "01_first").mkdir(parents=True)
     (tmp_path / "source" / "01_first" / "01_first.ipynb").touch()
-    monkeypatch.setattr("nbproof.display.diary.the_course", lambda: CourseFile("x", tmp_path / "x", ""))
     solve("a")
-    assert overview().total.startswith("1 of 3 exercises solved, 2 of 6 points")
+    assert overview(Course("x", tmp_path / "x", "")).total.startswith("1 of 3 exercises solved, 2 of 6 points")
 
 
 @pytest.mark.parametrize(
@@ -57,23 +57,23 @@ def test_where_hidden_checks_are_at_hand_none_remains(monkeypatch: pytest.Monkey
 def test_where_to_go_on_from_what_was_worked_on_last(done: list[str], next_one: str | None) -> None:
     for name in done:
         solve(name)
-    found = overview().next
+    found = overview(COURSE).next
     assert (found and found[1].id) == next_one
 
 
 def test_words_and_picture_say_the_same() -> None:
     solve("a")
     solve("b", passed=False)
-    words = text_of(overview())
+    words = text_of(overview(COURSE))
     assert "✓ The <a> (a): solved, 5 min" in words
     assert "… The <b> (b): tried, 10 min" in words
     assert "Go on with The <b> in lesson 01 (10 minutes)." in words
 
-    page = BeautifulSoup(html_of(overview()), "html.parser").get_text()
+    page = BeautifulSoup(html_of(overview(COURSE)), "html.parser").get_text()
     assert "First & foremost 1/2" in page
     assert "Go on with The <b>" in page
     assert "1 of 3 exercises solved" in page
-    assert 'href="../01_first/01_first.ipynb"' in html_of(overview())
+    assert 'href="../01_first/01_first.ipynb"' in html_of(overview(COURSE))
 
 
 def test_a_diary_that_cannot_be_read_costs_the_overview_nothing(
@@ -90,33 +90,33 @@ CELLS = (("A", "B"), ("C",))
 
 
 def test_an_exercise_is_solved_when_every_cell_has_passed_whole() -> None:
-    note("x", {"A": True, "B": False}, CELLS)
-    note("x", {"C": True}, CELLS)
-    assert entries()["x"].solved is None
-    note("x", {"A": False, "B": True}, CELLS)
+    note(COURSE, "x", {"A": True, "B": False}, CELLS)
+    note(COURSE, "x", {"C": True}, CELLS)
+    assert entries(COURSE)["x"].solved is None
+    note(COURSE, "x", {"A": False, "B": True}, CELLS)
     # A in one answer, B in another: no answer had both.
-    assert entries()["x"].solved is None
-    note("x", {"A": True, "B": True}, CELLS)
-    found = entries()["x"]
+    assert entries(COURSE)["x"].solved is None
+    note(COURSE, "x", {"A": True, "B": True}, CELLS)
+    found = entries(COURSE)["x"]
     assert found.solved is not None and found.tries == 4 and found.solved <= found.last
-    note("x", {"C": False}, CELLS)
-    assert entries()["x"].solved == found.solved, "what is solved stays solved"
+    note(COURSE, "x", {"C": False}, CELLS)
+    assert entries(COURSE)["x"].solved == found.solved, "what is solved stays solved"
 
 
 def test_two_notebooks_may_write_at_one_time() -> None:
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda number: note(f"e{number % 4}", {"A": True}, [("A",)]), range(40)))
-    assert {name: entry.tries for name, entry in entries().items()} == {f"e{number}": 10 for number in range(4)}
+        list(pool.map(lambda number: note(COURSE, f"e{number % 4}", {"A": True}, [("A",)]), range(40)))
+    assert {name: entry.tries for name, entry in entries(COURSE).items()} == {f"e{number}": 10 for number in range(4)}
 
 
 def test_starting_afresh(diary: Path) -> None:
-    note("x", {"A": True}, [("A",)])
-    assert (forget(), forget()) == (True, False)
-    assert entries() == {} and not diary.exists(), "looking must not write"
+    note(COURSE, "x", {"A": True}, [("A",)])
+    assert (forget(COURSE), forget(COURSE)) == (True, False)
+    assert entries(COURSE) == {} and not diary.exists(), "looking must not write"
 
 
 def test_a_file_that_cannot_be_used_is_said_in_one_kind_of_error(diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (diary.parent / "file").write_text("")
     monkeypatch.setenv("COURSE_PROGRESS", str(diary.parent / "file" / "below" / "progress.db"))
     with pytest.raises(DiaryError, match=r"progress\.db"):
-        note("x", {"A": True}, [("A",)])
+        note(COURSE, "x", {"A": True}, [("A",)])

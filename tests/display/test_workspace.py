@@ -9,12 +9,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from nbproof.cli.main import main
-from nbproof.course_file import CourseFile
+from nbproof.course_file import Course
 from nbproof.display import lab
 from nbproof.display.lab import open_lab, prepare_workspace, released_lessons, start_server
 from nbproof.display.outline import OutlinedLesson, fingerprint, outline
 from nbproof.errors import UsageError
+from tests import COURSE, main
 
 
 @pytest.fixture
@@ -27,18 +27,18 @@ def course(tmp_path: Path) -> Path:
 
 
 def test_a_learners_work_is_never_overwritten(course: Path) -> None:
-    assert released_lessons(course) == ["01_a", "02_b"]
-    mine = prepare_workspace(course) / "01_a" / "01_a.ipynb"
+    assert released_lessons(COURSE, course) == ["01_a", "02_b"]
+    mine = prepare_workspace(COURSE, course) / "01_a" / "01_a.ipynb"
     assert mine.read_text() == "released 01_a"
     mine.write_text("my answers")
-    prepare_workspace(course)
+    prepare_workspace(COURSE, course)
     assert mine.read_text() == "my answers"
 
 
 def test_copies_that_cannot_be_written_are_told(course: Path) -> None:
     (course / "learn").write_text("")
     with pytest.raises(UsageError, match="your copies of the lessons cannot be written"):
-        prepare_workspace(course)
+        prepare_workspace(COURSE, course)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_the_lesson_comes_first_and_the_rest_is_jupyterlabs(
     course: Path, monkeypatch: pytest.MonkeyPatch, words: str, lesson: str | None, others: str
 ) -> None:
     asked: list[tuple[str | None, list[str]]] = []
-    monkeypatch.setattr(lab, "open_lab", lambda root, *rest: asked.append(rest) or 0)
+    monkeypatch.setattr(lab, "open_lab", lambda course, root, *rest: asked.append(rest) or 0)
     assert main(["lab", "--course", str(course), *words.split()]) == 0
     assert asked == [(lesson, others.split())]
 
@@ -69,8 +69,8 @@ def started(course: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str
 def test_a_learner_sees_no_panel_of_teachers_and_whoever_teaches_keeps_them(
     course: Path, started: list[dict[str, str]]
 ) -> None:
-    open_lab(course, None, [])
-    start_server(course, "/lab", [])
+    open_lab(COURSE, course, None, [])
+    start_server(COURSE, course, "/lab", [])
     learner, teacher = (environment.get("JUPYTER_CONFIG_PATH", "") for environment in started)
     settings = json.loads((Path(learner.split(os.pathsep)[0]) / "labconfig" / "page_config.json").read_text())
     assert {"@jupyter/nbgrader:menu", "@jupyter/nbgrader:create-assignment"} <= set(settings["disabledExtensions"])
@@ -80,14 +80,14 @@ def test_a_learner_sees_no_panel_of_teachers_and_whoever_teaches_keeps_them(
 
 
 def test_a_folder_that_was_moved_since_it_was_installed_is_found(course: Path, started: list[dict[str, str]]) -> None:
-    start_server(course, "/lab", [])
+    start_server(COURSE, course, "/lab", [])
     assert started[0]["PYTHONPATH"].split(os.pathsep)[0] == str(Path(__file__).parent.parent.parent)
 
 
 ROOT = Path(__file__).parent.parent.parent
 
 
-@pytest.mark.parametrize("lesson", outline(), ids=lambda lesson: lesson.slug)
+@pytest.mark.parametrize("lesson", outline(COURSE), ids=lambda lesson: lesson.slug)
 def test_it_says_what_the_released_notebook_holds(lesson: OutlinedLesson) -> None:
     notebook = nbformat.read(ROOT / "release" / lesson.slug / f"{lesson.slug}.ipynb", as_version=4)
     todo = {
@@ -104,10 +104,8 @@ def test_it_says_what_the_released_notebook_holds(lesson: OutlinedLesson) -> Non
 
 def test_without_the_file_there_is_no_outline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("nbproof.display.outline.the_course", lambda: CourseFile("course", tmp_path / "course", ""))
-    assert outline() == ()
+    assert outline(Course("course", tmp_path / "course", "")) == ()
     (tmp_path / "later" / "handed_out").mkdir(parents=True)
-    monkeypatch.setattr("nbproof.display.outline.the_course", lambda: CourseFile("course", tmp_path / "later", ""))
     written = '{"01": {"title": "t", "exercises": [{"of": "another version"}]}}'
     (tmp_path / "later" / "handed_out" / "outline.json").write_text(written)
-    assert outline() == ()
+    assert outline(Course("course", tmp_path / "later", "")) == ()

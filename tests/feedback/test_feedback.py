@@ -22,8 +22,8 @@ from nbgrader.apps import NbGraderAPI
 
 from nbproof.authoring.secret_lines import Secrets, read_secrets, text_of_page
 from nbproof.authoring.simulate import as_handed_in
-from nbproof.cli.main import main
 from nbproof.command import course_command
+from nbproof.course_file import Course
 from nbproof.errors import UsageError
 from nbproof.feedback import page as feedback_page_module
 from nbproof.feedback.own_code import harmless
@@ -37,7 +37,7 @@ from nbproof.places import course_config
 from nbproof.sandbox.engine import Engine
 from nbproof.testing import Bench, Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
-from tests import SLUGS, some_by_day, the_lesson
+from tests import COURSE, SLUGS, main, some_by_day, the_lesson
 from tests.feedback.page_rules import what_runs
 from tests.warm import limited, shared_pool
 
@@ -66,7 +66,7 @@ def copied(graded: Path, tmp_path: Path) -> Path:
 
 
 def _write(root: Path, **options: object) -> Feedback:
-    return write_feedback(root, chosen_submissions(root), **options)  # type: ignore[arg-type]
+    return write_feedback(COURSE, root, chosen_submissions(root), **options)  # type: ignore[arg-type]
 
 
 def _words(root: Path, learner: str) -> str:
@@ -139,7 +139,7 @@ def test_a_next_step_is_made_where_the_user_stands_not_where_a_page_is_written(c
 
     writer = Thread(target=elsewhere)
     writer.start()
-    (page,) = write_pages(copied, [Task(Key("ben", LESSON), "")], [near])
+    (page,) = write_pages(COURSE, copied, [Task(Key("ben", LESSON), "")], [near])
     writer.join()
     assert page[1].endswith(f"next: {course_command(f'grade {LESSON}', copied)}")
 
@@ -149,10 +149,10 @@ def test_one_page_that_cannot_be_written_stops_no_other(copied: Path, monkeypatc
     (copied / "feedback" / "ada" / LESSON).write_text("a file where a folder should be")
     made = feedback_page_module.page_of
 
-    def page_of(root: Path, task: Task) -> str:
+    def page_of(course: Course, root: Path, task: Task) -> str:
         if task.key.learner == "ben":
             raise RuntimeError("a flaw")
-        return made(root, task)
+        return made(course, root, task)
 
     monkeypatch.setattr(feedback_page_module, "page_of", page_of)
     told = _write(copied)
@@ -185,7 +185,7 @@ def test_the_command(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.fixture(scope="module")
 def secrets() -> Secrets:
     """Of all lessons, candidates included."""
-    return read_secrets(ROOT)
+    return read_secrets(COURSE, ROOT)
 
 
 def _with_line(page: str, line: str) -> str:
@@ -199,7 +199,7 @@ def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
 ) -> None:
     """A learner who got everything wrong, and one who wrote nothing. benchmarks/feedback.py asks a whole class."""
     lesson = the_lesson(slug)
-    blueprint = read_blueprint(ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
+    blueprint = read_blueprint(COURSE, ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
     pictures = 0
     for number in (3, None):
         answers = dict(blueprint.stubs)
@@ -209,7 +209,7 @@ def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
         with limited(engine):
             verdict = Bench(engine, blueprint).mark(answers, seed=5)
         page, own = (
-            feedback_page(Addressee(verdict, Mark(verdict), Secrets([])), "digest", 0.0),
+            feedback_page(Addressee(COURSE, verdict, Mark(verdict), Secrets([])), "digest", 0.0),
             "\n".join(answers.values()),
         )
         assert secrets.found_in(text_of_page(page), own) == []
@@ -234,12 +234,12 @@ def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
     ],
 )  # fmt: skip
 def test_what_is_shown(text: str, shown: str) -> None:
-    assert harmless(text) == shown
+    assert harmless(COURSE, text) == shown
 
 
 def test_no_folder_of_the_machine_is_named() -> None:
     places = [torch.__file__, os.__file__, "/opt/x/lib/python3.12/site-packages/a.py", os.path.expanduser("~/x")]
-    shown = harmless("\n".join(f'File "{place}", line 3' for place in places))
+    shown = harmless(COURSE, "\n".join(f'File "{place}", line 3' for place in places))
     for folder in (
         sys.prefix,
         sys.base_prefix,
@@ -255,9 +255,9 @@ def test_no_folder_of_the_machine_is_named() -> None:
     "text", ["/a" * 250_000, "\x1b]" * 250_000, "\u0301" * 500_000, "<ipython-input-" * 40_000], ids=range(4)
 )
 def test_no_text_takes_long(text: str) -> None:
-    harmless("warm")
+    harmless(COURSE, "warm")
     start = time.process_time()
-    harmless(text, 12_000)
+    harmless(COURSE, text, 12_000)
     assert time.process_time() - start < 0.5
 
 
@@ -266,9 +266,9 @@ TASKS = [Task(Key(name, LESSON), "digest", problem="it cannot be read") for name
 
 def test_a_writer_writes_until_its_line_is_cut(tmp_path: Path) -> None:
     ours, theirs = Pipe()
-    writer = threading.Thread(target=serve, args=(theirs,))
+    writer = threading.Thread(target=serve, args=(theirs, COURSE))
     writer.start()
-    told = [(task.key.learner, reason) for task, reason in write_pages(tmp_path, TASKS, [ours])]
+    told = [(task.key.learner, reason) for task, reason in write_pages(COURSE, tmp_path, TASKS, [ours])]
     assert told == [("ada", ""), ("ben", ""), ("eve", "")]
     assert all("it cannot be read" in page_path(tmp_path, name, LESSON).read_text() for name, _ in told)
     ours.close()
@@ -279,7 +279,7 @@ def test_a_writer_writes_until_its_line_is_cut(tmp_path: Path) -> None:
 def test_a_page_that_ends_its_writer_is_told_apart_from_those_that_wait(tmp_path: Path) -> None:
     ours, theirs = Pipe()
     threading.Thread(target=lambda: (theirs.recv(), theirs.close())).start()
-    told = {task.key.learner: reason for task, reason in write_pages(tmp_path, TASKS, [ours])}
+    told = {task.key.learner: reason for task, reason in write_pages(COURSE, tmp_path, TASKS, [ours])}
     assert "ended from outside" in told.pop("ada")
     assert told == {"ben": "", "eve": ""}, "written by this process"
 

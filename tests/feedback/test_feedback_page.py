@@ -20,6 +20,8 @@ from nbproof.marking.results import CellRun, Verdict, WrittenAnswer
 from nbproof.sandbox.packed_place import pack
 from nbproof.values.compare import Difference, Differs
 from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
+from nbproof.values.words import ENGLISH
+from tests import COURSE
 
 LESSON = "02_tensor_hooks"
 Look = Callable[[str], bs4.BeautifulSoup]
@@ -42,7 +44,7 @@ def exercise(name: str = "weight_grad", status: str = "failed", said: str = "", 
 def page(*exercises: Outcome, marks: Mark | None = None, secrets: Secrets = NOTHING, **fields: object) -> str:
     answers = {one.id: f"# {one.id}\nanswer = 1" for one in exercises}
     verdict = Verdict("ada", LESSON, 7, exercises, **{"answers": answers, "runs": {}, **fields})  # type: ignore[arg-type]
-    return feedback_page(Addressee(verdict, marks or Mark(verdict), secrets), "digest", 1_772_466_000.0)
+    return feedback_page(Addressee(COURSE, verdict, marks or Mark(verdict), secrets), "digest", 1_772_466_000.0)
 
 
 def words(tree: bs4.Tag | None) -> str:
@@ -76,7 +78,7 @@ def test_total_bar_and_order(looked_at: Look) -> None:
 
 
 def test_a_wrong_answer_is_told_in_the_words_of_the_notebook(looked_at: Look) -> None:
-    hint = all_hints()["accumulated_grad"]
+    hint = all_hints(COURSE)["accumulated_grad"]
     tree = looked_at(
         page(
             exercise(
@@ -93,7 +95,7 @@ def test_a_wrong_answer_is_told_in_the_words_of_the_notebook(looked_at: Look) ->
     assert "Asked: Each pass adds one ." in told
     assert "seen 1" in told
     titles = [words(title) for title in tree.select(".steps dt")]
-    assert [title.lower() for title in titles] == [name for name, _ in steps(hint)]
+    assert [title.lower() for title in titles] == [name for name, _ in steps(hint, ENGLISH)]
     for text in (hint.name, hint.question, hint.idea, hint.read):
         assert " ".join(text.replace("`", " ").split()) in told.replace(" .", " .")
     assert [words(one) for one in tree.select(".checks li")] == [
@@ -149,7 +151,7 @@ def test_an_error_comes_with_the_learners_own_line(looked_at: Look) -> None:
 
 def test_an_untouched_exercise_says_where_to_begin(looked_at: Look) -> None:
     told = words(looked_at(page(exercise("intermediate_grad", "not answered"))).select_one(".card"))
-    assert exercise_hints()["intermediate_grad"].question.split("`")[0].strip() in told
+    assert exercise_hints(COURSE)["intermediate_grad"].question.split("`")[0].strip() in told
     assert 'hint("intermediate_grad")' in told
     assert "Your answer" not in told
 
@@ -271,7 +273,7 @@ def test_nothing_that_a_learner_made_up_runs(looked_at: Look) -> None:
     assert "{{ 7*7 }}" in words(tree)
     assert "\u202e" not in text
     assert "<script>" in words(tree), "shown as what it is"
-    looked_at(refusal_page(EVIL, EVIL, EVIL, "d"))
+    looked_at(refusal_page(COURSE, EVIL, EVIL, EVIL, "d"))
 
 
 def test_lines_of_the_tests_are_taken_out_wherever_a_learner_put_them(looked_at: Look) -> None:

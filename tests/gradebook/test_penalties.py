@@ -13,7 +13,6 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.cli.main import main
 from nbproof.errors import CourseError
 from nbproof.gradebook.marks import GradedClass
 from nbproof.gradebook.registry import create_tables
@@ -27,7 +26,7 @@ from nbproof.testing.small import LESSON, RIGHT
 from nbproof.values.words import ENGLISH
 from nbproof_lms import collect
 from nbproof_lms.attendance import late_by_lms
-from tests import ROOT
+from tests import COURSE, ROOT, main
 from tests.lms.uploads import zipped
 from tests.run.test_regrading import cut_off
 
@@ -95,7 +94,7 @@ def test_a_copy_that_counts_again_was_handed_in_when_it_was(
     assert (late_class.book()["late"], _penalties(late_class)["late"]) == (4, 1)
     assert (f"{LESSON} has an earlier copy: if that was in time" in capsys.readouterr().out) == (time == "sometime")
     (aside,) = late_class.root.glob("collected/*/replaced/late/*")
-    collect(late_class.root, [aside], learner="late")
+    collect(COURSE, late_class.root, [aside], learner="late")
     assert late_class.submitted("late").read_bytes() == (aside / f"{LESSON}.ipynb").read_bytes()
     notes = late_class.grade(only=["late"]).notes
     assert any(note.startswith("not known whether it is late") for note in notes) == (time == "sometime")
@@ -183,11 +182,11 @@ def test_an_extension_counts_for_one_learner_before_and_after_handing_in(late_cl
     assert main(["roster", "extend", "zoe", LESSON, "2026-03-03", "--course", str(late_class.root)]) == 0
     before = told(late_class.grade())
     assert before == {"early": (0, 0), "late": (43200, 1), "later": (604800, 4), "excused": (604800, 0)}
-    records = read_class(late_class.root, [LESSON])
+    records = read_class(COURSE, late_class.root, [LESSON])
     assert ("zoe", LESSON) not in records.marks, "an extension is no hand-in"
     assert records.more_time == frozenset(), "it has ended"
     assert main(["roster", "extend", "zoe", LESSON, "2126-03-03", "--course", str(late_class.root)]) == 0
-    assert read_class(late_class.root, [LESSON]).more_time == {("zoe", LESSON)}
+    assert read_class(COURSE, late_class.root, [LESSON]).more_time == {("zoe", LESSON)}
     assert main(["roster", "extend", "zoe", LESSON, "2026-03-03", "--course", str(late_class.root)]) == 0
     assert main(["roster", "extend", "late", LESSON, "2026-03-02 18:00", "--course", str(late_class.root)]) == 0
     (late_class.hand_in("zoe", RIGHT).parent / "timestamp.txt").write_text("2026-03-03 23:59:59 UTC")
@@ -197,7 +196,7 @@ def test_an_extension_counts_for_one_learner_before_and_after_handing_in(late_cl
     assert {one.learner for one in again.marks.values() if one.late.extended} == {"zoe", "late"}
     (late_class.root / "submitted" / "zoe" / LESSON / "timestamp.txt").write_text("2026-03-04 00:00:00 UTC")
     assert told(late_class.grade())["zoe"] == (1, 0)
-    data = tables(read_class(late_class.root, [LESSON]))
+    data = tables(read_class(COURSE, late_class.root, [LESSON]))
     assert [one["seconds_late"] for one in data["hand_ins"] if one["learner"] == "zoe"] == [1]
 
 
@@ -262,7 +261,7 @@ def _canvas(course: Path, folder: Path, files: dict[str, bytes]) -> None:
     shutil.rmtree(course / "submitted", ignore_errors=True)
     path = folder / f"submissions {'-'.join(name[:9] for name in files)}.zip"
     path.write_bytes(zipped(files))
-    assert not collect(course, [path]).needs_person
+    assert not collect(COURSE, course, [path]).needs_person
 
 
 def test_what_the_lms_calls_late_costs_what_being_late_costs(

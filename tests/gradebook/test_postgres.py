@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from nbproof.cli.main import main
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, POINTS, RIGHT
+from tests import main
 
 psycopg = pytest.importorskip("psycopg", reason="PostgreSQL is NOT tested: the extra [postgres] is not installed")
 

@@ -22,6 +22,7 @@ from nbproof.gradebook.writer import Writer
 from nbproof.key import Key
 from nbproof.places import course_config
 from nbproof.run.pool import PoolMaker
+from tests import COURSE
 from tests.run.test_any_course import CUBES, SQUARES, Cells, graded, hand_in, written
 
 DUE, LATE = datetime(2026, 11, 20), datetime(2026, 11, 21)
@@ -37,7 +38,7 @@ def _registered(root: Path, *names: str) -> str:
     """What is told."""
     with Writer(f"sqlite:///{root}/gradebook.db", "numbers") as writer:
         config = course_config(root)
-        return [writer.register(config, name, root / "source" / name) for name in names or ("ps1",)][-1]
+        return [writer.register(COURSE, config, name, root / "source" / name) for name in names or ("ps1",)][-1]
 
 
 @pytest.fixture
@@ -200,7 +201,7 @@ def test_what_is_cut_off_changes_nothing(marked: Path, monkeypatch: pytest.Monke
         with Writer(f"sqlite:///{marked}/gradebook.db", "numbers") as writer, monkeypatch.context() as patched:
             patched.setattr(Session, "commit", cut)
             with pytest.raises(KeyboardInterrupt):
-                writer.register(course_config(marked), "ps1", marked / "source" / "ps1")
+                writer.register(COURSE, course_config(marked), "ps1", marked / "source" / "ps1")
         assert _given(marked) == before
         assert told in _registered(marked)
     assert _given(marked)["comments"] == GIVEN["comments"]

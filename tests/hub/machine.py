@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbproof.authoring.bundle import write_wheels
+from tests import COURSE
 from tests.browser.conftest import free_port, wait_for
 
 ROOT = Path(__file__).parent.parent.parent
@@ -93,7 +94,7 @@ def running_hub() -> Iterator[Hub]:
         number = str(20_000 + secrets.randbelow(20_000))
         subprocess.run(["useradd", "--uid", number, "--no-create-home", f"hub{tag}-0"], check=True, env={"PATH": _PATH})
         _install(folder)
-        write_wheels(ROOT, run / "dist")
+        write_wheels(COURSE, ROOT, run / "dist")
         (run / "students.txt").write_text("".join(f"{name}  # a learner\n" for name in learners))
         # Run again, it changes no mode, no owner, no file.
         _set_up(hub)

@@ -51,7 +51,8 @@ def test_dist_and_deploy_alone_are_enough(tmp_path: Path, monkeypatch: pytest.Mo
     shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
     dist = tmp_path / "dist"
     dist.mkdir()
-    for name in ("nbproof-1-py3-none-any.whl", "course-1-py3-none-any.whl", "course-solutions.zip", "pins.txt"):
+    wheels = [f"{name}-1-py3-none-any.whl" for name in ("nbproof", "nbproof_grader", "nbproof_lms", "course")]
+    for name in (*wheels, "course-solutions.zip", "pins.txt"):
         (dist / name).write_bytes(b"numpy==2.4.6\n")
     copied, asked = loaded(tmp_path / SET_UP), []
 
@@ -71,6 +72,8 @@ def test_dist_and_deploy_alone_are_enough(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(installed) == 3
     for command in installed:
         assert command[command.index("-c") + 1] == str(dist / "pins.txt")
+    assert f"{dist / wheels[0]}[jupyterlab,torch]" in installed[1]
+    assert {str(dist / name) for name in wheels} < {*installed[2]}
 
 
 def test_a_python_that_users_cannot_run_is_refused_before_anything_is_installed(

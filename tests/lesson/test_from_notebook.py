@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.build import as_text, notebook_of
-from nbproof.course_file import working_for
+from nbproof.course_file import read_course
 from nbproof.handed_out import checks_files, visible_in
 from nbproof.lesson import lesson as value
 from nbproof.lesson.from_notebook import read_lesson_notebook
 from nbproof.lesson.from_text import read_lesson
-from tests import ROOT, SLUGS, some_by_day, the_lesson
+from tests import COURSE, ROOT, SLUGS, some_by_day, the_lesson
 
 PLAIN = """\
 # %% [markdown]
@@ -51,7 +51,7 @@ def of_exercise(one: value.Exercise) -> tuple[object, ...]:
 
 
 def alike(written: value.Lesson, notebook: Path, checks: Mapping[str, str]) -> None:
-    read = read_lesson_notebook(notebook, checks)
+    read = read_lesson_notebook(COURSE, notebook, checks)
     assert [*map(of_exercise, read.exercises)] == [*map(of_exercise, written.exercises)]
     assert (read.slug, read.title) == (written.slug, written.title)
     assert all(one.title and one.minutes for one in read.exercises)
@@ -68,18 +68,16 @@ def test_both_readers_say_the_same(slug: str) -> None:
 
 def test_both_readers_say_the_same_of_a_course_in_plain_python() -> None:
     root = ROOT / "examples" / "iterators"
-    with working_for(root):
-        for folder in sorted((root / "lessons").glob("*/")):
-            alike(
-                read_lesson(folder), root / "source" / folder.name / f"{folder.name}.ipynb", visible(root / "lessons")
-            )
+    for folder in sorted((root / "lessons").glob("*/")):
+        notebook = root / "source" / folder.name / f"{folder.name}.ipynb"
+        alike(read_lesson(read_course(root), folder), notebook, visible(root / "lessons"))
 
 
 def test_both_readers_say_the_same_of_plain_tests(tmp_path: Path) -> None:
     folder = tmp_path / "01_powers"
     folder.mkdir()
     (folder / "lesson.py").write_text(PLAIN, encoding="utf-8")
-    written = read_lesson(folder)
+    written = read_lesson(COURSE, folder)
     (exercise,) = written.exercises
     assert exercise.plain == {"test_squares"} and exercise.further and exercise.difficulty == "medium"
     (test,) = exercise.tests

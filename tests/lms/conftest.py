@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from nbproof_lms import Collected, collect
+from tests import COURSE
 from tests.lms.uploads import folder_of, make_course, zipped
 
 
@@ -34,6 +35,6 @@ def collecting(course: Path, tmp_path: Path) -> Collecting:
             path.write_bytes(zipped(files))
         else:
             folder_of(path, files)
-        return collect(course, [path], **options)
+        return collect(COURSE, course, [path], **options)
 
     return run

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from nbproof.cli.class_table import Told, class_as_json, is_incomplete, summary_line
-from nbproof.cli.main import main
 from nbproof.gradebook.marks import Lateness, Person
 from nbproof.key import Key
 from nbproof.report.statistics import late_lines
 from nbproof_lms import collect
 from nbproof_lms.attendance import attend, lines_of, people_of
+from tests import COURSE, main
 from tests.lms.uploads import make_course, notebook, zipped
 from tests.report.made import class_of, scored
 
@@ -44,7 +44,7 @@ def course(tmp_path: Path) -> Path:
         (source / lesson.name).write_text(json.dumps(cells))
     (tmp_path / "names.csv").write_text(NAMES)
     (tmp_path / "up.zip").write_bytes(zipped(FIRST))
-    collect(root, [tmp_path / "up.zip"], lesson="01_first", names=tmp_path / "names.csv")
+    collect(COURSE, root, [tmp_path / "up.zip"], lesson="01_first", names=tmp_path / "names.csv")
     return root
 
 
@@ -79,7 +79,7 @@ def test_of_an_assignment_of_several_who_is_missing_is_one_line(tmp_path: Path) 
 
 def test_whoever_sends_the_notebook_after_the_pdf_is_listed_no_longer(course: Path, tmp_path: Path) -> None:
     (tmp_path / "up2.zip").write_bytes(zipped({"leekim_3_9_01_first.ipynb": notebook("01_first", 9)}))
-    collect(course, [tmp_path / "up2.zip"], lesson="01_first")
+    collect(COURSE, course, [tmp_path / "up2.zip"], lesson="01_first")
     found = attend(course, people_of(course), {(name, "01_first") for name in ("jd", "br", "kl")}, ["01_first"])
     assert [one.learner for one in found.nothing_gradable] == ["em"]
 

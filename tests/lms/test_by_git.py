@@ -19,7 +19,7 @@ import yaml
 from markdown_it import MarkdownIt
 
 from nbproof.authoring.bundle import bundle
-from tests import ROOT, needs_isolation, the_lesson
+from tests import COURSE, ROOT, needs_isolation, the_lesson
 
 LESSON = "01_module_anatomy"
 NOTEBOOK = f"learn/{LESSON}/{LESSON}.ipynb"
@@ -75,7 +75,7 @@ def test_a_class_hands_in_by_git(tmp_path: Path) -> None:
     right = {one.id: one.candidates[0].source for one in lesson.exercises}
     wrong = {**right, lesson.exercises[-1].id: lesson.exercises[-1].mutants[0].source}
     start, clones = tmp_path / "start", tmp_path / "clones"
-    with zipfile.ZipFile(bundle(ROOT, [LESSON], tmp_path / "class.zip").path) as archive:
+    with zipfile.ZipFile(bundle(COURSE, ROOT, [LESSON], tmp_path / "class.zip").path) as archive:
         archive.extractall(tmp_path / "zip")
     (unpacked,) = (tmp_path / "zip").iterdir()
     shutil.copytree(unpacked / "release" / LESSON, start / "learn" / LESSON)

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.cli.main import main
 from nbproof.gradebook.receipts import readable_time_in
 from nbproof_lms import Collected, collect
 from nbproof_lms.attendance import attend, late_by_lms, lines_of, people_of
 from nbproof_lms.choosing import later
 from nbproof_lms.outcome import FileRecord
 from nbproof_lms.roster import Member, enrol
+from tests import COURSE, main
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import folder_of, notebook, zipped
 
@@ -71,7 +71,7 @@ def test_times_on_a_disk_tell_the_order_and_date_nothing(course: Path, tmp_path:
     upload = folder_of(tmp_path / "up", {"jane/b.ipynb": A, "jane/a.ipynb": B, "bob/x.ipynb": A})
     for name, day in (("b", 2), ("a", 1)):
         os.utime(upload / f"jane/{name}.ipynb", (datetime(2026, 11, day, tzinfo=UTC).timestamp(),) * 2)
-    collect(course, [upload])
+    collect(COURSE, course, [upload])
     assert _taken(course) == A
     assert not (course / "submitted/jane/01_first/timestamp.txt").exists()
 
@@ -102,7 +102,7 @@ def test_a_later_copy_that_cannot_be_read_is_asked_about(collecting: Collecting,
     assert _taken(course) == A
     (line,) = collected.needs_person
     assert (line.name, line.status) == ("jane_1_6_x-1.ipynb", "waits")
-    collect(course, [course / line.path_in_course], lesson="01_first", learner="jane")
+    collect(COURSE, course, [course / line.path_in_course], lesson="01_first", learner="jane")
     assert _taken(course) == b"{broken", "a person has named it"
 
 
@@ -137,10 +137,12 @@ def _as_downloaded(path: Path, files: dict[str, bytes], days: list[int]) -> Path
 
 
 def test_times_in_a_zip_are_those_of_handing_in_where_an_lms_packed_it(course: Path, tmp_path: Path) -> None:
-    collect(course, [_as_downloaded(tmp_path / "up.zip", {"jane/01_first.ipynb": A, "bob/b/x.ipynb": B}, [1, 2])])
+    collect(
+        COURSE, course, [_as_downloaded(tmp_path / "up.zip", {"jane/01_first.ipynb": A, "bob/b/x.ipynb": B}, [1, 2])]
+    )
     assert not list((course / "submitted").rglob("timestamp.txt")), "it may be the learner's own"
     moodle = {f"{name}_{at}_assignsubmission_file_/x.ipynb": A for at, name in enumerate(("Eve", "Kim"), 1)}
-    collect(course, [_as_downloaded(tmp_path / "moodle.zip", moodle, [1, 2])])
+    collect(COURSE, course, [_as_downloaded(tmp_path / "moodle.zip", moodle, [1, 2])])
     assert (course / "submitted/kim/01_first/timestamp.txt").read_text().startswith("2026-11-02 10:00")
 
 
@@ -156,7 +158,7 @@ def test_what_is_handed_in_is_as_late_as_the_last_file_of_it(collecting: Collect
 def test_the_time_that_a_download_took_dates_nothing(course: Path, tmp_path: Path) -> None:
     """Moodle streams its zip, and gives each entry the time at which it comes to it."""
     moodle = {f"{name}_{at}_assignsubmission_file_/x.ipynb": A for at, name in enumerate(("Eve", "Kim"), 1)}
-    assert not collect(course, [_as_downloaded(tmp_path / "moodle.zip", moodle, [9, 9])]).needs_person
+    assert not collect(COURSE, course, [_as_downloaded(tmp_path / "moodle.zip", moodle, [9, 9])]).needs_person
     assert not list((course / "submitted").rglob("timestamp.txt"))
 
 
@@ -213,9 +215,9 @@ def test_the_time_of_a_download_decides_nothing_between_two_lmss(
 ) -> None:
     uploads = [_download(tmp_path, "canvas.zip"), _download(tmp_path, "moodle.zip")]
     first, second = uploads if canvas_first else uploads[::-1]
-    assert not collect(course, [first]).needs_person
+    assert not collect(COURSE, course, [first]).needs_person
     mine = _taken(course)
-    collected = collect(course, [second])
+    collected = collect(COURSE, course, [second])
     assert [(line.learner, line.status) for line in collected.needs_person] == [("jane", "waits")]
     assert _taken(course) == mine, "nobody's copy is replaced before a person has decided"
     everybody = {(who, "01_first") for who in ("jane", "bob", "eve", "kim")}
@@ -282,7 +284,7 @@ def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
     stamp = (course / "submitted/jane/01_first/timestamp.txt").read_text()
     assert stamp.startswith("2026-11-09 10:00"), "Moodle said so"
     newer = {"jane_1_9_x.ipynb": C, "bob_2_6_x.ipynb": B}
-    collected = collect(course, [_as_downloaded(tmp_path / "later.zip", newer, [22, 22])])
+    collected = collect(COURSE, course, [_as_downloaded(tmp_path / "later.zip", newer, [22, 22])])
     assert [line.name for line in collected.needs_person] == ["jane_1_9_x.ipynb"], "nobody has said anything of it"
     assert _taken(course) == B
 
@@ -291,9 +293,9 @@ def test_of_two_lmss_at_once_neither_copy_counts_before_a_person_has_said_which(
 def test_what_canvas_calls_late_stays_late_when_a_person_chooses_it(last: str, course: Path, tmp_path: Path) -> None:
     files = {"canvas.zip": {"jane_LATE_1_5_x.ipynb": A, "bob_2_6_x.ipynb": B}, "moodle.zip": TWO_LMSS["moodle.zip"]}
     for name in sorted(files, reverse=last == "canvas.zip"):
-        collect(course, [_as_downloaded(tmp_path / name, files[name], [9, 12])])
+        collect(COURSE, course, [_as_downloaded(tmp_path / name, files[name], [9, 12])])
     kept = next(path for path in (course / "collected").rglob("jane_LATE*"))
-    assert not collect(course, [kept], learner="jane", lesson="01_first").needs_person
+    assert not collect(COURSE, course, [kept], learner="jane", lesson="01_first").needs_person
     assert late_by_lms(course) == {("jane", "01_first")} and _taken(course) == A
 
 
@@ -323,19 +325,14 @@ def test_what_an_lms_says_stays_where_a_person_says_whose_it_is(
     enrol(course, [Member("eve", also=("7",)), Member("jane", also=("1",) if "_9_" in name else ())])
     (line,) = collecting({name: A, "bob_2_6_x.ipynb": B, "eve_7_4_x.ipynb": B}).needs_person
     assert not line.learner
-    collect(course, [course / line.path_in_course], learner="jane", lesson="01_first")
+    collect(COURSE, course, [course / line.path_in_course], learner="jane", lesson="01_first")
     assert late_by_lms(course) == {("jane", "01_first")}
 
 
 def test_the_order_of_two_copies_is_the_same_from_both_sides() -> None:
     time = datetime(2026, 11, 1, tzinfo=UTC)
-    lines = [
-        FileRecord(),
-        FileRecord(time=time),
-        FileRecord(changed=11.0),
-        FileRecord(number=5),
-        FileRecord(number=9, changed=50.0),
-    ]
+    told = ({}, {"time": time}, {"changed": 11.0}, {"number": 5}, {"number": 9, "changed": 50.0})
+    lines = [FileRecord(**fields) for fields in told]
     copies = [replace(line, system=system) for line in lines for system in ("", "Canvas")]
     assert not [(one, other) for one in copies for other in copies if later(one, other) and later(other, one)]
 
@@ -359,11 +356,8 @@ def test_what_was_taken_out_comes_back_with_a_word_and_what_was_removed_stays_ou
     files = {"jane_1_80_x.ipynb": A, "jane_1_79_x.ipynb": C, "eve_3_9_x.ipynb": B, "eve_3_9_d.csv": b"1", **OTHERS}
     assert [line.why for line in collecting(files).records if line.status == "taken"] == ["", "", ""]
     shutil.rmtree(course / "submitted" / "jane")
-    back = next(
-        line
-        for line in collecting({**files, "kim_4_1_x.ipynb": B}, "2.zip").records
-        if line.name == "jane_1_80_x.ipynb"
-    )
+    came = collecting({**files, "kim_4_1_x.ipynb": B}, "2.zip").records
+    back = next(one for one in came if one.name == "jane_1_80_x.ipynb")
     assert (back.status, back.why.split(";")[0]) == ("taken", "it was taken out of submitted/ before")
     for words in (back.why.split("`")[1], "roster remove eve --lesson 01_first"):
         assert main([*shlex.split(words), "--yes", "--course", str(course)]) == 0
@@ -372,7 +366,7 @@ def test_what_was_taken_out_comes_back_with_a_word_and_what_was_removed_stays_ou
     assert {ends[name] for name in ("jane_1_80_x.ipynb", "jane_1_79_x.ipynb", "eve_3_9_x.ipynb")} == {"removed"}
     assert not collected.needs_person and not (course / "submitted/eve/01_first").exists()
     (kept,) = {line.path_in_course for line in collected.records if line.name == "jane_1_80_x.ipynb"}
-    assert collect(course, [course / kept], learner="jane").records[0].status == "taken"
+    assert collect(COURSE, course, [course / kept], learner="jane").records[0].status == "taken"
     assert _endings(collecting({**files, "kim_4_3_x.ipynb": C}, "4.zip"))["jane_1_80_x.ipynb"] == "already there"
     new = collecting({"jane_1_90_x.ipynb": BLANK + b" ", "eve_3_10_x.ipynb": C, **OTHERS}, "5.zip")
     assert _endings(new)["eve_3_10_x.ipynb"] == "taken", "other work counts"

@@ -16,7 +16,7 @@ from types import CodeType
 import pytest
 
 from nbproof.cli.instructors import reading_of
-from nbproof.cli.main import course_parser, main
+from nbproof.cli.main import course_parser
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Lateness, Mark
 from nbproof.marking.results import Verdict
@@ -26,6 +26,7 @@ from nbproof_lms.collected_table import cures
 from nbproof_lms.outcome import STATUSES
 from nbproof_lms.roster import Member, enrol
 from nbproof_lms.settling import copies_in_time
+from tests import COURSE, main
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, folder_of, make_course, notebook, zipped
 
@@ -140,7 +141,7 @@ def test_data_of_one_notebook_of_an_assignment_keeps_nobody_out(
     for at, files in enumerate(hers if calls == 2 else [hers[0] | hers[1]]):
         path = tmp_path / f"up{at}.zip"
         path.write_bytes(zipped({**files, "zoe/x.ipynb": notebook("01_first", f"zoe {at}")}))
-        collect(course, [path])
+        collect(COURSE, course, [path])
     assert (course / "submitted/mallory/hw/n2.ipynb").read_bytes() == other
     assert (course / "submitted/zoe/hw/n1.ipynb").is_file()
 
@@ -151,7 +152,7 @@ def _jane_hands_in(course: Path) -> None:
     hers, his = "1-2 - Jane Doe - Nov 24, 2026 1145 PM", "2-3 - Bob Roe - Nov 1, 2026 900 AM"
     files = {f"{hers}/x.ipynb": A, f"{hers}/data/x.csv": b"1", f"{his}/x.ipynb": B}
     (course / "up.zip").write_bytes(zipped(files))
-    collect(course, [course / "up.zip"])
+    collect(COURSE, course, [course / "up.zip"])
 
 
 @pytest.mark.parametrize("part", ["n1.ipynb", "data", "timestamp.txt"])
@@ -179,7 +180,7 @@ def test_an_assignment_of_two_notebooks_is_as_late_as_the_later_one(tmp_path: Pa
     late, early = (f"1-{day} - Jane Doe - Nov {day}, 2026 900 AM/x.ipynb" for day in (24, 10))
     other = {"2-3 - Bob Roe - Nov 1, 2026 900 AM/x.ipynb": notebook("01_first", "b")}
     path.write_bytes(zipped({late: notebook("01_first", "m"), early: notebook("02_other", "m"), **other}))
-    collect(course, [path])
+    collect(COURSE, course, [path])
     assert (course / "submitted/Jane Doe/hw/timestamp.txt").read_text().startswith("2026-11-24")
 
 
@@ -192,14 +193,14 @@ def test_an_earlier_copy_of_two_notebooks_is_asked_about_if_it_can_be_in_time(la
         lessons = {"n1": "01_first", "n2": "02_other"}
         hers = {f"1-{day} - Jane Doe - Nov {day}, 2026 900 AM/{n}.ipynb": notebook(lessons[n], str(day)) for n in names}
         (tmp_path / f"{day}.zip").write_bytes(zipped({**hers, **other}))
-        collect(course, [tmp_path / f"{day}.zip"])
+        collect(COURSE, course, [tmp_path / f"{day}.zip"])
     timestamp = course / "submitted/Jane Doe/hw/timestamp.txt"
     assert timestamp.read_text().startswith("2026-11-24")
     mark = Mark(Verdict("Jane Doe", "hw"), penalty=1.0, late=Lateness(due=datetime(2026, 11, 15)))
-    copies = [copy for copy, _ in copies_in_time(course, [mark])]
+    copies = [copy for copy, _ in copies_in_time(COURSE, course, [mark])]
     assert len(copies) == (late != ["n2"]) and (not copies or copies[0].endswith("Jane Doe/hw"))
     for copy in copies:
-        collect(course, [Path(copy)], learner="Jane Doe")
+        collect(COURSE, course, [Path(copy)], learner="Jane Doe")
         assert timestamp.read_text().startswith("2026-11-10")
 
 
@@ -210,7 +211,7 @@ def test_links_and_pipes_in_a_folder_are_not_followed(course: Path, tmp_path: Pa
     (upload / "bob/x.ipynb").symlink_to(secret / "x.ipynb")
     (upload / "eve").symlink_to(secret)
     os.mkfifo(upload / "jane/pipe.ipynb")
-    collected = collect(course, [upload])
+    collected = collect(COURSE, course, [upload])
     assert [line.status for line in collected.needs_person] == ["not read"] * 3
     assert [path.name for path in (course / "submitted").iterdir()] == ["jane"]
     assert not [path for path in (course / "collected").rglob("*") if path.is_symlink()]
@@ -230,7 +231,7 @@ def test_several_uploads_and_loose_files_at_once(course: Path, tmp_path: Path) -
     folder = {"b/jane/y.ipynb": OTHER, "b/lee/y.ipynb": b"{}"}
     came = folder_of(tmp_path / "came", {"a.zip": class_, **folder, "bob.ipynb": B, "eve.ipynb": A})
     enrol(course, [Member(name, also=(f"{name}.ipynb",)) for name in ("bob", "eve", "jane", "lee")])
-    collected = collect(course, [came / name for name in ("a.zip", "b", "bob.ipynb", "eve.ipynb")])
+    collected = collect(COURSE, course, [came / name for name in ("a.zip", "b", "bob.ipynb", "eve.ipynb")])
     assert [upload.folder for upload in collected.uploads] == ["0001-a.zip", "0002-b", "0003-files"]
     placed = {"/".join(path.parts[-2:]) for path in (course / "submitted").glob("*/*")}
     assert placed == {"bob/01_first", "eve/01_first", "jane/01_first", "jane/02_other", "lee/01_first"}
@@ -311,7 +312,7 @@ def test_grade_reads_an_upload_as_collect_does() -> None:
     words = [word for name, value in said.items() for word in (f"--{name}", str(value))]
     words += ["--fetch", "clones:here"]
     for call in (["collect", "up.zip"], ["grade", "--from", "up.zip"]):
-        assert reading_of(course_parser().parse_args([*call, *words])) == {**said, "fetch": ["clones:here"]}
+        assert reading_of(course_parser(COURSE).parse_args([*call, *words])) == {**said, "fetch": ["clones:here"]}
 
 
 def _calls(count: int, place: Path, form: str) -> Counter[CodeType]:
@@ -326,7 +327,7 @@ def _calls(count: int, place: Path, form: str) -> Counter[CodeType]:
         )
         sys.setprofile(lambda frame, event, told: found.update((frame.f_code,) * (event == "call")))
         try:
-            collect(course, [place / "hooks.zip"], names=None if "Roe" in form else table)
+            collect(COURSE, course, [place / "hooks.zip"], names=None if "Roe" in form else table)
         finally:
             sys.setprofile(None)
         assert len([*course.glob(f"submitted/*/{lesson}/*.ipynb")]) == count

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.cli.main import main
 from nbproof.run.journal import RunState, note_problems
 from nbproof_lms import collect
 from nbproof_lms.system import systems
+from tests import COURSE, main
 from tests.lms.uploads import zipped
 from tests.report.made import LESSON, course_on_disk, refused
 
@@ -75,7 +75,7 @@ def _collect(root: Path, files: Mapping[str, bytes], name: str = "download.zip",
     path.write_bytes(zipped(files))
     table = root.parent / "names.csv"
     table.write_text(names)
-    collect(root, [path], lesson=LESSON, names=table if names else None)
+    collect(COURSE, root, [path], lesson=LESSON, names=table if names else None)
 
 
 def _by_hand(root: Path, *learners: str) -> None:
@@ -245,7 +245,7 @@ def test_no_page_goes_to_an_account_whose_copy_was_not_graded(course: Path, caps
     _collect(course, {**others, "roebob_55_190_x.ipynb": _by("eve")})
     _collect(course, {**others, "roebob_55_190_x.ipynb": _by("eve"), "roebob_7_100_x.ipynb": _by("bob")}, "2.zip")
     (his,) = course.glob("collected/*/**/roebob_7_100_x.ipynb")
-    collect(course, [his], lesson=LESSON, learner="roebob")
+    collect(COURSE, course, [his], lesson=LESSON, learner="roebob")
     _grade(course)
     assert _back(course, "canvas") == 1
     assert f"! not in a zip: {LESSON} of roebob" in capsys.readouterr().out
@@ -259,7 +259,7 @@ def test_a_number_of_the_roster_is_the_learners_wherever_the_copy_came_from(
     download = {"doejane_8_101_x.ipynb": _by("jane"), "roebob_7_100_x.ipynb": _by("eve")}
     _collect(course, download)
     (course.parent / "mail.ipynb").write_bytes(_by("bob"))
-    collect(course, [course.parent / "mail.ipynb"], lesson=LESSON, learner="roebob")
+    collect(COURSE, course, [course.parent / "mail.ipynb"], lesson=LESSON, learner="roebob")
     _grade(course)
     assert _back(course, "canvas") == 1
     assert f"{LESSON} of roebob: nothing says for certain which numbers Canvas has" in capsys.readouterr().out

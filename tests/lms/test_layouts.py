@@ -15,6 +15,7 @@ from nbproof_lms.csv_table import Sheet
 from nbproof_lms.owners import Upload, find_owners
 from nbproof_lms.roster import Member, enrol
 from nbproof_lms.system import systems
+from tests import COURSE
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import LESSONS, everything, notebook, zipped
 
@@ -61,7 +62,7 @@ def test_a_folder_around_the_learners_that_nobody_knows_is_collected_as_it_is_sa
     assert {one.why.partition("; ")[2] for one in asked} == {
         "if it holds the learners' folders, collect that folder by itself"
     }
-    assert not collect(course, [tmp_path / "came" / "came" / "Abgaben"]).needs_person
+    assert not collect(COURSE, course, [tmp_path / "came" / "came" / "Abgaben"]).needs_person
     assert {path.parts[-3] for path in course.glob("submitted/*/*/*.ipynb")} == {"jane", "bob"}
 
 
@@ -97,7 +98,7 @@ RELEASED = sorted((ROOT / "release").glob("*/*.ipynb"))
 
 @pytest.fixture(scope="module")
 def real() -> LessonBook:
-    return LessonBook(ROOT)
+    return LessonBook(COURSE, ROOT)
 
 
 def _guess(book: LessonBook, data: bytes, tmp_path: Path) -> Guess:
@@ -144,7 +145,7 @@ def test_what_is_of_no_lesson_is_told_so(data: bytes, real: LessonBook, tmp_path
 
 
 def test_one_answer_is_enough_and_two_lessons_are_not_clear(course: Path, tmp_path: Path) -> None:
-    book = LessonBook(course)
+    book = LessonBook(COURSE, course)
     assert _guess(book, notebook("02_other", 1, only="count_it"), tmp_path).lesson == "02_other"
     both = _guess(book, notebook("01_first", 1) + notebook("02_other", 1), tmp_path)
     assert (both.lesson, both.others) == ("", ("01_first", "02_other"))

@@ -10,6 +10,7 @@ import pytest
 
 from nbproof_lms import Collected, collect
 from nbproof_lms.roster import Member, enrol
+from tests import COURSE
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import folder_of, notebook, zipped
 
@@ -234,13 +235,13 @@ def test_a_folder_that_a_person_made_for_a_learner_is_that_persons_word(course: 
     """Unless two are called after one learner in two ways."""
     enrol(course, PEOPLE)
     came = folder_of(tmp_path / "came", {**CLASS, "zed/x.ipynb": HERS, "01_first_mallory.ipynb": HERS})
-    assert _asked(collect(course, [came])) == {"zed/x.ipynb", "01_first_mallory.ipynb"}
+    assert _asked(collect(COURSE, course, [came])) == {"zed/x.ipynb", "01_first_mallory.ipynb"}
     folder_of(came, {"bob/again.ipynb": HERS})
     os.utime(came / "bob/again.ipynb", (LATER, LATER))
-    collect(course, [came])
+    collect(COURSE, course, [came])
     assert _filed(course) == {"bob": HERS, "eve": EVES}
     folder_of(came, {"Roe, Bob/x.ipynb": BOBS})
-    assert {name.partition("/")[0] for name in _asked(collect(course, [came]))} >= {"bob", "Roe, Bob"}
+    assert {name.partition("/")[0] for name in _asked(collect(COURSE, course, [came]))} >= {"bob", "Roe, Bob"}
     assert _filed(course)["bob"] == HERS
 
 

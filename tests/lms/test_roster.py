@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.cli.main import main
 from nbproof.errors import UsageError
 from nbproof_lms.roster import Member, Roster, enrol, kept_roster, members_of, read_names
+from tests import main
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, notebook, zipped
 

@@ -9,6 +9,7 @@ from nbproof.errors import UsageError
 from nbproof.run.hand_ins import Folder, LessonBook
 from nbproof_lms import collect
 from nbproof_lms.attendance import nothing_gradable_in
+from tests import COURSE
 from tests.lms.uploads import WEEKS, folder_of, notebook, zipped
 
 
@@ -53,7 +54,7 @@ def test_a_notebook_counts_for_what_it_is_or_waits_and_is_named_as_that(
     hers = {f"Ada_1_assignsubmission_file_/problem{at}.ipynb": data for at, data in files}
     (weeks / "up.zip").write_bytes(zipped({**hers, **HIS}))
     for lesson in asked:
-        lines = collect(weeks, [weeks / "up.zip"], lesson=lesson).records
+        lines = collect(COURSE, weeks, [weeks / "up.zip"], lesson=lesson).records
     assert [line.why for line in lines if line.learner == "Ada" and line.needs_person] == [why] * bool(why)
     found = (weeks / "submitted" / "Ada").glob("*/*.ipynb")
     assert {f"{path.parent.name}/{path.stem}": path.read_bytes() for path in found} == counts
@@ -61,7 +62,7 @@ def test_a_notebook_counts_for_what_it_is_or_waits_and_is_named_as_that(
 
 def test_who_hands_in_no_notebook_for_an_assignment_is_named_at_each_of_its_notebooks(weeks: Path) -> None:
     (weeks / "up.zip").write_bytes(zipped({**HIS, "Ada_1_assignsubmission_file_/me.png": b""}))
-    collect(weeks, [weeks / "up.zip"], lesson="ps1")
+    collect(COURSE, weeks, [weeks / "up.zip"], lesson="ps1")
     assert [one.key.name for one in nothing_gradable_in(weeks, [])] == ["Ada/ps1/problem1", "Ada/ps1/problem2"]
 
 
@@ -77,7 +78,7 @@ def test_so_it_is_in_a_folder_of_submitted(
     lessons: list[str], files: dict[str, bytes], counts: list[str], weeks: Path
 ) -> None:
     place = folder_of(weeks / "submitted" / "ada" / "ps1", {f"{name}.ipynb": data for name, data in files.items()})
-    found = Folder(place, "ada", lessons, LessonBook(weeks)).hand_ins()
+    found = Folder(place, "ada", lessons, LessonBook(COURSE, weeks)).hand_ins()
     assert [one.path.name for one in found if bool(one.problem) == (not one.path.exists())] == counts
 
 
@@ -85,11 +86,11 @@ def test_so_it_is_in_a_folder_of_submitted(
 def test_a_notebook_of_ones_own_is_checked_as_what_it_is_called_where_nothing_else_tells(
     name: str, weeks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(_: Path, __: object, lesson: str) -> None:
+    def stop(_: object, __: Path, ___: object, lesson: str) -> None:
         raise UsageError(lesson, "", "")
 
     monkeypatch.setattr("nbproof.cli.self_study.read_blueprint", stop)
     folder_of(weeks, {f"learn/{name}/problem1.ipynb": BARE, "release/ps[3]/problem1.ipynb": notebook("ps2/problem1")})
     with pytest.raises(UsageError) as told:
-        check_notebook(weeks, weeks / "learn" / name / "problem1.ipynb", [*WEEKS, "ps[3]/problem1"])
+        check_notebook(COURSE, weeks, weeks / "learn" / name / "problem1.ipynb", [*WEEKS, "ps[3]/problem1"])
     assert told.value.fact == f"{name}/problem1"

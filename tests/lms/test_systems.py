@@ -6,22 +6,24 @@ import csv
 import io
 import re
 import shlex
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from nbproof.cli.main import main
 from nbproof.gradebook.marks import Person
 from nbproof.run.intake import take_in, unread_times
 from nbproof_lms.collected_table import cures
 from nbproof_lms.grade_files import grade_file
 from nbproof_lms.roster import Member, enrol
-from nbproof_lms.system import systems
+from nbproof_lms.system import LmsEntry, System, systems
+from tests import COURSE, main
 from tests.lms.conftest import Collecting
 from tests.lms.uploads import everything, notebook
 from tests.report.made import scored
 
 A, B, C = (notebook("01_first", letter) for letter in "abc")
+TWO = (("jdoe", A), ("roej", B))
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -61,6 +63,30 @@ def test_of_two_with_one_name_the_numbers_are_asked_for_where_a_table_has_them(
     assert (course / "submitted/ada2/01_first/01_first.ipynb").read_bytes() == A
 
 
+class Blackboard(System):
+    """It gives its learners no number: ``Lesson one_jdoe_attempt_2026-11-20-10-00-00_work.ipynb``."""
+
+    name = "Blackboard"
+    patterns = (re.compile(r"[^_]+_(?P<name>[^_]+)_attempt_(?P<time>\d{4}(?:-\d\d){5})_(?P<file>.+)"),)
+
+    def entry(self, found: re.Match[str]) -> LmsEntry | None:
+        when = datetime.strptime(found["time"], "%Y-%m-%d-%H-%M-%S").replace(tzinfo=UTC)
+        return LmsEntry(found["name"], found["file"], when=when)
+
+
+@pytest.mark.parametrize("roster", [[], [Member("jdoe", "Jane Doe"), Member("roej", "Jo Roe")]])
+def test_an_lms_without_numbers_tells_two_learners_apart_by_name(
+    roster: list[Member], collecting: Collecting, course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("collecting", "collected_table"):
+        monkeypatch.setattr(f"nbproof_lms.{module}.systems", lambda: {"Blackboard": Blackboard()})
+    enrol(course, roster)
+    names = {f"Lesson one_{who}_attempt_2026-11-20-10-00-0{at}_x.ipynb": data for at, (who, data) in enumerate(TWO)}
+    assert not collecting(names).needs_person
+    for who, data in TWO:
+        assert (course / f"submitted/{who}/01_first/01_first.ipynb").read_bytes() == data
+
+
 @pytest.mark.parametrize("time", ["3 October, 2026 2349", "03 Oct 2026 1149 PM", "October 3, 2026 2349"])
 def test_its_times_are_as_the_school_writes_them(time: str, collecting: Collecting, course: Path) -> None:
     files = {f"4711-880 - Jane Doe - {time} - x.ipynb": A, "4712-881 - Bob Roe - 3 août, 2026 2349/x.ipynb": B}
@@ -69,7 +95,7 @@ def test_its_times_are_as_the_school_writes_them(time: str, collecting: Collecti
     # In a language that nobody here reads: the run asks.
     stamp = "submitted/Bob Roe/01_first/timestamp.txt"
     assert (course / stamp).read_text() == "3 août, 2026 2349"
-    (line,) = unread_times(course, take_in(course, ["01_first"]))
+    (line,) = unread_times(course, take_in(COURSE, course, ["01_first"]))
     assert line.startswith(f"not known whether it is late: {stamp} cannot be read for certain")
 
 

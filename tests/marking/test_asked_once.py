@@ -19,6 +19,7 @@ from nbproof.sandbox.worker_handle import Worker
 from nbproof.testing import Bench
 from nbproof.testing.small import LESSON, POINTS, RIGHT, WRONG
 from nbproof.values.words import ENGLISH
+from tests import COURSE
 
 ALL = sum(POINTS.values())
 
@@ -37,7 +38,7 @@ def bench(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory, engine: 
     notebook.cells.insert(names.index("first"), nbformat.v4.new_code_cell("shown = 2\nprint(shown)", id="shown"))
     source = tmp_path_factory.mktemp("setups") / f"{LESSON}.ipynb"
     nbformat.write(notebook, source)
-    return Bench(engine, read_blueprint(source, course_config(small_lesson)), RIGHT)
+    return Bench(engine, read_blueprint(COURSE, source, course_config(small_lesson)), RIGHT)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from nbproof.errors import CourseError
 from nbproof.marking.autotests import with_tests
 from nbproof.places import course_config
 from nbproof.run.pool import PoolMaker
+from tests import COURSE
 from tests.run.test_any_course import Cells, book, graded, hand_in, written
 
 TEMPLATES = """
@@ -94,7 +95,7 @@ print(json.dumps([cell.source for cell in notebook.cells]))
 def test_the_text_is_nbgraders_own(lesson: Path) -> None:
     command = [sys.executable, "-W", "ignore", "-c", _STOCK, str(lesson)]
     told = subprocess.run(command, cwd=lesson.parents[2], capture_output=True, text=True, check=True)
-    ours = with_tests(lesson, course_config(lesson.parents[2]))
+    ours = with_tests(COURSE, lesson, course_config(lesson.parents[2]))
     assert [cell.source for cell in ours.cells] == json.loads(told.stdout)
     assert "AUTOTEST" not in nbformat.writes(ours)
 
@@ -107,7 +108,7 @@ def test_another_header_writes_them_anew(lesson: Path, place: str) -> None:
     for start in (0, 7):
         text = f"class helper: base = {start}\nimport sys; sys.modules['helper'] = helper"
         written(root / "around.ipynb", {"around": ("setup", text)})
-        shown = "\n".join(cell.source for cell in with_tests(lesson, course_config(root)).cells)
+        shown = "\n".join(cell.source for cell in with_tests(COURSE, lesson, course_config(root)).cells)
         assert f'"{6 + (start if place == "header" else 0)}", "the value of twice(3)' in shown
 
 
@@ -146,9 +147,9 @@ def test_tests_that_cannot_be_written_are_named_and_the_cure_helps(lesson: Path,
     (root / "nbgrader_config.py").write_text("c = get_config()\nc.GradingLimits.submission_seconds = 3.0\n")
     change(lesson)
     with pytest.raises(CourseError, match="cannot write the tests of its AUTOTEST lines") as caught:
-        with_tests(lesson, course_config(root))
+        with_tests(COURSE, lesson, course_config(root))
     assert said in caught.value.fact and caught.value.place == str(lesson)
     assert str(root / "autotests.yml") in caught.value.next_command
     (root / "autotests.yml").write_text(TEMPLATES)
     written(lesson, LESSON)
-    assert "AUTOTEST" not in nbformat.writes(with_tests(lesson, course_config(root)))
+    assert "AUTOTEST" not in nbformat.writes(with_tests(COURSE, lesson, course_config(root)))

@@ -20,7 +20,7 @@ from tests.attacks.judging import leaked, secret_lines, texts_in
 
 def _leaky(blueprint: Blueprint) -> Blueprint:
     """As the engine was: all checks are asked where they stand, and nothing that they bring is withheld."""
-    tests = {name: replace(test, shown=test.probe) for name, test in blueprint.tests.items()}
+    tests = {name: replace(test, shown=test.source) for name, test in blueprint.tests.items()}
     return replace(blueprint, tests=tests)
 
 

@@ -25,7 +25,7 @@ from nbproof.sandbox.judging import JudgeProcess
 from nbproof.testing import Bench
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from nbproof.values.words import ENGLISH
-from tests import SLUGS, some_by_day, the_lesson, the_lessons
+from tests import COURSE, SLUGS, some_by_day, the_lesson, the_lessons
 from tests.warm import limited
 
 
@@ -221,7 +221,7 @@ ROOT = Path(__file__).parent.parent.parent
 @pytest.mark.parametrize("slug", some_by_day(SLUGS, 6))
 def test_candidates_get_the_marks_that_the_contract_promises(slug: str, step: int, engine: Engine) -> None:
     lesson = the_lesson(slug)
-    blueprint = read_blueprint(ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
+    blueprint = read_blueprint(COURSE, ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
     judge = Judge(blueprint, 4, engine.judge)
     chosen = {exercise.id: _chosen(exercise, step) for exercise in lesson.exercises}
 
@@ -245,7 +245,7 @@ def test_candidates_get_the_marks_that_the_contract_promises(slug: str, step: in
 @pytest.mark.slow
 def test_right_answers_get_the_points_of_all_parts(engine: Engine) -> None:
     exercise = the_lesson("06_capstones").exercise("gradient_flow_debugger")
-    blueprint = read_blueprint(ROOT / "source" / "06_capstones" / "06_capstones.ipynb", course_config(ROOT))
+    blueprint = read_blueprint(COURSE, ROOT / "source" / "06_capstones" / "06_capstones.ipynb", course_config(ROOT))
     judge, got = Judge(blueprint, 4, engine.judge), dict[str, float]()
     right = [one for one in exercise.candidates if one.role in ("reference", "accepted")]
     with limited(engine):
@@ -272,7 +272,7 @@ LEFT_ON = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("slug", "after", "setting"), LEFT_ON)
 def test_what_is_left_on_among_the_answers_costs_no_marks(slug: str, after: int, setting: str, engine: Engine) -> None:
-    blueprint = read_blueprint(ROOT / "source" / slug / f"{slug}.ipynb", course_config(ROOT))
+    blueprint = read_blueprint(COURSE, ROOT / "source" / slug / f"{slug}.ipynb", course_config(ROOT))
     right = {one.id: one.candidates[0].source for one in the_lesson(slug).exercises}
     with limited(engine):
         verdict = Bench(engine, blueprint, right).mark({}, OwnCell(f"import torch\n{setting}", after))

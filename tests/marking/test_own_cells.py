@@ -21,6 +21,7 @@ from nbproof.sandbox.engine import Engine
 from nbproof.testing import Bench
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from nbproof.values.words import ENGLISH
+from tests import COURSE
 
 ALL = sum(POINTS.values())
 Graded = Callable[..., Verdict]
@@ -37,7 +38,7 @@ def blueprint(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory) -> B
         notebook.cells.insert(place, nbformat.v4.new_code_cell(text, id=name))
     source = tmp_path_factory.mktemp("shown") / f"{LESSON}.ipynb"
     nbformat.write(notebook, source)
-    return read_blueprint(source, course_config(small_lesson))
+    return read_blueprint(COURSE, source, course_config(small_lesson))
 
 
 def _handed_in(blueprint: Blueprint, answers: dict[str, str], cells: Sequence[Cell]) -> bytes:
@@ -209,7 +210,7 @@ def test_marks_of_the_grader_in_a_submission_mean_nothing(blueprint: Blueprint) 
     notebook = nbformat.reads(_handed_in(blueprint, RIGHT, [("above first", HELPER)]), as_version=4)
     for cell in notebook.cells:
         cell.metadata["learners_own_cell"] = {"after": 10**9, "place": -7}
-    rebuilt = find_answers_in_bytes(blueprint.handout, nbformat.writes(notebook).encode())
+    rebuilt = find_answers_in_bytes(blueprint.handout, nbformat.writes(notebook).encode(), ENGLISH)
     assert [one.source for one in rebuilt.own] == [HELPER]
     assert _own_in(fill_in(blueprint, rebuilt)) == [HELPER]
     assert _own_in(blueprint.notebook) == []

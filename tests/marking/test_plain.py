@@ -25,10 +25,11 @@ from nbproof.cells import name_of
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.lesson.check_cell import is_plain
 from nbproof.lesson.heading import headings_in, titles_in
+from nbproof.lesson.lesson import PlainCell
 from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark, read_answers
-from nbproof.marking.plain import PlainTest, hidden_run, plain_run, scored, undecided
+from nbproof.marking.plain import hidden_run, plain_cell, plain_run, scored, undecided
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config
 from nbproof.run.batch import grade_class
@@ -38,6 +39,7 @@ from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.testing import Bench, Rehearsal
 from nbproof.values.words import ENGLISH
+from tests import COURSE
 
 ROOT = Path(__file__).parent.parent.parent
 SLUG = "ps1"
@@ -116,7 +118,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def blueprint(course: Path) -> Blueprint:
-    return read_blueprint(course / "source" / SLUG / f"{SLUG}.ipynb", course_config(course))
+    return read_blueprint(COURSE, course / "source" / SLUG / f"{SLUG}.ipynb", course_config(course))
 
 
 def handed_in(blueprint: Blueprint, answers: dict[str, str]) -> bytes:
@@ -301,6 +303,11 @@ def test_the_instructors_file_takes_the_place_of_a_learners(graded: Graded) -> N
     assert _marks(graded(files={"data/table.csv": b"9,9\n", "data": b"in the way"})) == FULL
 
 
+def plain(source: str, config: Config | None = None) -> PlainCell:
+    """A plain test cell of two points, with nothing hidden."""
+    return plain_cell("t", 2.0, (source, source), "f", config or Config())
+
+
 @pytest.mark.parametrize(
     ("end", "is_told"),
     [
@@ -313,9 +320,7 @@ def test_the_instructors_file_takes_the_place_of_a_learners(graded: Graded) -> N
     ],
 )
 def test_a_test_that_ends_with_a_comparison_and_so_gives_full_marks_is_named(end: str, is_told: bool) -> None:
-    told = undecided(
-        "ps1", {"t": PlainTest.of("t", f"f(1)\n{end}", Config()), "u": PlainTest.of("u", "assert 1", Config())}
-    )
+    told = undecided("ps1", {"t": plain(f"f(1)\n{end}"), "u": plain("assert 1")})
     assert told.startswith("ps1: t: ends with a comparison") is is_told
     assert bool(told) is is_told
 
@@ -358,7 +363,7 @@ def test_a_class_is_graded_end_to_end(course: Path, pool: PoolMaker, tmp_path: P
     ],
 )
 def test_what_is_plain(source: str, plain: bool) -> None:
-    assert is_plain(source) is plain
+    assert is_plain(COURSE, source) is plain
 
 
 NUMBERS = {
@@ -409,9 +414,9 @@ def test_what_the_course_calls_harmless_costs_nothing_as_nbgrader_says(
 ) -> None:
     output = nbformat.v4.new_output("stream", name="stderr", text=text)
     config, grading = Config({"IgnorePattern": options}), {"grade": True, "solution": False, "points": 2}
-    test = PlainTest.of("t", "assert f()\n### BEGIN HIDDEN TESTS\nassert g()\n### END HIDDEN TESTS", config)
-    assert plain_run(test, 2, {"outputs": [output]}, ()).score == score
-    assert hidden_run(None, 2, {"outputs": [output]}, test.harmless).score == score
+    test = plain("assert f()", config)
+    assert plain_run(test, {"outputs": [output]}, ()).score == score
+    assert hidden_run(None, test, {"outputs": [output]}).score == score
     cell = nbformat.v4.new_code_cell("", outputs=[output], metadata={"nbgrader": grading})
     cells = IgnorePattern(config=config)(nbformat.v4.new_notebook(cells=[cell]), {})[0].cells
     assert determine_grade(cells[0] if options.get("enabled") else cell)[0] == (score or 0)
@@ -430,7 +435,7 @@ def test_what_was_written_to_stderr_is_quoted_where_nothing_is_hidden(texts: lis
     outputs = [{"output_type": "stream", "name": "stderr", "text": text} for text in texts]
     _, sentence = scored(outputs, None, 2.0)
     assert quoted in sentence and len(sentence) < 1_500 and "\x1b" not in sentence
-    run = hidden_run(None, 2.0, {"outputs": outputs})
+    run = hidden_run(None, plain("assert f()"), {"outputs": outputs})
     assert "a warning for example:" in run.sentence and "UserWarning" not in run.sentence
 
 
@@ -471,7 +476,7 @@ def test_marks_equal_stock_nbgraders(course: Path, pool: PoolMaker, blueprint: B
             (place / f"{SLUG}.ipynb").write_bytes(handed_in(blueprint, given))
     shutil.copytree(ours, stock)
     lessons = [quick, SLUG]
-    told = grade_class(ours, take_in(ours, lessons), lessons, pool=pool)
+    told = grade_class(COURSE, ours, take_in(COURSE, ours, lessons), lessons, pool=pool)
     assert {one.problem for one in told.marks.values()} == {""}
     assert grade_plainly(plain_config(stock)) == {}
     # Of a task that nobody has answered there is nothing to mark: stock nbgrader has it wait all the same.
@@ -497,7 +502,7 @@ def test_whatever_a_lesson_is_made_of_its_answers_earn_all_of_it(
 ) -> None:
     path = tmp_path / "odd.ipynb"
     nbformat.write(_notebook(*cells), path)
-    odd = read_blueprint(path, course_config(ROOT))
+    odd = read_blueprint(COURSE, path, course_config(ROOT))
     solved = {
         cell.metadata.nbgrader.grade_id: cell.source
         for cell in nbformat.read(path, as_version=4).cells if cell.metadata.get("nbgrader", {}).get("solution")

@@ -10,13 +10,11 @@ import pytest
 
 from nbproof.cells import CellKind
 from nbproof.display.help import all_hints
-from nbproof.lesson.check_cell import ProbePart
-from nbproof.lesson.lesson import Question
+from nbproof.lesson.lesson import CheckCell, PlainCell, Question
 from nbproof.limits import GradingLimits
-from nbproof.marking import blueprint
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.judge import Judge
-from nbproof.marking.plain import PlainRun, PlainTest
+from nbproof.marking.plain import PlainRun
 from nbproof.marking.results import Verdict, WrittenAnswer
 from nbproof.marking.verdicts import (
     Progress,
@@ -32,25 +30,33 @@ from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.usage import MAX_FILES
 from nbproof.values.compare import Detail, Difference, Differs
 from nbproof.values.results import UNANSWERED, UNTOLD, Cause, Finding, Outcome, ProbeError, Reason, Status
+from tests import COURSE
 
 LIMITS = GradingLimits(exercise_seconds=30, submission_seconds=180, memory_mb=2048, disk_mb=64, processes=48)
 HINT = "no_such_hint"
 
 
-def _cell(name: str, exercise: str, points: float, plain: PlainTest | None = None) -> blueprint.MarkedTest:
-    shown, whole = ProbePart("", ("First",)), ProbePart("", ("First", "Second"))
-    return blueprint.MarkedTest(name, points, "", whole, shown, "", exercise, plain=plain)
+def _cell(name: str, exercise: str, points: float) -> CheckCell:
+    shown = f'check("{exercise}", First)'
+    source = f'{shown}\ncheck("{exercise}", Second)'
+    return CheckCell(CellKind.TEST, source, grade_id=name, points=points, shown=shown, exercise=exercise)
+
+
+def _plain(name: str, exercise: str, hidden: str = "") -> PlainCell:
+    about = {"grade_id": name, "points": 2, "exercise": exercise, "asked": "Asserts."}
+    return PlainCell(CellKind.TEST, "", shown="assert p", hidden=hidden, **about)
 
 
 TESTS = {
     "test_a": _cell("test_a", "a", 2),
     "test_a_more": _cell("test_a_more", "a", 1),
     "test_b": _cell("test_b", "b", 3),
-    "test_p": _cell("test_p", "p", 2, PlainTest("Asserts.", ("assert p",), ("assert p > 1",))),
-    "test_seen": _cell("test_seen", "seen", 2, PlainTest("Asserts.", ("assert p",))),
+    "test_p": _plain("test_p", "p", "assert p > 1"),
+    "test_seen": _plain("test_seen", "seen"),
 }
 STUBS = dict.fromkeys(("a", "b", "p", "seen"), "pass  # TODO")
 BLUEPRINT = Blueprint(
+    COURSE,
     "01_first",
     nbformat.v4.new_notebook(),
     tuple((CellKind.ANSWER, name) for name in STUBS),
@@ -124,7 +130,7 @@ def test_a_case_that_was_never_asked_is_no_right_one() -> None:
 
 
 def test_only_hints_that_the_course_has_are_told() -> None:
-    known = next(iter(all_hints()))
+    known = next(iter(all_hints(COURSE)))
     for hint, wanted in ((known, known), (HINT, None)):
         outcome = ended(Progress("b", findings={"test_b": _found(False, hint=hint)}))
         assert [one.hint for one in outcome.findings] == [wanted]
@@ -300,13 +306,13 @@ HIDDEN = replace(SECRET, hidden=True, printed="", picture=None, compared=None)
 
 def test_of_a_hidden_difference_only_its_place_is_told() -> None:
     difference = Difference("answer[1]", Differs.VALUE, "secret", "2", Detail("secret", "2"))
-    told = in_few_words(replace(SECRET, difference=difference), (), ())
+    told = in_few_words(COURSE, replace(SECRET, difference=difference), (), ())
     assert told == replace(HIDDEN, difference=Difference("answer[1]", Differs.VALUE, "something else", "2"))
     assert told.compared is None
     nothing = replace(difference, kind=Differs.MISSING, got="")
-    assert in_few_words(replace(SECRET, difference=nothing), (), ()).difference == replace(nothing, detail=None)
+    assert in_few_words(COURSE, replace(SECRET, difference=nothing), (), ()).difference == replace(nothing, detail=None)
     for gone in (None, replace(difference, kind=Differs.EXTRA, where="secret")):
-        assert in_few_words(replace(SECRET, difference=gone), (), ()) == HIDDEN
+        assert in_few_words(COURSE, replace(SECRET, difference=gone), (), ()) == HIDDEN
 
 
 @pytest.mark.parametrize(
@@ -324,5 +330,5 @@ def test_of_a_hidden_difference_only_its_place_is_told() -> None:
     ],
 )  # fmt: skip
 def test_of_a_hidden_error_only_what_everybody_knows_is_told(trouble: ProbeError, told: ProbeError) -> None:
-    found = in_few_words(replace(SECRET, trouble=trouble), ("answer",), ("x = 1",))
+    found = in_few_words(COURSE, replace(SECRET, trouble=trouble), ("answer",), ("x = 1",))
     assert found == replace(HIDDEN, trouble=told)

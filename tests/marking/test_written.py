@@ -21,6 +21,7 @@ from nbproof.gradebook.typeset import Typesetter
 from nbproof.lesson.from_text import read_lesson
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
+from tests import COURSE
 
 QUESTION = """
 # %% [markdown]
@@ -48,7 +49,7 @@ def asking(room: Rehearsal) -> Rehearsal:
     """The small course with a question at its end."""
     path = room.root / "lessons" / LESSON / "lesson.py"
     path.write_text(path.read_text() + QUESTION)
-    nbformat.write(notebook_of(read_lesson(path.parent)), room.source())
+    nbformat.write(notebook_of(read_lesson(COURSE, path.parent)), room.source())
     return room
 
 

@@ -21,7 +21,7 @@ from nbproof.feedback.pages import write_feedback
 from nbproof.places import course_config
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
-from tests import ROOT
+from tests import COURSE, ROOT
 
 # nbgrader's own release of feedback leaves files open, and hands a misspelt word on.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -211,7 +211,7 @@ def test_feedback_is_released_after_our_grading_and_keeps_its_place_in_the_excha
     (bad / "timestamp.txt").mkdir()
     (room.hand_in("ned", {}).parent / "submission_secret.txt").mkdir()
     graded = room.grade()
-    write_feedback(room.root, graded.graded, problems={("eve", LESSON): "no notebook"})
+    write_feedback(COURSE, room.root, graded.graded, problems={("eve", LESSON): "no notebook"})
     api = _api(room.root)
     _worked(api.release_feedback(LESSON))
     first = _released(room.root)

@@ -30,7 +30,8 @@ from nbproof.recover.matching import bare, view
 from nbproof.recover.notebook_bytes import Damaged, cells_in
 from nbproof.recover.search import find_answers_in_bytes
 from nbproof.sandbox.engine import Engine
-from tests import some_by_day
+from nbproof.values.words import ENGLISH
+from tests import COURSE, some_by_day
 from tests.conftest import ROOT
 from tests.damage import KINDS, WAITS, Damage, damaged
 from tests.damage.cells import LOSE_IDS
@@ -42,7 +43,9 @@ LESSONS = ("02_tensor_hooks", "04_apply")
 @cache
 def lesson_of(slug: str) -> tuple[Lesson, Blueprint]:
     (folder,) = find_lessons(ROOT, [slug])
-    return read_lesson(folder), read_blueprint(ROOT / "source" / slug / f"{slug}.ipynb", course_config(ROOT))
+    return read_lesson(COURSE, folder), read_blueprint(
+        COURSE, ROOT / "source" / slug / f"{slug}.ipynb", course_config(ROOT)
+    )
 
 
 def _release(slug: str) -> Path:
@@ -135,7 +138,7 @@ def _runs_as(cell: dict[str, Any], blueprint: Blueprint, found: Answers) -> bool
 def test_what_is_still_there_is_found(slug: str, kind: str) -> None:
     _, blueprint = lesson_of(slug)
     notebook, damage = _damage(slug, [kind], 1)
-    waiting = _compare(blueprint, notebook, damage, find_answers_in_bytes(blueprint.handout, damage.data))
+    waiting = _compare(blueprint, notebook, damage, find_answers_in_bytes(blueprint.handout, damage.data, ENGLISH))
     assert not waiting or kind in WAITS
 
 
@@ -145,7 +148,7 @@ def test_what_is_no_submission_is_refused_with_a_reason(kind: str) -> None:
     _, blueprint = lesson_of(LESSONS[0])
     _, damage = _damage(LESSONS[0], [kind], 1)
     with pytest.raises(Damaged) as refusal:
-        find_answers_in_bytes(blueprint.handout, damage.data)
+        find_answers_in_bytes(blueprint.handout, damage.data, ENGLISH)
     said = str(refusal.value)
     assert len(said) > 20 and "hand in" not in said.lower(), "what to do stands on the learner's page alone"
 
@@ -157,7 +160,7 @@ def test_a_list_that_is_filled_below_the_check_waits() -> None:
     for says, waits in (("answer.append(module)", True), ("print(module, answer)", False)):
         new = {"cell_type": "code", "metadata": {}, "source": f"for module in model.modules():\n    {says}"}
         cells = [*release["cells"][:at], new, *release["cells"][at:]]
-        found = find_answers_in_bytes(blueprint.handout, json.dumps({**release, "cells": cells}).encode())
+        found = find_answers_in_bytes(blueprint.handout, json.dumps({**release, "cells": cells}).encode(), ENGLISH)
         assert set(found.lost) == ({"visit_order"} if waits else set())
 
 
@@ -180,7 +183,7 @@ def test_damage_to_cells_and_damage_to_the_file_together(both: tuple[str, str]) 
     slug = LESSONS[len(first + second) % len(LESSONS)]
     _, blueprint = lesson_of(slug)
     notebook, damage = _damage(slug, [first, second], 2)
-    waiting = _compare(blueprint, notebook, damage, find_answers_in_bytes(blueprint.handout, damage.data))
+    waiting = _compare(blueprint, notebook, damage, find_answers_in_bytes(blueprint.handout, damage.data, ENGLISH))
     assert not waiting or first in {*WAITS, *LOSE_IDS}
 
 
@@ -190,7 +193,7 @@ def test_another_lessons_notebook_is_refused_also_without_ids() -> None:
         for kinds in ([], ["colab"]):
             _, damage = _damage(other, kinds, 3)
             with pytest.raises(Damaged, match="another notebook"):
-                find_answers_in_bytes(lesson_of(slug)[1].handout, damage.data)
+                find_answers_in_bytes(lesson_of(slug)[1].handout, damage.data, ENGLISH)
 
 
 def _notebook(*sources: str) -> str:

@@ -19,6 +19,8 @@ from nbproof.recover.answers import Answers
 from nbproof.recover.matching import ReleasedCell, ReleasedNotebook, bare, former_cells
 from nbproof.recover.notebook_bytes import ExportedCell, cells_in
 from nbproof.recover.search import find_answers, find_answers_in_bytes
+from nbproof.values.words import ENGLISH
+from tests import COURSE
 from tests.conftest import ROOT
 from tests.recover.test_damage import lesson_of
 
@@ -102,7 +104,7 @@ def _today(tmp: Path, *changes: str) -> Blueprint:
     path = tmp / "-".join(changes) / f"{SLUG}.ipynb"
     path.parent.mkdir()
     path.write_text(json.dumps(notebook))
-    made = read_blueprint(path, course_config(ROOT))
+    made = read_blueprint(COURSE, path, course_config(ROOT))
     before = cells_in(json.dumps(_read("release")).encode())[0]
     return replace(made, former=tuple(former_cells(made.handout, before)))
 
@@ -152,7 +154,7 @@ def tmp(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_was_handed_out_before_is_nobodys_answer(tmp: Path, change: str, form: str) -> None:
     today = _today(tmp, change)
-    found = find_answers_in_bytes(today.handout, _hand_in(form, {}))
+    found = find_answers_in_bytes(today.handout, _hand_in(form, {}), ENGLISH)
     assert {name: bare(text) for name, text in found.answers.items()} == {
         name: bare(text) for name, text in {**today.handout.stubs, **today.handout.written}.items()
     }
@@ -172,7 +174,7 @@ def test_an_answer_to_a_withdrawn_question_is_no_other_questions(missing: str) -
     former = tuple(former_cells(ReleasedNotebook("x", (test, asked[0])), handed_in))
     texts = {"why": "A", "how": "B"}
     cells = [cell._replace(source=texts.get(str(cell.name), cell.source)) for cell in handed_in if cell.name != missing]
-    found = find_answers(ReleasedNotebook("x", (test, asked[0]), former), cells)
+    found = find_answers(ReleasedNotebook("x", (test, asked[0]), former), cells, ENGLISH)
     assert (found.own, [*found.recovered]) == ((), ["why"] * bool(missing))
     assert found.answers["why"].endswith("B" if missing else "A")
 
@@ -183,7 +185,7 @@ def test_answers_in_an_older_version_are_found_by_it(tmp: Path, change: str, for
     today = _today(tmp, change)
     exercise = next(one for one in lesson_of(SLUG)[0].exercises if one.id == FIRST)
     right = as_handed_in(next(one for one in exercise.candidates if one.role == "accepted"))
-    found = find_answers_in_bytes(today.handout, _hand_in(form, {FIRST: right, QUESTION: "Because."}))
+    found = find_answers_in_bytes(today.handout, _hand_in(form, {FIRST: right, QUESTION: "Because."}), ENGLISH)
     assert found.answers[FIRST].split() == right.split()
     # Text in a cell that nothing names is shown to a person, in its place.
     assert "Because." in found.answers[QUESTION]
@@ -196,6 +198,6 @@ def test_of_a_file_that_breaks_off_whatever_is_gone_says_so() -> None:
     """It is no earlier version, which had no such question."""
     handout = lesson_of(SLUG)[1].handout
     text = json.dumps(_read("release"))
-    lost = find_answers_in_bytes(handout, text[: len(text) // 3].encode()).lost
+    lost = find_answers_in_bytes(handout, text[: len(text) // 3].encode(), ENGLISH).lost
     assert handout.written.keys() <= lost.keys() and len(lost) > len(handout.written)
     assert {*lost.values()} == {"The file breaks off before this cell. The whole notebook is needed."}

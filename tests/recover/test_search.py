@@ -22,6 +22,8 @@ from nbproof.report.records import read_class
 from nbproof.report.statistics import fault_rows
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
+from nbproof.values.words import ENGLISH
+from tests import COURSE
 from tests.report.made import class_of
 
 _PROSE = "## {name}: a long text about this exercise, longer than anything that two lessons share by chance, and more"
@@ -85,21 +87,21 @@ def test_short_cells_without_ids_are_of_the_lesson_that_has_all_of_its_tests() -
     short = ReleasedNotebook("01_x", (ReleasedCell(CellKind.ANSWER, "f", "f", "def f(x):\n    pass"), *tests))
     answer = ExportedCell(None, "def f(x):\n    return x + 1")
     released = [ExportedCell(None, one.source) for one in tests]
-    assert "return x + 1" in find_answers(short, [answer, *released]).answers["f"]
+    assert "return x + 1" in find_answers(short, [answer, *released], ENGLISH).answers["f"]
     with pytest.raises(Damaged, match="another notebook"):
-        find_answers(short, [answer, *released[:1]])
+        find_answers(short, [answer, *released[:1]], ENGLISH)
 
 
 def test_a_sound_notebook_is_taken_as_it_is_whatever_stands_below_an_answer() -> None:
     cells = _sound()
-    assert find_answers(HANDOUT, cells) == Answers(ANSWERS)
+    assert find_answers(HANDOUT, cells, ENGLISH) == Answers(ANSWERS)
     cells.insert(_place("first") + 1, ExportedCell(None, "def first(x):\n    return 'another try'"))
-    assert find_answers(HANDOUT, cells).answers == ANSWERS
+    assert find_answers(HANDOUT, cells, ENGLISH).answers == ANSWERS
 
 
 def test_answers_without_ids_are_found_also_where_exercises_share_names() -> None:
     for order in (1, -1):
-        found = find_answers(HANDOUT, _sound(ids=False)[::order])
+        found = find_answers(HANDOUT, _sound(ids=False)[::order], ENGLISH)
         assert found.answers == ANSWERS
         assert set(found.recovered) == set(ANSWERS)
 
@@ -109,7 +111,7 @@ def test_answers_without_ids_are_found_also_where_exercises_share_names() -> Non
 def test_an_answer_is_never_anothers(gone: str, ids: bool) -> None:
     cells = _sound(ids=ids)
     del cells[_place(gone)]
-    found = find_answers(HANDOUT, cells)
+    found = find_answers(HANDOUT, cells, ENGLISH)
     assert "missing" in found.lost[gone]
     assert _without(found, gone) == {name: text for name, text in ANSWERS.items() if name != gone}
 
@@ -124,7 +126,7 @@ def test_below_the_untouched_stub_cells_run_where_they_stand() -> None:
     for name, texts in mine.items():
         place = next(number for number, cell in enumerate(cells) if cell.name == name)
         cells[place + 1 : place + 1] = [ExportedCell(None, text) for text in texts]
-    found = find_answers(HANDOUT, cells)
+    found = find_answers(HANDOUT, cells, ENGLISH)
     assert (found.lost, set(found.recovered)) == ({}, set(mine))
     for name, texts in mine.items():
         assert [one.source for one in found.own if one.after == _place(name)] == texts
@@ -135,7 +137,7 @@ def test_of_two_versions_the_one_that_the_check_sees_counts() -> None:
     place = _place("first")
     cells.insert(place, cells[place]._replace(source="def first(x):\n    return 0"))
     cells.append(cells[place]._replace(source="def first(x):\n    return 9"))
-    found = find_answers(HANDOUT, cells)
+    found = find_answers(HANDOUT, cells, ENGLISH)
     assert found.answers["first"] == ANSWERS["first"]
     assert "more than once" in found.recovered["first"]
     # What stands above it runs before it: a copy of the cell may only try the answer.
@@ -153,13 +155,13 @@ def test_what_a_learner_wrote_into_a_test_cell_runs_before_the_check() -> None:
         cells = _sound()
         test = cells[before + 1].source
         cells[before + 1] = cells[before + 1]._replace(source=source.format(mine=mine, test=test))
-        own = [(one.source, one.after) for one in find_answers(HANDOUT, cells).own]
+        own = [(one.source, one.after) for one in find_answers(HANDOUT, cells, ENGLISH).own]
         assert own == ([(mine, before)] if runs else [])
 
 
 def test_code_in_the_cell_for_a_written_answer_runs() -> None:
     handout = ReleasedNotebook("01_x", (*HANDOUT.cells, ReleasedCell(CellKind.WRITTEN, "why", "w", "Why?")))
-    found = find_answers(handout, [*_sound(), ExportedCell("why", "shared = 1")])
+    found = find_answers(handout, [*_sound(), ExportedCell("why", "shared = 1")], ENGLISH)
     assert [one.source for one in found.own] == ["shared = 1"]
 
 
@@ -169,13 +171,13 @@ def test_an_answer_below_its_check_waits_if_the_todo_cell_holds_comments_only(ab
     place = _place("first")
     cells[place] = cells[place]._replace(source=f"{cells[place].source}\n# see the other cell")
     cells.insert(place + (1 if above else 2), ExportedCell(None, ANSWERS["first"]))
-    assert set(find_answers(HANDOUT, cells).lost) == (set() if above else {"first"})
+    assert set(find_answers(HANDOUT, cells, ENGLISH).lost) == (set() if above else {"first"})
 
 
 def test_two_versions_without_a_check_below_wait_for_a_person() -> None:
     cells = _sound()[: _place("first") + 1]
     cells += [cells[-1]._replace(source="def first(x):\n    return 9")]
-    found = find_answers(HANDOUT, cells)
+    found = find_answers(HANDOUT, cells, ENGLISH)
     assert "more than once" in found.lost["first"]
     assert "# def first(x):\n#     return 9" in found.answers["first"]
 
@@ -196,7 +198,7 @@ PLAY = {
 def test_who_only_plays_has_not_answered(kind: str, at: int) -> None:
     cells = _sound("first", "hooked_too")
     cells.insert(at, ExportedCell(None, PLAY[kind]))
-    found = find_answers(HANDOUT, cells)
+    found = find_answers(HANDOUT, cells, ENGLISH)
     # Both exercises ask for a hook: in the part of the second, below its TODO cell, it may be either.
     doubtful = kind == "defines again what is answered" and at == len(HANDOUT.cells)
     assert set(found.lost) == ({"hooked_too"} if doubtful else set())
@@ -207,9 +209,9 @@ def test_two_answers_at_the_end_wait_also_if_the_last_exercise_binds_the_names_o
     handout = ReleasedNotebook("01_x", (*HANDOUT.cells, *_released("last", HANDOUT.stubs["hooked"])))
     last = [ExportedCell("last", ANSWERS["hooked"]), ExportedCell("test_last", handout.cells[-1].source)]
     cells = [*_sound("first", "hooked"), *last]
-    assert find_answers(handout, [*cells, ExportedCell(None, ANSWERS["hooked"])]).lost == {}
+    assert find_answers(handout, [*cells, ExportedCell(None, ANSWERS["hooked"])], ENGLISH).lost == {}
     both = ExportedCell(None, f"{ANSWERS['first']}\n\n{ANSWERS['hooked']}")
-    assert set(find_answers(handout, [*cells, both]).lost) == {"first", "hooked"}
+    assert set(find_answers(handout, [*cells, both], ENGLISH).lost) == {"first", "hooked"}
 
 
 def test_of_an_empty_stub_the_tests_say_what_is_asked_for() -> None:
@@ -222,8 +224,11 @@ def test_of_an_empty_stub_the_tests_say_what_is_asked_for() -> None:
     )
     handout = ReleasedNotebook("ps1", cells)
     own = [ExportedCell(cell.name or None, cell.source, "markdown" if cell.name == "" else "code") for cell in cells]
-    assert find_answers(handout, [*own, ExportedCell(None, "cubes = [1, 8]\nprint(squares)")]).lost == {}
-    assert "a person has to look" in find_answers(handout, [*own, ExportedCell(None, "squares = [1, 4]")]).lost["a"]
+    assert find_answers(handout, [*own, ExportedCell(None, "cubes = [1, 8]\nprint(squares)")], ENGLISH).lost == {}
+    assert (
+        "a person has to look"
+        in find_answers(handout, [*own, ExportedCell(None, "squares = [1, 4]")], ENGLISH).lost["a"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -235,7 +240,7 @@ def test_of_an_empty_stub_the_tests_say_what_is_asked_for() -> None:
     ],
 )
 def test_an_answer_in_a_file_that_nothing_imports_waits(files: dict[str, str], own: str, waits: bool) -> None:
-    found = find_answers(HANDOUT, [*_sound("first"), ExportedCell(None, own)], files)
+    found = find_answers(HANDOUT, [*_sound("first"), ExportedCell(None, own)], ENGLISH, files)
     assert set(found.lost) == ({"first"} if waits else set())
     assert not waits or (
         "the file work/week 1.py" in found.lost["first"] and "# def first(x):" in found.answers["first"]
@@ -280,7 +285,7 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(room: Rehear
 
 
 def _uncertain(course: Path) -> list[str]:
-    return [one["exercise"] for one in fault_rows(read_class(course, [LESSON])) if one["kind"] == "uncertain"]
+    return [one["exercise"] for one in fault_rows(read_class(COURSE, course, [LESSON])) if one["kind"] == "uncertain"]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -292,8 +297,8 @@ def test_nothing_but_answers_is_taken(small_lesson: Path, hand_in: Callable[...,
             cell["source"] = "assert True"
             cell["metadata"]["nbgrader"]["points"] = 1000
     source = small_lesson / "source" / LESSON / f"{LESSON}.ipynb"
-    blueprint = read_blueprint(source, course_config(small_lesson))
-    rebuilt = find_answers_in_bytes(blueprint.handout, json.dumps(notebook).encode())
+    blueprint = read_blueprint(COURSE, source, course_config(small_lesson))
+    rebuilt = find_answers_in_bytes(blueprint.handout, json.dumps(notebook).encode(), ENGLISH)
     text = json.dumps(fill_in(blueprint, rebuilt))
     assert rebuilt.answers == RIGHT
     assert not [word for word in ("skip-execution", "assert True", "1000", "HIDDEN") if word in text]

@@ -14,6 +14,7 @@ from nbproof.cells import kind_of, name_of, text_of
 from nbproof.marking.blueprint import is_blank
 from nbproof.recover.answers import Answers
 from nbproof.recover.search import find_answers_in_bytes
+from nbproof.values.words import ENGLISH
 from tests import some_by_day
 from tests.conftest import ROOT
 from tests.recover.test_damage import lesson_of
@@ -37,7 +38,7 @@ def _stub(cells: list[dict[str, Any]]) -> int:
 
 
 def _read(notebook: dict[str, Any]) -> Answers:
-    return find_answers_in_bytes(lesson_of(SLUG)[1].handout, json.dumps(notebook).encode())
+    return find_answers_in_bytes(lesson_of(SLUG)[1].handout, json.dumps(notebook).encode(), ENGLISH)
 
 
 def _put(place: str, text: str, kind: str = "markdown") -> dict[str, Any]:
@@ -126,7 +127,7 @@ def test_ordinary_answers_make_nobody_wait(slug: str) -> None:
         # Scratch cells, with the comments that people write.
         at = next(at for at, cell in enumerate(notebook["cells"]) if name_of(cell) == next(iter(answers)))
         notebook["cells"].insert(at + 2, _text("# check the shapes\nprint('shape is', x1.shape)  # 2 rows", "code"))
-        found = find_answers_in_bytes(blueprint.handout, json.dumps(notebook).encode())
+        found = find_answers_in_bytes(blueprint.handout, json.dumps(notebook).encode(), ENGLISH)
         (stub,) = blueprint.handout.written.values()
         assert found.answers == {**blueprint.handout.stubs, **answers, **dict.fromkeys(blueprint.written, stub)}
         assert (found.lost, found.recovered) == ({}, {})

@@ -10,21 +10,13 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
-from nbproof.gradebook.marks import (
-    CellMark,
-    ClassLesson,
-    ClassResults,
-    GradedClass,
-    Lateness,
-    Mark,
-    Person,
-    combine_marks,
-)
+from nbproof.gradebook.marks import CellMark, ClassLesson, ClassResults, GradedClass, Lateness, Mark, Person, join_marks
 from nbproof.gradebook.registry import create_tables
 from nbproof.marking.results import Verdict
 from nbproof.testing import small_course
 from nbproof.testing.small import LESSON
 from nbproof.values.results import Cause, Finding, Outcome, ProbeError, Reason, Status
+from tests import COURSE
 
 STUBS = {name: f"def {name}(x):\n    # TODO: work on x\n    pass" for name in ("first", "second", "third")}
 
@@ -63,7 +55,7 @@ def work(learner: str, outcomes: Sequence[Answered], lesson: str = LESSON, probl
     exercises = tuple(one for one, _ in outcomes)
     answers = {one.id: text for one, text in outcomes}
     verdict = Verdict(learner, lesson, 1, exercises, answers, {}, problem=problem)
-    return combine_marks({(learner, lesson): verdict}, {})[learner, lesson]
+    return join_marks({(learner, lesson): verdict}, {})[learner, lesson]
 
 
 def scored(
@@ -90,7 +82,7 @@ def refused(learner: str, lesson: str, why: str, grader_failed: bool = False) ->
 def class_of(given: Sequence[Mark], notes: Sequence[str] = ()) -> GradedClass:
     """What a run has graded."""
     found = {(one.learner, one.lesson): one for one in given}
-    return GradedClass(found, notes=tuple(notes), seed=7, gradebook="sqlite:///g.db")
+    return GradedClass(COURSE, found, notes=tuple(notes), seed=7, gradebook="sqlite:///g.db")
 
 
 def records(works: Sequence[Mark], people: Sequence[Person] = ()) -> ClassResults:
@@ -101,7 +93,7 @@ def records(works: Sequence[Mark], people: Sequence[Person] = ()) -> ClassResult
     known = {person.id: person for person in people}
     learners = tuple(known.get(name, Person(name)) for name in sorted({one.learner for one in works} | set(known)))
     found = {(one.learner, one.lesson): one for one in works}
-    return ClassResults(dict(sorted(found.items())), learners, tuple(lessons))
+    return ClassResults(COURSE, dict(sorted(found.items())), learners, tuple(lessons))
 
 
 def course_on_disk(root: Path, answers: Mapping[str, Mapping[str, str]]) -> Path:

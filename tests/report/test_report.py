@@ -9,12 +9,12 @@ import pytest
 from bs4 import BeautifulSoup
 from nbgrader.api import Gradebook
 
-from nbproof.cli.main import main
 from nbproof.places import course_config
 from nbproof.report.records import read_class
 from nbproof.report.statistics import fault_rows
 from nbproof.run.journal import note_problems
 from nbproof_lms.attendance import people_of
+from tests import COURSE, main
 from tests.report.made import LESSON, course_on_disk, refused
 
 ROOT = Path(__file__).parent.parent.parent
@@ -75,7 +75,7 @@ def test_what_could_not_be_graded_keeps_its_reason(course: Path) -> None:
     )
     (course / "autograded" / "s1" / LESSON / ".verdict.json").write_text('{"verdict": 7}')
     (course / "submitted" / "new" / LESSON).mkdir(parents=True)
-    records = read_class(course, [])
+    records = read_class(COURSE, course, [])
     works = records.marks
     assert works["s0", LESSON].problem == "it is not a notebook"
     kinds = {one["learner"]: one["kind"] for one in fault_rows(records)}

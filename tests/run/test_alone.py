@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.cli.main import main
 from nbproof.cli.self_study import check_notebook, print_notebook
 from nbproof.errors import UsageError
 from nbproof.sandbox import isolation
@@ -19,6 +18,7 @@ from nbproof.sandbox.isolation import Isolation
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
 from nbproof.values.words import ENGLISH
+from tests import COURSE, main
 from tests.lms.uploads import everything
 
 # A visible check alone is satisfied by this one.
@@ -29,13 +29,13 @@ ANSWERS = {"first": RIGHT["first"], "second": ONE_SHAPE}
 @pytest.fixture
 def warm(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The session's engine is taken: the command starts one of its own in one test, which takes seconds."""
-    monkeypatch.setattr("nbproof.sandbox.engine.Engine", lambda limits, level=None: nullcontext(engine))
+    monkeypatch.setattr("nbproof.sandbox.engine.Engine", lambda course, limits, level=None: nullcontext(engine))
 
 
 def test_nothing_is_written(room: Rehearsal, warm: None, diary: Path) -> None:
     file = room.hand_in("me", ANSWERS)
     before = everything(room.root)
-    verdict = check_notebook(room.root, file, [LESSON], seed=5)
+    verdict = check_notebook(COURSE, room.root, file, [LESSON], seed=5)
     assert {one.id: (one.status, one.score) for one in verdict.exercises} == {
         "first": ("passed", 2.0),
         "second": ("failed", 0.0),
@@ -54,7 +54,7 @@ def test_a_terminal_obeys_nothing_that_was_handed_in(
     file = room.hand_in(
         "me", {"first": raises, "second": f"def second(x):\n    {raises}", "third": f"answer = {sign!r}"}
     )
-    print_notebook(check_notebook(room.root, file, [LESSON], seed=5), 1.0)
+    print_notebook(COURSE, check_notebook(COURSE, room.root, file, [LESSON], seed=5), 1.0)
     said = capsys.readouterr().out
     assert "\\x1b[2J" in said
     assert [line for line in said.splitlines() if not line.isprintable()] == []
@@ -82,7 +82,7 @@ def test_what_is_wrong_with_a_lesson_is_not_to_be_mended_in_the_notebook(room: R
             'return {"result": sum', "return {1 / 0: sum"
         )
     with pytest.raises(UsageError, match=r"this cannot be checked: .*ZeroDivisionError") as told:
-        check_notebook(room.root, file, [LESSON], seed=5)
+        check_notebook(COURSE, room.root, file, [LESSON], seed=5)
     assert told.value.next_command == "send this message to the people who made the course"
 
 
@@ -111,7 +111,6 @@ AS_IF_MACOS = """
 import sys
 import nbgrader.apps  # itself looks at the platform while it is imported
 sys.modules["resource"] = None  # as on Windows
-from nbproof.cli.main import main
 sys.platform = "darwin"
 sys.exit(main(sys.argv[1:]))
 """
@@ -140,5 +139,5 @@ def test_what_python_imports_from_is_asked_as_for_a_class(room: Rehearsal, monke
     file = room.hand_in("me", RIGHT)
     monkeypatch.setattr(sys, "path", [str(room.root / "source" / LESSON), *sys.path])
     with pytest.raises(NoIsolation) as refusal:
-        check_notebook(room.root, file, [LESSON], seed=5)
+        check_notebook(COURSE, room.root, file, [LESSON], seed=5)
     assert refusal.value.fact.startswith("Python imports from ")

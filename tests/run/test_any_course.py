@@ -33,6 +33,7 @@ from nbproof.run.journal import journal_of
 from nbproof.run.pool import PoolMaker
 from nbproof_lms import collect
 from nbproof_lms.attendance import attend, people_of
+from tests import COURSE
 
 Cells = Mapping[str, tuple[str, str]]
 """grade_id -> (kind, text); kinds: answer, test, manual, written, setup, show."""
@@ -124,7 +125,7 @@ def graded(root: Path, pool: PoolMaker) -> GradedClass:
     """All that was handed in."""
     lessons = lessons_with_source(root, [])
     # The header's cell cannot be right: nobody has a name in the instructor's version.
-    return grade_class(root, take_in(root, lessons), lessons, pool=pool, anyway=True)
+    return grade_class(COURSE, root, take_in(COURSE, root, lessons), lessons, pool=pool, anyway=True)
 
 
 def book(root: Path) -> dict[str, float]:
@@ -186,7 +187,7 @@ def test_a_notebook_that_was_not_handed_in_counts_0_waits_for_nobody_and_is_name
         by_hand.manual_score, by_hand.needs_manual_grade = 2, False
         opened.db.commit()
         assert not opened.find_submission("ps1", "ada").needs_manual_grade
-    results = read_class(numbers, [])
+    results = read_class(COURSE, numbers, [])
     made = tables(results)
     row = next(one for one in made["lessons"] if one["lesson"] == "ps1/problem1")
     assert (row["missing"], row["graded"]) == (["ada"], len(others) // 2)
@@ -206,8 +207,11 @@ def test_a_notebook_that_was_not_handed_in_counts_0_waits_for_nobody_and_is_name
     graded(numbers, pool)
     assert book(numbers)["ada/ps1/problem1/test_squares"] == 1
     one, gone = Key("ada", "ps1/problem1"), "this notebook did not come with what was handed in last"
-    write_feedback(numbers, [one, Key("ada", "ps1/problem2")])
-    assert (read_class(numbers, []).marks[one].problem, read_class(numbers, []).marks[one].score) == (gone, 1)
+    write_feedback(COURSE, numbers, [one, Key("ada", "ps1/problem2")])
+    assert (read_class(COURSE, numbers, []).marks[one].problem, read_class(COURSE, numbers, []).marks[one].score) == (
+        gone,
+        1,
+    )
     assert gone in (numbers / "feedback/ada/ps1/problem1.html").read_text()
     assert gone not in (numbers / "feedback/ada/ps1/problem2.html").read_text()
 
@@ -231,7 +235,7 @@ def test_what_an_assignment_holds_says_source_alone_and_what_is_taken_out_comes_
         """Points of the table, of the LMS file, of the gradebook."""
         run = graded(tmp_path, pool)
         table, other = by_assignment(run.marks).values()
-        in_file, _ = by_assignment(read_class(tmp_path, []).marks).values()
+        in_file, _ = by_assignment(read_class(COURSE, tmp_path, []).marks).values()
         assert other.problem == ""
         with Gradebook(f"sqlite:///{tmp_path}/gradebook.db", "numbers") as opened:
             row = opened.find_submission("ps1", "ada")
@@ -255,21 +259,21 @@ def test_what_an_assignment_holds_says_source_alone_and_what_is_taken_out_comes_
     # A copy of the teacher's: the way out that is told helps.
     copy = written(source / "part1-Copy1.ipynb", SQUARES)
     assert told() == (8, 8, 8)
-    (note,) = [one for one in read_class(tmp_path, []).notes if "move it away" in one]
+    (note,) = [one for one in read_class(COURSE, tmp_path, []).notes if "move it away" in one]
     assert note.startswith("source/ps1/part1-Copy1.ipynb counts")
     copy.unlink()
     assert told() == (6, 6, 6)
-    assert not [one for one in read_class(tmp_path, []).notes if "move it away" in one]
+    assert not [one for one in read_class(COURSE, tmp_path, []).notes if "move it away" in one]
 
 
 def test_what_has_no_source_any_more_is_named_and_its_pages_go(tmp_path: Path, pool: PoolMaker) -> None:
     for name, cells in {"part1": SQUARES, "part2": CUBES}.items():
         path = written(tmp_path / "source" / "ps1" / f"{name}.ipynb", cells)
         hand_in(path, tmp_path / "submitted" / "ada" / "ps1" / path.name)
-    write_feedback(tmp_path, graded(tmp_path, pool).marks)
+    write_feedback(COURSE, tmp_path, graded(tmp_path, pool).marks)
     (tmp_path / "feedback" / "ada" / "ps1" / "mine.html").write_text("no page of ours")
     path.rename(path.with_name("sheet2.ipynb"))
-    write_feedback(tmp_path, graded(tmp_path, pool).marks)
+    write_feedback(COURSE, tmp_path, graded(tmp_path, pool).marks)
     pages = {one.name for one in (tmp_path / "feedback" / "ada" / "ps1").glob("*.html")}
     assert pages == {"part1.html", "sheet2.html", "mine.html"}
 
@@ -288,7 +292,7 @@ def test_what_has_no_source_any_more_is_named_and_its_pages_go(tmp_path: Path, p
         opened.grant_extension("ps1", "ada", days=1)
     (told,) = move("ps1", "ps2")
     assert told.startswith("ps1 is in the gradebook only, with 1 manual mark, 1 comment, 1 due date, 1 extension: ")
-    assert told in read_class(tmp_path, []).notes
+    assert told in read_class(COURSE, tmp_path, []).notes
     # Both ways out help.
     assert move("ps2", "ps1") == () and book(tmp_path)["ada/ps1/sheet2/why"] == 1.5
     assert move("ps1", "ps2") == (told,)
@@ -393,7 +397,7 @@ def marked(root: Path, pool: PoolMaker, cells: Cells, config: str = "", **answer
     hand_in(source, root / "submitted" / "ada" / "ps1" / "ps1.ipynb", answers)
     told = graded(root, pool)
     assert not told.ungraded(), told.ungraded()
-    return {one.name: -1 if one.listed else one.score for one in told.marks[Key("ada", "ps1")].cells.values()}
+    return {one.name: -1 if one.waits_for_person else one.score for one in told.marks[Key("ada", "ps1")].cells.values()}
 
 
 def test_what_a_cell_defined_before_it_ran_too_long_stands(tmp_path: Path, pool: PoolMaker) -> None:
@@ -526,12 +530,12 @@ def test_an_upload_is_collected_notebook_by_notebook(numbers: Path, tmp_path: Pa
     upload = tmp_path / "upload"
     for name in ("problem1", "problem2"):
         hand_in(numbers / "solutions" / "ps1" / f"{name}.ipynb", upload / f"{name}.ipynb")
-    collect(numbers, [upload], learner="ada")
+    collect(COURSE, numbers, [upload], learner="ada")
     there = numbers / "exchange/numbers/submitted/ada/ps1"
     assert {path.name for path in there.iterdir()} >= {"problem1.ipynb", "problem2.ipynb"}
     # Another copy of one takes its place, and its neighbour stays.
     again = hand_in(there / "problem2.ipynb", tmp_path / "again" / "problem2.ipynb", {"cubes": "cubes = len"})
-    collect(numbers, [again], learner="ada")
+    collect(COURSE, numbers, [again], learner="ada")
     assert "cubes = len" in (there / "problem2.ipynb").read_text() and (there / "problem1.ipynb").is_file()
 
 
@@ -550,7 +554,7 @@ def test_nbgraders_own_command_writes_todays_marks_and_keeps_why_a_neighbour_is_
     with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:
         opened.update_or_create_assignment("ps1", duedate="2026-01-01 00:00:00 UTC")
     told = graded(numbers, pool)
-    write_feedback(numbers, told.marks, problems={one.key: one.problem for one in told.ungraded()})
+    write_feedback(COURSE, numbers, told.marks, problems={one.key: one.problem for one in told.ungraded()})
     pages = {name: numbers / f"feedback/ada/ps1/{name}.html" for name in ("problem1", "problem2")}
     before = {name: page.read_text() for name, page in pages.items()}
     with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:

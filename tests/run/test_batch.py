@@ -24,6 +24,7 @@ from nbproof.run.journal import Watch
 from nbproof.run.pool import Pool
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, POINTS, RIGHT
+from tests import COURSE
 
 ROOT = Path(__file__).parent.parent.parent
 FULL = sum(POINTS.values())
@@ -70,18 +71,18 @@ def test_only_what_changed_is_graded_again(room: Rehearsal) -> None:
 def test_what_changes_while_a_run_goes_on_is_filed_under_what_was_marked(room: Rehearsal) -> None:
     """Folders that are synchronised change between planning and reading: the verdict is on what was read."""
     room.hand_in("ada", RIGHT)
-    intake = take_in(room.root, [LESSON])
+    intake = take_in(COURSE, room.root, [LESSON])
 
     def late(*given: object) -> Pool:
         room.hand_in("ada", {})  # everything is planned by now, and nothing read for marking
         return room.pool(*given)  # type: ignore[arg-type]
 
-    (score,) = grade_class(room.root, intake, [LESSON], pool=late).marks.values()
+    (score,) = grade_class(COURSE, room.root, intake, [LESSON], pool=late).marks.values()
     assert (score.score, score.how) == (0, "graded")
-    (same,) = grade_class(room.root, intake, [LESSON], pool=room.pool).marks.values()
+    (same,) = grade_class(COURSE, room.root, intake, [LESSON], pool=room.pool).marks.values()
     assert (same.score, same.how) == (0, "unchanged")
     room.hand_in("ada", RIGHT)
-    (anew,) = grade_class(room.root, intake, [LESSON], pool=room.pool).marks.values()
+    (anew,) = grade_class(COURSE, room.root, intake, [LESSON], pool=room.pool).marks.values()
     assert (anew.score, anew.how) == (FULL, "graded")
 
 
@@ -179,7 +180,7 @@ def test_a_run_that_is_interrupted_tells_what_it_had_graded(room: Rehearsal) -> 
     watch = _InterruptedAfter(2)
     with pytest.raises(KeyboardInterrupt):
         room.grade(watch=watch)
-    data = error_as_json(None, watch.marks, seconds=1)
+    data = error_as_json(COURSE, None, watch.marks, seconds=1)
     told = {one["learner"]: (one["how"], one["score"], len(one["exercises"])) for one in data["submissions"]}
     assert told == {"ada": ("graded", 0, len(POINTS)), "ben": ("graded", FULL, len(POINTS))}
     assert "run the same command again" in data["error"]["next"]

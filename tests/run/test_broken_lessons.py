@@ -16,6 +16,7 @@ from nbproof.errors import CourseError
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.places import course_config
 from nbproof.run.pool import PoolMaker
+from tests import COURSE
 from tests.run.test_any_course import CUBES, SQUARES, graded, hand_in, written
 
 Cell = dict[str, Any]
@@ -74,7 +75,7 @@ def test_a_broken_cell_is_named_with_its_cause(
     path = written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
     _break(path, change)
     with pytest.raises(CourseError) as caught:
-        read_blueprint(path, course_config(tmp_path))
+        read_blueprint(COURSE, path, course_config(tmp_path))
     told = "\n".join(caught.value.lines())
     assert cause in told and str(path) in told and "otter" not in told
     assert "cell 2 (" in told or "in JupyterLab" in told, told
@@ -105,10 +106,10 @@ def test_a_pattern_that_is_none_is_named_and_the_cure_helps(tmp_path: Path) -> N
     config = tmp_path / "nbgrader_config.py"
     config.write_text("c = get_config()\nc.IgnorePattern.enabled = True\nc.IgnorePattern.pattern = '('\n")
     with pytest.raises(CourseError, match="no regular expression") as caught:
-        read_blueprint(path, course_config(tmp_path))
+        read_blueprint(COURSE, path, course_config(tmp_path))
     assert caught.value.next_command.startswith("mend it there")
     Path(caught.value.place).write_text(config.read_text().replace("'('", "'[(]'"))
-    assert read_blueprint(path, course_config(tmp_path)).plain["test_squares"].harmless == "[(]"
+    assert read_blueprint(COURSE, path, course_config(tmp_path)).plain["test_squares"].harmless == "[(]"
 
 
 def test_metadata_of_an_older_nbgrader_is_cured_by_the_command_that_is_named(tmp_path: Path) -> None:
@@ -118,9 +119,9 @@ def test_metadata_of_an_older_nbgrader_is_cured_by_the_command_that_is_named(tmp
         cell["metadata"]["nbgrader"] |= {"schema_version": 1}
     path.write_text(json.dumps(notebook))
     with pytest.raises(CourseError, match="older nbgrader") as caught:
-        read_blueprint(path, course_config(tmp_path))
+        read_blueprint(COURSE, path, course_config(tmp_path))
     subprocess.run(caught.value.next_command, shell=True, cwd=tmp_path, check=True, capture_output=True)
-    assert read_blueprint(path, course_config(tmp_path)).max_score == 2
+    assert read_blueprint(COURSE, path, course_config(tmp_path)).max_score == 2
     assert shlex.quote(str(path)) in caught.value.next_command
 
 
@@ -134,4 +135,4 @@ def test_a_notebook_from_before_cells_had_ids_is_read_without_a_warning(tmp_path
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         config = course_config(tmp_path)
-        assert read_blueprint(path, config).max_score == 2
+        assert read_blueprint(COURSE, path, config).max_score == 2

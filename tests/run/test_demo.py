@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.simulate import DEMO, LEARNERS
-from nbproof.cli.main import main
 from nbproof.errors import UsageError
 from nbproof.testing.small import RIGHT
-from tests import needs_isolation
+from tests import main, needs_isolation
 from tests.lms.uploads import everything
 
 NAMES = {one.name for one in LEARNERS}

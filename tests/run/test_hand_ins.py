@@ -10,6 +10,7 @@ import pytest
 
 from nbproof.run.hand_ins import Folder, Guess, LessonBook
 from nbproof.run.intake import Intake, lessons_with_source, take_in
+from tests import COURSE
 
 ALONE, SEVERAL = {"0ü_a": ("todo", "more")}, {"ps1/problem1": ("one", "two"), "ps1/problem10": ("third", "rest")}
 
@@ -47,7 +48,7 @@ def _taken(course: Path, assignment: str, files: dict[str, str]) -> tuple[Intake
     for name, text in files.items():
         _put(course / "submitted" / "ada" / assignment, name, text)
     lessons = [one for one in lessons_with_source(course, []) if one.startswith(assignment)]
-    intake = take_in(course, lessons)
+    intake = take_in(COURSE, course, lessons)
     folder = course / "submitted" / "ada" / assignment
     return intake, {one.key.lesson: one.problem or str(one.path.relative_to(folder)) for one in intake.submissions}
 
@@ -62,7 +63,7 @@ def test_where_lessons_have_the_same_ids_their_texts_tell_what_a_file_is(tmp_pat
         _put(tmp_path / step, names[1], minus)
     _put(tmp_path / "submitted" / "ada", names[0], minus.replace("pass", "done()"))
     _put(tmp_path / "submitted" / "ada", names[1], plus.replace("pass", "done()"))
-    intake = take_in(tmp_path, lessons_with_source(tmp_path, []))
+    intake = take_in(COURSE, tmp_path, lessons_with_source(tmp_path, []))
     counts = {one.key.lesson: one.problem or one.path.stem for one in intake.submissions}
     swapped = {"ps1/one": "two", "ps1/two": "one"}
     said = {"ps1": "its cells are of ps2, and ps1 wants a notebook of its own"}
@@ -160,7 +161,7 @@ def test_only_so_much_of_a_learners_folder_is_looked_at(course: Path, sizes: lis
     _put(folder, A, DONE[A])
     for number, size in enumerate(sizes):
         _put(folder, f"b{number}", " " * size + DONE[A])
-    book = _Counting(course)
+    book = _Counting(COURSE, course)
     (found,) = Folder(folder, "ada", [A], book).hand_ins()
     assert found.path.name == f"{A}.ipynb"
     seen = book.__dict__["seen"]
@@ -171,13 +172,13 @@ def test_only_so_much_of_a_learners_folder_is_looked_at(course: Path, sizes: lis
 @pytest.mark.parametrize("hostile", ["[" * 500_000, "1" * 500_000, '{"cells": [' + "1e999999," * 9 + "-" * 99])
 def test_json_that_is_made_to_hurt_is_an_answer_like_any_other(course: Path, hostile: str) -> None:
     text = '{"cells": [{"grade_id": "todo", "source": ' + hostile
-    assert LessonBook(course).guess_of(text.encode()) == Guess(A, (), True, False)
+    assert LessonBook(COURSE, course).guess_of(text.encode()) == Guess(A, (), True, False)
     assert _taken(course, A, {A: STUB[A], "work": text})[1] == {A: "work.ipynb"}
 
 
 @pytest.mark.parametrize("word", ["%06x", '"grade_id":"%06x"'])
 def test_words_and_ids_without_end_take_no_room(word: str, course: Path) -> None:
-    book, data = LessonBook(course), " ".join(word % number for number in range(200_000)).encode()
+    book, data = LessonBook(COURSE, course), " ".join(word % number for number in range(200_000)).encode()
     book.guess_of(b"")
     tracemalloc.start()
     assert book.guess_of(data) == Guess()

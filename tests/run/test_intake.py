@@ -8,6 +8,7 @@ import pytest
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.run.intake import lessons_with_source, take_in
+from tests import COURSE
 from tests.damage import NAMES
 
 
@@ -30,7 +31,7 @@ def test_the_only_notebook_is_taken_whatever_it_is_called(course: Path, path: st
     for other in ("timestamp.txt", "data.csv", ".ipynb_checkpoints/01_a-checkpoint.ipynb", "__MACOSX/._x.ipynb"):
         (folder / other).parent.mkdir(exist_ok=True)
         (folder / other).write_text("2026-01-01 00:00")
-    intake = take_in(course, ["01_a"])
+    intake = take_in(COURSE, course, ["01_a"])
     assert [(one.path, one.problem) for one in intake.submissions] == [(folder / path, "")]
     assert any(path in note for note in intake.notes)
     assert not intake.passed_over
@@ -40,7 +41,7 @@ def test_of_several_notebooks_the_one_with_the_lessons_name_is_taken(course: Pat
     folder = course / "submitted" / "gus" / "01_a"
     for name in ("scratch.ipynb", "01_a (1).ipynb"):
         _notebook(folder / name, "mine")
-    (found,) = take_in(course, ["01_a"]).submissions
+    (found,) = take_in(COURSE, course, ["01_a"]).submissions
     assert found.path.name == "01_a (1).ipynb"
 
 
@@ -52,13 +53,13 @@ def test_of_several_notebooks_without_it_none_is_guessed(course: Path, names: tu
     (course / "submitted" / "hal" / "01_a").mkdir(parents=True)
     for name in names:
         _notebook(course / "submitted" / "hal" / "01_a" / name)
-    (found,) = take_in(course, ["01_a"]).submissions
+    (found,) = take_in(COURSE, course, ["01_a"]).submissions
     assert said in found.problem
 
 
 def test_a_folder_for_no_lesson_is_passed_over_aloud(course: Path) -> None:
     _notebook(course / "submitted" / "ada" / "99_z" / "99_z.ipynb")
-    intake = take_in(course, ["01_a"])
+    intake = take_in(COURSE, course, ["01_a"])
     assert intake.submissions == ()
     assert "99_z" in intake.notes[0]
     assert intake.passed_over

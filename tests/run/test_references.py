@@ -20,6 +20,7 @@ from nbproof.sandbox.exceptions import GradingError
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from nbproof.values.results import Cause, Reason, Status
+from tests import COURSE
 from tests.run.test_any_course import SQUARES, Cells, hand_in, written
 from tests.warm import Mark, shared_pool
 
@@ -179,7 +180,7 @@ def test_a_stub_that_stands_for_the_reference_has_nothing_to_prove(
 ) -> None:
     source = written(tmp_path / step / "ps1" / "ps1.ipynb", cells)
     hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
-    told = grade_class(tmp_path, take_in(tmp_path, ["ps1"]), ["ps1"], pool=pool)
+    told = grade_class(COURSE, tmp_path, take_in(COURSE, tmp_path, ["ps1"]), ["ps1"], pool=pool)
     assert not told.unfit and [one.score for one in told.marks.values()] == [0]
 
 
@@ -192,7 +193,7 @@ def test_a_reference_that_misses_a_name_of_its_own_is_still_stopped(tmp_path: Pa
         written(tmp_path / "source" / "ps1" / "ps1.ipynb", cells), tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb"
     )
     with pytest.raises(GradingError, match="nowhere"):
-        grade_class(tmp_path, take_in(tmp_path, ["ps1"]), ["ps1"], pool=pool)
+        grade_class(COURSE, tmp_path, take_in(COURSE, tmp_path, ["ps1"]), ["ps1"], pool=pool)
 
 
 @pytest.mark.parametrize("step", ["source", "release"])
@@ -204,7 +205,9 @@ def test_marks_that_an_untouched_notebook_earns_are_told_once(tmp_path: Path, po
     hand_in(written(tmp_path / step / "ps1" / "ps1.ipynb", cells), tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
 
     def given_away() -> dict[str, str]:
-        told = grade_class(tmp_path, take_in(tmp_path, ["ps1"]), ["ps1"], pool=pool, anyway=True, force=True)
+        told = grade_class(
+            COURSE, tmp_path, take_in(COURSE, tmp_path, ["ps1"]), ["ps1"], pool=pool, anyway=True, force=True
+        )
         return dict(told.given_away)
 
     assert given_away() == {"ps1": "an untouched notebook earns 2.5 points: test_given (2), test_part (0.5)"}

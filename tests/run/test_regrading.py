@@ -15,8 +15,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from nbproof.cli.main import main
-from nbproof.course_file import CourseFile, the_course
+from nbproof.course_file import Course
 from nbproof.gradebook.writer import Penalties
 from nbproof.run import digests
 from nbproof.run.hand_ins import LessonBook
@@ -24,6 +23,7 @@ from nbproof.run.pool import PoolMaker
 from nbproof.sandbox.worker_handle import Worker
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, POINTS, RIGHT
+from tests import COURSE, main
 from tests.run.test_any_course import Cells, hand_in, written
 from tests.warm import note_references
 
@@ -126,14 +126,14 @@ def test_the_stubs_of_an_older_version_are_nobodys_answers(room: Rehearsal) -> N
 
 def test_without_a_release_it_is_known_what_learners_get(room: Rehearsal) -> None:
     assert not (room.root / "release").exists()
-    assert LessonBook(room.root).guess(room.hand_in("ada", {})).untouched
-    assert not LessonBook(room.root).guess(room.hand_in("ada", RIGHT)).untouched
+    assert LessonBook(COURSE, room.root).guess(room.hand_in("ada", {})).untouched
+    assert not LessonBook(COURSE, room.root).guess(room.hand_in("ada", RIGHT)).untouched
 
 
 def test_changed_checking_code_and_limits_concern_everything(room: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> None:
     room.hand_in("ada", RIGHT)
     room.grade()
-    monkeypatch.setattr(digests, "grader_digest", lambda: "another")
+    monkeypatch.setattr(digests, "grader_digest", lambda course: "another")
     assert room.grade().reasons == (f"{CHANGED}, 1 submission graded again",)
     with (room.root / "nbgrader_config.py").open("a") as file:
         file.write("\nc.GradingLimits.exercise_seconds = 3.0\n")
@@ -160,15 +160,15 @@ def test_what_regrades_a_class_follows_from_what_was_edited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str, graded: bool
 ) -> None:
     tool = Path(digests.__file__).resolve().parent.parent
-    for folder in (tool, the_course().folder, the_course().texts):
+    for folder in (tool, COURSE.folder, COURSE.texts):
         shutil.copytree(folder, tmp_path / folder.name, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(digests, "__file__", str(tmp_path / "nbproof" / "run" / "environment.py"))
-    monkeypatch.setattr(digests, "the_course", lambda: CourseFile("course", tmp_path / "course", ""))
+    course = Course("course", tmp_path / "course", "")
 
-    before = digests.grader_digest_of.__wrapped__("")
+    before = digests.grader_digest.__wrapped__(course)
     with (tmp_path / edited).open("r+") as file:  # it is there
         file.write(file.read() + "\n")
-    assert (digests.grader_digest_of.__wrapped__("") != before) is graded
+    assert (digests.grader_digest.__wrapped__(course) != before) is graded
 
 
 def test_what_verdicts_import_regrades_a_class() -> None:
@@ -181,7 +181,7 @@ def test_what_verdicts_import_regrades_a_class() -> None:
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     empty = {name for name in loaded if not Path(str(sys.modules.get(name, digests).__file__)).read_bytes()}
     assert len(loaded) > 50
-    assert set(loaded) - empty <= set(digests.graded_by())
+    assert set(loaded) - empty <= set(digests.graded_by(COURSE))
 
 
 def test_data_files_are_part_of_a_submission(room: Rehearsal) -> None:

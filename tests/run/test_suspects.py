@@ -24,6 +24,7 @@ from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import EngineLost
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
+from tests import COURSE
 from tests.warm import Mark, shared_pool
 
 FULL = sum(POINTS.values())
@@ -62,8 +63,8 @@ def test_what_is_noted_is_tried_last_and_alone_and_stays_aside_if_it_ends_that(r
                 yield replace(pool, alone=alone)
 
         tried.clear()
-        intake = take_in(room.root, [LESSON])
-        scores = grade_class(room.root, intake, [LESSON], pool=make, force=force).marks.values()
+        intake = take_in(COURSE, room.root, [LESSON])
+        scores = grade_class(COURSE, room.root, intake, [LESSON], pool=make, force=force).marks.values()
         return {score.learner: score.problem for score in scores}
 
     _note(room)
@@ -121,5 +122,5 @@ def test_a_run_that_ends_by_itself_suspects_nobody(room: Rehearsal) -> None:
 
 def _note(room: Rehearsal) -> None:
     """As if a run had been killed while it marked what was handed in first."""
-    (first, *_) = take_in(room.root, [LESSON]).submissions
+    (first, *_) = take_in(COURSE, room.root, [LESSON]).submissions
     InProgress(room.root).note(first.key, handed_in_digest(first, RunState(room.root).key, GradingLimits()))

@@ -29,6 +29,7 @@ from nbproof.run.journal import only_run
 from nbproof.sandbox.engine import Engine
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import LESSON, RIGHT
+from tests import COURSE
 from tests.warm import Mark, shared_pool
 
 ROOT = Path(__file__).parent.parent.parent
@@ -197,9 +198,9 @@ def test_a_verdict_that_cannot_be_written_is_its_own_problem(room: Rehearsal) ->
     (room.root / "autograded" / "ben").write_text("a file where a folder should be")
     odd = "half \udce9"  # a name that no database takes
     path = room.submitted("eve")
-    intake = take_in(room.root, [LESSON])
+    intake = take_in(COURSE, room.root, [LESSON])
     intake = Intake((*intake.submissions, HandIn(Key(odd, LESSON), path)), ())
-    graded = grade_class(room.root, intake, [LESSON], pool=room.pool)
+    graded = grade_class(COURSE, room.root, intake, [LESSON], pool=room.pool)
     told = {score.learner: score.problem for score in graded.marks.values()}
     assert told["ada"] == told["eve"] == ""
     assert "cannot be written" in told["ben"]

@@ -17,15 +17,14 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.cli.main import main
-from nbproof.course_file import CourseFile
+from nbproof.course_file import Course
 from nbproof.sandbox import landlock, syscalls, visible_tree
 from nbproof.sandbox.exceptions import NoIsolation
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered
 from nbproof.sandbox.launch import refuse_if_exposed
 from nbproof.sandbox.namespaces import probe_isolation
 from nbproof.sandbox.visible_tree import visible_folders
-from tests import some_by_day
+from tests import COURSE, main, some_by_day
 from tests.attacks.assault import listeners
 from tests.sandbox import isolation_rows
 
@@ -34,6 +33,7 @@ PAGE = ROOT / "docs" / "engine.md"
 HEADER = "| what a submission tries | full | reduced |\n| --- | --- | --- |\n"
 ONE_CELL = """
 import json, sys
+from nbproof import course_here
 from nbproof.limits import GradingLimits
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
@@ -46,7 +46,7 @@ def said(engine, source):
         except WorkerLost as loss: return loss.cause
     return "".join(str(one.get("text", "")) for one in answer["outputs"]) + ": ".join(answer["error"] or ())
 
-with Engine(GradingLimits(disk_mb=16), Isolation(sys.argv[1])) as engine:
+with Engine(course_here(), GradingLimits(disk_mb=16), Isolation(sys.argv[1])) as engine:
     print(json.dumps([said(engine, source) for source in sys.argv[2:]]))
 """
 """Runs each cell in a sealed worker of its own, and prints what it printed, or what ended it."""
@@ -140,7 +140,7 @@ def test_every_row_is_tried() -> None:
 def test_the_table_is_true(found: tuple[str, dict[str, str]], yours: _Yours, row: str) -> None:
     level, said = found
     wanted = TABLE[row][level]
-    if row == "write to /tmp by that name" and any(folder.startswith("/tmp/") for folder in visible_folders()):
+    if row == "write to /tmp by that name" and any(folder.startswith("/tmp/") for folder in visible_folders(())):
         wanted = "refused"  # the interpreter itself lies there: TMPDIR has to do
     if row == "leave a date on a file by reading it" and os.statvfs(yours.shown).f_flag & os.ST_NOATIME:
         wanted = "no effect"
@@ -240,17 +240,17 @@ def test_what_python_imports_from_is_shown_and_nothing_of_people(
     closed += [tmp_path / "people" / "bob", tmp_path / "not there"]
     monkeypatch.setattr(sys, "path", [str(path) for path in (*closed, *wanted, *closed)])
     assert visible_tree.import_path() == [str(path) for path in wanted]
-    assert set(map(str, wanted)) <= set(visible_tree.visible_folders())
-    assert not {str(path) for path in closed} & set(visible_tree.visible_folders())
+    assert set(map(str, wanted)) <= set(visible_tree.visible_folders(()))
+    assert not {str(path) for path in closed} & set(visible_tree.visible_folders(()))
 
 
 def test_what_was_handed_out_of_a_course_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a clone it lies in lessons/, which nothing shows; an installed package has it among its modules."""
     (tmp_path / "knots" / "handed_out").mkdir(parents=True)
     (tmp_path / "knots" / "data.py").touch()
-    monkeypatch.setattr(visible_tree, "the_course", lambda: CourseFile("knots", tmp_path / "knots", ""))
-    monkeypatch.setattr(visible_tree, "visible_folders", lambda: [str(tmp_path / "knots")])
-    assert visible_tree.shown().whole == (str(tmp_path / "knots" / "data.py"),)
+    monkeypatch.setattr(visible_tree, "visible_folders", list)
+    course = Course("knots", tmp_path / "knots", "")
+    assert visible_tree.shown(course.own_code, course.withheld).whole == (str(tmp_path / "knots" / "data.py"),)
 
 
 @pytest.mark.parametrize("part", ["solutions", "exchange", "exchange/x/submitted/ada/ps1", "autograded", ".."])
@@ -264,7 +264,7 @@ def test_a_course_that_would_be_shown_is_refused(tmp_path: Path, monkeypatch: py
     )
     monkeypatch.setattr(visible_tree.tempfile, "gettempdir", lambda: "/nowhere")
     monkeypatch.setattr(sys, "path", [str(course / "library"), *sys.path])
-    refuse_if_exposed(course)
+    refuse_if_exposed(COURSE, course)
     monkeypatch.setattr(sys, "path", [str(course / part), *sys.path])
     with pytest.raises(NoIsolation):
-        refuse_if_exposed(course)
+        refuse_if_exposed(COURSE, course)

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 import torch
 
-from nbproof.lesson.check_cell import probe_part
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.marker import mark
@@ -27,6 +26,7 @@ from nbproof.testing.small import RIGHT
 from nbproof.values.evidence import Parts, Unreadable, snapshot
 from nbproof.values.results import Outcome
 from nbproof.values.words import ENGLISH
+from tests import LEAVES
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -72,7 +72,7 @@ def _with_test(
     blueprint: Blueprint, spends: str, truth: str = 'return {"result": Matches(spends, "something")}'
 ) -> Blueprint:
     source = SPENDS.format(spends=spends, truth=truth)
-    test = replace(blueprint.tests["test_first"], source=source, probe=probe_part(source), shown=probe_part(source))
+    test = replace(blueprint.tests["test_first"], source=source, shown=source)
     return replace(blueprint, tests={**blueprint.tests, "test_first": test})
 
 
@@ -160,12 +160,12 @@ def ends():  # type: ignore[no-untyped-def]
 )
 def test_evidence_comes_back_as_it_was(value: object) -> None:
     evidence = snapshot(value)
-    assert evidence_wire.unpack(evidence_wire.pack(evidence)) == evidence
+    assert evidence_wire.unpack(evidence_wire.pack(evidence), LEAVES) == evidence
 
 
 def test_no_name_of_a_learners_class_is_obeyed_by_a_terminal() -> None:
     said = [Unreadable("object", "Net\x1b[2J\nhonest: ok"), Parts("a table\x1b[2J", {})]
-    back: Any = evidence_wire.decode(*evidence_wire.encode(said))
+    back: Any = evidence_wire.decode(*evidence_wire.encode(said), LEAVES)
     assert back[0].of.isprintable() and back[1].noun.isprintable()
 
 
@@ -182,7 +182,7 @@ def test_no_name_of_a_learners_class_is_obeyed_by_a_terminal() -> None:
 )
 def test_a_lie_is_a_wire_error(data: object, payload: bytes) -> None:
     with pytest.raises(wire.WireError):
-        evidence_wire.decode(data, payload)
+        evidence_wire.decode(data, payload, LEAVES)
 
 
 @pytest.mark.parametrize(
@@ -223,4 +223,4 @@ def test_silence_is_late_and_a_dead_peer_is_closed(ends) -> None:  # type: ignor
 )  # fmt: skip
 def test_evidence_that_was_never_packed_is_a_wire_error(data: bytes) -> None:
     with pytest.raises(wire.WireError):
-        evidence_wire.unpack(data)
+        evidence_wire.unpack(data, LEAVES)

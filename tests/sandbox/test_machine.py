@@ -13,15 +13,17 @@ from pathlib import Path
 import psutil
 import pytest
 
+from nbproof.course_file import Course
 from nbproof.sandbox import engine, machine
 from nbproof.sandbox.exceptions import EngineFailed, EngineLost
 from nbproof.sandbox.fork_server import ForkServer
 from nbproof.sandbox.isolation import Isolation, offered
 from nbproof.sandbox.launch import Launched
 from nbproof.sandbox.machine import Fit, Room, room_here
+from nbproof.sandbox.visible_tree import VisibleTree
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import RIGHT
-from tests import needs_isolation, some_by_day
+from tests import COURSE, needs_isolation, some_by_day
 
 pytestmark = needs_isolation
 _levels = pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_a_fork_server_that_always_ends_is_not_started_for_ever(
 ) -> None:
     started = []
 
-    def ends_at_once(isolation: Isolation) -> Launched:
+    def ends_at_once(course: Course, isolation: Isolation) -> Launched:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         theirs.send(b'{"ready": true}')
         theirs.close()
@@ -114,7 +116,7 @@ def test_a_fork_server_that_always_ends_is_not_started_for_ever(
 
     monkeypatch.setattr(engine, "launch", ends_at_once)
     with (
-        engine.Engine(isolation=Isolation.FULL) as one,
+        engine.Engine(COURSE, isolation=Isolation.FULL) as one,
         pytest.raises(EngineFailed, match="forks workers ended") as said,
     ):
         while True:
@@ -126,14 +128,14 @@ def test_a_fork_server_that_always_ends_is_not_started_for_ever(
     assert not isinstance(said.value, EngineLost) and len(started) == 4
     assert "grade again" in said.value.next_command
     monkeypatch.undo()
-    with engine.Engine() as again, again.worker({}) as worker:
+    with engine.Engine(COURSE) as again, again.worker({}) as worker:
         assert worker.pid
 
 
 def test_an_engine_that_hangs_up_before_it_has_read_all_is_no_trouble() -> None:
     """As after Ctrl-C, or an error while everything was on its way: what was sent to it stays unread."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    server = ForkServer(theirs, Isolation.REDUCED)
+    server = ForkServer(theirs, Isolation.REDUCED, COURSE, VisibleTree((), (), ()))
     with theirs:
         theirs.send(b'{"ready": true}')
         ours.close()

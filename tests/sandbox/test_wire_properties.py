@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nbproof.sandbox.evidence_wire import decode, pack, unpack
 from nbproof.sandbox.wire import Closed, WireError, receive, send
 from nbproof.values.evidence import Evidence, snapshot
+from tests import LEAVES
 from tests.drawn import DRAWN, PLAIN
 
 JSON = st.recursive(
@@ -45,12 +46,12 @@ def test_bytes_that_are_no_frame_are_refused_by_name(data: bytes) -> None:
 @DRAWN
 @given(PLAIN)
 def test_evidence_comes_back_as_it_was_packed(value: object) -> None:
-    assert unpack(pack(snapshot(value))) == snapshot(value)
+    assert unpack(pack(snapshot(value)), LEAVES) == snapshot(value)
 
 
 def _is_settled(read: Evidence) -> bool:
     """Whether what was taken goes over the wire once more as it is."""
-    return pack(unpack(pack(read))) == pack(read)
+    return pack(unpack(pack(read), LEAVES)) == pack(read)
 
 
 @DRAWN
@@ -59,11 +60,11 @@ def test_bent_evidence_is_refused_or_read_as_plain_data(value: object, at: int, 
     data = pack(snapshot(value))
     at = min(at, len(data))
     with contextlib.suppress(WireError):
-        assert _is_settled(unpack(data[:at] + new + data[at + gone :]))
+        assert _is_settled(unpack(data[:at] + new + data[at + gone :], LEAVES))
 
 
 @DRAWN
 @given(JSON, st.binary(max_size=8))
 def test_json_that_nobody_packed_is_refused_or_read_as_plain_data(form: object, payload: bytes) -> None:
     with contextlib.suppress(WireError):
-        assert _is_settled(decode(form, payload))
+        assert _is_settled(decode(form, payload, LEAVES))

@@ -31,7 +31,7 @@ NEARLY = AnyOf([1, 2, 3], [1, 5, 4], [9, 2, 4])
 
 
 def difference(got: object, wanted: object, where: str = "answer") -> Difference | None:
-    return first_difference(snapshot(got), wanted, where)
+    return first_difference(snapshot(got), wanted, ENGLISH, where)
 
 
 def sentence(got: object, wanted: object) -> str:
@@ -123,11 +123,11 @@ def test_a_truth_that_no_answer_can_equal_is_the_authors_error(wanted: object) -
 
 def test_the_fields_of_a_result_are_named_as_the_learner_knows_them() -> None:
     wanted = {"answer": [1], "x.grad": T([1.0])}
-    assert first_difference({"answer": [2]}, wanted) == Difference("answer[0]", Differs.VALUE, "2", "1")
-    missing = first_difference({"answer": [1]}, wanted)
+    assert first_difference({"answer": [2]}, wanted, ENGLISH) == Difference("answer[0]", Differs.VALUE, "2", "1")
+    missing = first_difference({"answer": [1]}, wanted, ENGLISH)
     assert missing is not None
     assert ENGLISH.difference(missing) == "x.grad is missing"
-    extra = first_difference({"answer": [1], "more": 1}, {"answer": [1]})
+    extra = first_difference({"answer": [1], "more": 1}, {"answer": [1]}, ENGLISH)
     assert extra is not None
     assert extra.where == "more"
 
@@ -159,7 +159,7 @@ def test_words_are_short_whatever_the_value() -> None:
     nested = snapshot([{"key" * 50: ["x" * 500] * 50}] * 50)
     for value in (nested, snapshot(torch.rand(100, 100)), snapshot(torch.ones(600_000)), "x" * 10_000):
         assert len(in_words(value)) <= 160
-    found = first_difference({"a": 1, "b" * 100_000: 2}, {"a": 1})
+    found = first_difference({"a": 1, "b" * 100_000: 2}, {"a": 1}, ENGLISH)
     assert found is not None and len(ENGLISH.difference(found)) < 200
     assert in_words(snapshot(torch.arange(65.0))) == "tensor([0., 1., 2., 3., 4., 5., ...]) of shape (65,)"
     double = "tensor([1., 1., 1., 1., 1., 1., ...], dtype=torch.float64) of shape (9, 9)"
@@ -180,7 +180,7 @@ def test_a_part_that_is_missing_or_one_too_many_is_seen_with_what_is_around_it()
     whole = Place("", {"a": 1, "more" * 20: 2}, {"a": 1})
     extra = FirstMismatch(Place("more" * 20, 2, None), Differs.EXTRA, ("", "['a']"), around=whole)
     assert first_mismatch(whole) == extra
-    long = first_difference({"a": 1, "m" * 81: 2}, {"a": 1})
+    long = first_difference({"a": 1, "m" * 81: 2}, {"a": 1}, ENGLISH)
     assert long is not None and long.where == "m" * 77 + "..."
     missing = Place("", {}, {"a": 1})
     assert first_mismatch(missing) == FirstMismatch(Place("a", None, 1), Differs.MISSING, ("", ""), around=missing)

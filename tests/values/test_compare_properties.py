@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from nbproof.values.compare import AnyOf, Difference, first_difference, is_same
 from nbproof.values.evidence import snapshot
+from nbproof.values.words import ENGLISH
 from tests.drawn import DRAWN, PLAIN, plain_data
 
 SECRET = "s3cret"
@@ -45,7 +46,7 @@ def _with(value: object, steps: list[str | int], leaf: object) -> Any:
 @DRAWN
 @given(PLAIN)
 def test_what_is_wanted_is_right(value: object) -> None:
-    assert first_difference(snapshot(value), value, "answer") is None
+    assert first_difference(snapshot(value), value, ENGLISH, "answer") is None
 
 
 @DRAWN
@@ -54,7 +55,7 @@ def test_one_wrong_leaf_is_found_where_it_is(value: object, data: st.DataObject)
     places = list(_places(value, "answer"))
     if places:
         place, steps = data.draw(st.sampled_from(places))
-        found = first_difference(snapshot(_with(value, steps, "of no other leaf")), value, "answer")
+        found = first_difference(snapshot(_with(value, steps, "of no other leaf")), value, ENGLISH, "answer")
         assert found is not None
         assert found.where == place
         assert Difference.from_dict(json.loads(json.dumps(asdict(found)))) == found
@@ -64,7 +65,7 @@ def test_one_wrong_leaf_is_found_where_it_is(value: object, data: st.DataObject)
 @given(plain_data(st.just(SECRET) | st.integers(-9, 9)), PLAIN)
 def test_what_is_withheld_tells_no_wanted_leaf(wanted: object, got: object) -> None:
     for where in ("answer", ""):
-        found = first_difference(snapshot(got), wanted, where)
+        found = first_difference(snapshot(got), wanted, ENGLISH, where)
         assert found is None or SECRET not in repr(found.withheld())
 
 

@@ -13,7 +13,9 @@ import torch
 
 from nbproof.values.describe import sort_of
 from nbproof.values.evidence import MAX_BYTES, MAX_ITEMS, TensorRecord, Unreadable, snapshot
-from nbproof.values.leaf import ITEM_SIZES, leaf_named
+from nbproof.values.leaf import ITEM_SIZES
+from nbproof.values.words import ENGLISH
+from tests import LEAVES
 
 DTYPES = [getattr(torch, name) for name in sorted(ITEM_SIZES)]
 
@@ -124,7 +126,7 @@ def nested() -> torch.Tensor:
 def test_what_is_not_plain_data_is_named(value: object, what: str) -> None:
     taken = snapshot(value)
     assert isinstance(taken, Unreadable)
-    assert sort_of(taken) == what
+    assert sort_of(taken, ENGLISH) == what
 
 
 @pytest.mark.parametrize(
@@ -185,4 +187,4 @@ def test_the_tensors_of_one_answer_share_a_budget_of_bytes() -> None:
 )
 def test_a_record_that_does_not_fit_together_cannot_be_made(dtype: str, shape: tuple[int, ...], data: bytes) -> None:
     with pytest.raises(ValueError, match="tensor"):
-        TensorRecord(dtype, shape, data, leaf_named("torch"))
+        TensorRecord(dtype, shape, data, LEAVES.named("torch"))

@@ -5,32 +5,30 @@ tensors.
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import pickle
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-import course
 from nbproof.checks.case import Case
 from nbproof.checks.namespace import undisturbed
-from nbproof.course_file import use_course
+from nbproof.course_file import Course
 from nbproof.errors import UsageError
 from nbproof.sandbox.evidence_wire import pack, unpack
 from nbproof.sandbox.pristine import Pristine
 from nbproof.sandbox.wire import WireError
-from nbproof.values import evidence, leaf
+from nbproof.values import evidence
 from nbproof.values.compare import Close, first_difference
 from nbproof.values.evidence import MAX_BYTES, TensorRecord, Unreadable, snapshot
-from nbproof.values.leaf import leaf_named, leaf_types
+from nbproof.values.leaf import leaves_of, refuse_missing_leaves
 from nbproof.values.words import ENGLISH
+from tests import COURSE, LEAVES
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "iterators"
 
@@ -75,9 +73,13 @@ import types
 import numpy as np
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, judge
+from nbproof.course_file import read_course
 from nbproof.values.words import ENGLISH
 from nbproof.sandbox.evidence_wire import unpack, pack
 from nbproof.values.results import ProbeResult
+from pathlib import Path
+
+case = Case(1, read_course(Path()))
 
 class Doubled(Check):
     "Twice the array."
@@ -88,8 +90,8 @@ class Doubled(Check):
         return {"answer": case.array("x", 2, 3) * 2, "x": np.array([1.0])}
 
 for twice in (lambda x: x + x, lambda x: x * 2 + (x > 1)):
-    brought = bring(Doubled(), {"twice": twice, "x": 0}, Case(1))
-    print(ENGLISH.finding(judge(Doubled(), Case(1), ProbeResult(unpack(pack(brought.evidence))))))
+    brought = pack(bring(Doubled(), {"twice": twice, "x": 0}, case).evidence)
+    print(ENGLISH.finding(judge(Doubled(), case, ProbeResult(unpack(brought, case.leaves)))))
 print("torch" in sys.modules)
 """
 
@@ -110,19 +112,13 @@ def test_a_course_of_arrays_is_graded_without_torch(bare: Path) -> None:
     assert torch == "False"
 
 
-@pytest.fixture
-def with_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Work for a course with these leaf types."""
-    monkeypatch.setenv("NBPROOF_COURSE", "")
+def course_with(*names: str) -> Course:
+    """A course with these leaf types."""
+    return Course("", Path("/".join(names)), "x", leaves=names)
 
-    def use(*names: str) -> None:
-        folder = tmp_path / "_".join(("with", *names))
-        folder.mkdir()
-        (folder / "course.toml").write_text(f'says = "x"\nleaves = {json.dumps(names)}\n')
-        use_course(str(folder / "__init__.py"))
 
-    yield use
-    use_course(course.__file__)
+NUMPY = course_with("numpy")
+BOTH = leaves_of(course_with("torch", "numpy"))
 
 
 ARRAYS = {
@@ -133,18 +129,17 @@ ARRAYS = {
 
 
 @pytest.mark.parametrize("name", ARRAYS)
-def test_an_array_comes_back_over_the_wire(name: str, with_leaves: Callable[..., None]) -> None:
-    with_leaves("torch", "numpy")
+def test_an_array_comes_back_over_the_wire(name: str) -> None:
     array = ARRAYS[name]
-    difference = first_difference(snapshot(torch.ones(2)), array)
+    difference = first_difference(snapshot(torch.ones(2)), array, ENGLISH)
     assert difference is not None
     assert "is a tensor of shape (2,), wanted an array of shape" in ENGLISH.difference(difference)
-    record = unpack(pack(snapshot(array)))
+    record = unpack(pack(snapshot(array)), BOTH)
     assert isinstance(record, TensorRecord)
     assert type(record.tensor()) is np.ndarray
     assert (record.tensor().dtype.name, record.shape) == (array.dtype.name, array.shape)
     assert (record.tensor() == array).all()
-    assert first_difference(record, array.copy()) is None
+    assert first_difference(record, array.copy(), ENGLISH) is None
     assert pickle.loads(pickle.dumps(record)) == record
 
 
@@ -172,10 +167,7 @@ class LyingNumber(np.float64):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_scalars_are_plain_values_and_what_is_no_plain_array_is_named(
-    value: object, plain: object, with_leaves: Callable[..., None]
-) -> None:
-    with_leaves("numpy")
+def test_scalars_are_plain_values_and_what_is_no_plain_array_is_named(value: object, plain: object) -> None:
     assert snapshot([value]) == [plain]
 
 
@@ -190,25 +182,21 @@ def test_scalars_are_plain_values_and_what_is_no_plain_array_is_named(
     ],
     ids=["shape", "finite", "integers", "near", "close"],
 )
-def test_arrays_are_compared_as_tensors_are(
-    got: object, wanted: object, said: str | None, with_leaves: Callable[..., None]
-) -> None:
-    with_leaves("numpy")
-    difference = first_difference(snapshot(got), wanted)
+def test_arrays_are_compared_as_tensors_are(got: object, wanted: object, said: str | None) -> None:
+    difference = first_difference(snapshot(got), wanted, ENGLISH)
     assert (difference is None) == (said is None)
     assert difference is None or said in ENGLISH.difference(difference)  # type: ignore[operator]
 
 
-def test_what_a_course_does_not_name_is_no_value_there(with_leaves: Callable[..., None]) -> None:
-    with_leaves("numpy")
+def test_what_a_course_does_not_name_is_no_value_there(monkeypatch: pytest.MonkeyPatch) -> None:
     array = pack(snapshot(np.ones(2)))
-    assert snapshot(torch.ones(2)) == Unreadable("object", "Tensor")
-    with_leaves("torch")
-    assert snapshot(np.ones(2)) == Unreadable("object", "ndarray")
     with pytest.raises(WireError, match="evidence of no known form"):
-        unpack(array)
+        unpack(array, LEAVES)
+    # As in a process of a course that has imported nothing else.
+    monkeypatch.setattr(evidence, "known_leaves", lambda: LEAVES.types)
+    assert snapshot(np.ones(2)) == Unreadable("object", "ndarray")
     with pytest.raises(UsageError, match="no leaf type numpy"):
-        Case(1).array("x", 2)
+        Case(1, COURSE).array("x", 2)
 
 
 @pytest.mark.parametrize(
@@ -216,26 +204,26 @@ def test_what_a_course_does_not_name_is_no_value_there(with_leaves: Callable[...
     [("polars", "", "no leaf type is called 'polars'"), ("numpy", "numpy", "needs numpy, which is not installed")],
 )
 def test_a_leaf_type_that_is_not_there_is_told(
-    name: str, missing: str, said: str, with_leaves: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    name: str, missing: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with_leaves(name, name)  # not one that another test has plugged in
+    course = course_with(name, name)  # not one that another test has plugged in
     if missing:
         monkeypatch.setitem(sys.modules, missing, None)
         monkeypatch.delitem(sys.modules, "nbproof.values.leaves.numpy", raising=False)
         with pytest.raises(UsageError, match=said):
-            leaf.refuse_missing_leaves()
+            refuse_missing_leaves(course)
     with pytest.raises(UsageError, match=said):
-        leaf_types()
+        leaves_of(course)
 
 
 def test_what_a_learner_makes_of_a_leaf_type_is_put_back_before_a_probe(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours = leaf_named("torch")
+    ours = LEAVES.named("torch")
     before = snapshot(torch.ones(2))
     pristine = Pristine("nbproof")
     taken = type(ours).taken
     monkeypatch.setattr(type(ours), "taken", lambda self, value, room: "whatever is wanted")
     monkeypatch.setattr(taken, "__code__", (lambda self, value, room: "whatever is wanted").__code__)
-    monkeypatch.setattr(evidence, "leaf_types", lambda: ())
+    monkeypatch.setattr(evidence, "known_leaves", lambda: ())
     assert snapshot(torch.ones(2)) != before
     pristine.restore()
     assert snapshot(torch.ones(2)) == before
@@ -247,7 +235,7 @@ def test_hooks_for_all_optimizers_are_set_aside() -> None:
     internals, called = importlib.import_module("torch.optim.optimizer"), list[object]()
     optimizer = torch.optim.SGD(torch.nn.Linear(1, 1).parameters())
     before = internals.register_optimizer_step_post_hook(lambda *one: called.append(one))
-    with undisturbed({}, (), Case(1)):
+    with undisturbed({}, (), Case(1, COURSE)):
         optimizer.step()
         assert called == []
     optimizer.step()
@@ -255,19 +243,21 @@ def test_hooks_for_all_optimizers_are_set_aside() -> None:
     assert len(called) == 1
 
 
-def test_seeds_and_poison_are_those_of_the_leaf_types(with_leaves: Callable[..., None]) -> None:
-    with_leaves("numpy")
-    assert Case(3).array("x", 4).tolist() == Case(3).array("x", 4).tolist() != Case(4).array("x", 4).tolist()
-    assert set(Case(3).array("x", 40, dtype=int).tolist()) <= {*range(-8, -1), *range(2, 9)}
+def test_seeds_and_poison_are_those_of_the_leaf_types() -> None:
+    assert (
+        Case(3, NUMPY).array("x", 4).tolist()
+        == Case(3, NUMPY).array("x", 4).tolist()
+        != Case(4, NUMPY).array("x", 4).tolist()
+    )
+    assert set(Case(3, NUMPY).array("x", 40, dtype=int).tolist()) <= {*range(-8, -1), *range(2, 9)}
     np.random.seed(5)
     wanted = np.random.RandomState(5).rand()
     drawn = []
     for _ in range(2):
-        with undisturbed(space := {"x": 1}, ("x",), Case(1)):
+        with undisturbed(space := {"x": 1}, ("x",), Case(1, NUMPY)):
             drawn.append(np.random.rand())
             assert np.isnan(space["x"]).all()
     assert drawn[0] == drawn[1]
     assert np.random.rand() == wanted
-    with_leaves()
-    with undisturbed(space := {"x": 1}, ("x",), Case(1)):
+    with undisturbed(space := {"x": 1}, ("x",), Case(1, course_with())):
         assert space["x"] != space["x"]

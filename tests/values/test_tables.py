@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-import course
 from nbproof.authoring.forgery import can_be_made
 from nbproof.checks.case import Case
-from nbproof.course_file import use_course
+from nbproof.course_file import Course
 from nbproof.display.panel import tables_html
 from nbproof.sandbox.evidence_wire import pack, unpack
 from nbproof.sandbox.wire import WireError
 from nbproof.values.compare import Close, Matches, first_difference
 from nbproof.values.evidence import Parts, Unreadable, snapshot
+from nbproof.values.leaf import leaves_of
 from nbproof.values.words import ENGLISH
 
-
-@pytest.fixture(autouse=True)
-def with_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Work for a course whose values are those of pandas."""
-    monkeypatch.setenv("NBPROOF_COURSE", "")
-    (tmp_path / "course.toml").write_text('says = "x"\nleaves = ["pandas"]\n')
-    use_course(str(tmp_path / "__init__.py"))
-    yield
-    use_course(course.__file__)
+COURSE = Course("", Path(), "x", leaves=("pandas",))
+"""Its values are those of pandas."""
+LEAVES = leaves_of(COURSE)
 
 
 def _sales() -> Any:
@@ -62,8 +55,8 @@ TWICE = pd.concat([SALES["price"], SALES["price"] * 2], axis=1)
     ],
 )  # fmt: skip
 def test_tables_are_compared_part_by_part(got: Any, wanted: Any, said: str | None) -> None:
-    evidence = unpack(pack(snapshot({"answer": got})))
-    difference = first_difference(evidence, {"answer": wanted})
+    evidence = unpack(pack(snapshot({"answer": got})), LEAVES)
+    difference = first_difference(evidence, {"answer": wanted}, ENGLISH)
     assert (difference is None) == (said is None)
     assert difference is None or ENGLISH.difference(difference).startswith(said or "")
 
@@ -74,9 +67,9 @@ def test_a_function_decides_about_the_parts_of_a_table_as_the_guide_says() -> No
 
     wanted = {"answer": Matches(any_order, "these prices")}
     for answer, right in ((SALES.iloc[::-1], True), (SALES.head(2), False), (GAP, False), (SALES["price"], False)):
-        evidence = unpack(pack(snapshot({"answer": answer})))
-        assert (first_difference(evidence, wanted) is None) is right
-    assert set(unpack(pack(snapshot(SALES)))) >= {".columns", ".index", ".dtypes", "['price'].iloc"}
+        evidence = unpack(pack(snapshot({"answer": answer})), LEAVES)
+        assert (first_difference(evidence, wanted, ENGLISH) is None) is right
+    assert set(unpack(pack(snapshot(SALES)), LEAVES)) >= {".columns", ".index", ".dtypes", "['price'].iloc"}
 
 
 class Told(pd.DataFrame):  # type: ignore[misc]
@@ -92,16 +85,16 @@ def test_what_is_no_plain_table_is_named_and_a_cell_of_anything_is_no_value() ->
 
 def test_parts_come_over_the_wire_as_they_are_and_nothing_else_does() -> None:
     taken = snapshot([SALES, GAP])
-    back = unpack(pack(taken))
+    back = unpack(pack(taken), LEAVES)
     assert back == taken and isinstance(back, list) and isinstance(back[0], Parts)
     assert back[0].noun == "a DataFrame of shape (3, 3)" == pickle.loads(pickle.dumps(back[0])).noun
     for form in (b'{"p": []}', b'{"p": [1]}', b'{"p": ["a", 2]}', b'{"-": ["float64", [1], 8]}'):
         with pytest.raises(WireError):
-            unpack(len(form).to_bytes(4, "big") + form + bytes(8))
+            unpack(len(form).to_bytes(4, "big") + form + bytes(8), LEAVES)
 
 
 def test_a_table_that_is_drawn_from_the_case_is_at_hand_and_one_that_is_made_of_it_is_not() -> None:
-    frames = [Case(seed).frame("sales", 4, name=("Ulm", "Bonn"), price=float, count=int) for seed in (1, 1, 2)]
+    frames = [Case(seed, COURSE).frame("sales", 4, name=("Ulm", "Bonn"), price=float, count=int) for seed in (1, 1, 2)]
     assert snapshot(frames[0]) == snapshot(frames[1]) != snapshot(frames[2])
     for wanted, made in ((frames[0], True), (frames[0].iloc[::-1], False)):
         assert can_be_made({"answer": wanted}, [snapshot(frames[1])], [{"answer": frames[2]}]) is made
@@ -110,10 +103,14 @@ def test_a_table_that_is_drawn_from_the_case_is_at_hand_and_one_that_is_made_of_
 def test_both_tables_are_drawn_where_they_differ_and_nothing_of_a_secret() -> None:
     long = pd.concat([SALES] * 20, ignore_index=True)
     wrong = long.assign(count=[*long["count"][:-1], 77])
-    drawn = tables_html(snapshot({"answer": wrong}), {"answer": long})
+    drawn = tables_html(snapshot({"answer": wrong}), {"answer": long}, ENGLISH)
     assert "answer: got" in drawn and ">77<" in drawn and drawn.count("color:#e2604c") == 2 and "more rows" in drawn
-    assert "price" not in tables_html(snapshot([SALES["price"]]), [SALES["price"].rename(None) + 1])
-    assert "<script>" not in tables_html(snapshot({"answer": SALES.assign(town="<script>")}), {"answer": SALES})
+    assert "price" not in tables_html(snapshot([SALES["price"]]), [SALES["price"].rename(None) + 1], ENGLISH)
+    assert "<script>" not in tables_html(
+        snapshot({"answer": SALES.assign(town="<script>")}), {"answer": SALES}, ENGLISH
+    )
     assert (
-        tables_html(snapshot({"answer": wrong}), None) == "" == tables_html(snapshot({"answer": 1}), {"answer": long})
+        tables_html(snapshot({"answer": wrong}), None, ENGLISH)
+        == ""
+        == tables_html(snapshot({"answer": 1}), {"answer": long}, ENGLISH)
     )

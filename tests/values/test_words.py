@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -10,15 +9,14 @@ from typing import Any
 import pytest
 import torch
 
-import course
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, judge_here
-from nbproof.course_file import use_course
+from nbproof.course_file import Course, read_course
 from nbproof.display.panel import html_of, show_findings, text_of
 from nbproof.feedback.page_texts import PAGE_TEXTS
 from nbproof.recover.search_texts import SEARCH_TEXTS
 from nbproof.values.results import Finding
-from nbproof.values.words import TEXTS, words
+from nbproof.values.words import TEXTS, words_of
 from tests import ROOT
 
 HINTS = """
@@ -43,20 +41,17 @@ class Doubled(Check):
 
 
 @pytest.fixture
-def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Work for a course that speaks German, as its author's hints do."""
+def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+    """A course that speaks German, as its author's hints do."""
     monkeypatch.syspath_prepend(ROOT / "examples" / "plugins" / "nbproof-german")
-    monkeypatch.setenv("NBPROOF_COURSE", "")
     (tmp_path / "lessons").mkdir()
     (tmp_path / "lessons" / "hints.toml").write_text(HINTS, encoding="utf-8")
     (tmp_path / "course.toml").write_text('says = "Kurs"\nleaves = ["torch"]\nlanguage = "nbproof_german"\n')
-    use_course(str(tmp_path / "__init__.py"))
-    yield
-    use_course(course.__file__)
+    return read_course(tmp_path)
 
 
-def found(**variables: object) -> Finding:
-    return judge_here(Doubled(), Case(1), bring(Doubled(), variables, Case(1)))
+def found(course: Course, **variables: object) -> Finding:
+    return judge_here(Doubled(), Case(1, course), bring(Doubled(), variables, Case(1, course)))
 
 
 def twice(x: torch.Tensor) -> torch.Tensor:
@@ -79,19 +74,19 @@ PANELS = {
 
 
 @pytest.mark.parametrize("what", PANELS)
-def test_a_panel_in_german(german: None, capsys: pytest.CaptureFixture[str], what: str) -> None:
+def test_a_panel_in_german(german: Course, capsys: pytest.CaptureFixture[str], what: str) -> None:
     answer, told = PANELS[what]
-    finding = found(double=answer)
-    show_findings("double", [finding])
+    finding = found(german, double=answer)
+    show_findings(german, "double", [finding])
     right = capsys.readouterr().out
-    assert (right or text_of(finding)).strip() == told
-    assert right or "double</span>: noch nicht" in html_of("double", [finding])
+    assert (right or text_of(german, finding)).strip() == told
+    assert right or "double</span>: noch nicht" in html_of(german, "double", [finding])
 
 
-def test_the_drawn_panel_says_nothing_in_english(german: None) -> None:
-    page = html_of("double", [found()], ask=True)
+def test_the_drawn_panel_says_nothing_in_english(german: Course) -> None:
+    page = html_of(german, "double", [found(german)], ask=True)
     assert "</code> in einer Zelle hilft weiter." in page and "noch nicht" in page
-    page = html_of("double", [found(double=lambda x: [torch.ones(40)] * 3)], ask=True)
+    page = html_of(german, "double", [found(german, double=lambda x: [torch.ones(40)] * 3)], ask=True)
     assert "answer ist eine Liste von 3 Einträgen, verlangt ist ein Tensor der Form (2,)" in page
 
 
@@ -100,9 +95,9 @@ def _fields(text: str | tuple[str, ...]) -> set[str | None]:
     return {field for part in parts for _, field, _, _ in Formatter().parse(part)} - {None}
 
 
-def test_another_language_has_every_text_and_fills_in_just_what_english_does(german: None) -> None:
+def test_another_language_has_every_text_and_fills_in_just_what_english_does(german: Course) -> None:
     known = {**TEXTS, **PAGE_TEXTS, **SEARCH_TEXTS}
-    theirs = words().texts
+    theirs = words_of(german).texts
     own = {key for key in theirs if key.startswith("value ") and key not in known}  # nouns of leaf types
     assert theirs.keys() - own == known.keys()
     assert [key for key in known if _fields(theirs[key]) != _fields(known[key])] == []

@@ -12,10 +12,8 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
-from nbproof.course_file import find_course, the_course
 from nbproof.errors import UsageError
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
@@ -42,7 +40,7 @@ def pool(address: str, *, isolation: Isolation, workers: int | None) -> PoolMake
     def made(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Iterator[Pool]:
         given = {name: getattr(limits, name) for name in limits.traits(config=True)}
         plain = {name: replace(one) for name, one in blueprints.items()}  # without what they have cached
-        begin = (_begin, (plain, seed, given, isolation, str(the_course().root)))
+        begin = (_begin, (plain, seed, given, isolation))
         with ProcessPoolExecutor(count, get_context("spawn"), *begin) as executor:
 
             def submit(one: HandIn) -> Future[Verdict]:
@@ -53,12 +51,10 @@ def pool(address: str, *, isolation: Isolation, workers: int | None) -> PoolMake
     return made
 
 
-def _begin(
-    blueprints: Mapping[str, Blueprint], seed: int, given: Mapping[str, Any], isolation: Isolation, course: str
-) -> None:
+def _begin(blueprints: Mapping[str, Blueprint], seed: int, given: Mapping[str, Any], isolation: Isolation) -> None:
     """In a process of the pool, once. Its engine ends with it."""
-    find_course(Path(course))
-    engine = Engine(GradingLimits(**given), isolation).__enter__()
+    course = next(iter(blueprints.values())).course
+    engine = Engine(course, GradingLimits(**given), isolation).__enter__()
     _markers.append(Marker(engine, blueprints, seed))
 
 

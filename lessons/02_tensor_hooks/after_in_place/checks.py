@@ -59,6 +59,7 @@ class BothValues(Check):
             "in_place_watch_two_lists": {
                 "the two lists before backward": such_that(lambda got: any(isinstance(one, str) for one in got))
             },
+            "keeps_the_tensor": AnyOf({"the two lists before backward": [[old], [new]]}, {"after": AnyOf([new], [old])}),
             "asks_too_early": {"the two lists before backward": such_that(lambda got: got != [[], []])},
             "in_place_watch_hidden_change": {
                 "before": [of_new],
@@ -69,7 +70,6 @@ class BothValues(Check):
             "in_place_watch_hooks_before": {"before": [of_old], "after": [of_old]},
             "in_place_watch_swapped": {"before": [of_new], "after": [of_old]},
             "in_place_watch_one_list": {"before": AnyOf([of_old, of_new], [of_new, of_old])},
-            "keeps_the_tensor": {"after": AnyOf([new], [old])},
             "in_place_watch_copy": AnyOf({"before": [], "after": [of_new]}, {"before": [of_old], "after": []}),
             "reads_grad_early": AnyOf({"before": [None]}, {"after": [None]}),
             "changes_gradient": {"x.grad": other_than(of_old * case.tensor("factor", 4))},

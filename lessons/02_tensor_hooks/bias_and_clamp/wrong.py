@@ -112,12 +112,6 @@ def clamp_downstream(tensor):
 +
 +    net.fc.register_forward_hook(hook)
 
-# %% fc_weight
-# misconception: the weight of fc | hint: wrong_tensor
-# edits: bias_no_return
--    net.fc.bias.register_hook(lambda grad: None)
-+    net.fc.weight.register_hook(torch.zeros_like)
-
 # %% five_zeros
 # misconception: hard-coded five zeros | hint: hook_changes_shape
 # edits: bias_no_return
@@ -158,10 +152,3 @@ def clamp_downstream(tensor):
 # edits: clamp_absolute
 -    tensor.register_hook(torch.abs)
 +    tensor.register_hook(lambda grad: grad.clamp_(min=0))
-
-# %% clamp_by_mask_in_place
-# misconception: writes into the gradient, and returns it | hint: clamps_in_place
-# edits: clamp_no_return
--        grad = grad.clamp(min=0)
-+        grad[grad < 0] = 0
-+        return grad

@@ -36,15 +36,18 @@ class NamesTheStep(Check):
 
     poison = POISON
     errors = ERRORS
-    kinds = {"a root": torch.sqrt, "a masked logarithm": masked_log, "a root behind nn.Identity()": torch.sqrt}
+    kinds = {"a root": torch.sqrt, "a masked logarithm": masked_log, "a root behind nn.Identity()": torch.sqrt, "a root in front": torch.sqrt}
 
     def names(self, case, kind):
         return case.words(f"names, {kind}", 7)
 
+    def place(self, case, kind):
+        return 0 if kind.endswith("front") else case.integer(f"place, {kind}", 3, 5)
+
     def probe(self, nb, case):
         found = {}
         for kind, bad in self.kinds.items():
-            names, place = self.names(case, kind), case.integer(f"place, {kind}", 3, 5)
+            names, place = self.names(case, kind), self.place(case, kind)
             steps = chain(names, place, bad)
             if "behind" in kind:
                 steps[names[place - 1]] = torch.nn.Identity()
@@ -57,21 +60,21 @@ class NamesTheStep(Check):
         """The names of the steps so far from the guilty ones."""
         found = {}
         for kind in self.kinds:
-            names, place = self.names(case, kind), case.integer(f"place, {kind}", 3, 5)
-            found[f"{FOUND} for a chain with {kind}"] = names[place + shift]
+            found[f"{FOUND} for a chain with {kind}"] = self.names(case, kind)[self.place(case, kind) + shift]
         return found
 
     def truth(self, case):
         return self.at(case, 0)
 
     def mistakes(self, case):
-        root, log, behind = (f"{FOUND} for a chain with {kind}" for kind in self.kinds)
+        root, log, behind, front = (f"{FOUND} for a chain with {kind}" for kind in self.kinds)
         names, places = self.names(case, "a root"), self.at(case, 0)
         ends = [{field: self.names(case, kind)[end] for field, kind in zip(places, self.kinds)} for end in (0, -1)]
         beside = [{field: self.at(case, shift)[field] for field in (root, log)} for shift in (-1, 1)]
         return {
             "blame_nobody": {root: None, log: None},
             "blame_same_tensor": {**places, behind: self.at(case, -1)[behind]},
+            "blame_first_step": {**places, front: AnyOf(None, self.at(case, 1)[front])},
             "blame_neighbour": AnyOf(*beside),
             "blame_last_heard": ends[0],
             "loop_variable": ends[1],
@@ -134,7 +137,7 @@ class LongChains(Check):
         names = [f"{kind[:3]}. {word}" for word in case.words(f"hidden names {kind}", case.integer(f"hidden length {kind}", 5, 9))]
         chosen = case.shuffled("hidden order " + kind, [*self.steps, *self.steps])
         steps = dict(zip(names, chosen))
-        places = [case.integer(f"hidden place {kind}", 2, len(names) - 2)] if kind != "sound" else []
+        places = [case.integer(f"hidden place {kind}", 2, len(names) - 2) * (kind != "logarithm")] if kind != "sound" else []
         for place in places:
             steps[names[place]] = torch.sqrt if "root" in kind else (lambda t: torch.where(t > 0, t * t.abs().log(), 0.0))
         if kind == "root":

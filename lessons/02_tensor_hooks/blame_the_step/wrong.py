@@ -42,17 +42,11 @@ def blame(steps, x):
 -    for name in reversed(steps):
 +    for name in steps:
 
-# %% overwritten
-# misconception: each bad gradient overwrites the one before | hint: blame_last_heard
+# %% first_step_spared
+# misconception: only results of steps get a hook, so nobody hears what the first step sends on | hint: blame_first_step
 # edits: default_value
--            if guilty is None and bad.any():
-+            if bad.any():
-
-# %% forward_order
-# misconception: looks from the front for the first bad one | hint: blame_last_heard
-# edits: walks_back
--    for name, value in reversed(list(zip(steps, values))):
-+    for name, value in zip(steps, values):
+-        handles += [value.register_hook(hook_for(name))]
++        handles += [value.register_hook(hook_for(name))] if handles or value is not x else []
 
 # %% nan_only
 # misconception: looks for NaN and overlooks infinities | hint: blame_nan_only
@@ -112,14 +106,6 @@ def blame(steps, x):
 # edits: walks_back
 -    x.grad = None
 
-# %% removes_before_backward
-# misconception: the hooks are off when backward begins | hint: blame_nobody
-# edits: default_value
-         value = steps[name](value.view_as(value))
-+    [handle.remove() for handle in handles]
-@@
--    [handle.remove() for handle in handles]
-
 # %% no_sum
 # misconception: backward from a tensor of many elements | hint: blame_no_sum
 # edits: by_partial
@@ -138,15 +124,6 @@ def blame(steps, x):
 # breaks: and leave no hook on `x`
 # edits: default_value
 -    [handle.remove() for handle in handles]
-
-# %% last_handle_only
-# misconception: one name for all handles | hint: blame_hook_stays
-# edits: default_value
--        handles += [value.register_hook(hook_for(name))]
-+        handle = value.register_hook(hook_for(name))
-@@
--    [handle.remove() for handle in handles]
-+    handle.remove()
 
 # %% stays_if_all_is_well
 # misconception: removes its hooks only if somebody is guilty | hint: blame_hook_stays

@@ -12,24 +12,18 @@ def func(grad):
 # misconception: the constant that is right for a loss | hint: ignores_argument
 # breaks: It may be on any tensor
 def func(grad):
-    return torch.full_like(grad, 2.0)
+    return torch.full_like(grad, 6.0)
 
-# %% decorated
-# misconception: doubles twice | hint: doubles_again
+# %% tripled
+# misconception: adds the doubled gradient to the old one | hint: doubles_again
 def func(grad):
-    return 2 * grad * 2
+    return 3 * grad
 
 # %% in_place
 # misconception: in place, returns nothing | hint: edits_in_place
 # breaks: Everything else stays as it is.
 def func(grad):
     grad.mul_(2)
-
-# %% in_place_returned
-# misconception: in place, and returned | hint: edits_in_place
-def func(grad):
-    grad *= 2
-    return grad
 
 # %% is_it_positive
 # misconception: asks a tensor a yes-or-no question | hint: truth_of_tensor
@@ -43,11 +37,6 @@ def func(grad):
 def func(module, grad_input, grad_output):
     return grad_output[0] * 2
 
-# %% needs_tensor
-# misconception: expects the tensor as well | hint: hook_arguments
-def func(tensor, grad):
-    tensor.grad = grad * 2
-
 # %% no_return
 # misconception: computes and does not return | hint: hook_returns_nothing | canary
 # breaks: The gradients of all earlier tensors change accordingly.
@@ -59,21 +48,15 @@ def func(grad):
 def func(grad):
     return 2
 
-# %% list_of_elements
-# misconception: returns a list of elements | hint: hook_returns_no_tensor
+# %% of_the_mean
+# misconception: one number for all elements | hint: ignores_argument
 def func(grad):
-    return [2 * one for one in grad]
+    return 2 * grad.mean().expand_as(grad)
 
 # %% reads_grad
 # misconception: takes its argument for the tensor | hint: reads_grad_early
 def func(tensor):
     return tensor.grad * 2
-
-# %% returns_the_old
-# misconception: computes and returns the old gradient | hint: hook_returns_nothing
-def func(grad):
-    doubled = grad * 2
-    return grad
 
 # %% squared
 # misconception: squares | hint: squares_gradient

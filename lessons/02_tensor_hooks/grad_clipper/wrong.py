@@ -12,14 +12,6 @@ def grad_clipper(model, floor, cap):
         parameter.register_hook(lambda grad: grad.clamp(max=cap))
     return model
 
-# %% children_only
-# misconception: only the parameters of direct children | hint: not_every_parameter
-def grad_clipper(model, floor, cap):
-    for child in model.children():
-        for parameter in child.parameters(recurse=False):
-            parameter.register_hook(lambda grad: grad.clamp(floor, cap))
-    return model
-
 # %% clamps_weights
 # misconception: clamps the parameters | hint: changes_parameters
 def grad_clipper(model, floor, cap):
@@ -47,12 +39,14 @@ def grad_clipper(model, floor, cap):
         parameter.register_hook(lambda grad: grad.clamp(lowest, highest))
     return model
 
-# %% misspelt
-# misconception: a misspelt method, found only in backward | hint: unknown_method
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.climp_(floor, cap))
-    return model
+# %% limits_the_value
+# misconception: the hook clamps the parameter and hands it out as the gradient | hint: keeps_the_tensor
+# edits: limits_in_globals
+-    global lowest, highest
+-    lowest, highest = floor, cap
+@@
+-        parameter.register_hook(lambda grad: grad.clamp(lowest, highest))
++        parameter.register_hook(lambda grad, parameter=parameter: parameter.clamp(floor, cap))
 
 # %% in_place
 # misconception: edits the gradient in place, which another parameter gets as well | hint: edits_in_place
@@ -60,16 +54,6 @@ def grad_clipper(model, floor, cap):
 # edits: reference
 -            parameter.register_hook(lambda grad: grad.clamp(floor, cap))
 +            parameter.register_hook(lambda grad: grad.clamp_(floor, cap))
-
-# %% in_place_no_return
-# misconception: in place, and returns nothing | hint: edits_in_place
-# edits: boolean_mask
--        new = grad.clone()
--        new[new < floor] = floor
--        new[new > cap] = cap
--        return new
-+        grad[grad < floor] = floor
-+        grad[grad > cap] = cap
 
 # %% no_return_in_hook
 # misconception: the hook returns nothing | hint: hook_returns_nothing | canary

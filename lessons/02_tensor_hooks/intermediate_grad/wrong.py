@@ -65,12 +65,6 @@ def watch_gradient(tensor):
 -        seen += [grad]
 +        seen = [grad]
 
-# %% mutable_default
-# misconception: a list as default argument | hint: shared_list
-def watch_gradient(tensor, seen=[]):
-    tensor.register_hook(seen.append)
-    return seen
-
 # %% no_hook
 # misconception: never registers | hint: hook_never_ran | canary
 def watch_gradient(tensor):

@@ -53,7 +53,7 @@ class OneNumberForAPass(Check):
         gradients = self.gradients(case)
         total, norms = total_norm(gradients), [gradient.norm() for gradient in gradients]
         without_one = [total_norm(gradients[:i] + gradients[i + 1 :]) for i in range(len(gradients))]
-        count = len(gradients)
+        count, together = len(gradients), torch.cat([gradient.flatten() for gradient in gradients]).abs()
 
         def one_of(*values):
             return {"the list": AnyOf(*([number(value)] for value in values))}
@@ -63,11 +63,12 @@ class OneNumberForAPass(Check):
             "shared_list": {"the list before backward": such_that(lambda got: isinstance(got, list) and len(got) > 0)},
             "returns_no_list": {"the list before backward": such_that(lambda got: isinstance(got, str))},
             "norm_watch_hook_for_each": {"the list": such_that(lambda got: len(got) == count)},
-            "norm_watch_sum_of_norms": one_of(sum(norms), sum(norms) / count),
+            "norm_watch_sum_of_norms": one_of(sum(norms), sum(norms) / count, together.sum()),
             "norm_watch_no_root": one_of(total**2),
             "norm_watch_reads_grad": one_of(*without_one),
-            "norm_watch_one_parameter": one_of(*norms),
-            "norm_watch_not_one_number": {"the list": such_that(lambda got: len(got) == 1 and isinstance(got[0], list))},
+            "norm_watch_one_parameter": one_of(*norms, together.max()),
+            "keeps_the_tensor": one_of(total_norm(small_net(case).parameters())),
+            "norm_watch_not_one_number": {"the list": such_that(lambda got: len(got) == 1 and (isinstance(got[0], list) or got[0].shape))},
         }
 
     blame = {"the list": "norm_watch_not_the_norm"}

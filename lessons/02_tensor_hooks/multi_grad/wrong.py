@@ -17,12 +17,6 @@ def watch_norm(model):
     torch.autograd.graph.register_multi_grad_hook(parameters, hook)
     return norms
 
-# %% dot_grad
-# misconception: reads .grad of the parameters in the hook | hint: norm_watch_reads_grad
-# edits: clip_grad_norm
--        norms.append(nn.utils.clip_grad_norm_(parameters, float("inf")))
-+        norms.append(torch.cat([parameter.grad.flatten() for parameter in parameters]).norm())
-
 # %% frozen_in_the_list
 # misconception: all parameters, the frozen ones too | hint: norm_watch_frozen
 # breaks: Parameters that are frozen
@@ -73,6 +67,12 @@ def watch_norm(model):
 # edits: frozen_in_the_list
 -        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
 +        norms.append([grad.norm().item() for grad in grads if grad is not None])
+
+# %% largest
+# misconception: the largest of the norms | hint: norm_watch_one_parameter
+# edits: frozen_in_the_list
+-        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
++        norms.append(max(grad.norm() for grad in grads if grad is not None))
 
 # %% mode_any
 # misconception: the mode that does not wait | hint: norm_watch_one_parameter

@@ -174,6 +174,13 @@ def accumulate_in_float32(model):
 -            p.register_post_accumulate_grad_hook(partial(hook, name))
 +            p.register_post_accumulate_grad_hook(hook)
 
+# %% parameters_for_names
+# misconception: the parameter itself as the key | hint: float32_sums_other_keys
+# edits: last_pass_only
+-            sums[name] = torch.zeros_like(p, dtype=torch.float32)
++            name = p
++            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+
 # %% model_in_float32
 # misconception: turns the model itself into float32 | hint: float32_sums_model_changed
 # edits: empties_all

@@ -56,11 +56,6 @@ def reverse_gradient(tensor):
         branch.register_hook(hook)
     return branch
 
-# %% only_a_view
-# misconception: a new tensor without a hook | hint: reverse_gradient_same_sign
-def reverse_gradient(tensor):
-    return tensor.view_as(tensor)
-
 # %% returns_nothing
 # misconception: makes the branch and does not return it | hint: returns_nothing
 # breaks: Write `reverse_gradient(tensor)`

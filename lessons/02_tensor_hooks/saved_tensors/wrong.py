@@ -88,6 +88,12 @@ def saved_bytes(model, x):
         output = model(x)
     return output, sum(storages.values())
 
+# %% number_of_elements
+# misconception: counts numbers, not bytes | hint: saved_bytes_of_other_size
+# edits: bytes_of_the_slice
+-            sizes[address] = tensor.nbytes
++            sizes[address] = tensor.untyped_storage().nbytes() // tensor.element_size()
+
 # %% layer_outputs
 # misconception: adds up what the layers return | hint: saved_bytes_all_outputs
 def saved_bytes(model, x):
@@ -153,11 +159,6 @@ def saved_bytes(model, x):
 @@
 -    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.detach(), unpack):
 +    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
-
-# %% pack_returns_nothing
-# misconception: pack only counts | hint: saved_bytes_unpack
-# edits: half_and_never_back
--        return tensor.half()
 
 # %% parameters_by_identity
 # misconception: a parameter is recognised as an object | hint: saved_bytes_parameters

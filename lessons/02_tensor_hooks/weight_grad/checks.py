@@ -4,7 +4,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
 from nbproof.values.evidence import snapshot
 from course.probing import other_forward, tensor_hook_count
-from course.truths import ANYTHING, other_than
+from course.truths import ANYTHING, other_than, such_that
 
 
 class CatchesTheGradient(Check):
@@ -40,7 +40,8 @@ class CatchesTheGradient(Check):
         return {
             "reads_grad_early": {"answer": [None]},
             "registered_twice": {"answer": AnyOf([gradient] * 2, [*gradient, *gradient])},
-            "python_number": {"answer": [gradient.item()]},
+            "keeps_the_tensor": {"answer": [torch.tensor([5.0])]},
+            "python_number": {"answer": [such_that(lambda got: not hasattr(got, "tensor"))]},
             "changes_gradient": {"model.W.grad": other_than(gradient)},
             "local_name": {"answer": [], "hooks on W": other_than(0)},
         }

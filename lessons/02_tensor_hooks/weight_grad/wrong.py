@@ -102,6 +102,12 @@ def tensor_hook(parameter):
 
 model.W.register_post_accumulate_grad_hook(tensor_hook)
 
+# %% the_parameter
+# misconception: takes the argument of a post-accumulate hook for the gradient | hint: keeps_the_tensor
+# edits: post_accumulate
+-    answer.append(parameter.grad)
++    answer.append(parameter.detach())
+
 # %% reads_grad
 # misconception: reads .grad inside the hook | hint: reads_grad_early
 # edits: detached
@@ -114,12 +120,6 @@ model.W.register_post_accumulate_grad_hook(tensor_hook)
 -model.register_hook(tensor_hook)
 +model.W.register_hook(tensor_hook)
 +handle = model.W.register_hook(tensor_hook)
-
-# %% tolist
-# misconception: extends by numbers | hint: python_number
-# edits: detached
--    answer.append(grad.detach())
-+    answer.extend(grad.tolist())
 
 # %% two_args
 # misconception: a tensor hook with the arguments of a module hook | hint: hook_arguments

@@ -66,6 +66,9 @@ def mistaken(model, x):
     def on_input(m, i, o):
         return macs(m, i, o) if isinstance(m, nn.Linear) else i[0] * size(m) * numel(i[2:])
 
+    def of_outputs(m, i, o):
+        return numel(o) * (m.out_features if isinstance(m, nn.Linear) else taps(m))
+
     def one_vector(m, i, o):
         return i[0] * size(m) if isinstance(m, nn.Linear) else macs(m, i, o)
 
@@ -83,24 +86,21 @@ def mistaken(model, x):
         "feat_flops": [2 * exact],
         "feat_bias": [biased, exact + biased],
         "feat_parameters": [
-            total(size),
-            sum(map(size, layers)),
+            total(size), sum(map(size, layers)),
             sum(one.numel() for one in model.parameters()),
             sum(one.numel() for m in layers for one in m.parameters()),
         ],
-        "feat_input_size": [total(on_input), total(lambda m, i, o: numel(i) * taps(m))],
+        "feat_input_size": [total(on_input), total(lambda m, i, o: numel(i) * taps(m)), total(lambda m, i, o: on_input(m, i, o) * (1 if isinstance(m, nn.Linear) else i[1]))],
         "feat_groups": [total(lambda m, i, o: numel(o) * taps(m, groups=False, sides=sides)) for sides in ((0, 1), (0, 0), (1, 1))],
         "feat_square": [total(lambda m, i, o: numel(o) * taps(m, sides=sides)) for sides in ((0, 0), (1, 1))],
         "feat_tokens": [total(one_vector)],
         "feat_positions": [total(lambda m, i, o: o[0] * size(m))],
         "feat_once_each": [total(macs, {id(call[0]): call for call in weighty}.values())],
-        "feat_one_kind": [
-            total(macs, [call for call in weighty if isinstance(call[0], k)]) for k in (nn.Linear, nn.Conv2d)
-        ],
+        "feat_one_kind": [total(macs, [call for call in weighty if isinstance(call[0], k)]) for k in (nn.Linear, nn.Conv2d)],
         "feat_top_level": [total(macs, [call for call in weighty if call[0] in list(model.children())])],
         **({"feat_products": [by_torch]} if by_torch != exact else {}),
         "feat_other_layers": [exact + norms, exact + relus, exact + norms + relus, *([exact + tables] if tables else [])],
-        "feat_outputs_only_counted": [numbers_of(nn.Linear, nn.Conv2d), numbers_of(nn.Module)],
+        "feat_outputs_only_counted": [numbers_of(nn.Linear, nn.Conv2d), numbers_of(nn.Module), total(of_outputs)],
         "feat_whole_weight": [total(lambda m, i, o: numel(o) * size(m))],
         "feat_one_output_channel": [total(lambda m, i, o: macs(m, i, o) // o[1])],
     }
@@ -153,7 +153,7 @@ class WholeBatch(Check):
         counts = {hint: AnyOf(*found, *map(float, found)) for hint, found in mistaken(**self.given(case)).items()}
         return {
             "returns_nothing": {self.field: None},
-            "feat_not_summed": {self.field: such_that(lambda got: isinstance(got, (list, dict)))},
+            "feat_not_summed": {self.field: such_that(lambda got: isinstance(got, (list, dict)) or hasattr(got, "tensor"))},
             "feat_goes_on": {"how much more the same call counts again": such_that(lambda got: got != 0)},
             **{hint: {self.field: count} for hint, count in counts.items()},
         }

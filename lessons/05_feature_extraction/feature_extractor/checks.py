@@ -13,6 +13,7 @@ ERRORS = {
     r"KeyError: '\w+\.\d+\.\w+'": "dotted_name",
     r"AttributeError: '\w+' object has no attribute '(conv1|bn1|maxpool|layer[1-4]|avgpool)'": "typed_in_names",
     r"TypeError: .*some of the arguments have invalid types: \(!tuple of \(": "hook_replaces_output",
+    r"RuntimeError: element 0 of tensors does not require grad": "feat_grad_mode",
 }
 
 
@@ -91,6 +92,7 @@ class NestedNames(Check):
             middle = getattr(model, body)[0](wanted[stem])
             namesake = getattr(getattr(model, body)[1], stem)(middle)
             inputs = {head: wanted[stem] + wanted[second], block: wanted[stem], stem: x, second: middle}
+            in_a_row = getattr(model, head)(wanted[second])
             direct = {name: model.get_submodule(name)(x) for name in layers}
         in_order = [wanted[name] for name in (stem, block, second, head)]
         kinds = {type(module).__name__ for module in model.modules()}
@@ -107,6 +109,7 @@ class NestedNames(Check):
 
         return {
             "returns_nothing": {"features": None},
+            "children_in_a_row": flaw(lambda got: same(got, head, in_a_row)),
             "one_sample": {"features": close({name: value[0] for name, value in wanted.items()})},
             "output_for_features": {"features": Close(output)},
             "feat_in_a_list": {"features": {name: [value] for name, value in close(wanted).items()}},
@@ -193,7 +196,9 @@ class TwoAtOnce(NestedNames):
 class LeftAsItIs(NestedNames):
     """A model in training mode stays in it, runs once, and returns what it returned before."""
 
-    blame = {"statistics afterwards": "feat_runs_twice", "model(x) afterwards": "changes_mode"}
+    blame = {
+        "statistics afterwards": "feat_runs_twice", "model(x) afterwards": "changes_mode", "gradients from it": "changes_the_flow",
+    }
 
     def probe(self, nb, case):
         model, layers, x = self.given(case)
@@ -214,7 +219,8 @@ class LeftAsItIs(NestedNames):
 
     def mistakes(self, case):
         model, layers, x = self.given(case)
-        return {"changes_mode": {"features": close(features_of(model.eval(), layers, x))}}
+        copied = {"statistics afterwards": close(statistics(model))}
+        return {"changes_mode": {"features": close(features_of(model.eval(), layers, x))}, "copied_model": copied}
 
 
 check("feature_extractor", NestedNames, CalledAgain, TwoAtOnce, LeftAsItIs)

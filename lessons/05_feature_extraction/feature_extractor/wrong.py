@@ -66,7 +66,7 @@ class FeatureExt(nn.Module):
 
 # %% keeps_first_call
 # misconception: the first call's features stay | hint: stale_result
-# breaks: each call returns its own features
+# breaks: each call returns the features of its `x`
 # edits: class_attribute
 -    features = {}
 -

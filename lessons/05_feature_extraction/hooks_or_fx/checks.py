@@ -14,6 +14,7 @@ from course.truths import as_before, such_that
 ERRORS = {
     r"AttributeError: \w+ has no attribute `\w+`": "feat_no_module_behind",
     r"KeyError: ": "feat_fx_own_names",
+    r"RuntimeError: (running_mean should contain|Given groups=1, weight of size|mat1 and mat2 shapes)": "layers_on_the_input",
     r"TraceError: symbolically traced variables": "feat_cannot_be_traced",
     r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
 }
@@ -85,6 +86,7 @@ class Steps(Check):
             "feat_dict_for_value": flaw(lambda got: any(isinstance(value, (dict, list)) for value in got.values())),
             "output_for_features": flaw(lambda got: same(got["bn1"], values["fc"])),
             "changes_mode": flaw(lambda got: same(got["bn1"], trained)),
+            "input_or_output": flaw(lambda got: same(got["fc"], values["flatten"])),
             "feat_suffix": flaw(
                 lambda got: same(got["block.relu"], values["block.relu"]) and same(got["block.relu_1"], values["block.relu"])
             ),

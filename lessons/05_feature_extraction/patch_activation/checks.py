@@ -96,16 +96,23 @@ class Patched(Check):
         def always(value):
             return {"answers, by layer": dict.fromkeys(self.layers, value)}
 
+        def less(x):  # what was patched less what was not
+            wanted = self.truth(case)["answers, by layer"]
+            return {"answers, by layer": {layer: close(one.value - model(x)) for layer, one in wanted.items()}}
+
+        def shared(kept, numbers, module, given, output):
+            return mixed(output, kept[2], numbers)
+
         def features(got):
             return all(got[layer].shape == shape for layer, shape in shapes.items())
 
         return {
             "returns_nothing": always(None),
-            "feat_returns_feature": {"answers, by layer": such_that(features)},
+            "feat_returns_feature": AnyOf({"answers, by layer": such_that(features)}, less(clean), less(corrupted), always(close(0 * model(clean)))),
             "feat_returns_clean": always(close(model(clean))),
             "feat_patch_never_ran": always(close(model(corrupted))),
-            "feat_roles_swapped": swapped.truth(case),
-            "feat_alias": self.answers(case, lambda kept, numbers, module, given, output: mixed(output, kept[2], numbers)),
+            "feat_roles_swapped": AnyOf(swapped.truth(case), swapped.answers(case, shared)),
+            "feat_alias": self.answers(case, shared),
         }
 
 

@@ -41,6 +41,20 @@ def pooled(net, pictures):
 -    handle.remove()
 +    net.pool._forward_hooks.clear()
 
+# %% children_up_to_the_pool
+# misconception: runs the children one after another, up to the layer | hint: children_in_a_row
+def pooled(net, pictures):
+    for child in net.children():
+        pictures = child(pictures)
+        if child is net.pool:
+            return pictures
+
+# %% in_eval_mode
+# misconception: switches to eval mode | hint: changes_mode
+# edits: handle_by_hand
+-    net(pictures)
++    net.eval()(pictures)
+
 # %% local_name
 # misconception: gives a local name of the hook the output | hint: returns_nothing
 # edits: nonlocal_name

@@ -152,6 +152,8 @@ class EveryCall(Check):
             "feat_in_eval_mode": {"calls": pairs(calls_in(self.given(case)[0].eval(), x))},
             "feat_begins": told(lambda got: got == begins),
             "feat_names_only": {"calls": names},
+            "feat_one_dict": told(lambda got: len(got) > len(names) and got[-len(names) :] == names),
+            "shape_for_output": {"calls": such_that(lambda got: all(isinstance(pair[1], list) for pair in got))},
         }
 
 

@@ -25,7 +25,8 @@ def close(tensors):
 def reached_from(features, model, case):
     """What a backward from a layer on the features leaves in the model; what cannot be saved for it raises an error."""
     values = [one for one in features.values() if isinstance(one, torch.Tensor)] if isinstance(features, dict) else []
-    return gradients_from([one * torch.ones((), requires_grad=True) for one in values], model, case)
+    reached = gradients_from([one * torch.ones((), requires_grad=True) for one in values], model, case)
+    return {**reached, "features that require one": sum(one.requires_grad for one in values)}
 
 
 def steps_of(net, x):
@@ -54,9 +55,8 @@ class AsItWas(Check):
     }
 
     def given(self, case):
-        model = case.build("net", TinyResNet).train()
-        names = ["conv1", "bn1", "block.bn1", "block.bn2", "block", "fc"]
-        return model, case.shuffled("layers", names), case.tensor("x", 4, 3, *case.shape("size", 2, 6, 9))
+        layers = case.shuffled("layers", ["conv1", "bn1", "block.bn1", "block.bn2", "block", "fc"])
+        return case.build("net", TinyResNet).train(), layers, case.tensor("x", 4, 3, *case.shape("size", 2, 6, 9))
 
     def probe(self, nb, case):
         model, layers, x = self.given(case)
@@ -67,17 +67,13 @@ class AsItWas(Check):
         }
 
     def truth(self, case):
-        model, layers, x = self.given(case)
+        (model, layers, x), (ran, _, _) = self.given(case), self.given(case)
+        ran(x)
         return {
             "features": close({name: steps_of(model, x)[1][name] for name in layers}),
-            "BatchNorm's statistics afterwards": close(statistics(self.run_once(case))),
-            "gradients of the model, from the features": no_gradients_from(model, case),
+            "BatchNorm's statistics afterwards": close(statistics(ran)),
+            "gradients of the model, from the features": {**no_gradients_from(model, case), "features that require one": 0},
         }
-
-    def run_once(self, case):
-        model, _, x = self.given(case)
-        model(x)
-        return model
 
     def mistakes(self, case):
         model, layers, x = self.given(case)
@@ -94,9 +90,11 @@ class AsItWas(Check):
             "output_for_features": {"features": such_that(lambda got: isinstance(got, list) and any(same(one, output["fc"]) for one in got))},
             "nothing_kept": {"features": such_that(lambda got: isinstance(got, dict) and all(map(empty, got.values())))},
             "loop_variable": {"features": such_that(lambda got: set(got) == {layers[-1]})},
+            "python_number": {"features": such_that(lambda got: not any(isinstance(one, TensorRecord) for one in got.values()))},
             "feat_alias": {"features": such_that(lambda got: all(same(got[one], output[one]) or same(got[one], later[one]) for one in layers))},
             "input_or_output": {"features": close({name: before[name] for name in layers})},
             "changes_mode": {"features": close({name: calm[name] for name in layers}), "BatchNorm's statistics afterwards": ANYTHING},
+            "copied_model": {"BatchNorm's statistics afterwards": close(statistics(self.given(case)[0]))},
         }
 
 
@@ -141,11 +139,12 @@ class HooksAfterwards(Check):
     def probe(self, nb, case):
         works, broken, x = self.given(case)
         nb.function("safe_features")(works, ["0", "1"], x)
-        reached = "nothing"
-        try:
-            nb.function("safe_features")(broken, [name for name, _ in broken.named_children()], x)
-        except TooHot as error:
-            reached = str(error)
+        layers, reached = [name for name, _ in broken.named_children()], "nothing"
+        for names in ([*layers, "misspelt"], layers):
+            try:
+                nb.function("safe_features")(broken, names, x)
+            except (AttributeError, KeyError, TooHot) as error:
+                reached = str(error)
         return {
             "hooks on the model, 1 before": sum(hook_counts(works).values()),
             "hooks after an error, 1 before": sum(hook_counts(broken).values()),
@@ -293,7 +292,7 @@ class Distilled(Check):
         return {
             "features": features, "statistics": moved, "error": error,
             "what runs afterwards": as_before(what_runs(model, case, lambda: model(batches[0]).sum().backward())),
-            "gradients": [no_gradients_from(model, case)] * 2,
+            "gradients": [{**no_gradients_from(model, case), "features that require one": 0}] * 2,
         }
 
 

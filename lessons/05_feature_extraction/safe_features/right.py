@@ -16,8 +16,10 @@ def recorded(model, layers, features):
     def keep(name, module, args, output):
         features[name] = output.data.clone()
 
-    handles = [model.get_submodule(name).register_forward_hook(partial(keep, name)) for name in layers]
+    handles = []
     try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
         yield
     finally:
         for handle in handles:
@@ -57,9 +59,9 @@ def safe_features(model, layers, x):
         return hook
 
     modules = dict(model.named_modules())
-    for name in layers:
-        handles.append(modules[name].register_forward_hook(make_hook(name)))
     try:
+        for name in layers:
+            handles.append(modules[name].register_forward_hook(make_hook(name)))
         with torch.no_grad():
             model(x)
     finally:

@@ -1,4 +1,4 @@
-# nothing to break: Assume that each layer returns one tensor and runs at most once
+# nothing to break: Each layer returns one tensor and runs at most once
 
 # %% children_only
 # misconception: looks among the children | hint: dotted_name
@@ -49,14 +49,12 @@ def safe_features(model, layers, x):
 -
 -features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
 
-# %% clones_after_the_run
-# misconception: copies when the run is over | hint: feat_alias
+# %% asks_for_a_gradient
+# misconception: lets each copy require a gradient, so that a layer can be trained on it | hint: feat_graph
+# breaks: it requires no gradient
 # edits: clone_without_detach
 -        features[name] = output.clone()
-+        features[name] = output
-@@
--    return features
-+    return {name: feature.detach().clone() for name, feature in features.items()}
++        features[name] = output.detach().clone().requires_grad_()
 
 # %% detach_only
 # misconception: takes detach for a copy | hint: feat_alias
@@ -206,3 +204,16 @@ def safe_features(model, layers, x):
 -    model(x)
 +    with torch.inference_mode():
 +        model(x)
+
+# %% registers_before_try
+# misconception: only the run stands inside try | hint: feat_error_skips
+# breaks: or a misspelt name
+# edits: no_finally
+-    model(x)
+-    for handle in handles:
+-        handle.remove()
++    try:
++        model(x)
++    finally:
++        for handle in handles:
++            handle.remove()

@@ -14,6 +14,7 @@ ERRORS = {
     r"(IndexError: (only integers|too many indices)|TypeError: new\(\): invalid data type 'str')": "steer_tensor_for_dict",
     r"KeyError: '(?!hidden)": "steer_entries_lost",
     r"AttributeError: 'NoneType' object has no attribute 'remove'": "returns_nothing",
+    r"AttributeError: '\w+' object has no attribute 'remove'": "steer_no_handle",
 }
 
 
@@ -52,7 +53,7 @@ class Steered(Check):
     """What the block returns under "hidden" has the direction added to it."""
 
     errors = ERRORS
-    blame = {"gradients of the block": "output_cut_off"}
+    blame = {"hidden": "steer_otherwise", "gradients of the block": "output_cut_off"}
 
     def given(self, case):
         block = case.build("block", lambda: Block(width=4, heads=2))

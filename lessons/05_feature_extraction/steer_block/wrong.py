@@ -78,6 +78,12 @@ def steer(block, direction):
 -        steered["hidden"] = output["hidden"] + direction
 +        steered["hidden"] = direction.expand_as(output["hidden"])
 
+# %% subtracts
+# misconception: moves the other way | hint: steer_otherwise
+# edits: copied_then_changed
+-        steered["hidden"] = output["hidden"] + direction
++        steered["hidden"] = output["hidden"] - direction
+
 # %% last_token_only
 # misconception: steers the last token only | hint: steer_one_place
 # edits: copied_then_changed
@@ -91,6 +97,12 @@ def steer(block, direction):
 # edits: one_line
 -    return block.register_forward_hook(lambda module, args, output: output | {"hidden": output["hidden"] + direction})
 +    block.register_forward_hook(lambda module, args, output: output | {"hidden": output["hidden"] + direction})
+
+# %% returns_the_block
+# misconception: returns the block | hint: steer_no_handle
+# edits: no_handle
+     block.register_forward_hook(lambda module, args, output: output | {"hidden": output["hidden"] + direction})
++    return block
 
 # %% gone_at_once
 # misconception: the hook comes off before the block has run | hint: steer_no_effect

@@ -52,6 +52,15 @@ def every_tensor(model, layers, x):
             handle.remove()
     return found
 
+# %% counts_from_one
+# misconception: counts the parts from 1 | hint: feat_other_keys
+# edits: alias
+-            found[place] = value.detach()
++            found[place] = value.detach().clone()
+@@
+-            for i, part in enumerate(value):
++            for i, part in enumerate(value, 1):
+
 # %% dict_values_numbered
 # misconception: numbers the values of a dict | hint: feat_dict_skipped
 # edits: alias

@@ -134,8 +134,10 @@ class Afterwards(Check):
         }
 
     def mistakes(self, case):
+        before = training(self.given(case)[0])
         return {
             "feat_mode_lost": {"in training mode after": such_that(lambda got: not any(got.values()))},
+            "feat_some_modules_only": {"in training mode after": such_that(lambda got: all(before[one] for one in got if got[one]))},
             "removes_other_hooks": {"hooks after, 1 before": 0},
             "feat_hook_left": {"hooks after, 1 before": such_that(lambda got: got > 1)},
         }
@@ -144,6 +146,7 @@ class Afterwards(Check):
 class AfterAnError(Afterwards):
     """If the block ends with an error, it reaches the caller, and the model and autograd are as before."""
 
+    errors = {**ERRORS, r"RuntimeError: element 0 of tensors does not require grad": "feat_error_skips"}
     blame = {**Afterwards.blame, "the error that reaches the caller": "feat_error_swallowed", "recorded in the caller's no_grad": "feat_grad_mode"}
 
     def probe(self, nb, case):

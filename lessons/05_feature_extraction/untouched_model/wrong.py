@@ -149,6 +149,12 @@ def looking_at(model, hooks):
 # edits: always_train
 -        model.train()
 
+# %% all_but_the_model
+# misconception: puts the modes of the parts back, and forgets that of the model | hint: feat_some_modules_only
+# edits: exit_stack
+-        for module, mode in modes.items():
++        for module, mode in list(modes.items())[1:]:
+
 # %% swallows_the_error
 # misconception: hides the error | hint: feat_error_swallowed
 # breaks: the caller gets that error

@@ -14,7 +14,7 @@ from course.traces import gradients_from
 
 ERRORS = {
     r"AttributeError: '\w+' object has no attribute '(conv1|bn1|maxpool|layer[1-4]|avgpool)'": "typed_in_names",
-    r"TypeError: .*some of the arguments have invalid types: \(!(tuple of \(|str)": "hook_replaces_output",
+    r"TypeError: .*invalid combination of arguments - got \((torch\.Size|tuple|str)": "hook_replaces_output",
 }
 
 
@@ -62,7 +62,9 @@ def printed_lines():
 def tells(line, name, shape):
     """Whether a short line holds the shape, in whatever notation and with few others, and outside it the name as a word."""
     found, told, line = False, set(), re.sub(r"\x1b\[[0-9;]*m", "", line)  # terminal colours are no words
-    for match in re.finditer(r"(?:torch\.Size\(\s*)?[(\[]?(?<![\w.])\d+(?:\s*[,x×]\s*\d+)*\s*,?[)\]]*", line[:2_000]):
+    between_commas = r"(?:torch\.Size\(\s*)?[(\[]?(?<![\w.])\d+(?:\s*[,x×]\s*\d+)*\s*,?[)\]]*"
+    between_spaces = r"(?<![\w.])\d+(?: +\d+)+"
+    for match in [found for kind in (between_commas, between_spaces) for found in re.finditer(kind, line[:2_000])]:
         told.add(tuple(map(int, re.findall(r"\d+", match[0]))))
         rest = f"{line[: match.start()]} {line[match.end() :]}"
         if tuple(map(int, re.findall(r"\d+", match[0]))) == tuple(shape):
@@ -115,13 +117,15 @@ def flaws(model, x, field):
     return {
         "nothing_printed": {field: []},
         "line_about_all": {field: told(lambda got, words: all(len({*re.findall(r"\d+(?:, \d+)+", line)}) > 1 for line in got))},
+        "feat_runs_twice": {field: told(lambda got, words: got[:count] == got[count:])},
+        "module_hook_twice": {field: told(lambda got, words: got[::2] == got[1::2])},
         "one_hook_for_all": {field: told(lambda got, words: len(got) == 1)},
         "children_or_modules": {field: told(lambda got, words: any(name in line for line in got for name in nested))},
         "extra_lines": {field: told(more)},
         "loop_variable": {field: told(lambda got, words: len(got) == count and all(w & names == {list(outputs)[-1]} for w in words))},
         "class_or_name": {field: told(lambda got, words: all(w & kinds and not w & names for w in words))},
         "line_without_name": {field: told(lambda got, words: not any(w & names for w in words))},
-        "line_without_shape": {field: told(lambda got, words: not any(re.search(r"\d\s*[,x]\s*\d", line) for line in got))},
+        "line_without_shape": {field: told(lambda got, words: "tensor(" in got[0] or not any(re.search(r"\d\s*[,x]\s*\d", line) for line in got))},
         "input_or_output": {field: lines_for(inputs)},
         "one_sample": {field: lines_for(one_sample)},
     }

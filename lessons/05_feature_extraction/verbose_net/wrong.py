@@ -157,14 +157,7 @@ class VerboseNet(nn.Module):
 # misconception: runs the model for the lines, and once more for the output | hint: feat_runs_twice
 # breaks: runs the model once
 # edits: forgets_return
-+import contextlib
-+import io
-+
-+
- class VerboseNet(nn.Module):
-@@
-+        with contextlib.redirect_stdout(io.StringIO()):
-+            return self.model(x)
++        return self.model(x)
 
 # %% old_lines_again
 # misconception: collects the lines and never empties the list | hint: stale_result

@@ -1,4 +1,4 @@
-# %% backward_pre_hook_exit_stack
+# %% is_an_exit_stack
 from contextlib import ExitStack
 
 
@@ -6,22 +6,19 @@ class PerSampleGradients(ExitStack):
     def __init__(self, model, reduction="mean"):
         super().__init__()
         self.model, self.reduction, self.gradients = model, reduction, {}
-        self.calls, self.names = {}, {parameter: name for name, parameter in model.named_parameters()}
+        self.names = {parameter: name for name, parameter in model.named_parameters()}
 
     def __enter__(self):
         super().__enter__()
-        for name, layer in self.model.named_modules():
+        for layer in self.model.modules():
             if isinstance(layer, torch.nn.Linear):
-                self.calls[name] = []
-                self.enter_context(layer.register_forward_hook(partial(self._forward, name)))
-                self.enter_context(layer.register_full_backward_pre_hook(partial(self._backward, name)))
+                self.enter_context(layer.register_forward_hook(self._forward))
         return self
 
-    def _forward(self, name, layer, args, output):
-        self.calls[name].insert(0, args[0].detach())
+    def _forward(self, layer, args, output):
+        output.register_hook(partial(self._backward, layer, args[0].detach()))
 
-    def _backward(self, name, layer, grad_output):
-        inp, grad = self.calls[name].pop(0), grad_output[0].detach()
+    def _backward(self, layer, inp, grad):
         if self.reduction == "mean":
             grad = grad.mul(grad.shape[0])
         for short, value in (("weight", torch.stack([torch.outer(g, a) for g, a in zip(grad, inp)])), ("bias", grad)):
@@ -100,53 +97,6 @@ class PerSampleGradients:
     def __exit__(self, *error):
         for layer in self.layers.values():
             del layer.forward
-
-# %% full_backward_hook_and_stack
-class PerSampleGradients:
-    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
-        self.model = model
-        self.reduction = reduction
-        self.gradients = {}
-
-    def __enter__(self):
-        self.handles = []
-        names = {parameter: name for name, parameter in self.model.named_parameters()}
-        for module in self.model.modules():
-            if isinstance(module, nn.Linear):
-                inputs, keys = [], [names[parameter] for parameter in module.parameters()]
-                self.handles.append(module.register_forward_pre_hook(self.make_forward(inputs)))
-                self.handles.append(module.register_full_backward_hook(self.make_backward(inputs, *keys)))
-        return self
-
-    def make_forward(self, inputs):
-        def forward_hook(module, args):
-            inputs.append(args[0].detach().clone())
-
-        return forward_hook
-
-    def make_backward(self, inputs, weight_key, bias_key=None):
-        def backward_hook(module, grad_input, grad_output):
-            x = inputs.pop()  # backward visits the calls in reverse order
-            g = grad_output[0].clone()
-            if self.reduction == "mean":
-                g = g * g.shape[0]
-            weight = torch.bmm(g.unsqueeze(2), x.unsqueeze(1))
-            if weight_key in self.gradients:
-                self.gradients[weight_key] += weight
-            else:
-                self.gradients[weight_key] = weight
-            if bias_key is not None:
-                if bias_key in self.gradients:
-                    self.gradients[bias_key] += g
-                else:
-                    self.gradients[bias_key] = g
-
-        return backward_hook
-
-    def __exit__(self, exc_type, exc_value, traceback):
-        for handle in self.handles:
-            handle.remove()
-        self.handles = []
 
 # %% generator_with_finally
 from types import SimpleNamespace

@@ -1,4 +1,5 @@
 import re
+from contextlib import suppress
 
 from torch import nn
 from torch.nn import functional as F
@@ -8,9 +9,6 @@ from nbproof.values.compare import AnyOf, Matches
 from course.probing import hook_counts
 from course.traces import what_runs
 from course.truths import ANYTHING, as_before, other_than, such_that
-
-POISON = ("net", "pictures", "labels", "found", "layers", "model")
-ERRORS = {r"(KeyError|AssertionError|ValueError|AttributeError|LookupError|TypeError)": "speaks_other_error"}
 
 
 class Chain(nn.Module):
@@ -68,8 +66,8 @@ def telling(names, heard=()):
 class HeardCheck(Check):
     """What the checks of this exercise share."""
 
-    poison = POISON
-    errors = ERRORS
+    poison = ("net", "pictures", "labels", "found", "layers", "model")
+    errors = {r"(KeyError|AssertionError|ValueError|AttributeError|LookupError|TypeError)": "speaks_other_error"}
     unheard = 0
 
     def names(self, case):
@@ -197,7 +195,7 @@ class Fails(nn.Module):
 
 
 class NothingStays(HeardCheck):
-    """None of its hooks is left: after a result, after its error, after one of the model, which comes out."""
+    """None of its hooks is left: after a result, its error, a misspelt name, an error of the model, which comes out."""
 
     unheard = 1
     blame = {"the model's own error": "feat_error_swallowed"}
@@ -210,18 +208,21 @@ class NothingStays(HeardCheck):
         return model, names, unheard
 
     def probe(self, nb, case):
-        (one, names, unheard), two, three = self.given(case), self.given(case)[0], self.given(case, fails=True)[0]
+        (one, names, unheard), two, four = self.given(case), self.given(case)[0], self.given(case)[0]
+        three = self.given(case, fails=True)[0]
         nb.function("features")(one, [f"inner.{name}" for name in names if name not in unheard], case.tensor("x", 3, 4))
         self.says(nb, two, [f"inner.{name}" for name in names], case.tensor("x", 3, 4))
         try:
             error = self.says(nb, three, [f"inner.{name}" for name in names], case.tensor("x", 3, 4))
         except ArithmeticError as raised:
             error = str(raised)
+        with suppress(Exception):
+            nb.function("features")(four, [f"inner.{names[0]}", "inner.misspelt"], case.tensor("x", 3, 4))
         del three.inner["fails"]
         three.names = names
         return {
-            "the model's own error": error, "hooks left": [sum(hook_counts(model).values()) for model in (one, two, three)],
-            "what runs afterwards": [self.runs(case, model) for model in (one, two, three)],
+            "the model's own error": error, "hooks left": [sum(hook_counts(model).values()) for model in (one, two, three, four)],
+            "what runs afterwards": [self.runs(case, model) for model in (one, two, three, four)],
         }
 
     def runs(self, case, model):
@@ -229,12 +230,12 @@ class NothingStays(HeardCheck):
 
     def truth(self, case):
         fresh = as_before(self.runs(case, self.given(case)[0]))
-        return {"the model's own error": "this layer fails", "hooks left": ANYTHING, "what runs afterwards": [fresh] * 3}
+        return {"the model's own error": "this layer fails", "hooks left": ANYTHING, "what runs afterwards": [fresh] * 4}
 
     def mistakes(self, case):
         return {
             "speaks_hooks_after_error": {"hooks left": Matches(lambda got: None if got[0] == 0 and any(got) else "more", "none, then some")},
-            "speaks_hooks_stay": {"hooks left": other_than([0, 0, 0])},
+            "speaks_hooks_stay": {"hooks left": other_than([0, 0, 0, 0])},
         }
 
 
@@ -292,9 +293,8 @@ class OtherWeights(HeardCheck):
             runs.append(x.detach())
             if moment:
                 wanted[moment] = {layer: outputs[layer] for layer in layers}
-        wanted |= {"error": telling([f"{name}.0" for name in unheard]), "runs": runs}
-        wanted["what runs"] = as_before(what_runs(model, case, lambda: model(case.tensor("hidden z", 2, 3))))
-        return wanted
+        afterwards = as_before(what_runs(model, case, lambda: model(case.tensor("hidden z", 2, 3))))
+        return {**wanted, "error": telling([f"{name}.0" for name in unheard]), "runs": runs, "what runs": afterwards}
 
 
 check("features_or_error", OtherWeights)

@@ -141,6 +141,18 @@
 +    for handle in handles:
 +        handle.remove()
 
+# %% registers_before_try
+# misconception: registers before its try: a misspelt name leaves the hooks on the layers before it | hint: speaks_hooks_after_error
+# edits: closures_and_finally
+-    try:
+-        for name in layers:
+-            handles.append(model.get_submodule(name).register_forward_hook(hook_for(name)))
+-        model(x)
++    for name in layers:
++        handles.append(model.get_submodule(name).register_forward_hook(hook_for(name)))
++    try:
++        model(x)
+
 # %% hooks_stay
 # misconception: never removes its hooks | hint: speaks_hooks_stay
 # edits: cloned_and_detached

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nbproof.course_file import the_course
+from nbproof.course_file import Course
 
 __all__ = ["class_names"]
 
@@ -31,7 +31,7 @@ _TYPES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def class_names() -> tuple[str, ...]:
-    """The names of the classes of all leaf types of this course."""
-    known = (_TYPES[name] for name in the_course().leaves if name in _TYPES)
+def class_names(course: Course) -> tuple[str, ...]:
+    """The names of the classes of all leaf types of a course."""
+    known = (_TYPES[name] for name in course.leaves if name in _TYPES)
     return sum(known, ())
