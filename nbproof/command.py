@@ -122,7 +122,7 @@ def course_command(words: str = "", course: Path | None = None) -> str:
 
     ``course``: the folder that it is for, if that may be another one than ``--course`` says.
     """
-    folder = course or (_chosen[-1] if _chosen else Path())
+    folder = course or [Path(), *_chosen][-1]
     elsewhere = f"--course {shlex.quote(str(folder))}" if folder.resolve() != Path.cwd() else ""
     return " ".join(part for part in (this_program(), words, elsewhere) if part)
 
@@ -182,7 +182,8 @@ def not_installed(what: str, package: str) -> UsageError:
 def prepared_python(words: Sequence[str]) -> str:
     """``python -m course WORDS`` by the course's own environment, for a Python that lacks the packages; or how to make it."""
     home = Path(__file__).resolve().parent.parent
-    place = home / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    program = "Scripts/python.exe" if os.name == "nt" else "bin/python"
+    place = home / ".venv" / program
     if place.exists() and not os.path.samefile(sys.prefix, home / ".venv"):
         return shlex.join([_from_here(str(place)), "-m", "course", *words])
     if (home / "install.py").exists():

@@ -230,13 +230,8 @@ def test_tests_hold_no_more_lines_than_they_did() -> None:
 
 READERS = {"nbproof.lesson.from_text", "nbproof.lesson.from_notebook", "nbproof.marking.autotests"}
 """What parses a lesson: its text, its notebook, and, for other people's courses, a notebook of any version."""
-LEARNERS_WORK = {
-    "nbproof.recover.notebook_bytes",
-    "nbproof.recover.matching",
-    "nbproof.run.hand_ins",
-    "nbproof.run.journal",
-}
-"""What parses notebooks that learners hand in, and what is made of these; they are no lessons."""
+LEARNERS_WORK = {"nbproof.recover.notebook_bytes", "nbproof.run.hand_ins"}
+"""What parses notebooks that learners hand in; they are no lessons."""
 MOST_TYPES_OF_A_LESSON = 11
 """Classes that say what a lesson, an exercise or a cell is; 7 would do."""
 OF_A_LESSON = {
@@ -303,6 +298,17 @@ def _types_of_a_lesson(name: str) -> Iterator[str]:
             names = {ast.unparse(one.target) for one in node.body if isinstance(one, ast.AnnAssign)}
             if len(OF_A_LESSON & names) > 1:
                 yield node.name
+
+
+def _mentions(name: str, wanted: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == wanted for node in ast.walk(_tree(name)))
+
+
+def test_the_course_is_an_argument() -> None:
+    """Only at doors where nobody can hand it over is it looked up: a kernel, nbgrader's configuration, tests of other people."""
+    assert {name for name in MODULES if _mentions(name, "the_course")} == {"nbproof"}
+    doors = {"nbproof", "nbproof.nbgrader.settings", "nbproof.testing.small"}
+    assert {name for name in MODULES if _mentions(name, "course_here")} == doors
 
 
 def test_few_types_say_what_a_lesson_is() -> None:

@@ -23,9 +23,8 @@ from nbproof.course_file import Course
 from nbproof.display.help import all_hints, known_hint
 from nbproof.errors import LessonError, refuse_unknown
 from nbproof.handed_out import CHECKS
-from nbproof.lesson.check_cell import checks_in
 from nbproof.lesson.from_text import read_lessons
-from nbproof.lesson.lesson import Candidate, Exercise, Lesson, PlainCell, TestCell
+from nbproof.lesson.lesson import Candidate, CheckCell, Exercise, Lesson, PlainCell, TestCell
 from nbproof.text import counted
 from nbproof.values.words import words_of
 
@@ -311,7 +310,7 @@ def _judge_hint(record: Record, candidate: Candidate, outcome: Tried) -> None:
 
 
 def _hidden_checks(exercise: Exercise) -> Iterator[str]:
-    """test_id/Check of every check class between the hidden-test markers."""
+    """test_id/Check of every check that learners do not have."""
     for cell in exercise.tests:
-        shown = checks_in(cell.shown)
-        yield from (f"{cell.grade_id}/{name}" for name in checks_in(cell.source) if name not in shown)
+        if isinstance(cell, CheckCell):
+            yield from (f"{cell.grade_id}/{name}" for name in cell.hidden_checks)

@@ -18,7 +18,7 @@ from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, collecting, judge_here, seeds_of
 from nbproof.course_file import Course
 from nbproof.display.help import all_hints
-from nbproof.lesson.lesson import PlainCell, TestCell
+from nbproof.lesson.lesson import CheckCell, PlainCell, TestCell
 from nbproof.values.compare import plainly
 from nbproof.values.evidence import snapshot
 from nbproof.values.leaf import leaves_of
@@ -52,9 +52,9 @@ class Trial:
     """The folder of what lies beside the notebook."""
 
     @property
-    def checks(self) -> tuple[TestCell, ...]:
+    def checks(self) -> tuple[CheckCell, ...]:
         """The test cells that call one."""
-        return tuple(test for test in self.tests if not isinstance(test, PlainCell))
+        return tuple(test for test in self.tests if isinstance(test, CheckCell))
 
 
 @dataclass(frozen=True)
@@ -170,12 +170,11 @@ def _canary_flaws(trial: Trial) -> Iterator[str]:
     space = InteractiveShell.instance().user_ns
     for test in trial.checks:
         grade_id = test.grade_id
-        shown = {task.__name__ for _, task in called_in(test.shown, grade_id, space)}
         for _, task in called_in(test.source, grade_id, space):
             first = seeds_of(task, trial.seeds[0])[0]
             # By chance as well: what is right now and then tells some day that every right answer is rigged.
             last = first + (_SEEDS if trial.proves_checks else task.cases)
-            for seed in range(first, last) if task.__name__ not in shown else ():
+            for seed in range(first, last) if task.__name__ in test.hidden_checks else ():
                 case = Case(seed, trial.course)
                 brought = ProbeResult(bring(task(), space, case, trial.canary).canary)
                 if judge_here(task(), case, brought).passed:

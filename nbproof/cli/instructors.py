@@ -201,7 +201,8 @@ _ISOLATION = Options(epilog="Exit code 0: full isolation; 1: reduced, or none.")
 def _isolation(arguments: argparse.Namespace) -> int:
     reasons = dict(offered())
     for level, reason in reasons.items():
-        print(f"{level.value} isolation:".ljust(19) + (f"no: {reason}" if reason else "yes"))
+        answer = f"no: {reason}" if reason else "yes"
+        print(f"{level.value} isolation:".ljust(19) + answer)
     if not all(reasons.values()):
         print(f"a run begins with: {isolation_or_refuse()}")
     if reasons[Isolation.FULL]:

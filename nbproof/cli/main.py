@@ -211,8 +211,10 @@ def _lab_arguments(command: argparse.ArgumentParser) -> None:
 def _lab(arguments: argparse.Namespace) -> int:
     from nbproof.display.lab import open_lab
 
-    named = bool(arguments.rest) and not arguments.rest[0].startswith("-")
-    return open_lab(arguments.works_for, arguments.course, arguments.rest[0] if named else None, arguments.rest[named:])
+    lesson, rest = None, arguments.rest
+    if rest and not rest[0].startswith("-"):
+        lesson, *rest = rest
+    return open_lab(arguments.works_for, arguments.course, lesson, rest)
 
 
 _PROGRESS = Options(
@@ -227,7 +229,8 @@ def _progress(arguments: argparse.Namespace) -> int:
     course = arguments.works_for
     if arguments.forget:
         try:
-            print(f"deleted {diary_path(course)}" if forget(course) else f"nothing was kept at {diary_path(course)}")
+            what = "deleted" if forget(course) else "nothing was kept at"
+            print(f"{what} {diary_path(course)}")
         except DiaryError as error:
             raise UsageError(str(error), str(diary_path(course)), "delete the file yourself") from None
         return 0

@@ -102,7 +102,8 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         course_places = places(root)
         lessons = lessons_with_source(root, sorted({Path(place).name for place in asked}))
         intake = take_in(works_for, root, lessons)
-        for note in intake.notes if course.student_id == "*" else ():
+        notes = intake.notes if course.student_id == "*" else ()
+        for note in notes:
             self.log.warning("%s", note)
         left_out = set((course.student_id_exclude or "").split(","))
 

@@ -109,10 +109,10 @@ def mutant(misconception: str, hint: str, body: str) -> str:
     return f"# misconception: {misconception} | hint: {hint}\n{START}{body}\n"
 
 
-def cell_of(name: str, source: str) -> value.TestCell:
+def cell_of(name: str, source: str) -> value.CheckCell:
     """A test cell with this text."""
     shown, hidden = visible_and_hidden(source)
-    return value.TestCell(CellKind.TEST, source, grade_id=name, points=2.0, shown=shown, hidden=hidden)
+    return value.CheckCell(CellKind.TEST, source, grade_id=name, points=2.0, shown=shown, hidden=hidden)
 
 
 HOOK = "add.register_forward_hook(lambda module, args, output: answer.append({}))"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.build import as_text, notebook_of
-from nbproof.course_file import working_for
+from nbproof.course_file import read_course
 from nbproof.handed_out import checks_files, visible_in
 from nbproof.lesson import lesson as value
 from nbproof.lesson.from_notebook import read_lesson_notebook
@@ -68,13 +68,9 @@ def test_both_readers_say_the_same(slug: str) -> None:
 
 def test_both_readers_say_the_same_of_a_course_in_plain_python() -> None:
     root = ROOT / "examples" / "iterators"
-    with working_for(root):
-        for folder in sorted((root / "lessons").glob("*/")):
-            alike(
-                read_lesson(COURSE, folder),
-                root / "source" / folder.name / f"{folder.name}.ipynb",
-                visible(root / "lessons"),
-            )
+    for folder in sorted((root / "lessons").glob("*/")):
+        notebook = root / "source" / folder.name / f"{folder.name}.ipynb"
+        alike(read_lesson(read_course(root), folder), notebook, visible(root / "lessons"))
 
 
 def test_both_readers_say_the_same_of_plain_tests(tmp_path: Path) -> None:
