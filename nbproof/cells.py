@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from itertools import chain
 from typing import Any
 
 from nbproof.errors import LessonError
@@ -86,7 +87,7 @@ def kind_of(cell: Mapping[str, Any]) -> CellKind:
     """What a cell of a notebook in nbgrader's format is. nbgrader refuses text that is graded and no solution, or the reverse."""
     grading, code = grading_of(cell), cell.get("cell_type") == "code"
     graded = bool(grading.get("grade"))
-    kind = (CellKind.PROSE, CellKind.SHOW)[code]
+    kind = CellKind.SHOW if code else CellKind.PROSE
     if not name_of(cell):
         return kind
     if grading.get("solution"):
@@ -115,6 +116,8 @@ _PAIRS = (
     ((CellKind.TEST,), BEGIN_HIDDEN, END_HIDDEN),
     ((CellKind.WRITTEN,), BEGIN_SCHEME, END_SCHEME),
 )
+_BEGINS = [begin for _, begin, _ in _PAIRS]
+_ENDS = [end for _, _, end in _PAIRS]
 # nbgrader takes any line with these words in it for a marker.
 _MARKER = re.compile(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)")
 
@@ -125,11 +128,13 @@ def _cut(source: str, begin: str, end: str, instead: str = "") -> tuple[str, str
     for line in source.splitlines():
         if begin in line:
             within = True
-            outside += [line[: len(line) - len(line.lstrip())] + instead] * bool(instead)
+            if instead:
+                outside.append(line[: len(line) - len(line.lstrip())] + instead)
         elif end in line:
             within = False
         else:
-            (inside if within else outside).append(line)
+            part = inside if within else outside
+            part.append(line)
     return "\n".join(outside), "\n".join(inside)
 
 
@@ -154,17 +159,17 @@ def private_lines(source: str) -> tuple[set[str], set[str]]:
     private: set[str] = set()
     depth = 0  # a mark scheme stands in a solution region
     for line in map(str.strip, source.splitlines()):
-        begins, ends = (line in (pair[edge] for pair in _PAIRS) for edge in (1, 2))
-        depth += begins
+        depth += line in _BEGINS
         if line:
-            (private if depth else public).add(line)
-        depth = max(0, depth - ends)
+            part = private if depth else public
+            part.add(line)
+        depth = max(0, depth - (line in _ENDS))
     return public, private
 
 
 def refuse_bad_markers(source: str, place: str, grade_id: str, kind: CellKind) -> None:
     """Raise LessonError if a cell's markers are not in pairs, not spelt exactly, or in the wrong kind of cell."""
-    markers = [marker for _, *pair in _PAIRS for marker in pair]
+    markers = list(chain.from_iterable(zip(_BEGINS, _ENDS, strict=True)))
     for line in source.splitlines():
         if _MARKER.search(line) and line.strip() not in markers:
             raise LessonError(

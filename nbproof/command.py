@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.course_file import Course
+from nbproof.errors import UsageError
 
 __all__ = [
     "PATH_AT_START",
@@ -26,6 +27,7 @@ __all__ = [
     "course_in",
     "formgrader_on_a_hub",
     "nbgrader_command",
+    "not_installed",
     "option",
     "pip_install",
     "prepared_python",
@@ -120,7 +122,7 @@ def course_command(words: str = "", course: Path | None = None) -> str:
 
     ``course``: the folder that it is for, if that may be another one than ``--course`` says.
     """
-    folder = course or (_chosen[-1] if _chosen else Path())
+    folder = course or [Path(), *_chosen][-1]
     elsewhere = f"--course {shlex.quote(str(folder))}" if folder.resolve() != Path.cwd() else ""
     return " ".join(part for part in (this_program(), words, elsewhere) if part)
 
@@ -172,10 +174,16 @@ def pip_install(*names: str) -> str:
     return shlex.join([this_python(), "-m", "pip", "install", *names])
 
 
+def not_installed(what: str, package: str) -> UsageError:
+    """The error that names the package that something comes with, where it is not there."""
+    return UsageError(f"{what} comes with {package}, which is not installed", sys.executable, pip_install(package))
+
+
 def prepared_python(words: Sequence[str]) -> str:
     """``python -m course WORDS`` by the course's own environment, for a Python that lacks the packages; or how to make it."""
     home = Path(__file__).resolve().parent.parent
-    place = home / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    program = "Scripts/python.exe" if os.name == "nt" else "bin/python"
+    place = home / ".venv" / program
     if place.exists() and not os.path.samefile(sys.prefix, home / ".venv"):
         return shlex.join([_from_here(str(place)), "-m", "course", *words])
     if (home / "install.py").exists():

@@ -105,7 +105,8 @@ class Course:
 
     def lies_in(self, root: Path) -> bool:
         """Whether this folder holds the course itself, or one as it is; False if it only holds lessons."""
-        return (root / self.package / "__init__.py" if self.package else root / _NAME).exists()
+        mark = f"{self.package}/__init__.py" if self.package else _NAME
+        return (root / mark).exists()
 
     @property
     def handed_out(self) -> Path:
@@ -159,7 +160,8 @@ class Course:
             if importlib.util.find_spec(name.split(".")[0]) is None:
                 continue
             module = importlib.import_module(name.removesuffix(".*"))
-            for one in pkgutil.iter_modules(module.__path__ if name.endswith(".*") else ()):
+            folders = module.__path__ if name.endswith(".*") else ()
+            for one in pkgutil.iter_modules(folders):
                 importlib.import_module(f"{module.__name__}.{one.name}")
 
     def enter(self) -> None:
@@ -217,7 +219,8 @@ def find_course(root: Path) -> Course:
     above = (folder / _NAME for folder in root.parents)
     found = [root / _NAME] if (root / _NAME).is_file() else sorted(root.glob(f"*/{_NAME}"))
     found = found or [path for path in above if path.is_file() and not (path.parent / "__init__.py").exists()][:1]
-    found = found or [root / _NAME] * is_nbgraders(root)
+    if not found and is_nbgraders(root):
+        found = [root / _NAME]
     if len(found) != 1:
         what = "more than one course" if found else "no course"
         nothing = f"no folder holds a {_NAME}, an nbgrader_config.py, or an assignment in source/ or release/"
@@ -291,8 +294,9 @@ def _refuse_unknown(table: Mapping[str, Any], known: Collection[str], path: Path
         if key not in known:
             near = get_close_matches(key, known, 1)
             cure = f"call it {near[0]}, or delete it" if near else "delete it"
+            where = f"in {place}" if place else "there"
             raise UsageError(
-                f"{_NAME}: nothing is called {key!r} {'in ' + place if place else 'there'}",
+                f"{_NAME}: nothing is called {key!r} {where}",
                 f"{path}: {place or key}",
                 f"{cure}; what may be there: {', '.join(known)}",
             )

@@ -42,5 +42,6 @@ def unquoted(text: str) -> str:
 def csv_of(rows: Iterable[Sequence[object]], excel: bool = False) -> bytes:
     """Rows as CSV with LF line ends; ``excel``: with the mark at the beginning that Excel needs to read UTF-8."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([safe_cell(cell) for cell in row] for row in rows)
-    return text.getvalue().encode("utf-8-sig" if excel else "utf-8", "backslashreplace")
+    csv.writer(text, lineterminator="\n").writerows(list(map(safe_cell, row)) for row in rows)
+    encoding = "utf-8-sig" if excel else "utf-8"
+    return text.getvalue().encode(encoding, "backslashreplace")

@@ -40,8 +40,9 @@ def written_whole(path: Path) -> Iterator[Path]:
 
 def replace_file(path: Path, data: bytes | str) -> None:
     """Write a file whole or not at all; text as UTF-8, half surrogate pairs escaped. Raises OSError."""
+    whole = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
     with written_whole(path) as fresh:
-        fresh.write_bytes(data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace"))
+        fresh.write_bytes(whole)
 
 
 def read_dict(path: Path) -> dict[str, Any]:

@@ -36,8 +36,9 @@ MONO = "font-family:var(--jp-code-font-family,monospace);font-size:.95em;overflo
 
 def prose(text: str) -> str:
     """The text as HTML: escaped, and with code where `backticks` mark it."""
-    parts = enumerate(code_parts(escape(text)))
-    return "".join(f'<code style="{MONO}">{part}</code>' if at % 2 else part for at, part in parts)
+    parts = code_parts(escape(text))
+    parts[1::2] = [f'<code style="{MONO}">{part}</code>' for part in parts[1::2]]
+    return "".join(parts)
 
 
 def framed(page: str, attributes: str = 'role="note"', accent: str = _CALM, width: int = 46) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from nbproof.errors import LessonError
@@ -76,8 +77,9 @@ def visible_in(exercise: str, path: Path) -> dict[str, str]:
 
 def digest_of_visible(texts: Path, lesson: str) -> str:
     """Changes with the checks that learners have of a lesson."""
-    files = (texts / lesson).glob(f"*/{CHECKS}")
-    return digest_of(*(cell.visible.encode() for path in sorted(files) for cell in read_named_cells(path)))
+    files = sorted((texts / lesson).glob(f"*/{CHECKS}"))
+    cells = chain.from_iterable(map(read_named_cells, files))
+    return digest_of(*(cell.visible.encode() for cell in cells))
 
 
 @dataclass(frozen=True)

@@ -80,8 +80,8 @@ def _readings(text: str, zone_of: Callable[[str | None, int | None], tzinfo | No
     """The times that a text means, in each order of day, month and year. It is one time if the text leaves no choice."""
     iso = re.match(r"(\d{4}-\d\d?-\d\d?|\d{8})(?!\d)", text)
     orders = [(False, True)] if iso else list(product((False, True), repeat=2))
+    blanks = (datetime(2000, 1, 1), datetime(2001, 2, 2))
     return {
         parser.parse(text, default=blank, tzinfos=zone_of, dayfirst=day, yearfirst=year)
-        for day, year in orders
-        for blank in (datetime(2000, 1, 1), datetime(2001, 2, 2))
+        for (day, year), blank in product(orders, blanks)
     }

@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, product
 from pathlib import Path
 
 from jupyter_core.paths import jupyter_config_path
@@ -132,7 +133,8 @@ def _stamp(root: Path) -> tuple[tuple[str, int, int], ...]:
 def _files(root: Path) -> list[Path]:
     """The files with settings. What a later file sets replaces what an earlier one has set."""
     folders = [*map(Path, reversed(jupyter_config_path())), root]
-    return [path for folder in folders for name in _FILES if (path := folder / name).is_file()]
+    paths = (folder / name for folder, name in product(folders, _FILES))
+    return list(filter(Path.is_file, paths))
 
 
 _STEPS = ("source", "release", "submitted", "autograded", "feedback")
@@ -200,7 +202,8 @@ class Places:
             released = [f"{assignment}/{one}" for one in found.get(assignment, ())]
             if not released or not all(map(self.is_released_only, released)):
                 found[assignment] = notebooks
-        return sorted(name for one, stems in found.items() if one[0] != "." for name in self._lessons_of(one, stems))
+        lessons = (self._lessons_of(one, stems) for one, stems in found.items() if one[0] != ".")
+        return sorted(chain.from_iterable(lessons))
 
     def _notebooks(self, step: str) -> dict[str, list[str]]:
         """By assignment, the names of the notebooks at a step."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from unicodedata import category
 
-__all__ = ["code_parts", "counted", "duration", "in_one_line", "in_utc", "printable", "readable", "some_of"]
+__all__ = ["code_parts", "counted", "duration", "head_of", "in_one_line", "in_utc", "printable", "readable", "some_of"]
 
 
 def readable(text: str) -> str:
@@ -16,8 +16,16 @@ def readable(text: str) -> str:
 
 def printable(text: str) -> str:
     """For a terminal, and on one line: what it would obey, and half a surrogate pair, is escaped."""
-    shown = (sign if sign.isprintable() or category(sign) == "Zs" else ascii(sign)[1:-1] for sign in text)
-    return text if text.isprintable() else "".join(shown)
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(sign: str) -> str:
+    return sign if sign.isprintable() or category(sign) == "Zs" else ascii(sign)[1:-1]
+
+
+def head_of(value: object, most: int) -> str:
+    """The first ``most`` characters of a text; empty for what is no text."""
+    return value[:most] if isinstance(value, str) else ""
 
 
 def in_one_line(said: object) -> str:
@@ -32,7 +40,7 @@ def in_utc(moment: datetime) -> str:
 
 def counted(number: int, noun: str) -> str:
     """``1 page``, ``2 pages``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"1 {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def duration(seconds: float) -> str:
@@ -44,7 +52,8 @@ def duration(seconds: float) -> str:
 
 def some_of(names: Sequence[str], most: int) -> str:
     """``ada, ben and 3 more``: of many names the first ones."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def code_parts(text: str) -> list[str]:

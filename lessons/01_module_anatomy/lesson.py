@@ -17,6 +17,7 @@
 # - **You will learn:** what PyTorch registers in a module.
 # - **You need:** Python classes, tensors, `loss.backward()`.
 # - **Time:** <!-- time and points -->.
+# - **Out of scope:** hooks. Lesson 02 begins with them.
 #
 # **Shift+Enter** runs a cell and goes on to the next one.
 

@@ -55,8 +55,8 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 #
 # hard · 30 min
 #
-# Write the context manager `gradient_flow_debugger(model)`. It yields a dict of plain data, changes nothing in the model, and removes its
-# hooks, even after an error.
+# Write the context manager `gradient_flow_debugger(model)`. It yields a dict of plain data, changes nothing in the model, and leaves none
+# of its hooks on the model, even after an error.
 #
 # **Step 1** (3 points): where does it break?
 #

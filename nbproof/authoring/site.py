@@ -217,7 +217,7 @@ def _write_pages(
         shutil.copy(Path(__file__).with_name(name), pages / "_static")
     settings = {**_SETTINGS, "project": course.says, "html_title": course.says}
     lines = [f"{name} = {value!r}\n" for name, value in settings.items()]
-    (pages / "conf.py").write_text("".join(lines), encoding="utf-8")
+    (pages / "conf.py").write_text("".join([_QUIET, *lines]), encoding="utf-8")
 
 
 def _texts(course: Course, root: Path, pages: Path) -> tuple[list[Path], str]:
@@ -288,6 +288,8 @@ def _make(pages: Path, made: Path) -> list[CourseError]:
     return flaws
 
 
+_QUIET = "import logging\nlogging.getLogger('alembic').setLevel(logging.WARNING)\n"
+"""What a gradebook's library says when a page about the tool imports it is no fault of a page."""
 _SETTINGS: dict[str, object] = {
     "extensions": ["myst_nb", "sphinx.ext.autodoc"],
     "html_theme": "furo",

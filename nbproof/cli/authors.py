@@ -68,7 +68,8 @@ def _site(arguments: argparse.Namespace) -> int:
     from nbproof.terminal import progress
 
     def say(shown: Shown) -> None:
-        print(f"{shown.slug}: {'! not run to its end' if shown.stopped else f'{shown.seconds:.1f} s'}", flush=True)
+        how = "! not run to its end" if shown.stopped else f"{shown.seconds:.1f} s"
+        print(f"{shown.slug}: {how}", flush=True)
 
     with progress("site"):
         from nbproof.authoring.site import make_site

@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -29,15 +30,17 @@ from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key
 from nbproof.marking.plain import said_aloud
 from nbproof.marking.results import Verdict
+from nbproof.nbgrader.next_door import copies_in_time, lines_of
 from nbproof.places import places
+from nbproof.report.attendance import Attendance
 from nbproof.report.statistics import late_lines, marker_lines
 from nbproof.terminal import say
 from nbproof.text import counted, duration, printable
 from nbproof.values.results import Status
 from nbproof.values.words import Language, words_of
-from nbproof_lms import Collected
-from nbproof_lms.attendance import Attendance, lines_of
-from nbproof_lms.settling import copies_in_time
+
+if TYPE_CHECKING:
+    from nbproof.nbgrader.next_door import Collected
 
 __all__ = [
     "GO_ON",
@@ -144,12 +147,13 @@ def _earlier_copies(told: Told, scores: Collection[Mark]) -> Iterator[str]:
 def print_problems(console: Console, told: Told) -> None:
     """What could not be graded or written, and which marks could be forged: a line each."""
     asked = [mark for mark in told.graded.marks.values() if mark.key not in told.seen]
-    lines = [line for mark in asked if mark.problem for line in _problem_of(mark, told)]
-    missing = grouped((one, mark) for mark in asked for one in _missing(mark, told.words))
+    problems = [mark for mark in asked if mark.problem]
+    lines = list(chain.from_iterable(_problem_lines(mark, told) for mark in problems))
+    missing = grouped(chain.from_iterable(_missing(mark, told.words) for mark in asked))
     # Those of many that miss the same have a command of their own.
     by_themselves = any(len(several) < _ALIKE for several in missing.values())
     lines += [*_missing_lines(missing, told), *lines_of(told.attendance, told.root)]
-    if by_themselves or told.attendance.nothing_gradable or any(mark.problem for mark in asked):
+    if by_themselves or told.attendance.nothing_gradable or problems:
         lines.append(f"  seen, and nothing more to come: {course_command('settle LEARNER/LESSON', told.root)}")
     if told.seen:
         lines.append(f"settled, and the same since: {len(told.seen)}; {course_command('settle', told.root)} lists them")
@@ -163,11 +167,12 @@ def print_problems(console: Console, told: Told) -> None:
 def _place(mark: Mark, told: Told) -> str:
     """For the instructor: where the submission lies, who handed it in, and where to write to them."""
     who = told.attendance.contact(mark.learner)
-    return f"submitted/{mark.learner}/{mark.lesson}" + f": {who}" * (who != mark.learner)
+    place = f"submitted/{mark.learner}/{mark.lesson}"
+    return place if who == mark.learner else f"{place}: {who}"
 
 
-def _problem_of(mark: Mark, told: Told) -> Iterator[str]:
-    """With what to send."""
+def _problem_lines(mark: Mark, told: Told) -> Iterator[str]:
+    """Lines on what could not be graded: why, and what to do or to send."""
     yield f"! not graded: {_place(mark, told)}: {mark.problem}"
     if copy := _in_place_of_a_link(told.root, mark.key):
         yield f"    did you make the link, as for a pair? Put a copy there: {copy}"
@@ -191,11 +196,12 @@ def _missing_lines(missing: Mapping[tuple[str, str, str, str], Sequence[Mark]], 
             yield f"    seen, all of them: {course_command(names, told.root)}"
 
 
-def _missing(mark: Mark, words: Language) -> Iterator[tuple[str, str, str, str]]:
-    """What is the matter, lesson, exercises and reason."""
+def _missing(mark: Mark, words: Language) -> Iterator[tuple[tuple[str, str, str, str], Mark]]:
+    """What is the matter, lesson, exercises and reason; each with the mark."""
     uncertain = {one.id for one in mark.verdict.exercises if one.status is Status.UNCERTAIN}
     for reason, exercises in grouped((reason, exercise) for exercise, reason in mark.missing(words).items()).items():
-        yield Status.UNCERTAIN if uncertain & {*exercises} else "missing", mark.lesson, ", ".join(exercises), reason
+        what = "missing" if uncertain.isdisjoint(exercises) else Status.UNCERTAIN
+        yield (what, mark.lesson, ", ".join(exercises), reason), mark
 
 
 def _in_place_of_a_link(root: Path, key: Key) -> str:
@@ -212,7 +218,9 @@ def _in_place_of_a_link(root: Path, key: Key) -> str:
 def _closed(folder: Path) -> Path | None:
     """The folder, if there is something in it that the user may not read: no link that leads nowhere, nor what is missing."""
     faults: list[OSError] = []
-    files = [os.path.join(place, name) for place, _, names in os.walk(folder, onerror=faults.append) for name in names]
+    files: list[str] = []
+    for place, _, names in os.walk(folder, onerror=faults.append):
+        files += [os.path.join(place, name) for name in names]
     denied = any(isinstance(one, PermissionError) for one in faults)
     return folder if denied or not all(os.access(one, os.R_OK) or os.path.islink(one) for one in files) else None
 
@@ -226,15 +234,16 @@ def summary_line(told: Told) -> str:
     """One line for the whole run."""
     counts = Counter(mark.how for mark in told.graded.marks.values())
     parts = [f"{name} {counts[name]}" for name in ("graded", "unchanged")]
-    parts += [f"not graded {counts['not graded']}"] if counts["not graded"] else []
-    # These are no submissions that a run begins with: it has not counted them there.
-    parts += (
-        [f"nothing that can be graded {len(told.attendance.nothing_gradable)}"]
-        if told.attendance.nothing_gradable
-        else []
-    )
-    parts.append(duration(told.seconds) if told.seconds >= 60 else f"{told.seconds:.1f} s")
-    parts += [f"seed {told.graded.seed}"] if told.graded.graded else []
+    others = {
+        "not graded": counts["not graded"],
+        # These are no submissions that a run begins with: it has not counted them there.
+        "nothing that can be graded": len(told.attendance.nothing_gradable),
+    }
+    parts += [f"{name} {count}" for name, count in others.items() if count]
+    time = duration(told.seconds) if told.seconds >= 60 else f"{told.seconds:.1f} s"
+    parts.append(time)
+    if told.graded.graded:
+        parts.append(f"seed {told.graded.seed}")
     return ", ".join(parts)
 
 
@@ -261,8 +270,9 @@ def _shown(mark: Mark | None) -> str:
         return "-"
     if mark.unmarked:
         return "[red]![/]"
-    signs = "!" * bool(mark.problem) + "(l)" * mark.is_late + "(r)" * mark.is_mended
-    return f"{signs} {mark.score:g}".strip()
+    signs = {"!": mark.problem, "(l)": mark.is_late, "(r)": mark.is_mended}
+    shown = "".join(sign for sign, holds in signs.items() if holds)
+    return f"{shown} {mark.score:g}".strip()
 
 
 # The same as JSON: everything that a script needs.
@@ -277,11 +287,14 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
     """The JSON of a run that came to its end."""
     graded = told.graded
     marks = {**graded.marks, **told.given}.values()
+    seed = graded.seed if graded.graded else None
+    feedback = str(told.feedback.resolve()) if told.feedback else None
+    collected = told.collected.as_dict() if told.collected else None
     return {
         **_head(exit_code, told.seconds),
-        "seed": graded.seed if graded.graded else None,
+        "seed": seed,
         "gradebook": graded.gradebook,
-        "feedback": str(told.feedback.resolve()) if told.feedback else None,
+        "feedback": feedback,
         "regraded_because": list(graded.reasons),
         "plain_tests": graded.plain_tests,
         "totals": _json_totals(marks, told.words),
@@ -293,7 +306,7 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
         "passed_over": list(graded.notes),
         "settled": sorted(key.name for key in told.seen),
         "feedback_not_written": [list(page) for page in told.failed_pages],
-        "collected": told.collected.as_dict() if told.collected else None,
+        "collected": collected,
     }
 
 
@@ -320,7 +333,8 @@ def _head(exit_code: int, seconds: float) -> dict[str, Any]:
 
 def _json_totals(marks: Collection[Mark], words: Language) -> dict[str, Any]:
     how = Counter(mark.how for mark in marks)
-    statuses = Counter(one.status for mark in marks for one in mark.verdict.exercises)
+    exercises = chain.from_iterable(mark.verdict.exercises for mark in marks)
+    statuses = Counter(one.status for one in exercises)
     return {
         "submissions": len(marks),
         "graded": how["graded"],
@@ -335,10 +349,11 @@ def _json_totals(marks: Collection[Mark], words: Language) -> dict[str, Any]:
 
 
 def _submissions(marks: Iterable[Mark], words: Language) -> list[dict[str, Any]]:
-    return [
-        {**submission_row(mark, words), "exercises": [exercise_row(one, words) for one in mark.verdict.exercises]}
-        for mark in marks
-    ]
+    rows = []
+    for mark in marks:
+        exercises = [exercise_row(one, words) for one in mark.verdict.exercises]
+        rows.append({**submission_row(mark, words), "exercises": exercises})
+    return rows
 
 
 def write_json(target: str, told: dict[str, Any]) -> None:

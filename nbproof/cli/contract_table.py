@@ -53,20 +53,22 @@ def print_contract(checkup: Checkup) -> None:
 
 
 def _totals(checkup: Checkup) -> str:
-    names = ("accepted", "killed", "seen", "named", "guarded", "exempt")
-    totals = {name: sum(getattr(record, name) for record in checkup.records) for name in names}
+    def total(name: str) -> float:
+        values: list[float] = [getattr(record, name) for record in checkup.records]
+        return sum(values)
+
     exercises = [record.exercise for record in checkup.records]
     mutants = sum(len(one.mutants) for one in exercises)
     parts = (
         counted(len(exercises), "exercise"),
-        f"{totals['accepted']} accepted answers",
-        f"{totals['killed']} of {mutants} mutants killed",
-        f"{totals['seen'] / max(mutants, 1):.1%} by visible checks",
-        f"{totals['named'] / max(mutants, 1):.1%} of mutants with a hint of their own",
+        f"{total('accepted')} accepted answers",
+        f"{total('killed')} of {mutants} mutants killed",
+        f"{total('seen') / max(mutants, 1):.1%} by visible checks",
+        f"{total('named') / max(mutants, 1):.1%} of mutants with a hint of their own",
         f"{sum(len(record.demands.broken) for record in checkup.records)} of "
         f"{sum(record.demands.count for record in checkup.records)} demands have a mutant",
-        f"{totals['guarded']} of {counted(sum(len(one.tests) for one in exercises), 'test cell')} with a hidden check that "
-        f"nothing learners have answers ({totals['exempt']:g} of {sum(one.points for one in exercises):g} points exempt)",
+        f"{total('guarded')} of {counted(sum(len(one.tests) for one in exercises), 'test cell')} with a hidden check that "
+        f"nothing learners have answers ({total('exempt'):g} of {sum(one.points for one in exercises):g} points exempt)",
         counted(len(checkup.violations), "violation"),
         f"{checkup.seconds:.1f} s",
     )

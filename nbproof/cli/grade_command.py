@@ -37,7 +37,24 @@ from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
+from nbproof.nbgrader.next_door import (
+    attend,
+    but_settled,
+    collect,
+    find_learners,
+    finish_broken_off,
+    forget_others,
+    late_by_lms,
+    members_of,
+    name_in_gradebook,
+    people_of,
+    print_collected,
+    reading_of,
+    two_ids_lines,
+    without_place,
+)
 from nbproof.places import course_config, places
+from nbproof.report.attendance import Attendance
 from nbproof.report.records import withdrawn
 from nbproof.run.intake import Intake, lessons_with_source, select, take_in
 from nbproof.run.journal import Watch, only_run
@@ -46,23 +63,9 @@ from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched
 from nbproof.terminal import console_for_output, progress, say, tell
 from nbproof.text import counted, printable
-from nbproof_lms import Collected, collect
-from nbproof_lms.attendance import (
-    Attendance,
-    attend,
-    find_learners,
-    late_by_lms,
-    name_in_gradebook,
-    people_of,
-    two_ids_lines,
-)
-from nbproof_lms.collected_table import print_collected
-from nbproof_lms.commands import reading_of
-from nbproof_lms.placing import finish_broken_off
-from nbproof_lms.roster import members_of
-from nbproof_lms.settling import but_settled, forget_others, without_place
 
 if TYPE_CHECKING:
+    from nbproof.nbgrader.next_door import Collected
     from nbproof.run.pool import PoolMaker
 
 __all__ = ["grade", "watching"]
@@ -173,21 +176,19 @@ class _Desk:
             name_in_gradebook(root)
             held = {} if request.only else read_marks(root, lessons)
             attendance, seen = self._attended(graded, intake, lessons, held)
-            notes = (*graded.notes, *_unfit(graded, root), *(() if request.only else intake.notes))
+            notes = [*graded.notes, *_unfit(graded, root)]
+            if not request.only:
+                notes += intake.notes
+            feedback = None if request.no_feedback else places(root).base("feedback")
             told = Told(
-                replace(graded, notes=notes),
+                replace(graded, notes=tuple(notes)),
                 time.perf_counter() - start,
-                places(root).base("feedback") if not request.no_feedback else None,
+                feedback,
                 (),
                 collected,
                 attendance,
                 root,
-                bool(
-                    graded.notes
-                    or graded.refused
-                    or (graded.unfit and not graded.anyway)
-                    or (intake.passed_over and not request.only)
-                ),
+                self._passes_over(graded, intake),
                 seen,
                 {key: replace(held[key], fresh=False) for key in held.keys() - graded.marks if held[key].by_person},
             )
@@ -195,6 +196,11 @@ class _Desk:
             if not request.quiet:
                 print_class(self.console, told, request.all)
             return self._with_pages(told) if told.feedback else told
+
+    def _passes_over(self, graded: GradedClass, intake: Intake) -> bool:
+        """Whether something that lies there is not graded, and a note says so."""
+        is_unfit = graded.unfit and not graded.anyway
+        return bool(graded.notes or graded.refused or is_unfit or (intake.passed_over and not self.request.only))
 
     def _attended(
         self, graded: GradedClass, intake: Intake, lessons: list[str], held: Mapping[Key, Mark]
@@ -302,15 +308,15 @@ def _first_lines(course: Course, root: Path) -> list[str]:
         return []
     here, lessons = places(root), places(root).lessons()
     released = [one for one in lessons if here.is_released_only(one)]
-    home = here.base("source" if len(released) < len(lessons) else "release")
+    step = "source" if len(released) < len(lessons) else "release"
     assignments = {assignment_of(one) for one in lessons}
     learners = counted(len(here.learners()), "learner")
     taken = "cells run as Python; the limits of docs/engine.md, and those of nbgrader_config.py"
     if released:
         taken += f"; no instructor's version of {', '.join(released)}: graded by the release, which has no hidden tests"
     return [
-        f"found:     {counted(len(assignments), 'assignment')} with {counted(len(lessons), 'notebook')} in {home}, {learners} "
-        f"in {here.base('submitted')}",
+        f"found:     {counted(len(assignments), 'assignment')} with {counted(len(lessons), 'notebook')} in {here.base(step)}, "
+        f"{learners} in {here.base('submitted')}",
         f"taken for granted: {taken}",
         "a course.toml beside them is not needed; it could say what the course is called (says) and which modules to import "
         "beforehand (warm): docs/instructors.md",
@@ -364,4 +370,5 @@ class _Telling(Watch):
 def watching(quiet: bool = False) -> Iterator[Watch]:
     """What tells how far a run is, as long as this block lasts."""
     with progress("grading", quiet) as step:
-        yield Watch() if quiet else _Telling(step)
+        watch = Watch() if quiet else _Telling(step)
+        yield watch

@@ -6,36 +6,38 @@ import sys
 from argparse import Namespace
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from nbproof.command import course_command
 from nbproof.gradebook.marks import ClassResults, by_assignment
 from nbproof.key import Key
+from nbproof.nbgrader.next_door import (
+    astray_lines,
+    background_of,
+    columns_of,
+    exports_of,
+    grade_files,
+    known_elsewhere,
+    nothing_gradable_in,
+    options_of_exports,
+    seen_in,
+    two_ids_lines,
+    without_place,
+    zeros,
+    zeros_apart,
+    zeros_lines,
+)
 from nbproof.report.records import outdated, read_class, withdrawn
 from nbproof.report.report import find_formats, make_report
 from nbproof.report.statistics import late_lines, marker_lines, missing_lines
 from nbproof.run.batch import follow_marks
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
-from nbproof_lms.attendance import (
-    astray_lines,
-    background_of,
-    nothing_gradable_in,
-    two_ids_lines,
-    zeros_apart,
-    zeros_lines,
-)
-from nbproof_lms.grade_files import (
-    GradeFile,
-    columns_of,
-    exports_of,
-    grade_files,
-    known_elsewhere,
-    options_of_exports,
-    zeros,
-)
-from nbproof_lms.settling import seen_in, without_place
+
+if TYPE_CHECKING:
+    from nbproof.nbgrader.next_door import GradeFile
 
 __all__ = ["report"]
 
@@ -56,7 +58,8 @@ def report(request: Namespace) -> int:
     others = nothing_gradable_in(request.course, handed_in)
     seen = seen_in(request.course, results.marks, others)
     given, notes = zeros(results, request.zero, seen, [one.key for one in others])
-    results = replace(results, notes=(*results.notes, *notes * bool(exports)))
+    if exports:
+        results = replace(results, notes=(*results.notes, *notes))
     made, refused = grade_files(request.course, exports, results, chosen, request.names, given)
     # The report of the term stays what it is.
     folder = request.out or request.course / "report" / "+".join(request.names).replace("/", "-")
@@ -67,23 +70,24 @@ def report(request: Namespace) -> int:
         print((folder / "report.json").read_text(encoding="utf-8"))
     else:
         _print_report(request.course, results, told, folder / "index.html", seen)
+    out = sys.stderr if request.json else sys.stdout
     for one in formats:
-        print(f"written:   {(folder / one.file).resolve()}", file=sys.stderr if request.json else sys.stdout)
+        print(f"written:   {(folder / one.file).resolve()}", file=out)
     outrun = outdated(results)
     astray = astray_lines(without_place(request.course, others), request.course)
     lines = [*moved, *outrun, *astray, *marker_lines(results.marks.values(), request.course)]
     lines += _of_before(folder, made)
     if lines:
         say(console_for_output(stderr=request.json), "\n".join(lines))
-    complete = not (refused or results.unreadable or hindered or (exports and outrun))
-    alike = {one.id for pair in zeros_apart(results.people) for one in pair}
-    for name, file in made.items():
-        path = folder / f"{name}.csv"
-        out = sys.stderr if request.json else sys.stdout
-        complete &= _tell_file(name, file, path, known_elsewhere(name, made), alike, out)
-    for error in (*hindered, *results.unreadable, *refused):
+    alike = {one.id for one in chain.from_iterable(zeros_apart(results.people))}
+    complete = [
+        _tell_file(name, file, folder / f"{name}.csv", known_elsewhere(name, made), alike, out)
+        for name, file in made.items()
+    ]
+    errors = (*hindered, *results.unreadable, *refused)
+    for error in errors:
         print("\n".join(error.lines()), file=sys.stderr)
-    return 0 if complete else 1
+    return 1 if errors or (exports and outrun) or not all(complete) else 0
 
 
 def _of_before(folder: Path, made: Collection[str]) -> Iterator[str]:
@@ -104,8 +108,9 @@ def _print_report(
     console = console_for_output()
     called = {person.id: person.contact for person in results.people}
     needy = [row for row in tables["needs_help"] if row["first"]]
-    first = ["talk first to"] * bool(needy)
-    first += [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in needy]
+    first = [f"  {printable(called[row['learner']])}: {'; '.join(row['reasons'])}" for row in needy]
+    if needy:
+        first.insert(0, "talk first to")
     scores = by_assignment(results.marks).values()
     missing = {row["lesson"]: row["missing"] for row in tables["lessons"]}
     waiting = [one for one in results.ungraded() if not (one.behind or one.key in seen)]
@@ -146,8 +151,10 @@ def _tell_file(
 
 def _about_rows(who: set[str], alike: set[str]) -> list[str]:
     """What can be done for learners whose rows nothing is written in; see :func:`_tell_file`."""
+    if not who:
+        return []
     if who <= alike:
-        return ["  about ids that differ only in zeros: see above; then run the same report again"] * bool(who)
+        return ["  about ids that differ only in zeros: see above; then run the same report again"]
     each = 'for one in GROUP/*; do ls -d "MEMBER/${one#*/}" 2>/dev/null || cp -r "$one" MEMBER; done'
     copy, gone = f"(cd submitted && mkdir -p MEMBER && {each})", course_command("roster remove GROUP")
     add = course_command("roster add ID --name '...' --email ...")

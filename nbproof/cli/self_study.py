@@ -50,7 +50,8 @@ def check_notebook(course: Course, root: Path, file: Path, lessons: list[str], *
     from nbproof.sandbox.engine import Engine
 
     with Engine(course, limits, isolation) as engine:
-        marker = Marker(engine, {lesson: blueprint}, seed if seed is not None else secrets.randbelow(10**9) + 1)
+        chosen = secrets.randbelow(10**9) + 1 if seed is None else seed
+        marker = Marker(engine, {lesson: blueprint}, chosen)
         verdict = marker.mark(hand_in)
     if verdict.problem:
         raise _unchecked(file, lesson, verdict.problem, verdict.grader_failed)

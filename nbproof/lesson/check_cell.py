@@ -215,7 +215,8 @@ def is_plain(course: Course, source: str) -> bool:
     ours = ["nbproof", course.package]
     ours += [f"{name}.{module}" for name, module in (("nbproof", "checks.check"), (course.package, "checking"))]
     imports = [node for node in body if isinstance(node, ast.ImportFrom) and node.module in ours]
-    imported = any(name.name == "check" for node in imports for name in node.names)
+    names = chain.from_iterable(node.names for node in imports)
+    imported = "check" in {name.name for name in names}
     return not (imported and any(map(_calls_check, body)))
 
 

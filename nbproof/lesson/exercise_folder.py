@@ -227,13 +227,14 @@ def _mutant(cell: NamedCell, answers: Mapping[str, list[str]]) -> Candidate:
             cure = f"name one of: {', '.join(answers)}"
             raise LessonError(f"edits of {edits['answer']!r}, which is no answer above it", place, cure)
         body = _edited(answers[edits["answer"]], body[1:], place)
+    hint = None if match["hint"] == "none" else match["hint"]
     return Candidate(
         cell.name,
         "mutant",
         "\n".join([head, *quoted, *body]) + "\n",
         cell.place,
         match["name"],
-        None if match["hint"] == "none" else match["hint"],
+        hint,
         tuple(found["quote"] for line in quoted if (found := _BREAKS.match(line))),
         match["canary"] is not None,
     )
@@ -277,7 +278,8 @@ def _only_place(lines: list[str], old: list[str], below: int, place: str) -> int
 def nothing_to_break(folder: Path) -> Iterator[tuple[str, str]]:
     """What the head of an exercise's wrong.py quotes of the statement as no demand, each with its place."""
     path = folder / WRONG
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n") if path.exists() else [], 1):
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    for number, line in enumerate(text.split("\n"), 1):
         if line.startswith("# %%"):
             return
         quoted = _NOTHING.match(line)

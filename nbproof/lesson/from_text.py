@@ -102,9 +102,8 @@ def read_lesson(course: Course, folder: Path) -> Lesson:
         if cell.kind is CellKind.TEST
     }
     refuse_unmatched({key: place for place, key in keys.items() if key}, checks, folder)
-    cells = tuple(
-        _tested(course, cell, checks.get(keys[cell.place])) if cell.kind is CellKind.TEST else cell for cell in cells
-    )
+    tested = {cell.place: _tested(course, cell, checks.get(keys[cell.place])) for cell in cells if cell.place in keys}
+    cells = tuple(tested.get(cell.place, cell) for cell in cells)
     prose = "\n\n".join(cell.source for cell in cells if cell.kind is CellKind.PROSE)
     exercises, questions = _exercises(course, cells, folder), _questions(cells)
     return Lesson(course, folder.name, path, cells, exercises, questions, heading.lesson_title(prose))

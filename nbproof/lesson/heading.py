@@ -176,4 +176,6 @@ def _plain(heading: str) -> str:
         heading = markup.sub(text, heading)
     told = " ".join(html.unescape(heading).split())
     rest = _KIND.sub("", told)
-    return (told if rest == told else rest[:1].upper() + rest[1:])[:_LONGEST]
+    if rest != told:
+        rest = rest[:1].upper() + rest[1:]
+    return rest[:_LONGEST]

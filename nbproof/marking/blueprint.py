@@ -8,10 +8,12 @@ from __future__ import annotations
 import copy
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import cached_property, partial
+from itertools import product
 from pathlib import Path
 
 import nbformat
@@ -21,7 +23,7 @@ from nbgrader.nbgraderformat import MetadataValidator, SchemaTooOldError, Valida
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums, Execute, IncludeHeaderFooter
 from traitlets.config import Config
 
-from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
+from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, text_of
 from nbproof.checks.visible import visible_text
 from nbproof.command import nbgrader_command
 from nbproof.course_file import Course
@@ -129,20 +131,27 @@ class Blueprint:
 
         A task is answered by the cells below it; if there are none, by those directly above it, or that end the notebook.
         """
-        above = [name for _, name in questions_above(self.handout)]
-        names = [above[one.after] if one.after >= 0 else "" for one in own]
-        questions = [(name,) if name in self.written else () for name in names]
-        for place, cell in enumerate(self.handout.cells):
-            if cell.kind is CellKind.TASK and cell.name not in names:
-                at_end = "" if above[-1] in self.written else above[-1]
-                near = [one.after == place - 1 or name == at_end != "" for one, name in zip(own, names, strict=True)]
-                questions = [(*had, cell.name) if it else had for had, it in zip(questions, near, strict=True)]
-        return tuple(replace(one, questions=had) for one, had in zip(own, questions, strict=True))
+        above = ["", *(name for _, name in questions_above(self.handout))]
+        names = [above[one.after + 1] for one in own]
+        tasks = {place: cell.name for place, cell in enumerate(self.handout.cells) if cell.kind is CellKind.TASK}
+        unanswered = {place: task for place, task in tasks.items() if task not in names}
+        at_end = "" if above[-1] in self.written else above[-1]
+        answers = []
+        for one, name in zip(own, names, strict=True):
+            is_at_end = name == at_end != ""
+            questions = [task for place, task in unanswered.items() if is_at_end or one.after == place - 1]
+            if name in self.written:
+                questions.insert(0, name)
+            answers.append(replace(one, questions=tuple(questions)))
+        return tuple(answers)
 
     def answers_to_tasks(self, own: Sequence[OwnCell]) -> dict[str, str]:
         """Task -> the text of the cells that answer it; empty if there are none."""
-        tasks = [name for name, one in self.written.items() if one.kind is CellKind.TASK]
-        return {name: "\n\n".join(one.source for one in own if name in one.questions) for name in tasks}
+        answers = {}
+        for name, question in self.written.items():
+            if question.kind is CellKind.TASK:
+                answers[name] = "\n\n".join(one.source for one in own if name in one.questions)
+        return answers
 
     def shows(self, place: int) -> bool:
         """Whether the released cell there shows something, and is graded by nobody."""
@@ -161,20 +170,11 @@ def read_blueprint(course: Course, source: Path, config: Config, lesson: str = "
     learner = _released(instructor, source, config)
     shown = {name_of(cell): cell.source for cell in learner.cells}
     cells = [cell_of(cell) for cell in instructor.cells]
-    answers = [cell.grade_id for cell in cells if cell.kind is CellKind.ANSWER]
     order = tuple((_RUNS_AS[cell.kind], cell.grade_id) for cell in cells if cell.kind in _RUNS_AS)
-    tests, written, above = dict[str, TestCell](), dict[str, Question](), ""
-    for cell in cells:
-        name = cell.grade_id
-        if cell.kind is CellKind.ANSWER:
-            above = name
-        elif cell.kind is CellKind.TEST:
-            exercise = exercise_of(name, answers) or above or name
-            tests[name] = _test_cell(course, cell, shown[name], exercise, config)
-        elif cell.kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
-            # Of a task nothing was handed out that could be its answer.
-            stub = "" if cell.kind is CellKind.TASK else shown[name]
-            written[name] = Question(name, float(cell.points), stub, cell.kind)
+    tests = _read_tests(course, cells, shown, config)
+    is_plain = all(isinstance(test, PlainCell) for test in tests.values())
+    seconds = _cell_seconds(config) if is_plain else None
+    named = [cell for cell in cells if cell.grade_id]
     return Blueprint(
         course,
         lesson or source.stem,
@@ -183,12 +183,10 @@ def read_blueprint(course: Course, source: Path, config: Config, lesson: str = "
         {cell.grade_id: cell.source for cell in cells if cell.kind is CellKind.SETUP},
         {name: shown[name] for kind, name in order if kind is CellKind.ANSWER},
         tests,
-        written,
+        _read_questions(cells, shown),
         files_beside(source, config),
-        _cell_seconds(config) if all(isinstance(test, PlainCell) for test in tests.values()) else None,
-        withheld={
-            cell.grade_id: cell.source for cell in cells if cell.grade_id and cell.source != shown[cell.grade_id]
-        },
+        seconds,
+        withheld={cell.grade_id: cell.source for cell in named if cell.source != shown[cell.grade_id]},
     )
 
 
@@ -219,21 +217,15 @@ def _instructors(course: Course, source: Path, config: Config) -> nbformat.Noteb
 
 def _released(instructor: nbformat.NotebookNode, source: Path, config: Config) -> nbformat.NotebookNode:
     """What learners are handed. Raises CourseError for the first cell that nbgrader does not take, or cannot clear."""
-    learner, met = copy.deepcopy(instructor), set[str]()
+    learner = copy.deepcopy(instructor)
+    met: set[str] = set()
     # Mark schemes stand in solution regions. By its checksum nbgrader knows an answer that nobody has touched.
     made = [one(parent=None, config=config) for one in (ClearSolutions, ClearHiddenTests, ComputeChecksums)]
     for number, cell in enumerate(learner.cells, 1):
-        grading, name = grading_of(cell), name_of(cell)
+        name = name_of(cell)
         cure = "mend its marks, or its type, id and points in JupyterLab's Create Assignment panel, and save; then grade again"
         try:
-            if cell.cell_type not in ("code", "markdown", "raw") or not isinstance(cell.source, str):
-                raise ValueError(f"no cell is of the type {cell.cell_type}")
-            if "nbgrader" in cell.metadata:
-                MetadataValidator().validate_cell(cell)
-            if not math.isfinite(grading.get("points", 0)):
-                raise ValueError(f"points: {grading['points']} is no number of points")
-            if name in met and any(grading.get(one) for one in ("grade", "solution", "locked")):
-                raise ValueError(f"another cell above it has the same id, {name}")
+            _refuse_bad_cell(cell, met)
             met.add(name)
             for preprocessor in made:
                 preprocessor(nbformat.NotebookNode(metadata=learner.metadata, cells=[cell]), {})
@@ -246,6 +238,20 @@ def _released(instructor: nbformat.NotebookNode, source: Path, config: Config) -
             told = in_one_line(error)
         raise CourseError(f"cell {number} ({name or 'without an id'}): {told}", str(source), cure)
     return learner
+
+
+def _refuse_bad_cell(cell: nbformat.NotebookNode, met: Collection[str]) -> None:
+    """Raise ValueError, or an error of nbgrader's, for a cell that nbgrader does not take. ``met``: the ids above it."""
+    grading = grading_of(cell)
+    if cell.cell_type not in ("code", "markdown", "raw") or not isinstance(cell.source, str):
+        raise ValueError(f"no cell is of the type {cell.cell_type}")
+    if "nbgrader" in cell.metadata:
+        MetadataValidator().validate_cell(cell)
+    if not math.isfinite(grading.get("points", 0)):
+        raise ValueError(f"points: {grading['points']} is no number of points")
+    name = name_of(cell)
+    if name in met and any(grading.get(one) for one in ("grade", "solution", "locked")):
+        raise ValueError(f"another cell above it has the same id, {name}")
 
 
 def _cell_seconds(config: Config) -> float:
@@ -267,7 +273,7 @@ def files_beside(source: Path, config: Config, theirs: bool | None = False, most
     found = read_attachments(source.parent, source, int(min(most, course.max_dir_size * 1000)))
 
     def is_ignored(name: str) -> bool:
-        return any(fnmatch(part, pattern) for part in Path(name).parts for pattern in course.ignore)
+        return any(fnmatch(*pair) for pair in product(Path(name).parts, course.ignore))
 
     wanted = (True, False) if theirs is None else (theirs,)
     return {name: data for name, data in found.items() if (name in written) in wanted and not is_ignored(name)}
@@ -279,14 +285,13 @@ _OTTER = ("ASSIGNMENT CONFIG", "BEGIN QUESTION", "otter.Notebook(")
 def refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> None:
     """Raise CourseError for a notebook that has no cell of nbgrader's, or has cells that are no Python: all would fail."""
     if not any(map(grading_of, notebook.cells)):
-        of_otter = any(word in cell.source for word in _OTTER for cell in notebook.cells)
-        whose = "it is made for otter, which Gradescope runs as well" if of_otter else "it has nothing to grade by"
-        raise CourseError(
-            f"no cell of it is nbgrader's: {whose}",
-            str(source),
-            ("grade it with otter; or " if of_otter else "")
-            + "mark its answers and tests in JupyterLab's Create Assignment panel",
-        )
+        why = "it has nothing to grade by"
+        cure = "mark its answers and tests in JupyterLab's Create Assignment panel"
+        text = "\n".join(map(text_of, notebook.cells))
+        if any(word in text for word in _OTTER):
+            why = "it is made for otter, which Gradescope runs as well"
+            cure = f"grade it with otter; or {cure}"
+        raise CourseError(f"no cell of it is nbgrader's: {why}", str(source), cure)
     kernel, info = (notebook.metadata.get(name, {}) for name in ("kernelspec", "language_info"))
     language = str(kernel.get("language") or info.get("name") or "python")
     if language.lower() not in ("python", "ipython", "python3"):
@@ -295,6 +300,32 @@ def refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> No
             str(source),
             "grade this assignment with nbgrader itself: nbgrader autograde",
         )
+
+
+def _read_tests(course: Course, cells: Sequence[Cell], shown: Mapping[str, str], config: Config) -> dict[str, TestCell]:
+    """The test cells. If a test cell's name does not say what it tests, it tests the answer above it."""
+    answers = [cell.grade_id for cell in cells if cell.kind is CellKind.ANSWER]
+    tests: dict[str, TestCell] = {}
+    above = ""
+    for cell in cells:
+        name = cell.grade_id
+        if cell.kind is CellKind.ANSWER:
+            above = name
+        elif cell.kind is CellKind.TEST:
+            exercise = exercise_of(name, answers) or above or name
+            tests[name] = _test_cell(course, cell, shown[name], exercise, config)
+    return tests
+
+
+def _read_questions(cells: Sequence[Cell], shown: Mapping[str, str]) -> dict[str, Question]:
+    """What a person marks."""
+    questions = {}
+    for cell in cells:
+        if cell.kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
+            # Of a task nothing was handed out that could be its answer.
+            stub = "" if cell.kind is CellKind.TASK else shown[cell.grade_id]
+            questions[cell.grade_id] = Question(cell.grade_id, float(cell.points), stub, cell.kind)
+    return questions
 
 
 def _test_cell(course: Course, cell: Cell, shown: str, exercise: str, config: Config) -> TestCell:
@@ -315,18 +346,18 @@ def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
         name = name_of(cell)
         if name in rebuilt.answers and kind_of(cell) is not CellKind.TASK:
             cell["source"] = rebuilt.answers[name]
-    numbered = list(enumerate(rebuilt.own))
-    changed = {one.place: at for at, one in numbered if one.place is not None and blueprint.shows(one.place)}
-    behind: dict[int, list[nbformat.NotebookNode]] = {place: [] for place in range(-1, len(notebook.cells))}
-    for number, own in numbered:
-        if own.place not in changed:
+    behind: defaultdict[int, list[nbformat.NotebookNode]] = defaultdict(list)
+    for number, own in enumerate(rebuilt.own):
+        if own.place is not None and blueprint.shows(own.place):
+            notebook.cells[own.place]["source"] = own.source
+            notebook.cells[own.place]["metadata"][OWN] = number
+        else:
             make = nbformat.v4.new_code_cell if own.code else nbformat.v4.new_markdown_cell
             behind[own.after].append(make(own.source, id=f"own-{number}", metadata={OWN: number}))
-    for place, number in changed.items():
-        notebook.cells[place]["source"] = rebuilt.own[number].source
-        notebook.cells[place]["metadata"][OWN] = number
-    released = [[cell, *behind[place]] for place, cell in enumerate(notebook.cells)]
-    notebook["cells"] = [*behind[-1], *(cell for cells in released for cell in cells)]
+    cells = behind[-1]
+    for place, cell in enumerate(notebook.cells):
+        cells += [cell, *behind[place]]
+    notebook["cells"] = cells
     return notebook
 
 

@@ -18,6 +18,7 @@ import re
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from random import Random
 from typing import Any
 
@@ -34,7 +35,7 @@ from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.outputs import Outputs
 from nbproof.sandbox.worker_handle import Worker
-from nbproof.text import printable, readable
+from nbproof.text import head_of, printable, readable
 from nbproof.values.results import ProbeError
 
 __all__ = ["Execution"]
@@ -82,8 +83,10 @@ def _error_told(error: object) -> str:
     """The error that ended a cell, on one line; empty if there is none, or it has another form."""
     if not (isinstance(error, list) and len(error) == 2):
         return ""
-    kind, message = (part[:500] if isinstance(part, str) else "" for part in error)
-    return printable(f"{kind}: {message.splitlines()[0]}" if message.strip() else kind)
+    kind, message = (head_of(part, 500) for part in error)
+    if message.strip():
+        kind = f"{kind}: {message.splitlines()[0]}"
+    return printable(kind)
 
 
 def _steps(blueprint: Blueprint, rebuilt: Answers, all_of_it: bool) -> dict[_Step, str]:
@@ -166,7 +169,7 @@ class Execution:
         self._missing: set[str] = set()
         """Names that were not there."""
         self._outputs = Outputs(self.limits.output_bytes + 1_000)
-        self._secrets = tuple(line for test in blueprint.plain.values() for line in test.secrets)
+        self._secrets = tuple(chain.from_iterable(test.secrets for test in blueprint.plain.values()))
         self._harmful: set[str] = set()
         """Steps that took a process with them while nobody was asked anything: later forks do without."""
         self._stopped_at: dict[str, object] = {}
@@ -215,7 +218,8 @@ class Execution:
         self.engine.wait_until_ready()
         start = time.monotonic()
         self._until = start + self.limits.submission_seconds
-        self._own_seconds = self.limits.submission_seconds / (1 if self._interrupts else 3)
+        share = 1 if self._interrupts else 3
+        self._own_seconds = self.limits.submission_seconds / share
         self._spent = dict.fromkeys(self.exercises, 0.0)
         position = 0
         while position < len(self.order):
@@ -241,7 +245,8 @@ class Execution:
                 self._again(worker, kind, name)
             except WorkerLost:
                 # That it can be run once does not mean that it can be run again: no exercise loses anything by that.
-                self._harmful |= self._suspects(place) or {name} if kind is CellKind.SETUP else {name}
+                suspects = self._suspects(place) if kind is CellKind.SETUP else set()
+                self._harmful |= suspects or {name}
                 return False
         return True
 
@@ -320,7 +325,8 @@ class Execution:
     def _exercise_of(self, kind: CellKind, name: str) -> Progress | None:
         if kind not in _MARKED:
             return None
-        return self.exercises[name if kind is CellKind.ANSWER else self.blueprint.tests[name].exercise]
+        exercise = name if kind is CellKind.ANSWER else self.blueprint.tests[name].exercise
+        return self.exercises[exercise]
 
     def _after(self, loss: WorkerLost, position: int) -> int:
         """Note which exercise loses by it. Returns the position where the next worker goes on."""

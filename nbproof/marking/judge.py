@@ -37,12 +37,8 @@ class Brought:
     @property
     def size(self) -> int:
         """About how many bytes it takes to keep it."""
-        return (
-            len(self.evidence)
-            + len(self.canary)
-            + len(self.printed)
-            + (len(self.trouble.message) if self.trouble else 0)
-        )
+        message = self.trouble.message if self.trouble else ""
+        return len(self.evidence) + len(self.canary) + len(self.printed) + len(message)
 
 
 def _truths(course: Course) -> dict[str, str]:
@@ -153,7 +149,7 @@ class Judge:
         said = self._prepared(
             {"op": "open", "lesson": self._name, "tests": tests, "modules": _truths(self._blueprint.course)}
         )
-        self._asked = {name: [tuple(one) for one in checks] for name, checks in said["plan"].items()}
+        self._asked = {name: list(map(tuple, checks)) for name, checks in said["plan"].items()}
         self._known = set()
         self._generation = self._process.generation
 

@@ -138,7 +138,9 @@ def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapp
                 exercise.beyond = finding.unjudged is not None
                 is_asked = finding.passed and brought.canary != b""
                 exercise.rigged = exercise.rigged or (is_asked and judge.is_rigged(name, brought))
-                findings.append(in_few_words(blueprint.course, finding, test.probe.asks, lines) if hidden else finding)
+                if hidden:
+                    finding = in_few_words(blueprint.course, finding, test.probe.asks, lines)
+                findings.append(finding)
             exercise.replies[name] = []
 
 

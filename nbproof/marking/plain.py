@@ -25,7 +25,7 @@ from nbproof.errors import CourseError
 from nbproof.key import assignment_of
 from nbproof.lesson.lesson import PlainCell
 from nbproof.marking.results import CellRun
-from nbproof.text import counted, printable
+from nbproof.text import counted, head_of, printable
 from nbproof.values.results import Finding, ProbeError
 
 __all__ = [
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 _HIDDEN_FAILED = "A hidden test failed."
-_NUMBER = re.compile(r"(?:np\.\w+|tensor|Array)\(([-+.\de]+)(?:, .*)?\)")
+_NUMBER = re.compile(r"\A(?:np\.\w+|tensor|Array)\(([-+.\de]+)(?:, .*)?\)\Z")
 """How NumPy 2 and torch write a number, which nbgrader would take for full marks."""
 _LOOKED_AT = 5_000
 """How many characters of stderr a pattern of the instructor's searches. Some patterns take time that grows with the square."""
@@ -55,7 +55,8 @@ def plain_cell(name: str, points: float, texts: tuple[str, str], exercise: str, 
     visible, hidden, inside = list[str](), list[str](), False
     for line in source.splitlines():
         inside = inside or marks.begin_test_delimeter in line
-        (hidden if inside else visible).append(line)
+        part = hidden if inside else visible
+        part.append(line)
         inside = inside and marks.end_test_delimeter not in line
     harmless = ignored.pattern if ignored.enabled else ""
     try:
@@ -101,8 +102,11 @@ def _asked(name: str, visible: str) -> str:
     except (SyntaxError, ValueError, RecursionError):
         told = ""
     first = next((line.strip() for line in visible.splitlines() if line.strip()), "")
-    told = told or (first.lstrip("# ") if first.startswith("#") else "")
-    return " ".join(told.split())[:300] or (ITS_TESTS if is_made_up(name) else f"The tests of {name}.")
+    if first.startswith("#"):
+        told = told or first.lstrip("# ")
+    if told.strip():
+        return " ".join(told.split())[:300]
+    return ITS_TESTS if is_made_up(name) else f"The tests of {name}."
 
 
 @dataclass(frozen=True)
@@ -124,8 +128,8 @@ def scored(
     ``error``: what the worker says ended the cell. Its output may have been cut off, which must not earn points.
     ``quoting``: whether the sentence may hold a word of the learner's. ``harmless``: as :attr:`PlainCell.harmless`.
     """
-    read = (_as_nbgrader_reads(one, harmless) for one in (outputs if isinstance(outputs, list) else []))
-    told = [one for one in read if one is not None]
+    brought = outputs if isinstance(outputs, list) else []
+    told = list(filter(None, (_as_nbgrader_reads(one, harmless) for one in brought)))
     if error:
         told.insert(0, nbformat.v4.new_output("error", ename="", evalue="", traceback=[]))
     grading = {"grade": True, "solution": False, "points": points}
@@ -141,17 +145,19 @@ def scored(
             "Your instructor has to look at it."
         )
     score = float(score or 0.0)
-    failing = [one for one in told if _fails(one)]
+    failing = list(filter(_fails, told))
     if score >= points and (points or not failing):
         return score, ""
+    if not failing:
+        return score, f"The test cell gives {score:g} of {points:g} points."
+    return score, _why_it_failed(failing, quoting)
+
+
+def _why_it_failed(failing: Sequence[nbformat.NotebookNode], quoting: bool) -> str:
+    """A sentence on these outputs of a test cell; see :func:`scored`."""
     if any(one["output_type"] == "error" for one in failing):
-        return score, "The test cell ended with an error."
-    if failing:
-        return score, _of_stderr("".join(one.text for one in failing).strip(), quoting)
-    return score, f"The test cell gives {score:g} of {points:g} points."
-
-
-def _of_stderr(written: str, quoting: bool) -> str:
+        return "The test cell ended with an error."
+    written = "".join(one.text for one in failing).strip()
     first = ", a warning for example"
     if quoting and written:
         first = f", beginning with `{printable(written.splitlines()[0][:200])}`"
@@ -172,14 +178,11 @@ def _as_nbgrader_reads(output: object, harmless: str) -> nbformat.NotebookNode |
     if kind == "error":
         return nbformat.v4.new_output("error", ename="", evalue="", traceback=[])
     if kind == "stream":
-        text = output.get("text")
         name = "stderr" if output.get("name") == "stderr" else "stdout"
-        return nbformat.v4.new_output("stream", name=name, text=text[:1_000] if isinstance(text, str) else "")
+        return nbformat.v4.new_output("stream", name=name, text=head_of(output.get("text"), 1_000))
     if kind == "execute_result":
-        text = data.get("text/plain") if isinstance(data, dict) else None
-        text = text[:1_000] if isinstance(text, str) else ""
-        number = _NUMBER.fullmatch(text)
-        return nbformat.v4.new_output("execute_result", {"text/plain": number[1] if number else text})
+        text = head_of(data.get("text/plain"), 1_000) if isinstance(data, dict) else ""
+        return nbformat.v4.new_output("execute_result", {"text/plain": _NUMBER.sub(r"\1", text)})
     return None
 
 
@@ -200,8 +203,11 @@ def hidden_run(visible: PlainRun | None, test: PlainCell, answer: Mapping[str, A
     score, sentence = scored(answer.get("outputs"), answer.get("error"), test.points, False, test.harmless)
     if not sentence:
         return PlainRun(score)
-    told = visible.sentence if visible is not None else ""
-    return PlainRun(round(score, 6), told or (_HIDDEN_FAILED if answer.get("error") else sentence))
+    if answer.get("error"):
+        sentence = _HIDDEN_FAILED
+    if visible is not None and visible.sentence:
+        sentence = visible.sentence
+    return PlainRun(round(score, 6), sentence)
 
 
 def _told(test: PlainCell, kind: str, message: str, number: object) -> str:
@@ -209,7 +215,7 @@ def _told(test: PlainCell, kind: str, message: str, number: object) -> str:
     line = test.line(number)
     first = printable(message.strip().splitlines()[0].strip()) if message.strip() else ""
     if kind == "AssertionError" and line:
-        return f"`{line[:200]}` does not hold{': ' + first if first else ''}".rstrip(".") + "."
+        return ": ".join(filter(None, [f"`{line[:200]}` does not hold", first])).rstrip(".") + "."
     said = f"{kind}: {first}" if first else kind
     return f"{said}, in `{line[:200]}`." if line else f"{said}."
 
@@ -269,4 +275,5 @@ def shown_of(run: CellRun, secrets: Sequence[str]) -> CellRun:
     if not secrets or not tells([list(run.outputs), run.error]):
         return run
     kept = tuple(output for output in run.outputs if not tells(output))
-    return CellRun(kept, "an error that quotes a hidden test" if tells(run.error) else run.error)
+    error = "an error that quotes a hidden test" if tells(run.error) else run.error
+    return CellRun(kept, error)

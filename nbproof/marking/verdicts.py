@@ -155,7 +155,8 @@ class Verdicts:
         if test is not None:
             # What took its process along in hidden lines has passed the others only.
             is_cut_off = progress.loss is not None and test.hides and name not in progress.asked_all
-            return plain_findings(test, None if is_cut_off else progress.plain.get(name))
+            ran = None if is_cut_off else progress.plain.get(name)
+            return plain_findings(test, ran)
         planned = Counter(check for check, _ in self.judge.plan(name))
         findings: list[Finding] = []
         for check, asked in self.judge.asked(name).items():
@@ -167,8 +168,8 @@ class Verdicts:
                 found = Finding(check, asked, False, part=name)  # nobody got that far
             if found is not None:
                 findings.append(replace(found, hint=known_hint(self.blueprint.course, found.hint)))
-        points = self.blueprint.tests[name].points
-        return findings, points if first_wrong(findings) is None else 0.0
+        points = self.blueprint.tests[name].points if first_wrong(findings) is None else 0.0
+        return findings, points
 
     def _looked_at(self, ended: Outcome, progress: Progress) -> Outcome:
         """An exercise that has marks waits for a person if they may rest on what was done to a library, or to the engine."""
@@ -205,13 +206,14 @@ class Verdicts:
         fault = next((one for one in findings if one.tells), None)
         if fault is None:
             return Status.KILLED, Reason(Cause.EARLY)
-        return (Status.ERROR if fault.line else Status.FAILED), None
+        status = Status.ERROR if fault.line else Status.FAILED
+        return status, None
 
 
 def as_it_counts_now(blueprint: Blueprint, kept: Verdict) -> Verdict:
     """A verdict by the points and texts that its lesson has today. Nothing of it has run again."""
-    blank = {one.id for one in kept.written if not one.answered}
-    answers = {name: blueprint.written[name].stub if name in blank else text for name, text in kept.answers.items()}
+    blank = kept.answers.keys() & {one.id for one in kept.written if not one.answered}
+    answers = {**kept.answers, **{name: blueprint.written[name].stub for name in blank}}
     return replace(
         kept,
         exercises=tuple(_counted(blueprint, one) for one in kept.exercises),
@@ -260,7 +262,7 @@ _ERRORS = frozenset(
 def known_lines(rebuilt: Answers) -> frozenset[str]:
     """Every line that was handed in: a message that points at one of them says nothing new."""
     texts = [*rebuilt.answers.values(), *(one.source for one in rebuilt.own)]
-    return frozenset(line.strip() for text in texts for line in text.splitlines() if line.strip())
+    return frozenset(map(str.strip, "\n".join(texts).splitlines())) - {""}
 
 
 def in_few_words(course: Course, finding: Finding, names: Collection[str], lines: Collection[str]) -> Finding:
@@ -281,9 +283,10 @@ def in_few_words(course: Course, finding: Finding, names: Collection[str], lines
 
 def _of_trouble(course: Course, trouble: ProbeError, names: Collection[str], lines: Collection[str]) -> ProbeError:
     """An error in a hidden check: its kind, if that is a built-in one, and the line of those that were handed in."""
-    told = replace(trouble, code=trouble.code if trouble.code in lines else "", inside="", wanted="")
+    code = trouble.code if trouble.code in lines else ""
+    told = replace(trouble, code=code, inside="", wanted="")
     if trouble.kind == UNANSWERED and trouble.name in names:
-        return replace(
-            told, message=trouble.message if trouble.message in {"", *_TYPES, *class_names(course)} else UNTOLD
-        )
-    return replace(told, kind=trouble.kind if trouble.kind in _ERRORS else "", message="", name="")
+        message = trouble.message if trouble.message in {"", *_TYPES, *class_names(course)} else UNTOLD
+        return replace(told, message=message)
+    kind = trouble.kind if trouble.kind in _ERRORS else ""
+    return replace(told, kind=kind, message="", name="")

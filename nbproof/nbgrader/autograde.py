@@ -56,11 +56,11 @@ class Mark(NotebookExporter):  # type: ignore[misc]
 
         # Of the rest nothing can even be imported where there is no Linux.
         chosen = isolation_or_refuse(self.unsafe, self.isolation or None)
+        from nbproof.nbgrader.next_door import late_by_lms
         from nbproof.run.batch import grade_class
         from nbproof.run.journal import only_run
         from nbproof.run.options import not_obeyed
         from nbproof.run.pool import pool_named
-        from nbproof_lms.attendance import late_by_lms
 
         root = Path(converter.coursedir.root)
         course = course_told(self.works_for, root)
@@ -102,7 +102,8 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         course_places = places(root)
         lessons = lessons_with_source(root, sorted({Path(place).name for place in asked}))
         intake = take_in(works_for, root, lessons)
-        for note in intake.notes if course.student_id == "*" else ():
+        notes = intake.notes if course.student_id == "*" else ()
+        for note in notes:
             self.log.warning("%s", note)
         left_out = set((course.student_id_exclude or "").split(","))
 

@@ -91,7 +91,8 @@ class CollectFromOwners(ExchangeCollect):  # type: ignore[misc]
         (dest / "timestamp.txt").write_text(f"{when:%Y-%m-%d %H:%M:%S.%f} UTC")
         if self.coursedir.groupshared:
             for path in (dest, *dest.rglob("*")):
-                path.chmod(0o2770 if path.is_dir() else 0o660)
+                mode = 0o2770 if path.is_dir() else 0o660
+                path.chmod(mode)
 
 
 def _copied(name: str, folder: int, owner: int, target: Path) -> bool:

@@ -45,7 +45,14 @@ from nbproof.marking.verdicts import as_it_counts_now
 from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.run.digests import LessonState
-from nbproof.run.intake import Intake, handed_in_digest, lessons_with_source, to_be_marked, told, unread_times
+from nbproof.run.intake import (
+    Intake,
+    handed_in_digest,
+    lessons_with_source,
+    reasons_to_regrade,
+    to_be_marked,
+    unread_times,
+)
 from nbproof.run.journal import (
     InProgress,
     RunState,
@@ -92,7 +99,8 @@ def grade_class(
     ``config``: nbgrader's, if it is not just as the course's file has it. ``late``: (learner, lesson) of what is late by the word
     of an LMS that does not say when it came.
     """
-    isolation = isolation or (isolation_or_refuse().level if pool is None else Isolation.FULL)
+    if isolation is None:
+        isolation = isolation_or_refuse().level if pool is None else Isolation.FULL
     if isolation is not Isolation.NONE:
         refuse_if_exposed(course, root)
     watch = watch or Watch()
@@ -182,22 +190,13 @@ class _ClassRun:
         self._in_progress = InProgress(self.root)
         jobs = self._plan(intake, force)
         lost = [*self._lost()]
-        follow = "points or texts changed, marks and graded notebooks follow"
-        reasons = (
-            *self.changed,
-            *told(jobs),
-            *(f"{one}: {follow} ({count}); nothing ran again" for one, count in self._recounted.items()),
-        )
-        failed: dict[str, str] = {}
-        blueprints = {name: self.lessons[name].blueprint for name in sorted({one.key.lesson for one in jobs})}
+        reasons = (*self.changed, *reasons_to_regrade(jobs), *self._follows())
+        lessons = sorted({one.key.lesson for one in jobs})
+        blueprints = {name: self.lessons[name].blueprint for name in lessons}
         self.watch.planned(len(jobs), sum(not one.problem for one in self._verdicts.values()), reasons)
-        if jobs:
-            failed = self._mark_all(jobs, blueprints, made, force)
+        failed = self._mark_all(jobs, blueprints, made, force) if jobs else {}
+        self._write_absent(intake.absent)
         names = {assignment_of(lesson) for _, lesson in self._verdicts}
-        came = {(key.learner, key.assignment) for key, one in self._verdicts.items() if not one.problem}
-        for key in intake.absent:
-            if (key.learner, key.assignment) in came:
-                self.writer.write_absent(key)
         unsettled = self.penalties.assign(self._held(names), self.lessons)
         self.state.number(self.writer.number)
         marks = self._marks()
@@ -224,6 +223,19 @@ class _ClassRun:
             given_away=self.references.given_away,
             anyway=self.anyway,
         )
+
+    def _follows(self) -> Iterator[str]:
+        """A line for each lesson with marks that follow its points, though nothing ran again."""
+        follow = "points or texts changed, marks and graded notebooks follow"
+        for lesson, count in self._recounted.items():
+            yield f"{lesson}: {follow} ({count}); nothing ran again"
+
+    def _write_absent(self, absent: Sequence[Key]) -> None:
+        """Write down notebooks that did not come, although another one of their assignment was graded."""
+        came = {(key.learner, key.assignment) for key, one in self._verdicts.items() if not one.problem}
+        for key in absent:
+            if (key.learner, key.assignment) in came:
+                self.writer.write_absent(key)
 
     def _lost(self) -> Iterator[str]:
         """A line on a gradebook that is not the one of the last run: nothing but a copy of it has what people gave."""
@@ -321,7 +333,8 @@ class _ClassRun:
                 continue
             kept = self._kept(key)
             have = held.get(key)
-            self._lacked += [key.name] * lacks(have, kept)
+            if lacks(have, kept):
+                self._lacked.append(key.name)
             self._stood[key] = _stood(have, kept)
             digest = handed_in_digest(one, self.state.key, self.limits.for_lesson(key.lesson))
             lesson = self.lessons[key.lesson]
@@ -333,7 +346,8 @@ class _ClassRun:
             is_behind = kept.shown != lesson.registered
             if is_behind or have is None or lacks(have, kept) or not self.writer.is_stamped(have, *key, one.path):
                 # Points or texts are others, or the run that marked it was cut off before the gradebook had it all.
-                self._recounted.update([key.lesson] * is_behind)
+                if is_behind:
+                    self._recounted[key.lesson] += 1
                 verdict = as_it_counts_now(lesson.blueprint, kept)
                 self._write_down(verdict, one.path, answer_digests(verdict))
             else:
@@ -449,7 +463,10 @@ class _ClassRun:
 
     def _held(self, names: Collection[str]) -> dict[Key, Mark]:
         """What the gradebook holds of these lessons, or assignments."""
-        return {Key(learner, name): one for name in names for learner, one in marks_in(self.writer, name).items()}
+        held: dict[Key, Mark] = {}
+        for name in names:
+            held |= {Key(learner, name): one for learner, one in marks_in(self.writer, name).items()}
+        return held
 
     def _marks(self) -> dict[Key, Mark]:
         """The marks of all submissions that have a verdict."""
@@ -464,7 +481,8 @@ def _stood(have: Mark | None, kept: Verdict | None) -> Stood | None:
     """What counts before a run. ``kept``: the last run's verdict."""
     if have is None:
         return None
-    return Stood(have.score, have.penalty, str(have.late.handed_in), kept.handed_in if kept else "")
+    digest = kept.handed_in if kept else ""
+    return Stood(have.score, have.penalty, str(have.late.handed_in), digest)
 
 
 def _step(mark: Mark, before: float, now: float) -> str:
@@ -504,8 +522,10 @@ def _moved(root: Path, before: Mapping[Key, Mark], after: Mapping[Key, Mark]) ->
     """A line, if late penalties are others now."""
     both = ((now, before[key].penalty, now.penalty) for key, now in after.items() if key in before)
     moved = [_step(*one) for one in both if one[1] != one[2]]
+    if not moved:
+        return ()
     shows = f"{course_command('roster', root)} shows due dates and extensions"
-    return (f"late penalties are others now: {some_of(moved, 8)}; {shows}",) * bool(moved)
+    return (f"late penalties are others now: {some_of(moved, 8)}; {shows}",)
 
 
 def _renamed(lesson: str, ids: Mapping[str, str]) -> str:

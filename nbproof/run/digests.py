@@ -90,8 +90,9 @@ def graded_by(course: Course) -> dict[str, Path]:
 
 def _from_next_door(course: Course) -> dict[str, Path]:
     """The modules of packages next door that a verdict depends on: those of the course's leaf types and of its language."""
-    asked = [(LEAVES, name) for name in course.leaves] + [(LANGUAGES, course.language)]
-    entries = (entry for door, name in asked for entry in door.installed().get(name, ()))
+    entries = [*LANGUAGES.installed().get(course.language, ())]
+    for name in course.leaves:
+        entries += LEAVES.installed().get(name, ())
     specs = {entry.module: importlib.util.find_spec(entry.module) for entry in entries}
     return {name: Path(spec.origin) for name, spec in specs.items() if spec is not None and spec.origin}
 
@@ -111,9 +112,12 @@ def grader_digest(course: Course) -> str:
     It is computed once in a process: a process that goes on after `git pull` still runs the old code.
     """
     files = [*course.folder.glob("course.toml"), *graded_by(course).values()]
-    files += course.folder.glob("*.py") if course.package else ()
-    parts = [part for path in sorted(files) for part in (path.name.encode(), path.read_bytes())]
-    return digest_of(json.dumps(leaf_versions(course)).encode(), *parts)
+    if course.package:
+        files += course.folder.glob("*.py")
+    parts = [json.dumps(leaf_versions(course)).encode()]
+    for path in sorted(files):
+        parts += [path.name.encode(), path.read_bytes()]
+    return digest_of(*parts)
 
 
 def environment(course: Course) -> bytes:
@@ -188,14 +192,16 @@ class LessonState:
     def blueprint(self) -> Blueprint:
         """The notebook, taken apart."""
         found = read_blueprint(self.course, self.path, self.config, self.lesson)
-        return replace(found, former=_former(self.root, found) if self.root else ())
+        former = _former(self.root, found) if self.root else ()
+        return replace(found, former=former)
 
     @cached_property
     def renamed(self) -> dict[str, str]:
         """:func:`nbproof.recover.matching.renamed`, in what was handed out once."""
         handout = self.blueprint.handout
         found: dict[str, str] = {}
-        for path in keep_version(self.root, handout.lesson) if self.root else ():
+        versions = keep_version(self.root, handout.lesson) if self.root else []
+        for path in versions:
             with contextlib.suppress(Damaged):
                 found |= renamed(handout, cells_in(path.read_bytes())[0])
         return found
@@ -229,5 +235,5 @@ def _asked_by(course: Course, cell: Cell) -> list[object]:
     """What a digest keeps of a cell. Of a text it keeps only that it is there: learners' own cells have their places by it."""
     if cell.kind in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK):
         return [cell.kind, cell.grade_id]
-    is_counted = isinstance(cell, TestCell) and may_score(course, cell.source)
-    return [cell.kind, cell.grade_id, cell.source, cell.points if is_counted else None]
+    points = cell.points if isinstance(cell, TestCell) and may_score(course, cell.source) else None
+    return [cell.kind, cell.grade_id, cell.source, points]

@@ -19,8 +19,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import islice
+from functools import cached_property, reduce
+from itertools import chain, islice
+from operator import or_
 from pathlib import Path
 from unicodedata import normalize
 
@@ -84,8 +85,8 @@ class LessonBook:
     def _paths(self) -> dict[str, Path]:
         """Lesson -> its released notebook, or the instructor's if there is none."""
         here = places(self.root)
-        pairs = ((name, here.notebook("release", ".", name)) for name in known_lessons(self.root))
-        return {name: path if path.exists() else here.source(name) for name, path in pairs}
+        paths = {name: here.notebook("release", ".", name) for name in known_lessons(self.root)}
+        return paths | {name: here.source(name) for name, path in paths.items() if not path.exists()}
 
     @cached_property
     def _exercises(self) -> dict[str, frozenset[bytes]]:
@@ -116,14 +117,16 @@ class LessonBook:
         texts, source = Counter[str](), places(self.root).source(lesson)
         for path in (self.root / ".course" / "handed_out" / lesson).glob("*.ipynb"):
             texts |= _texts(path.read_bytes())
-        solved = _texts(source.read_bytes() if source.exists() else b"").keys() - released.keys()
+        solution = source.read_bytes() if source.exists() else b""
+        solved = _texts(solution).keys() - released.keys()
         return Counter({text: count for text, count in texts.items() if text not in solved})
 
     @cached_property
     def lessons(self) -> dict[str, frozenset[bytes]]:
         """By name: the ids that no other lesson has. Raises UsageError if there is nothing to compare with."""
-        count = Counter(one for ids in self._exercises.values() for one in ids)
-        return {name: frozenset(one for one in ids if count[one] == 1) for name, ids in self._exercises.items()}
+        counts = Counter(chain.from_iterable(self._exercises.values()))
+        alone = {one for one, count in counts.items() if count == 1}
+        return {name: ids & alone for name, ids in self._exercises.items()}
 
     def has_own_ids(self, lesson: str) -> bool:
         """Whether no other lesson has an id of this one's."""
@@ -172,8 +175,9 @@ class LessonBook:
 
     def _nearest(self, own: set[str], names: Sequence[str]) -> Sequence[str]:
         """The lessons that share the most texts with a notebook. A text that all of them have says nothing."""
-        shared = Counter(text for name in names for text in self._released[name])
-        counts = {name: sum(shared[one] < len(names) for one in own & self._released[name].keys()) for name in names}
+        shared = Counter(chain.from_iterable(self._released[name] for name in names))
+        telling = {text for text in own if shared[text] < len(names)}
+        counts = {name: len(telling & self._released[name].keys()) for name in names}
         near = [name for name in names if counts[name] * 2 > max(counts.values())]
         return self._nearest(own, near) if near and len(near) < len(names) else names
 
@@ -275,12 +279,14 @@ class Folder:
         found = [path for path in self._files if _is_notebook(path)]
         found = [path for path in found if not path.stem.endswith("-checkpoint")] or found
         left = _MOST_TOGETHER
-        for path in () if self._is_told(found) else found[:_MOST]:
+        opened = [] if self._is_told(found) else found[:_MOST]
+        for path in opened:
             # What cannot be read, or is too large, is known by its name alone.
             with contextlib.suppress(Damaged, OSError):
                 self._contents[path] = read_file(path, min(left, _MOST_BYTES))
                 left -= len(self._contents[path])
-        return {path: self.book.guess_of(self._contents[path]) if path in self._contents else Guess() for path in found}
+        guesses = {path: self.book.guess_of(data) for path, data in self._contents.items()}
+        return dict.fromkeys(found, Guess()) | guesses
 
     def _is_told(self, found: Sequence[Path]) -> bool:
         """Whether names tell what these notebooks are, or, later, ids of cells."""
@@ -294,24 +300,27 @@ class Folder:
 
     def _by_default(self, lesson: str) -> list[Path]:
         """The only notebook of any name, where there is one lesson; or else the only file that a notebook may have become."""
-        exact, alone = self._exact(lesson), len(self.lessons) == 1
         if self._whose:
-            if (whose := self._whose.get(exact, lesson)) not in self.lessons:
-                if self.book.has_own_ids(lesson):
-                    return [exact]
-                raise _Undecided(f"its cells are of {whose}, and {lesson} wants a notebook of its own")
-            free = [
-                path
-                for path, guess in self._guesses.items()
-                if not self._whose[path] and (not guess.others or lesson in guess.others)
-            ]
-            return free if alone and len(free) == 1 else []
+            return self._unclaimed(lesson)
         became = [path for path in self._files if path.name.lower().endswith(_BECAME)]
         for fits in (became, self._saved()):
             named = [path for path in fits if _by_name(path, self.lessons) == lesson]
             if len(named) == 1:
                 return named
-        return became if alone and len(became) == 1 else []
+        return became if len(self.lessons) == len(became) == 1 else []
+
+    def _unclaimed(self, lesson: str) -> list[Path]:
+        """The only notebook that no lesson claims, where there is one lesson. Raises _Undecided if the notebook of the lesson's
+        name is of another one."""
+        exact = self._exact(lesson)
+        whose = self._whose.get(exact, lesson)
+        if whose not in self.lessons:
+            if self.book.has_own_ids(lesson):
+                return [exact]
+            raise _Undecided(f"its cells are of {whose}, and {lesson} wants a notebook of its own")
+        others = {path: guess.others for path, guess in self._guesses.items() if not self._whose[path]}
+        free = [path for path, fit in others.items() if not fit or lesson in fit]
+        return free if len(self.lessons) == len(free) == 1 else []
 
     def _saved(self) -> Iterator[Path]:
         """What Jupyter saved by itself: no link of a learner's leads there."""
@@ -342,7 +351,8 @@ class Folder:
 
     def _ranked(self, held: Mapping[Path, Counter[str]], exact: Path) -> tuple[Path, str]:
         """The one that holds all that the others hold, or else that of the lesson's name; and why it counts."""
-        whole = [path for path, mine in held.items() if all(other <= mine for other in held.values())]
+        everything = reduce(or_, held.values())
+        whole = [path for path, mine in held.items() if everything <= mine]
         if not (whole or held.get(exact)):
             told = "nothing says which copy counts, for they hold different answers"
             raise _Undecided(f"{told}: {self.named([*held])}; leave one there")

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 
 from nbproof.course_file import Course
@@ -31,10 +32,10 @@ __all__ = [
     "handed_in_digest",
     "is_called",
     "lessons_with_source",
+    "reasons_to_regrade",
     "select",
     "take_in",
     "to_be_marked",
-    "told",
     "unread_times",
 ]
 
@@ -115,12 +116,12 @@ def unread_times(root: Path, intake: Intake) -> Iterator[str]:
 
 
 def _together(found: Sequence[Intake], lessons: Collection[str]) -> Intake:
-    submissions = (one for part in found for one in part.submissions)
+    submissions = chain.from_iterable(part.submissions for part in found)
     return Intake(
         tuple(sorted((one for one in submissions if one.key.lesson in lessons), key=lambda one: one.key)),
-        tuple(note for part in found for note in part.notes),
+        tuple(chain.from_iterable(part.notes for part in found)),
         any(part.passed_over for part in found),
-        tuple(key for part in found for key in part.absent),
+        tuple(chain.from_iterable(part.absent for part in found)),
     )
 
 
@@ -146,7 +147,8 @@ def _may_be_work(path: Path) -> bool:
 
 
 def _shown(root: Path, path: Path) -> str:
-    return printable(str(path.relative_to(root) if path.is_relative_to(root) else path))
+    shown = path.relative_to(root) if path.is_relative_to(root) else path
+    return printable(str(shown))
 
 
 def _why_not(folder: Path, keys: Collection[Key]) -> str:
@@ -173,17 +175,19 @@ def select(intake: Intake, only: Sequence[str], id_of: Callable[[str], str] = st
     if not only:
         return intake
     names = [one.key.name for one in intake.submissions]
-    patterns = [by_id(pattern, names, id_of) for pattern in only]
-    for pattern in patterns:
-        if not any(is_called(name, pattern) for name in names):
+    chosen: set[str] = set()
+    for said in only:
+        pattern = by_id(said, names, id_of)
+        called = {name for name in names if is_called(name, pattern)}
+        chosen |= called
+        if not called:
             learners = sorted({one.key.learner for one in intake.submissions})
             raise UsageError(
                 f"nothing that was handed in is called {pattern!r}",
                 f"--only {pattern}",
                 f"choose from the learners in submitted/: {some_of(learners, 8)}",
             )
-    kept = tuple(one for one in intake.submissions if any(is_called(one.key.name, pattern) for pattern in patterns))
-    return replace(intake, submissions=kept)
+    return replace(intake, submissions=tuple(one for one in intake.submissions if one.key.name in chosen))
 
 
 def by_id(pattern: str, names: Iterable[str], id_of: Callable[[str], str]) -> str:
@@ -225,7 +229,7 @@ def to_be_marked(one: HandIn, kept: Verdict | None, source: str, force: bool) ->
     return None
 
 
-def told(jobs: Iterable[HandIn]) -> tuple[str, ...]:
+def reasons_to_regrade(jobs: Iterable[HandIn]) -> tuple[str, ...]:
     """What a run grades again and why, a line each: "as --force asks, 300 submissions graded again"."""
     counts = Counter(one.reason for one in jobs if one.reason)
     return tuple(f"{reason}, {counted(number, 'submission')} graded again" for reason, number in counts.items())

@@ -84,7 +84,8 @@ class RunState:
         # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
         self.key = str(kept.get("key") or secrets.token_hex(16))
         self._open: int | None = kept.get("open")
-        self.stood = {name: Stood(*one) if one else None for name, one in kept.get("stood", {}).items()}
+        stood = kept.get("stood", {})
+        self.stood: dict[str, Stood | None] = {**stood, **{name: Stood(*one) for name, one in stood.items() if one}}
         """By name, what a run had to mark, and what counted for it; None for what had no mark."""
         self.seed: int = seed if seed is not None else self._open or secrets.randbelow(10**9) + 1
 
@@ -185,7 +186,8 @@ def _write(path: Path, kept: Mapping[str, Any]) -> None:
 def journal_of(root: Path, learner: str, lesson: str) -> Path:
     """Where the verdict on a submission is kept, if a run has graded it."""
     notebook = places(root).notebook("autograded", learner, lesson)
-    return notebook.with_name(f"{JOURNAL}.{notebook.stem}" if "/" in lesson else JOURNAL)
+    name = f"{JOURNAL}.{notebook.stem}" if "/" in lesson else JOURNAL
+    return notebook.with_name(name)
 
 
 def write_verdict(root: Path, verdict: Verdict, notebook: bytes) -> None:
@@ -264,8 +266,16 @@ def forget(root: Path, learners: Collection[str]) -> None:
 
 
 def _write_problems(root: Path, kept: Mapping[Key, Verdict]) -> None:
-    names = ("learner", "lesson", "problem", "grader_failed", "handed_in")
-    problems = [{name: getattr(one, name) for name in names} for _, one in sorted(kept.items())]
+    problems = [
+        {
+            "learner": one.learner,
+            "lesson": one.lesson,
+            "problem": one.problem,
+            "grader_failed": one.grader_failed,
+            "handed_in": one.handed_in,
+        }
+        for _, one in sorted(kept.items())
+    ]
     _write(root / ".course" / "problems.json", {"problems": problems})
 
 
@@ -281,7 +291,8 @@ def keep_version(root: Path, lesson: str, notebook: bytes = b"") -> list[Path]:
     if it is not given. Returns all versions; a person may put one there as well. Raises OSError.
     """
     release, folder = places(root).notebook("release", ".", lesson), root / ".course" / "handed_out" / lesson
-    notebook = notebook or (release.read_bytes() if release.is_file() else b"")
+    if not notebook and release.is_file():
+        notebook = release.read_bytes()
     path = folder / f"{digest_of(notebook)[:16]}.ipynb"
     if notebook and not path.exists():
         folder.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec
+from itertools import chain
 from pathlib import Path
 
 import nbformat
@@ -83,7 +84,9 @@ def _missing(blueprint: Blueprint, answers: Mapping[str, str]) -> Iterator[str]:
     name that is not defined."""
     code = [cell.source for cell in blueprint.notebook.cells if cell.cell_type == "code"]
     # A lesson may put a folder of its own on the path that Python imports from.
-    own = {part.removesuffix(".py") for name in blueprint.files for part in (Path(name).parts[0], Path(name).name)}
+    paths = list(map(Path, blueprint.files))
+    names = [path.parts[0] for path in paths] + [path.name for path in paths]
+    own = {name.removesuffix(".py") for name in names}
     for module in dict.fromkeys(_IMPORTS.findall("\n".join([*code, *answers.values()]))):
         try:
             found = importlib.util.find_spec(module)
@@ -129,34 +132,39 @@ class References:
             watch.started(job.key.name)
             return self._hand_in(job.key)
 
-        keys = [Key(who, lesson) for lesson in lessons for who in self._who(lesson)]
+        keys = chain.from_iterable(map(self._keys, lessons))
         asked = [key for key in keys if self.state.references.get(self._name(key)) != self._digest(key.lesson)]
         # What a limit has ended is tried once more: a busy machine must not stop a class that it would grade a minute later.
         for last in (False, True):
             jobs = [HandIn(key) for key in asked]
             asked = []
             for job, verdict in marked(pool, jobs, read, self.state.seed):
-                key, lesson = job.key, job.key.lesson
-                why = ""
-                if key.learner == REFERENCE:
-                    why = shortfall(self.lessons[lesson].blueprint, self.lessons[lesson].blueprint.solutions, verdict)
-                elif verdict.score:
-                    parts = {part: points for one in verdict.exercises for part, points in one.points.items()}
-                    cells = ", ".join(f"{part} ({points:g})" for part, points in parts.items() if points)
-                    self.given_away[lesson] = f"{_UNTOUCHED} earns {verdict.score:g} points: {cells}"
+                why = self._shortfall(job.key, verdict)
                 if not why:
-                    self.keep(lesson, key.learner)
+                    self.keep(job.key.lesson, job.key.learner)
                 elif not last and {one.status for one in verdict.exercises} & set(FAULTS):
-                    asked.append(key)
+                    asked.append(job.key)
                 else:
-                    failed[lesson] = why
+                    failed[job.key.lesson] = why
         return failed
 
-    def _who(self, lesson: str) -> list[str]:
-        """The made-up learners to grade for a lesson: the reference if it has answers to prove, and the untouched notebook."""
+    def _shortfall(self, key: Key, verdict: Verdict) -> str:
+        """Why the reference answers earn less than full marks; empty if they do not. Notes what an untouched notebook earns."""
+        if key.learner == REFERENCE:
+            blueprint = self.lessons[key.lesson].blueprint
+            return shortfall(blueprint, blueprint.solutions, verdict)
+        if verdict.score:
+            cells = ", ".join(f"{part} ({points:g})" for part, points in verdict.scores.items() if points)
+            self.given_away[key.lesson] = f"{_UNTOUCHED} earns {verdict.score:g} points: {cells}"
+        return ""
+
+    def _keys(self, lesson: str) -> Iterator[Key]:
+        """What is graded for a lesson: the reference if it has answers to prove, and the untouched notebook."""
         blueprint = self.lessons[lesson].blueprint
-        has_answers = bool(blueprint.solutions) or not blueprint.stubs
-        return [REFERENCE] * has_answers + [_UNTOUCHED] * bool(blueprint.plain)
+        if blueprint.solutions or not blueprint.stubs:
+            yield Key(REFERENCE, lesson)
+        if blueprint.plain:
+            yield Key(_UNTOUCHED, lesson)
 
     def _hand_in(self, key: Key) -> HandIn:
         """The notebook as a learner would hand it in."""
@@ -172,7 +180,8 @@ class References:
         self.state.save()
 
     def _name(self, key: Key) -> str:
-        return ", ".join([key.lesson, f"isolation {self.isolation.value}", *[key.learner] * (key.learner != REFERENCE)])
+        name = f"{key.lesson}, isolation {self.isolation.value}"
+        return name if key.learner == REFERENCE else f"{name}, {key.learner}"
 
     def _digest(self, lesson: str) -> str:
         """Changes with all that the outcome depends on."""
