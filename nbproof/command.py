@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.course_file import Course
+from nbproof.errors import UsageError
 
 __all__ = [
     "PATH_AT_START",
@@ -26,6 +27,7 @@ __all__ = [
     "course_in",
     "formgrader_on_a_hub",
     "nbgrader_command",
+    "not_installed",
     "option",
     "pip_install",
     "prepared_python",
@@ -170,6 +172,11 @@ def _requirements(distribution: str) -> list[str]:
 def pip_install(*names: str) -> str:
     """The command that installs these packages for the Python that runs this."""
     return shlex.join([this_python(), "-m", "pip", "install", *names])
+
+
+def not_installed(what: str, package: str) -> UsageError:
+    """The error that names the package that something comes with, where it is not there."""
+    return UsageError(f"{what} comes with {package}, which is not installed", sys.executable, pip_install(package))
 
 
 def prepared_python(words: Sequence[str]) -> str:

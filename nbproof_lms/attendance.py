@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import chain, pairwise
 from pathlib import Path
@@ -20,8 +20,9 @@ from nbproof.gradebook.marks import Mark, Person
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook, people_in
 from nbproof.gradebook.receipts import TIME
 from nbproof.grouping import grouped
-from nbproof.key import Key, assignment_of
+from nbproof.key import Key
 from nbproof.places import places
+from nbproof.report.attendance import Attendance, NothingGradable, missing_in
 from nbproof.report.records import ClassBackground, everybody, joined
 from nbproof.report.statistics import missing_lines
 from nbproof.run.intake import gradable_lessons, take_in
@@ -32,8 +33,6 @@ from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, FileRecord, broken_off, di
 from nbproof_lms.roster import Member, Roster, members_of
 
 __all__ = [
-    "Attendance",
-    "NothingGradable",
     "astray_lines",
     "attend",
     "background_of",
@@ -54,51 +53,6 @@ _ALIKE = 0.75
 """How alike two words are that differ by a typing error, as difflib counts."""
 _LONGEST = 128
 """The most signs of a name or an address that nbgrader's table of students takes."""
-
-
-@dataclass(frozen=True)
-class NothingGradable:
-    """A file that a learner handed in and nobody can grade. ``lesson`` is empty if nothing says which lesson it was for."""
-
-    learner: str
-    lesson: str
-    file: str
-    why: str
-    status: str = ""
-    sha256: str = ""
-
-    @property
-    def key(self) -> Key:
-        """The learner and the lesson."""
-        return Key(self.learner, self.lesson)
-
-    def __str__(self) -> str:
-        if self.status == "waits":
-            return f"{self.file} and another copy wait for you to say which one counts"
-        return f"only {self.file} came: {self.why}"
-
-
-@dataclass(frozen=True)
-class Attendance:
-    """The class compared with what it handed in. Assignments that nobody handed in are not asked about.
-
-    ``missing``: lesson -> the learners who handed in nothing for it, perhaps nobody. ``nothing_gradable``: files of learners who
-    handed in nothing else for a lesson. ``undecided``: copies of a lesson, as paths in the course's folder, if nothing says
-    which is the last: the one that is graded meanwhile comes first, if a list has it.
-    ``people``: everybody, by id. ``withdrawn``: lines on marks for what does not lie in submitted/ any more.
-    ``without_place``: files of uploads that count for nobody, until a person says what becomes of them.
-    """
-
-    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    nothing_gradable: tuple[NothingGradable, ...] = ()
-    undecided: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
-    people: Mapping[str, Person] = field(default_factory=dict)
-    withdrawn: tuple[str, ...] = ()
-    without_place: tuple[str, ...] = ()
-
-    def contact(self, learner: str) -> str:
-        """The id, the name and the address of a learner, as one text."""
-        return self.people.get(learner, Person(learner)).contact
 
 
 def people_of(root: Path) -> dict[str, Person]:
@@ -216,19 +170,8 @@ def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key],
     others = tuple(one for one in nothing_gradable_in(root, handed_in) if one.lesson in {"", *lessons})
     came = {*handed_in, *(one.key for one in others)}
     everybody = {one.learner: Person(one.learner) for one in others} | {**people}
-    assignments = {assignment_of(lesson) for _, lesson in came}
-    missing = {}
-    for lesson in lessons:
-        if assignment_of(lesson) in assignments:
-            missing[lesson] = _without(lesson, everybody, came)
     waiting = undecided(root, {key for key in came if key[1] in lessons})
-    return Attendance(missing, others, waiting, people)
-
-
-def _without(lesson: str, people: Mapping[str, Person], came: Collection[Key]) -> tuple[str, ...]:
-    """The learners who handed in nothing for a lesson, under any of their ids; a file of no known lesson may be for this one."""
-    learners = {learner for learner, other in came if other in (lesson, "")}
-    return tuple(one for one in sorted(people) if learners.isdisjoint(people[one].ids))
+    return Attendance(missing_in(lessons, everybody, came), others, waiting, people)
 
 
 def lines_of(attendance: Attendance, root: Path) -> list[str]:

@@ -8,9 +8,10 @@ from typing import Any
 
 from nbproof.command import Command, Option, Options, course_command, option
 from nbproof.errors import UsageError
+from nbproof_lms.grade_files import NO_GRADE
 from nbproof_lms.system import systems
 
-__all__ = ["COMMANDS", "READING", "reading_of"]
+__all__ = ["COMMANDS", "EXPORTS", "HANDING_BACK", "READING", "reading_of"]
 
 
 READING = (
@@ -36,6 +37,46 @@ READING = (
     ),
 )
 """How an upload is read, for `collect` and for `grade --from`."""
+
+EXPORTS = (
+    *(
+        option(
+            f"--{system.option}",
+            type=Path,
+            metavar="CSV",
+            help=f"fill this table that {system.name} wants grades in ({system.export})",
+        )
+        for system in systems().values()
+        if system.export
+    ),
+    option(
+        "--column",
+        action="append",
+        default=[],
+        metavar="LESSON=COLUMN",
+        help="which column of the export is a lesson's, where its name does not tell: name, or number as #6; repeatable",
+    ),
+    option(
+        "--zero",
+        action="append",
+        default=[],
+        choices=tuple(NO_GRADE),
+        help="grade files give 0, not nothing, to those who handed in nothing (missing), or only what cannot be graded "
+        "(ungraded; what was settled gets 0 anyway); a grade that the LMS has, or excused, stays; may be repeated",
+    ),
+)
+"""The exports of an LMS that `report` fills."""
+
+HANDING_BACK = (
+    option(
+        "--for",
+        dest="target",
+        choices=(*(one.option for one in systems().values() if one.upload), "folder"),
+        help="hand back what is new or changed: one zip per lesson for Moodle's 'Upload multiple feedback files in a zip' or "
+        "Canvas's 'Re-Upload Submissions'; or a CSV for a mail merge, which names the pages in feedback/",
+    ),
+)
+"""How `feedback` hands pages back."""
 
 _COLLECT = Options(
     (

@@ -24,6 +24,7 @@ from nbproof.gradebook.receipts import TIME, readable_time_in
 from nbproof.key import Key
 from nbproof.places import places
 from nbproof.recover.notebook_bytes import files_below
+from nbproof.report.attendance import Attendance, NothingGradable
 from nbproof.report.records import read_class
 from nbproof.run.hand_ins import LessonBook
 from nbproof.run.intake import by_id, gradable_lessons, is_called, take_in
@@ -31,8 +32,6 @@ from nbproof.run.journal import is_noted, note_settled, only_run, settled_in
 from nbproof.text import printable
 from nbproof.values.words import words_of
 from nbproof_lms.attendance import (
-    Attendance,
-    NothingGradable,
     astray_lines,
     background_of,
     find_learners,

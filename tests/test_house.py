@@ -24,7 +24,7 @@ ROOMS = (
     "sandbox", "checks", "recover", "display", "values", "lesson", "",
 )  # fmt: skip
 """From the roof, where tests come in, to the ground, where the modules lie that belong to no room. What hands over and takes
-back notebooks lives next door, in a package of its own: only the doors, of the command line and of nbgrader, lead there."""
+back notebooks lives next door, in a package of its own, which need not be installed: two modules lead there."""
 FOR_THE_COURSE = {"", "checks", "display", "lesson", "values"}
 """Rooms that a course's own modules may import: what learners have."""
 LEAF_TYPES = "nbproof.values.leaves."
@@ -112,6 +112,14 @@ def test_no_room_imports_one_above_it() -> None:
         if name not in ("nbproof", "nbproof.__main__") and ROOMS.index(other) < ROOMS.index(own)
     ]
     assert up == []
+
+
+def test_two_modules_know_the_package_next_door() -> None:
+    knowing = {name for name in MODULES if any(one.startswith("nbproof_lms") for one in imports_of(name))}
+    assert {name for name in knowing if not name.startswith("nbproof_lms")} == {
+        "nbproof.cli.main",
+        "nbproof.nbgrader.next_door",
+    }
 
 
 def test_the_tool_knows_no_course_and_a_course_knows_only_what_learners_have() -> None:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from email.message import Message
 from email.parser import BytesParser
 from importlib.metadata import packages_distributions
+from inspect import signature
 from itertools import chain
 from pathlib import Path
 
@@ -23,12 +24,20 @@ import nbformat
 import pytest
 
 from nbproof.authoring.bundle import bundle, contents_of, write_wheels
+from nbproof.cli.authors import COMMANDS as OF_AUTHORS
+from nbproof.cli.instructors import COMMANDS as OF_INSTRUCTORS
+from nbproof.cli.main import BROUGHT_BY
 from nbproof.command import with_extra
+from nbproof.course_file import find_course
+from nbproof.nbgrader import next_door
+from nbproof.report import alone
+from nbproof_lms.commands import COMMANDS as NEXT_DOOR
 from tests import COURSE, ROOT
 
 pytestmark = pytest.mark.slow
 TOOL = ("nbproof", "nbproof_grader", "nbproof_lms")
 """The tool's distributions, as the names of their wheels begin."""
+ITERATORS = ROOT / "examples" / "iterators"
 DOUBLE = "def func(grad):\n    return grad * 2"
 
 
@@ -96,10 +105,68 @@ def test_a_check_help_and_progress_work_and_the_solution_where_it_was_unpacked(
     assert re.search(r"double_grad\): solved", elsewhere.run("hooks-course", "progress").stdout)
 
 
+ASK_ALONE = """
+from itertools import islice
+from nbproof import check, hint
+def take(items, n):
+    return list(islice(items, n))
+check("take")
+hint("take")
+"""
+
+
+def test_a_check_runs_with_the_distribution_for_learners_alone(built: dict[str, Path], tmp_path: Path) -> None:
+    """In a course without a package of its own; and what is not there is named."""
+    place = Elsewhere(tmp_path, [built["nbproof"]])
+    for name, data in contents_of(find_course(ITERATORS), ITERATORS, ["01_iterators"]).items():
+        if not name.startswith("nbproof/"):
+            (tmp_path / "work" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "work" / name).write_bytes(data)
+    (tmp_path / "work" / "asks.py").write_text(ASK_ALONE)
+    asked = place.run("python", "asks.py")
+    assert asked.stdout.startswith("take: passed") and "1 of " in asked.stdout, asked.stderr
+    listed = place.run("nbproof", "--help").stdout
+    assert "lab" in listed and "grade" not in listed.partition("COMMAND")[2].partition("options")[0].split()
+    assert place.run("nbproof", "lab", "--help").returncode == 0
+    for package, names in BROUGHT_BY.items():
+        for name in names.split():
+            assert _refused(place, name) == package
+
+
+def _refused(place: Elsewhere, *words: str) -> str:
+    """The package that a call is told to install."""
+    done = place.run("python", "-m", "nbproof", *words)
+    assert done.returncode == 2, done.stdout
+    return done.stderr.strip().rpartition(" -m pip install ")[2]
+
+
+def test_a_course_is_graded_without_the_package_next_door(built: dict[str, Path], tmp_path: Path) -> None:
+    place = Elsewhere(tmp_path, [built["nbproof"], built["nbproof_grader"]])
+    shutil.copytree(ITERATORS, tmp_path / "work", dirs_exist_ok=True, ignore=shutil.ignore_patterns("demo", "*.db"))
+    (tmp_path / "work" / "submitted" / "eve").mkdir(parents=True)
+    handed_in = tmp_path / "work" / "submitted" / "bob" / "01_iterators"
+    shutil.copytree(ITERATORS / "release" / "01_iterators", handed_in)
+    for words, says in (
+        ("build", "nothing to change"),
+        ("check take", "holds"),
+        ("grade", "nothing handed in: 01_iterators: eve"),
+        ("report", "report:"),
+        ("feedback bob", "1 unchanged"),
+        ("bundle", "none is in it"),
+    ):
+        done = place.run("python", "-m", "nbproof", *words.split())
+        assert done.returncode == 0 and says in done.stdout, (words, done.stdout, done.stderr)
+    unknown = place.run("python", "-m", "nbproof", "feedback", "Bob")
+    assert "next: write the name of their folder in submitted" in unknown.stderr
+    uploads = ("collect", "roster", "grade --from x.zip", "feedback --for moodle")
+    for words in (*uploads, "report --zero missing", "report --canvas x.csv"):
+        assert _refused(place, *words.split()) == "nbproof-lms", words
+
+
 @pytest.mark.nightly
 def test_nbgraders_own_first_course_is_graded_by_two_commands(made: dict[str, Path], tmp_path: Path) -> None:
-    """`nbgrader quickstart`, a class that hands in, the tool from its wheel alone: `grade`, then `feedback`."""
-    place = Elsewhere(tmp_path, [made[f"{name}.whl"] for name in TOOL])
+    """`nbgrader quickstart`, a class that hands in, the grader from its wheels alone: `grade`, then `feedback`."""
+    place = Elsewhere(tmp_path, [made["nbproof.whl"], made["nbproof_grader.whl"]])
     course = tmp_path / "work" / "course101"
     for words, cwd in ((("quickstart", "course101"), "work"), (("generate_assignment", "ps1"), "work/course101")):
         done = place.run("python", "-m", "nbgrader", *words, cwd=cwd)
@@ -124,7 +191,7 @@ def test_a_class_s_one_wheel_runs_a_check_and_holds_nothing_that_learners_must_n
         path = tmp_path / Path(name).name
         path.write_bytes(archive.read(name))
     wheel = zipfile.ZipFile(path)
-    names, told = wheel.namelist(), _metadata(wheel)
+    names, told = wheel.namelist(), _metadata(path)
     assert not [one for one in names if re.search(r"(^|/)(source|lessons|sandbox|marking|authoring)/", one)]
     assert [one for one in names if one.endswith(".ipynb")] == ["course/release/02_tensor_hooks/02_tensor_hooks.ipynb"]
     assert told["Version"] == "1.0.0+class"
@@ -136,15 +203,15 @@ def test_a_class_s_one_wheel_runs_a_check_and_holds_nothing_that_learners_must_n
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, zipfile.ZipFile]:
-    """The distributions as pip builds them, offline, by the names of their wheels."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The wheels of the distributions as pip builds them, offline, by their names without a version."""
     clone = tmp_path_factory.mktemp("clone")
     for name in _tracked("nbproof", "nbproof_lms", "packages", "course", "pyproject.toml", "LICENSE"):
         (clone / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, clone / name)
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
     subprocess.run([*pip, "-w", "made", *map(str, clone.glob("packages/*")), "."], cwd=clone, check=True)
-    return {path.name.partition("-")[0]: zipfile.ZipFile(path) for path in (clone / "made").iterdir()}
+    return {path.name.partition("-")[0]: path for path in (clone / "made").iterdir()}
 
 
 def _tracked(*names: str) -> list[str]:
@@ -153,7 +220,8 @@ def _tracked(*names: str) -> list[str]:
     return [name for name in found if (ROOT / name).exists()]
 
 
-def _metadata(wheel: zipfile.ZipFile) -> Message:
+def _metadata(path: Path) -> Message:
+    wheel = zipfile.ZipFile(path)
     (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
     return BytesParser().parsebytes(wheel.read(name))
 
@@ -162,20 +230,20 @@ def _named(requirements: list[str]) -> set[str]:
     return {re.split(r"[\[ <>=;~!]", one)[0].lower() for one in requirements}
 
 
-def _files_in(wheel: zipfile.ZipFile) -> list[str]:
-    return sorted(name for name in wheel.namelist() if ".dist-info/" not in name)
+def _files_in(wheel: Path) -> list[str]:
+    return sorted(name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name)
 
 
 def test_every_file_of_the_tool_is_in_one_distribution_and_the_wheels_made_by_hand_hold_the_same(
-    built: dict[str, zipfile.ZipFile], made: dict[str, Path]
+    built: dict[str, Path], made: dict[str, Path]
 ) -> None:
     held = {name: _files_in(built[name]) for name in TOOL}
     assert sorted(chain.from_iterable(held.values())) == sorted(_tracked("nbproof", "nbproof_lms"))
-    assert held == {name: _files_in(zipfile.ZipFile(made[f"{name}.whl"])) for name in TOOL}
+    assert held == {name: _files_in(made[f"{name}.whl"]) for name in TOOL}
     assert _files_in(built["pytorch_hooks_course"]) == sorted(_tracked("course"))
 
 
-def test_learners_get_what_the_distribution_nbproof_holds(built: dict[str, zipfile.ZipFile]) -> None:
+def test_learners_get_what_the_distribution_nbproof_holds(built: dict[str, Path]) -> None:
     handed_out = contents_of(COURSE, ROOT, ["02_tensor_hooks"])
     assert [name for name in handed_out if name.startswith("nbproof")] == _files_in(built["nbproof"])
     installs = [line for line in handed_out["requirements.txt"].decode().splitlines() if line.startswith("-e")]
@@ -188,7 +256,7 @@ BESIDE = {"nbproof_grader": ["nbproof"], "nbproof_lms": ["nbproof", "nbproof_gra
 
 
 @pytest.mark.parametrize("name", [*TOOL, "pytorch_hooks_course"])
-def test_a_distribution_names_what_it_imports(name: str, built: dict[str, zipfile.ZipFile]) -> None:
+def test_a_distribution_names_what_it_imports(name: str, built: dict[str, Path]) -> None:
     told = _metadata(built[name])
     assert told["Requires-Python"] == ">=3.11"
     requires = told.get_all("Requires-Dist", [])
@@ -199,7 +267,7 @@ def test_a_distribution_names_what_it_imports(name: str, built: dict[str, zipfil
     imported = set[str]()
     for file in _files_in(built[name]):
         if file.endswith(".py"):
-            imported.update(_imported(ast.parse(built[name].read(file))))
+            imported.update(_imported(ast.parse(zipfile.ZipFile(built[name]).read(file))))
     # Trials of lessons load matplotlib early where it is there; the configuration of a gradebook is read where one is.
     own = {"course", "nbproof", "nbproof_lms", "__future__"}
     own |= {"nbproof": {"sqlalchemy"}, "nbproof_grader": {"matplotlib"}}.get(name, set())
@@ -217,7 +285,7 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield str(node.module).split(".")[0]
 
 
-def test_the_learners_part_brings_no_library_of_graders_or_lessons(built: dict[str, zipfile.ZipFile]) -> None:
+def test_the_learners_part_brings_no_library_of_graders_or_lessons(built: dict[str, Path]) -> None:
     plain = [line for line in _metadata(built["nbproof"]).get_all("Requires-Dist", []) if "extra ==" not in line]
     assert not {"torch", "numpy", "matplotlib", "scikit-learn", "nbgrader", "sqlalchemy"} & _named(plain)
     course = _named(_metadata(built["pytorch_hooks_course"]).get_all("Requires-Dist", []))
@@ -225,3 +293,16 @@ def test_the_learners_part_brings_no_library_of_graders_or_lessons(built: dict[s
     assert with_extra("postgres").endswith(" -m pip install 'psycopg[binary]<4,>=3.2'")
     grading = [line for line in _metadata(built["nbproof"]).get_all("Requires-Dist", []) if "grading" in line]
     assert _named(grading) == {"nbproof-grader", "nbproof-lms"}
+
+
+def test_each_command_is_named_with_the_distribution_that_brings_it() -> None:
+    assert BROUGHT_BY["nbproof-lms"].split() == [one.name for one in NEXT_DOOR]
+    assert {*BROUGHT_BY["nbproof-grader"].split()} == {one.name for one in (*OF_INSTRUCTORS, *OF_AUTHORS)}
+
+
+@pytest.mark.parametrize("name", sorted({*next_door.__all__} - {"Collected", "GradeFile"}))
+def test_without_the_package_next_door_a_name_takes_the_same(name: str) -> None:
+    """For each name that is asked for there, but for two types that only a type checker wants."""
+    here, there = getattr(alone, name), getattr(next_door, name)
+    if callable(here) and name != "collect":
+        assert [*signature(here).parameters] == [*signature(there).parameters]

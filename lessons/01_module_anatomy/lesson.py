@@ -17,6 +17,7 @@
 # - **You will learn:** what PyTorch registers in a module.
 # - **You need:** Python classes, tensors, `loss.backward()`.
 # - **Time:** <!-- time and points -->.
+# - **Out of scope:** hooks. Lesson 02 begins with them.
 #
 # **Shift+Enter** runs a cell and goes on to the next one.
 
@@ -491,8 +492,8 @@ print({what: names if isinstance(names, int) else len(names) for what, names in 
 # %% [markdown]
 # ## Replacing a part
 #
-# To replace a module, give its parent's attribute a new value: `net.layer = new`, or `block[1] = new` in a container. For a
-# dotted name, `set_submodule` finds the parent. A misspelt name adds a new child; with `strict=True` it raises an error.
+# To replace a module, give its parent's attribute a new value: `net.layer = new`, or `block[1] = new` in a container. For
+# dotted names, `set_submodule` finds the parent. A misspelt last part adds a new child; with `strict=True` it raises an error.
 
 # %%
 tiny = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.Sigmoid()), nn.ReLU())

@@ -424,7 +424,7 @@ print("meant to watch:   ", output_with(watch))
 
 # %% [markdown]
 # Writing *into* the output, as in `output *= 2`, needs no `return`. But it changes the tensor for everybody who holds it, and
-# backward may still need the old values (lesson 02). Return a new tensor.
+# backward raises an error if it needs the old values. Return a new tensor.
 #
 # ### Exercise: Five more
 # easy · 6 min
@@ -571,8 +571,8 @@ for form in ("a tensor", "a tuple", "a tuple in a tuple", "a list", "a dict"):
 
 # %% [markdown]
 # A full backward hook sees a tensor, or the tensors directly in a **tuple**. A nested tuple does not even bring a warning.
-# `nn.LSTM` returns `(output, (h, c))`: if the loss uses only `h`, the hook of the LSTM never runs. One cure fits every type: a
-# forward hook gets the tensor itself, and a tensor hook (lesson 02) gets its gradient. **Write the line** that registers
+# `nn.LSTM` returns `(output, (h, c))`: if the loss uses only `h`, the hook of the LSTM never runs. One cure fits every type: in a
+# forward hook, put a tensor hook (lesson 02) on the tensor. (*Further* shows where it fails.) **Write the line** that registers
 # `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
 
 
@@ -942,13 +942,13 @@ draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 
 # %% [markdown]
 # The deprecated hook shows the gradients of what the **last operation** of the module gets. In `Model` that is the product and `W`,
-# not `x1` and `x2`. In the convolution it was input, weight and bias: tutorials that list these three describe the deprecated hook.
+# not `x1` and `x2`. In the convolution it was input, weight and bias: tutorials with these three describe the deprecated hook.
 #
 # ### Full backward hooks and in-place operations
 #
 # Full backward hooks and pre-hooks wrap the module's inputs and outputs, and a wrapped tensor must not be changed in place. So
-# they fail on `nn.ReLU(inplace=True)`, and on each layer with an output that this ReLU gets, itself or as a view. ResNet-18
-# (lesson 05) is built like that:
+# where gradients are needed, they fail on `nn.ReLU(inplace=True)`, and on each layer that gives this ReLU its input, itself or as
+# a view. ResNet-18 is built like that:
 
 # %%
 net, x = nn.Sequential(nn.Linear(3, 4), nn.Identity(), nn.ReLU(inplace=True), nn.Linear(4, 1)), torch.ones(5, 3)
@@ -962,7 +962,7 @@ for register in ("register_full_backward_hook", "register_full_backward_pre_hook
                 print(f"{register:31} {layer} RuntimeError:", str(error).split(". ")[0])
 
 # %% [markdown]
-# The cure is again a hook on the output tensor, **before** the next operation writes into it: it wraps nothing. But on a view it
+# The cure is again a hook on the output tensor, **before** the next operation writes into it. But on a view it
 # may never run (lesson 02), and a Linear layer returns a view for a batch of sequences:
 
 

@@ -465,7 +465,7 @@ for name, gpt in {"PyTorch's own": TinyGPT(), "_init_weights": TinyGPT().apply(_
 # function stored on an object gets no `self`, so bind it yourself: `partial(with_gain, layer)` is a new function that calls
 # `with_gain` with `layer` as its first argument. (`module.__call__ = ...` does nothing: Python looks only in the class.)
 #
-# Take a hook to change a result, as for the skip connection. Take a `forward` if you do not need the old result.
+# Take a hook to change the old result, as for the skip connection. Take a `forward` if you do not need it.
 #
 # The next cell uses both ways to multiply by a gain. The old `forward` cannot add the input `three` to `W`. Which of the two ways
 # still runs the old `forward`?
@@ -550,13 +550,13 @@ check("linear_everywhere")
 # ## A trained net reads something new
 #
 # A net has learned to read, and now gets **mirrored** digits. It is frozen. Its hidden layers get matrices `A` and `B`, 1,024 new
-# numbers, and a `forward` that uses them. This is LoRA, a method for tuning large language models (lesson 07). **Write the line**
-# in `add` that makes `with_addition` the layer's `forward`. For comparison, the cell also trains only the last layer.
+# numbers, and a hook that adds `x @ A @ B`. This is LoRA, a method for tuning large language models (lesson 07). **Write the line**
+# in `add` that registers `with_addition` and appends the handle to `added`. For comparison, the cell also trains only the last layer.
 
 
 # %%
-def with_addition(self, x):
-    return F.linear(x, self.weight, self.bias) + x @ self.A @ self.B
+def with_addition(module, args, output):
+    return output + args[0] @ module.A @ module.B
 
 
 def add(module):
@@ -565,11 +565,7 @@ def add(module):
         # Your line here.
 
 
-def take_off(module):
-    if "forward" in vars(module):
-        del module.forward, module.A, module.B  # back to the class's forward
-
-
+added = []
 torch.manual_seed(0)
 reader = nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
 print("upright digits:               ", train(reader, steps=150, lr=0.01))
@@ -578,14 +574,15 @@ print("mirrored, before:             ", right(reader, mirrored))
 
 reader.requires_grad_(False).apply(add)
 attempt("your line?", lambda: print("mirrored, with the addition:  ", train(reader, mirrored, steps=150, lr=0.01)))
-reader.apply(take_off)
+for handle in added:
+    handle.remove()
 print("upright, without the addition:", right(reader))
 reader[5].requires_grad_(True)
 print("mirrored, last layer trained: ", train(reader, mirrored, steps=150, lr=0.01))
 
 # %% [markdown]
-# With the new matrices, the net reads mirrored digits nearly as well as it read upright digits before. Without them, it is the old
-# net again.
+# With the new matrices, the net reads mirrored digits nearly as well as it read upright digits before. Without the hooks, it is the
+# old net again.
 #
 # The core path ends here.
 #

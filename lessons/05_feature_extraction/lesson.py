@@ -102,7 +102,7 @@ check("pooled")
 
 # %% [markdown]
 # **Nearest neighbour** needs no training: each picture gets the label of the closest example. Which distance is better: between 64 pixels, or between
-# the 64 extracted numbers? For comparison, the cell also uses an untrained net.
+# the 64 extracted numbers?
 
 
 # %%
@@ -298,13 +298,11 @@ for name, value in {"pixels": moved[~seen], **by_layer}.items():
     print(f"{name:12} {share:.0%} {'█' * round(40 * share)}")
 
 # %% [markdown]
-# The first layer's features sort about as well as the pixels. The last layer's scores, for seven other digits, sort worse than the three layers
-# before it.
+# The first layer's features sort about as well as the pixels, the last layer's scores worse than the three layers before it.
 #
 # ## A feature can change after your hook has ended
 #
-# The digit net is a `TinyResNet`, a small ResNet-18. Read its `forward` once. One ReLU runs twice. The ReLU and the sum work in place. Some steps are
-# not layers.
+# The digit net is a `TinyResNet`, a small ResNet-18. Read its `forward`. One ReLU runs twice. The ReLU and the sum work in place.
 
 # %%
 show_source(Residual, TinyResNet)
@@ -332,8 +330,7 @@ title = "The output of bn1: as it was, and as it is when you look at it"
 draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 
 # %% [markdown]
-# `detach()` cuts the tensor off from autograd, but shares the memory. Only `clone()` has memory of its own. In a model that you do not know, keep a
-# copy.
+# `detach()` shares the memory, only `clone()` has memory of its own. In a model that you do not know, keep a clone.
 #
 # | you want | keep |
 # | --- | --- |
@@ -554,7 +551,7 @@ for which, channels in (("best", order[:6]), ("worst", order[-6:]), ("most misse
     print(f"the 3 without its six {which} maps ->", chances(without(three, channels)))
 
 # %% [markdown]
-# Without its six best maps this 3 stays a 3: they are enough for a 3, but not needed. Another choice of six costs it more.
+# With zeros for its six best maps this 3 stays a 3, with the 8's maps it did not. So "needed" depends on what you put in.
 #
 # ## The same with a GPT
 #
@@ -927,7 +924,7 @@ check("reused_modules")
 #
 # | | forward hooks | `create_feature_extractor` |
 # | --- | --- | --- |
-# | which models | any `nn.Module` | those that can be traced |
+# | which models | those that call their modules; if compiled, see lesson 07 | those that can be traced |
 # | what you can get | inputs and outputs of modules | also results of functions and of `+`, and of each single call |
 # | cost | the whole forward runs, unless a hook raises an error | it stops after the last step asked for |
 # | the model | carries hooks until you remove them | a new model, which shares its parameters with the old one |
@@ -1002,7 +999,10 @@ def value_at(model: nn.Module, step: str, x: torch.Tensor) -> torch.Tensor:
     # TODO: is there a module of that name?
     ### BEGIN SOLUTION
     if step not in dict(model.named_modules()):
-        return create_feature_extractor(model, [step])(x)[step]
+        try:
+            return create_feature_extractor(model, [step])(x)[step]
+        finally:
+            model.eval()  # a failed trace leaves it in training mode
     outputs = []
     hook = lambda module, args, output: outputs.append(output.detach().clone())
     with model.get_submodule(step).register_forward_hook(hook):

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -30,15 +30,17 @@ from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key
 from nbproof.marking.plain import plain_test_lines
 from nbproof.marking.results import Verdict
+from nbproof.nbgrader.next_door import copies_in_time, lines_of
 from nbproof.places import places
+from nbproof.report.attendance import Attendance
 from nbproof.report.statistics import late_lines, marker_lines
 from nbproof.terminal import say
 from nbproof.text import counted, duration, printable
 from nbproof.values.results import Status
 from nbproof.values.words import Language, words_of
-from nbproof_lms import Collected
-from nbproof_lms.attendance import Attendance, lines_of
-from nbproof_lms.settling import copies_in_time
+
+if TYPE_CHECKING:
+    from nbproof.nbgrader.next_door import Collected
 
 __all__ = [
     "GO_ON",

@@ -37,7 +37,24 @@ from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key, assignment_of
 from nbproof.marking.results import Verdict
+from nbproof.nbgrader.next_door import (
+    attend,
+    but_settled,
+    collect,
+    find_learners,
+    finish_broken_off,
+    forget_others,
+    late_by_lms,
+    members_of,
+    name_in_gradebook,
+    people_of,
+    print_collected,
+    reading_of,
+    two_ids_lines,
+    without_place,
+)
 from nbproof.places import course_config, places
+from nbproof.report.attendance import Attendance
 from nbproof.report.records import withdrawn
 from nbproof.run.intake import Intake, gradable_lessons, select, take_in
 from nbproof.run.journal import Watch, only_run
@@ -46,23 +63,9 @@ from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.sandbox.launch import Launched
 from nbproof.terminal import console_for_output, progress, say, tell
 from nbproof.text import counted, printable
-from nbproof_lms import Collected, collect
-from nbproof_lms.attendance import (
-    Attendance,
-    attend,
-    find_learners,
-    late_by_lms,
-    name_in_gradebook,
-    people_of,
-    two_ids_lines,
-)
-from nbproof_lms.collected_table import print_collected
-from nbproof_lms.commands import reading_of
-from nbproof_lms.placing import finish_broken_off
-from nbproof_lms.roster import members_of
-from nbproof_lms.settling import but_settled, forget_others, without_place
 
 if TYPE_CHECKING:
+    from nbproof.nbgrader.next_door import Collected
     from nbproof.run.pool import PoolMaker
 
 __all__ = ["grade", "watching"]

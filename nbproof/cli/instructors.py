@@ -10,11 +10,9 @@ from pathlib import Path
 
 from nbproof.command import Command, Options, course_command, option
 from nbproof.errors import UsageError
+from nbproof.nbgrader.next_door import EXPORTS, HANDING_BACK, READING, reading_of
 from nbproof.places import places
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered
-from nbproof_lms.commands import READING, reading_of
-from nbproof_lms.grade_files import NO_GRADE
-from nbproof_lms.system import systems
 
 __all__ = ["COMMANDS"]
 
@@ -101,13 +99,7 @@ _FEEDBACK = Options(
         option("names", nargs="*", metavar="LEARNER", help="learners, by id or name (default: all that were graded)"),
         option("--lesson", action="append", default=[], help="only this lesson; may be repeated"),
         option("--force", action="store_true", help="also write, or hand back, what did not change"),
-        option(
-            "--for",
-            dest="target",
-            choices=(*(one.option for one in systems().values() if one.upload), "folder"),
-            help="hand back what is new or changed: one zip per lesson for Moodle's 'Upload multiple feedback files in a zip' or "
-            "Canvas's 'Re-Upload Submissions'; or a CSV for a mail merge, which names the pages in feedback/",
-        ),
+        *HANDING_BACK,
     ),
     "Grading writes feedback too. This is for afterwards: when people have given marks and comments in formgrader. "
     "Only pages with a change are written. Exit code 1: a page could not be written, or nothing says "
@@ -119,9 +111,8 @@ def _feedback(arguments: argparse.Namespace) -> int:
     from nbproof.terminal import progress
 
     with progress("feedback"):
+        from nbproof.nbgrader.next_door import find_learners, hand_back_pages, late_by_lms
         from nbproof.run.batch import follow_marks
-        from nbproof_lms.attendance import find_learners, late_by_lms
-        from nbproof_lms.handback import hand_back_pages
 
         hindered, moved = follow_marks(arguments.course, late_by_lms(arguments.course))
         arguments.names = find_learners(arguments.course, arguments.names, "feedback")
@@ -140,11 +131,11 @@ def _write_pages(arguments: argparse.Namespace) -> int:
     start = time.perf_counter()
     with progress("feedback") as step:
         from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
+        from nbproof.nbgrader.next_door import background_of
         from nbproof.report.records import outdated, read_class, up_to_date
         from nbproof.report.statistics import marker_lines
         from nbproof.run.journal import problems_of
         from nbproof.text import printable
-        from nbproof_lms.attendance import background_of
 
         pairs = chosen_submissions(arguments.course, arguments.names, arguments.lesson)
         # What was handed in last may be what could not be graded, over a verdict on what came before.
@@ -179,31 +170,7 @@ _REPORT = Options(
         option(
             "--out", type=Path, metavar="DIR", help="where to write (default: report/; of named lessons a folder there)"
         ),
-        *(
-            option(
-                f"--{system.option}",
-                type=Path,
-                metavar="CSV",
-                help=f"fill this table that {system.name} wants grades in ({system.export})",
-            )
-            for system in systems().values()
-            if system.export
-        ),
-        option(
-            "--column",
-            action="append",
-            default=[],
-            metavar="LESSON=COLUMN",
-            help="which column of the export is a lesson's, where its name does not tell: name, or number as #6; repeatable",
-        ),
-        option(
-            "--zero",
-            action="append",
-            default=[],
-            choices=tuple(NO_GRADE),
-            help="grade files give 0, not nothing, to those who handed in nothing (missing), or only what cannot be graded "
-            "(ungraded; what was settled gets 0 anyway); a grade that the LMS has, or excused, stays; may be repeated",
-        ),
+        *EXPORTS,
         option(
             "--format",
             action="append",

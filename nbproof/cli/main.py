@@ -6,16 +6,34 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from nbproof import doors
-from nbproof.command import Command, Options, called_for, course_in, option, this_program, with_extra
+from nbproof.command import (
+    Command,
+    Options,
+    called_for,
+    course_in,
+    not_installed,
+    option,
+    pip_install,
+    this_program,
+    with_extra,
+)
 from nbproof.course_file import Course
 from nbproof.errors import CourseError, UsageError
 from nbproof.interrupt import EXIT_CODE, told_to_stop
 
-__all__ = ["course_parser", "main"]
+__all__ = ["BROUGHT_BY", "course_parser", "main"]
+
+BROUGHT_BY = {
+    "nbproof-grader": "grade feedback formgrader report isolation check-notebook bundle wheels site build check new adopt "
+    "new-exercise",
+    "nbproof-lms": "collect settle roster",
+}
+"""Distribution -> its commands, to be named where it is not installed."""
 
 _CLOSED = 141
 """The exit code that a shell gives a program that wrote to a pipe after its reader had gone."""
@@ -109,10 +127,15 @@ def run_command(argv: list[str] | None, course: Course | UsageError) -> int:
     """Find the command, and run it; returns its exit code."""
     # An optional part of jsonschema that checks internationalised URLs: every import of nbformat would pay 0.8 s for it.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    name, *_ = [*(sys.argv[1:] if argv is None else argv), ""]
+    for package in _absent():
+        if name in BROUGHT_BY[package].split():
+            raise not_installed(f"the command {name!r}", package)
     parser = course_parser(course)
     arguments, rest = parser.parse_known_args(argv)
     if rest and not arguments.chosen.passes_on:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        more = "".join(f"; more come with {package}: {pip_install(package)}" for package in _absent())
+        parser.error(f"unrecognized arguments: {' '.join(rest)}{more}")
     arguments.rest = rest
     if isinstance(course, UsageError) and arguments.chosen.needs_course:
         raise course
@@ -133,14 +156,27 @@ def _says(course: Course | UsageError) -> str:
 
 def _commands() -> list[Command]:
     found = list(COMMANDS)
-    # What learners are handed has neither graders nor authors in it.
-    if (Path(__file__).parent.parent / "sandbox").is_dir():
-        from nbproof.cli.authors import COMMANDS as OF_AUTHORS
-        from nbproof.cli.instructors import COMMANDS as OF_INSTRUCTORS
+    absent = list(_absent())
+    if "nbproof-lms" not in absent:
         from nbproof_lms.commands import COMMANDS as NEXT_DOOR
 
-        found += [*NEXT_DOOR, *OF_INSTRUCTORS, *OF_AUTHORS]
+        found += NEXT_DOOR
+    if "nbproof-grader" not in absent:
+        from nbproof.cli.authors import COMMANDS as OF_AUTHORS
+        from nbproof.cli.instructors import COMMANDS as OF_INSTRUCTORS
+
+        found += [*OF_INSTRUCTORS, *OF_AUTHORS]
     return [*found, *_from_next_door({one.name for one in found})]
+
+
+def _absent() -> Iterator[str]:
+    """The distributions that are not installed, of those that bring commands."""
+    # What learners are handed has neither graders nor authors in it.
+    has_grader = (Path(__file__).parent.parent / "sandbox").is_dir()
+    if not has_grader:
+        yield "nbproof-grader"
+    if not has_grader or find_spec("nbproof_lms") is None:
+        yield "nbproof-lms"
 
 
 def _from_next_door(taken: set[str]) -> Iterator[Command]:

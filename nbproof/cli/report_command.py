@@ -8,35 +8,36 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from nbproof.command import course_command
 from nbproof.gradebook.marks import ClassResults, by_assignment
 from nbproof.key import Key
+from nbproof.nbgrader.next_door import (
+    astray_lines,
+    background_of,
+    columns_of,
+    exports_of,
+    grade_files,
+    known_elsewhere,
+    nothing_gradable_in,
+    options_of_exports,
+    seen_in,
+    two_ids_lines,
+    without_place,
+    zeros,
+    zeros_apart,
+    zeros_lines,
+)
 from nbproof.report.records import outdated, read_class, withdrawn
 from nbproof.report.report import find_formats, make_report
 from nbproof.report.statistics import late_lines, marker_lines, missing_lines
 from nbproof.run.batch import follow_marks
 from nbproof.terminal import console_for_output, progress, say
 from nbproof.text import counted, printable
-from nbproof_lms.attendance import (
-    astray_lines,
-    background_of,
-    nothing_gradable_in,
-    two_ids_lines,
-    zeros_apart,
-    zeros_lines,
-)
-from nbproof_lms.grade_files import (
-    GradeFile,
-    columns_of,
-    exports_of,
-    grade_files,
-    known_elsewhere,
-    options_of_exports,
-    zeros,
-)
-from nbproof_lms.settling import seen_in, without_place
+
+if TYPE_CHECKING:
+    from nbproof.nbgrader.next_door import GradeFile
 
 __all__ = ["report"]
 

@@ -56,11 +56,11 @@ class Mark(NotebookExporter):  # type: ignore[misc]
 
         # Of the rest nothing can even be imported where there is no Linux.
         chosen = isolation_or_refuse(self.unsafe, self.isolation or None)
+        from nbproof.nbgrader.next_door import late_by_lms
         from nbproof.run.batch import grade_class
         from nbproof.run.journal import only_run
         from nbproof.run.options import not_obeyed
         from nbproof.run.pool import pool_named
-        from nbproof_lms.attendance import late_by_lms
 
         root = Path(converter.coursedir.root)
         course = course_told(self.works_for, root)

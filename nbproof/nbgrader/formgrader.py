@@ -168,8 +168,8 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
 def _marks(root: Path, lesson: str, exporter: Exporter) -> dict[Key, Mark]:
     """The whole class's marks, read once for each exporter, that is for each press of the button."""
     from nbproof.gradebook.reader import read_marks
+    from nbproof.nbgrader.next_door import late_by_lms
     from nbproof.run.batch import follow_marks
-    from nbproof_lms.attendance import late_by_lms
 
     follow_marks(root, late_by_lms(root))
     return read_marks(root, [lesson])

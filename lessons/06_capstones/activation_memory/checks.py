@@ -68,10 +68,29 @@ def wrong_totals(saved, own, buffers):
         "memory_nothing_counted": [0], "memory_last_only": [in_full([tensor]) for tensor in others],
         "memory_tensor_not_storage": [in_bytes(once(others)), *(of(once(others, torch.Tensor.data_ptr)) for of in (in_bytes, in_full))],
         "memory_counts_twice": [in_bytes(others), in_full(others)], "memory_counts_all": [in_bytes(every), in_full(every)],
-        "memory_counts_elements": [in_full(once(others)) // 4, *(sum(map(torch.numel, some)) for some in (every, others))],
-        "memory_counts_parameters": [in_full(once(every)), in_full(one for one in once(others) if address(one) not in buffers), with_frozen],
+        "memory_counts_elements": [in_full(once(others)) // 4, in_full(once(others)) / 1024, *(sum(map(torch.numel, some)) for some in (every, others))],
+        "memory_counts_parameters": [in_full(once(every)), with_frozen],
+        "memory_leaves_out_buffers": [in_full(one for one in once(others) if address(one) not in buffers)],
         "memory_leaves_out_input": [in_full(tensor for tensor in once(others) if tensor.requires_grad)],
     }
+
+
+def whole_storages(sizes, saved):
+    """Whether each layer has counted some of the tensors that it has saved, each in full."""
+    possible = {layer: {0} for layer, _ in saved}
+    for layer, tensors in saved:
+        for tensor in tensors:
+            possible[layer] |= {size + in_full([tensor]) for size in possible[layer]}
+    return all(size in possible[layer] for layer, size in sizes.items())
+
+
+def sizes_of_outputs(model, x):
+    """Bytes of what all modules return, and of what those without children return."""
+    found = []
+    for module in model.modules():
+        module.register_forward_hook(lambda module, args, output: found.append((output.nbytes, not [*module.children()])))
+    model(x)
+    return [sum(size for size, _ in found), sum(size for size, leaf in found if leaf)]
 
 
 def wrong_layers(model, saved, own):
@@ -87,10 +106,11 @@ def wrong_layers(model, saved, own):
     inside = {outer: [layer for layer in in_model if f"{layer}.".startswith(f"{outer}." if outer else "")] for outer in class_of}
     with_children = {outer: sum(in_model[layer] for layer in layers) for outer, layers in inside.items()}
     return {
-        "memory_layers_missing": [{}], "memory_layer_outside_missing": [{layer: size for layer, size in sizes.items() if layer}],
+        "memory_layers_missing": [{}], "memory_layer_outside_missing": [such_that(lambda got: "" not in got and all(got[layer] == sizes[layer] for layer in sizes if layer))],
         "memory_layer_not_left": [layer_by_layer(not_left, own)], "memory_outermost": [given_to(lambda layer: "")],
         "loop_variable": [given_to(lambda layer: [*class_of][-1]), given_to(lambda layer: [*class_of][-1] if layer else "")],
-        "memory_layers_with_children": [with_children, with_children | {"": sum(sizes.values())}, with_children | {"": 0}],
+        "memory_layers_with_children": [such_that(lambda got: got | {"": 0} == without_zeros(with_children) | {"": 0})],
+        "memory_layer_last": [layer_by_layer(saved[::-1], own)],
         "memory_layer_classes": [given_to(class_of.get), given_to(lambda layer: class_of[layer] if layer else "")],
         "memory_layer_short_names": [given_to(lambda layer: layer.rpartition(".")[2])], "memory_first_level": [given_to(lambda layer: layer.partition(".")[0])],
         "memory_outer_forgotten": [given_to(lambda layer: layer if layer in leaves else "")],
@@ -183,11 +203,17 @@ class OneForward(Check):
         own = {address(parameter) for parameter in model.parameters()}
         named = {hint: {"memory.by_layer": AnyOf(*map(without_zeros, some))} for hint, some in wrong_layers(model, saved, own).items()}
         whole = self.counted(case)
+
+        def by_id(got):
+            total, layers = got["memory.bytes"], got["memory.by_layer"]
+            return total == sum(layers.values()) != sum(whole.values()) and whole_storages(layers, saved)
+
         return {
-            **{hint: {"memory.bytes": AnyOf(*values)} for hint, values in wrong_totals(saved, own, set(map(address, model.buffers()))).items()},
             "memory_layer_outside_missing": named["memory_layer_outside_missing"],
-            "memory_by_id": {"memory.bytes": such_that(lambda got: 0 < got < sum(whole.values()))}, **named,
-            "memory_layer_replaced": {"memory.by_layer": such_that(lambda got: all(got[one] <= size for one, size in whole.items()))},
+            "memory_counts_outputs": {"memory.bytes": AnyOf(*sizes_of_outputs(*bird(case, "a bird")))},
+            **{hint: {"memory.bytes": AnyOf(*values)} for hint, values in wrong_totals(saved, own, set(map(address, model.buffers()))).items()},
+            **named, "memory_by_id": such_that(by_id),
+            "memory_layer_replaced": {"memory.by_layer": such_that(lambda got: all(got[one] <= size for one, size in whole.items()) and whole_storages(got, saved))},
             "memory_other_tensor": {"parameter.grad": other_than(OneForward.truth(self, case)["parameter.grad"])},
         }
 

@@ -272,7 +272,7 @@
 +            self.by_layer[layer] = size
 
 # %% state_dict_left_out
-# misconception: leaves out buffers as well | hint: memory_counts_parameters
+# misconception: leaves out buffers as well | hint: memory_leaves_out_buffers
 # edits: counts_parameters
 -        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
 +        own = {one.untyped_storage().data_ptr() for one in self.model.state_dict().values()}

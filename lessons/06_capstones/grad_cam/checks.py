@@ -62,6 +62,7 @@ class HeatMaps(Check):
         r"KeyError: '\w+\.\w+'": "dotted_name",
         r"AttributeError: '\w+' object has no attribute '\w+\.\w+'": "dotted_name",
         r"IndexError: list index out of range": "cam_never_caught",
+        r"IndexError: index \d+ is out of bounds for dimension 0": "cam_all_classes",
         r"RuntimeError: element 0 of tensors does not require grad": "cam_no_graph",
         r"RuntimeError: cannot register a hook on a tensor that doesn't require": "cam_no_graph",
         r"RuntimeError: .*differentiated Tensor.* does not require grad": "cam_no_graph",
@@ -88,7 +89,7 @@ class HeatMaps(Check):
         return {"heat maps": one, "heat map of a single picture": two}
 
     def mistakes(self, case):
-        seen, _ = self.seen(case)
+        seen, seen_alone = self.seen(case)
         net, _, x, targets = cnn(case, "net", 2)
         before, output, gradient = Seen(net, 2, x, targets), seen.output, seen.gradient
         heat, weights = heat_of(gradient, output), gradient.mean((2, 3), keepdim=True)
@@ -104,11 +105,11 @@ class HeatMaps(Check):
             return scores.gather(1, targets[:, None])
 
         def scaled(got):
-            good = isinstance(got, TensorRecord) and got.shape == heat.shape and float(got.tensor().max()) > 0
-            return None if good and abs(float(got.tensor().max()) - 1.0) < 1e-3 else "not scaled"
+            good = isinstance(got, TensorRecord) and got.shape == heat.shape  # a map of zeros may have become NaN
+            return None if good and abs(float(got.tensor().nan_to_num().max()) - 1.0) < 1e-3 else "not scaled"
 
-        def of_shape(*shapes):
-            return {"heat maps": Matches(lambda got: None if isinstance(got, TensorRecord) and got.shape in shapes else "no", "shape")}
+        def of_shape(*shapes, field="heat maps"):
+            return {field: Matches(lambda got: None if isinstance(got, TensorRecord) and got.shape in shapes else "no", "shape")}
 
         return {
             "returns_nothing": {"heat maps": None}, "cam_no_relu": brings(signed), "cam_abs": brings(signed.abs()),
@@ -127,12 +128,14 @@ class HeatMaps(Check):
             "cam_batch_mixed": brings((gradient.mean((0, 2, 3), keepdim=True) * output).sum(1).relu()),
             "cam_no_mean": brings((gradient * output).sum(1).relu(), (gradient * output).mean(1).relu()),
             "cam_mean_over_channels": brings((gradient.mean(1, keepdim=True) * output).sum(1).relu()),
-            "cam_sum_or_mean": brings(heat * size, heat / output.shape[1]),
+            "cam_sum_or_mean": brings(heat * size, heat / output.shape[1], heat * size / output.shape[1]),
+            "cam_other_weights": brings(*((one * output).sum(1).relu() for one in (weights.softmax(1), weights.abs(), gradient.amax((2, 3), keepdim=True)))),
             "cam_one_factor": brings(gradient.sum(1).relu(), gradient.abs().mean(1), output.sum(1), output.mean(1)),
             "cam_scaled": {"heat maps": Matches(scaled, "scaled")},
             "cam_input_side": brings(heat_of(before.gradient, before.output)),
             "stale_result": {"heat map of a single picture": near(heat)},
-            "cam_resized": of_shape((3, 6, 5), (3, 1, 6, 5)), "cam_keeps_dimension": of_shape((3, 1, height, width)),
+            "cam_resized": of_shape((3, 6, 5), (3, 1, 6, 5)),
+            "cam_keeps_dimension": AnyOf(of_shape((3, 1, height, width)), of_shape(seen_alone.output.shape[2:], field="heat map of a single picture")),
             "cam_no_sum": of_shape(output.shape), "cam_first_picture_only": of_shape((height, width), (1, height, width)),
         }
 

@@ -84,8 +84,7 @@ class FirstBadPlaces(Check):
         r"TypeError: gradient_flow_debugger\(\) missing \d+ required": "gfd_runs_model",
         r"TypeError: '\w+' object does not support the context manager": "gfd_no_context",
         r"(TypeError|AttributeError): .*'?RemovableHandle'?": "hook_replaces_output",
-        r"AttributeError: 'NoneType' object has no attribute '(abs|isfinite|norm|is\w+|mean|detach|max)'": "gfd_none_grad",
-        r"TypeError: .*(isfinite|isnan|isinf)\(\): argument 'input' .* not NoneType": "gfd_none_grad",
+        r"(AttributeError: 'NoneType' object has no attribute '(abs|norm|is\w+|mean|detach|max)'|TypeError: .* not NoneType)": "gfd_none_grad",
     }
 
     def nets(self, case):
@@ -123,27 +122,25 @@ class FirstBadPlaces(Check):
         one, field, infinity = BAD["NaN"], BAD["root"], BAD["infinity"]
         layer, act, turn, _, _, second, *_ = nets["root"][3]
         before = [right[BAD["steep"]].replace(nets["steep"][3][2], name) for name in nets["steep"][3][:2]]
-
-        def other(fault):
-            return {BAD[fault]: AnyOf(*(name for name, _ in nets[fault][0].named_modules() if name != right[BAD[fault]]))}
-
+        named = {fault: [name for name, _ in nets[fault][0].named_modules()] for fault in nets}
+        other = {fault: {BAD[fault]: AnyOf(*(name for name in named[fault] if name != right[BAD[fault]]))} for fault in nets}
         forward = {one: right[one], field: right[field]}
         return {
             "gfd_filled_elsewhere": {one: "this entry is missing"}, "shared_state": {infinity: right[one]},
             "gfd_no_dead": {one: right[one].split(".")[0]}, "loop_variable": {one: nets["NaN"][3][-1]},
             "dotted_name": AnyOf({one: nets["NaN"][3][0]}, {field: act}), "class_or_name": {one: AnyOf("Linear", "ReLU", "Turn")},
-            "gfd_backward_only": {one: None}, "gfd_forward_only": {one: right[one], field: None},
+            "gfd_backward_only": {one: None, infinity: None}, "gfd_forward_only": {one: right[one], field: None},
             "gfd_parameters_for_outputs": {field: AnyOf(*dict(nets["root"][0].named_parameters()), f"{second}.{layer}")},
             "gfd_input_side": AnyOf({field: f"{second}.{turn}"}, {field: right[field], BAD["steep"]: AnyOf(*before)}),
-            "gfd_last_for_first": AnyOf(other("NaN"), other("root")), "gfd_leaves_only": {**forward, **other("block")},
-            "gfd_nan_only": AnyOf({**forward, **other("infinity")}, {**forward, **other("steep")}, {**forward, BAD["steep"]: None}),
+            "gfd_nan_only": AnyOf({**forward, **other["infinity"]}, {**forward, **other["steep"]}, {**forward, BAD["steep"]: None}, {one: None, infinity: right[infinity]}),
+            "gfd_last_for_first": AnyOf(other["NaN"], other["root"]), "gfd_leaves_only": {**forward, **other["block"]},
         }
 
 
 class OnlyLooks(FirstBadPlaces):
     """Its hooks are gone, even after an error, which comes out; those of others stay, and what `.grad` held before."""
 
-    blame = {"output of the net": "watcher_changes_output"}
+    blame = {"output of the net": "watcher_changes_output", "gradients, added to": "cam_fills_grad", "attributes afterwards": "gfd_marks"}
 
     def given(self, case):
         net, *given, _ = town(case, "town", 2)
@@ -158,6 +155,7 @@ class OnlyLooks(FirstBadPlaces):
             (output * upstream).sum().backward()
         brought = {"output of the net": output, "gradients, added to": gradients(net), "hooks after the block": hook_counts(net)}
         brought |= {"error that comes out": error_out_of(watch(net), *case.words("error", 1)), "hooks after an error": hook_counts(net)}
+        brought["attributes afterwards"] = [sorted(vars(module)) for module in net.modules()]
         return {**brought, "what runs after an error": what_runs(net, case, lambda: net(x).sum().backward())}
 
     def truth(self, case):
@@ -167,15 +165,13 @@ class OnlyLooks(FirstBadPlaces):
         return {
             "output of the net": output, "gradients, added to": gradients(net),
             "hooks after the block": hooks, "error that comes out": case.words("error", 1)[0], "hooks after an error": hooks,
+            "attributes afterwards": [sorted(vars(module)) for module in net.modules()],
             "what runs after an error": as_before(what_runs(net, case, lambda: net(x).sum().backward())),
         }
 
     def mistakes(self, case):
-        right = self.truth(case)
-        hooks, more = right["hooks after the block"], Matches(lambda got: None if sum(got.values()) > 1 else "no", "more hooks")
-        last, before = list(right["gradients, added to"])[-2], case.tensor("gradient of before", 2, 6)
+        hooks, more = hook_counts(self.given(case)[0]), Matches(lambda got: None if sum(got.values()) > 1 else "no", "more hooks")
         return {
-            "cam_fills_grad": {"gradients, added to": {**right["gradients, added to"], last: right["gradients, added to"][last] - before}},
             "removes_other_hooks": {"hooks after the block": {kind: 0 for kind in hooks}}, "gfd_leaves_hooks": {"hooks after the block": more},
             "gfd_no_finally": {"hooks after the block": hooks, "hooks after an error": other_than(hooks)},
             "feat_error_swallowed": {"error that comes out": "nothing"},
@@ -201,12 +197,12 @@ class InTown(Check):
             net, cars, drivers, _ = self.hidden_town(case, **fault)
             with watch(net) as reports["".join(fault)]:
                 (net(cars) * drivers).sum().backward()
-        grads = gradients(net)
         with suppress(KeyError), watch(net):
             raise KeyError("closed")
         return {
             "bad output": entry(reports[""], "bad_output"), "bad output, in a flood": entry(reports["end"], "bad_output"),
-            "bad gradient": entry(reports["turn"], "bad_gradient"), "gradients": grads,
+            "bad gradient": entry(reports["turn"], "bad_gradient"), "gradients": gradients(net),
+            "attributes": [sorted(vars(module)) for module in net.modules()],
             "what runs afterwards": what_runs(net, case, lambda: net(cars).sum().backward()),
         }
 
@@ -215,10 +211,10 @@ class InTown(Check):
         trained = {name: p for name, p in net.named_parameters() if p.requires_grad}
         found = torch.autograd.grad((net(x) * drivers).sum(), list(trained.values()), allow_unused=True)
         grads = {name: grad for name, grad in zip(trained, found) if grad is not None}
-        *_, last, _ = grads
-        grads[last] += net[-1].weight.grad
+        grads[[*grads][-2]] += net[-1].weight.grad
         return {
             "bad output": None, "bad output, in a flood": second, "bad gradient": f"{second}.{act}", "gradients": grads,
+            "attributes": [sorted(vars(module)) for module in net.modules()],
             "what runs afterwards": as_before(what_runs(net, case, lambda: net(x).sum().backward())),
         }
 
@@ -236,6 +232,7 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from nbproof.values.evidence import TensorRecord
+from course.truths import such_that
 
 KEYS = ("dead", "no_gradient", "gradient_size")
 DEAD, NONE, SIZE = (f'report["{key}"]' for key in KEYS)
@@ -314,9 +311,10 @@ class WhatDoesNotLearn(Check):
 
     def mistakes(self, case):
         passes = Passes(*self.given(case))
-        names, missing = list(passes.grads), "this entry is missing"
+        names, missing, modules = list(passes.grads), "this entry is missing", [name for name, _ in self.given(case)[0].named_modules()]
         frozen = [name for name, p in self.given(case)[0].named_parameters() if not p.requires_grad]
         zero = [name for name, grad in passes.grads.items() if grad is not None and not grad.any()]
+        shares, other = {name: dead_units(output) for name, output in passes.of_relu.items()}, (lambda share: 6 * share, lambda share: 100 * share, lambda share: 1 - share)
 
         def dead(share):
             return {DEAD: passes.dead(lambda output: share(output == 0))}
@@ -324,14 +322,17 @@ class WhatDoesNotLearn(Check):
         tensors = Matches(lambda got: None if any(isinstance(v, TensorRecord) for v in got.values()) else "no", "tensors")
         return {
             "gfd_filled_elsewhere": {SIZE: AnyOf(missing, {}), DEAD: AnyOf(missing, {})}, "gfd_no_dead": {DEAD: {}},
-            "gfd_tensors_in_report": AnyOf({SIZE: tensors}, {DEAD: tensors}), "gfd_zeros_for_dead": dead(lambda is_0: is_0.float().mean()),
+            "gfd_tensors_in_report": AnyOf({SIZE: tensors}, {DEAD: tensors}), "gfd_dead_others": {DEAD: such_that(lambda got: set(got) > set(shares))},
+            "gfd_zeros_for_dead": AnyOf(dead(lambda is_0: is_0.float().mean()), dead(lambda is_0: is_0.transpose(0, 1).flatten(1).any(1).float().mean())),
+            "gfd_other_share": {DEAD: such_that(lambda got: any(all(abs(got[name] - of(shares[name])) < 1e-6 for name in shares) for of in other))},
             "gfd_positions_for_units": dead(lambda is_0: is_0.all(0).float().mean()),
             "gfd_wrong_axis": AnyOf(*(dead(lambda is_0, dim=dim: is_0.all(dim).float().mean()) for dim in (1, -1))),
             "gfd_too_early": {NONE: names}, "gfd_unused_only": {NONE: [name for name in passes.none if name not in frozen]},
-            "gfd_zero_is_not_none": AnyOf({NONE: [name for name in names if name in (*passes.none, *zero)]}, {NONE: zero}),
+            "gfd_not_names": AnyOf(*({key: such_that(lambda got, key=key: any(one not in (modules if key == DEAD else names) for one in got))} for key in (DEAD, NONE, SIZE))),
+            "gfd_zero_is_not_none": AnyOf({SIZE: such_that(lambda got: set(got) == set(names))}, {NONE: [name for name in names if name in (*passes.none, *zero)]}, {NONE: zero}),
             "gfd_unreached": AnyOf({NONE: []}, {NONE: frozen}),
             "gfd_signed_mean": AnyOf(*({SIZE: passes.sizes(size)} for size in (torch.mean, lambda grad: grad.mean().abs()))),
-            "gfd_other_size": AnyOf(*({SIZE: passes.sizes(size)} for size in (torch.norm, torch.std, lambda grad: grad.abs().max()))),
+            "gfd_other_size": AnyOf(*({SIZE: passes.sizes(size)} for size in (torch.norm, torch.std, lambda grad: grad.abs().max(), lambda grad: grad.abs().sum(), lambda grad: grad.square().mean(), lambda grad: grad.square().mean().sqrt()))),
         }
 
 
@@ -356,8 +357,7 @@ class InTown(Check):
         dead = {}
         for name, street in list(net.named_children())[:-1]:
             x = street(x)
-            silent = [not bool(channel.any()) for channel in x.transpose(0, 1)]
-            dead[f"{name}.{list(street._modules)[1]}"] = Close(sum(silent) / 6, atol=1e-6)
+            dead[f"{name}.{list(street._modules)[1]}"] = Close(sum(not channel.any() for channel in x.unbind(1)) / 6, atol=1e-6)
         sizes = {name: Close(float(p.grad.abs().mean()), rtol=1e-4, atol=1e-6) for name, p in net.named_parameters() if p.grad is not None}
         return {DEAD: dead, NONE: [name for name, _ in net.named_parameters() if name not in sizes], SIZE: sizes}
 

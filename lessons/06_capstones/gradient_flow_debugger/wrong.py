@@ -165,6 +165,7 @@ def gradient_flow_debugger(model):
 
 # %% gradient_of_the_input
 # misconception: looks at the gradient of the module's input | hint: gfd_input_side
+# breaks: the first module, in *backward*, with NaN or infinity in the gradient with respect to its output
 # edits: class_names
 -            if output.requires_grad:
 -                output.register_hook(backward_hook)
@@ -173,25 +174,6 @@ def gradient_flow_debugger(model):
 @@
 -        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
 +        handles.append(module.register_forward_hook(make_hook(name)))
-
-# %% gradients_in_forward_order
-# misconception: keeps the outputs with retain_grad and looks through them in the order of forward | hint: gfd_last_for_first
-# breaks: the first module, in *backward*, with NaN or infinity in the gradient with respect to its output
-# edits: forward_only
-     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
-+
-+    outputs = {}
-@@
-             report["dead"][name] = silent.float().mean().item()
-+        if output.requires_grad:
-+            output.retain_grad()
-+            outputs[name] = output
-@@
-             handle.remove()
-+    for name, output in outputs.items():
-+        if output.grad is not None and not output.grad.isfinite().all():
-+            report["bad_gradient"] = name
-+            break
 
 # %% hooks_every_output
 # misconception: registers on outputs that need no gradient | hint: no_gradient_needed
@@ -247,6 +229,13 @@ def gradient_flow_debugger(model):
 +            continue
 +        handles.append(module.register_forward_hook(make_hook(name)))
 
+# %% marks_on_modules
+# misconception: keeps each module's name on the module, and leaves it there | hint: gfd_marks
+# breaks: changes nothing in the model
+# edits: reference
+         for name, module in model.named_modules():
++            module.dotted_name = name
+
 # %% mends_gradients
 # misconception: replaces NaN in the gradient by 0 on the way | hint: watcher_changes_gradient
 # breaks: changes nothing in the model
@@ -286,7 +275,7 @@ def gradient_flow_debugger(model):
 
 # %% not_after_an_error
 # misconception: removes its hooks only if all goes well | hint: gfd_no_finally
-# breaks: removes its hooks, even after an error
+# breaks: leaves none of its hooks on the model, even after an error
 # edits: hooks_stay
      yield report
 +    for handle in handles:

@@ -9,7 +9,7 @@ from nbproof.values.compare import AnyOf, Matches
 from nbproof.values.evidence import snapshot
 from course.probing import error_out_of, hook_counts
 from course.traces import gradients_left, parameters_of, what_runs
-from course.truths import as_before, other_than
+from course.truths import as_before, other_than, such_that
 
 
 def plain_net(first, second, third):
@@ -105,16 +105,18 @@ class LikePlainSGD(Check):
             make(list(model.parameters())).step()
             model.zero_grad()
 
-        def formula(optimizer, model):
-            for parameter in model.parameters():
-                if parameter.grad is not None:
-                    parameter.data -= make.keywords["lr"] * parameter.grad
-            model.zero_grad()
-
         def shrunk(optimizer, model):
             for parameter in model.parameters():
                 parameter.data -= make.keywords["lr"] * parameter.data
             model.zero_grad()
+
+        def formula(got):
+            """Whether each parameter took a step along its gradient, all with one rate."""
+            model = self.given(case)
+            self.loss(case, model, 1).backward()
+            grads = {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
+            rates = [((before[name] - got[name].tensor()) / grad)[grad.abs() > 1e-2] for name, grad in grads.items()]
+            return 0 < torch.cat(rates).max() < 1.05 * torch.cat(rates).min()
 
         def after(*steps):
             return {f"parameters after backward {step}": one for step, one in enumerate(steps, 1) if one is not None}
@@ -133,11 +135,11 @@ class LikePlainSGD(Check):
             "optimizer_zero_not_none": {**left([f"{name}: zeros" for name in names]), **after(one, two, three)},
             "optimizer_fills_grad_itself": {**left(names), **after(one, two, three)},
             "optimizer_not_freed": {**left(names), **after(*self.loop(case, lambda optimizer, model: optimizer.step())[1:])},
-            "optimizer_steps_too_often": {**after(self.loop(case, step_after_step)[1])},
+            "optimizer_steps_too_often": AnyOf(*(after(self.loop(case, steps)[1]) for steps in (step_after_step, lambda optimizer, model: (optimizer.step(), optimizer.step())))),
             "optimizer_late_binding": AnyOf({**left(names[:-1]), **after(last)}, {**left([]), **after(last)}, left(names[:-1])),
             "optimizer_module_hook": left([name for name in names if name.startswith("0.0")]), "optimizer_misses_some": some(lambda got: True),
             "optimizer_parameter_for_gradient": after(self.loop(case, shrunk)[1]),
-            "optimizer_state_lost": after(None, *self.loop(case, fresh)[2:]), "optimizer_own_formula": after(self.loop(case, formula)[1]),
+            "optimizer_state_lost": after(None, *self.loop(case, fresh)[2:]), "optimizer_own_formula": {"parameters after backward 1": such_that(formula)},
             "optimizer_all_at_the_end": {**left([]), **after(one, two, three), "gradients in memory at a time": other_than(1)},
         }
 
@@ -184,6 +186,8 @@ class FrozenAndShared(LikePlainSGD):
 
 class AfterTheBlock(LikePlainSGD):
     """After the block backward is as usual, even after an error, which comes out; hooks of others stay."""
+
+    errors = {r"(KeyError: Parameter|AttributeError: 'NoneType' object has no attribute 'step')": "tool_hooks_left", **LikePlainSGD.errors}
 
     def given(self, case):
         model = super().given(case)

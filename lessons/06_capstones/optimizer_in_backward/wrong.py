@@ -298,12 +298,6 @@ class OptimizerInBackward:
          for parameter in self.optimizers:
 +            parameter.requires_grad_(True)
 
-# %% weights_only
-# misconception: treats the weights and forgets the biases | hint: optimizer_misses_some
-# edits: frozen_parameters
--        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
-+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad and p.dim() > 1}
-
 # %% zeroed_not_freed
 # misconception: zeros in place of the gradient keep its memory | hint: optimizer_zero_not_none
 # edits: gradient_stays

@@ -44,12 +44,20 @@ def shaped(got, shapes):
     return all(isinstance(got.get(name), TensorRecord) and got[name].shape == tuple(shapes[name]) for name in shapes)
 
 
+def near(one, other):
+    return bool((one - other).abs().max() <= 1e-4 * one.abs().max())
+
+
+def times_one_number(got, wanted):
+    return near(got, wanted * (got * wanted).sum() / wanted.square().sum())
+
+
 class OneBatch(Check):
     """`gradients` holds the gradient of each sample's own loss, for each Linear layer."""
 
     reduction = "mean"
     errors = {
-        r"AttributeError: 'NoneType' object has no attribute 'shape'": "per_sample_no_bias",
+        r"(KeyError: None|TypeError: unsupported operand .*'NoneType'|'NoneType' object has no attribute '(shape|size|clone|detach)')": "per_sample_no_bias",
         r"AttributeError: 'NoneType' object has no attribute 'gradients'": "tool_enter_returns_nothing",
         r"AttributeError: '(dict|list)' object has no attribute 'gradients'": "per_sample_no_object",
         r"(AttributeError: 'tuple' object has no attribute|TypeError: expected Tensor as element \d .*, but got tuple)": "per_sample_tuple",
@@ -92,9 +100,6 @@ class OneBatch(Check):
         emptied = {name: value if layer_of[name] == layers[-1] else torch.zeros_like(value) for name, value in each.items()}
         shapes = {name: value.shape for name, value in each.items()}
         weight_shapes = {name: shapes[name] for name in weights}
-        sums = {name: value.sum(0) for name, value in each.items()}
-        batch = sums if self.reduction == "sum" else {name: value / count for name, value in sums.items()}
-        copies = {name: value.expand(shapes[name]) for name, value in batch.items()}
 
         def times(factor):
             return {name: value * factor(value) for name, value in each.items()}
@@ -108,11 +113,11 @@ class OneBatch(Check):
 
         return {
             "tool_nothing_collected": has(lambda got: not got), "per_sample_still_mean": {"gradients": times(lambda value: 1 / count)},
-            "per_sample_factor_for_sum": {"gradients": times(lambda value: count)},
+            "per_sample_factor_for_sum": has(lambda got: self.reduction == "sum" and is_same(got, times(lambda value: count))),
             "per_sample_divided_again": {"gradients": times(lambda value: count**-2)},
             "per_sample_changes_grad": {"gradients": AnyOf(Close(grown, 1e-3, 1e-3), emptied)},
-            "per_sample_summed": has(lambda got: shaped(got, {name: shapes[name][1:] for name in weights})),
-            "per_sample_copies": AnyOf(*({"gradients": {name: value * factor for name, value in copies.items()}} for factor in (1, count))),
+            "per_sample_summed": has(lambda got: all(len(got[name].shape) == 2 for name in weights)),
+            "per_sample_copies": has(lambda got: shaped(got, shapes) and all(near(got[name].tensor(), got[name].tensor()[:1]) for name in weights)),
             "per_sample_transposed": has(lambda got: shaped(got, {name: (count, *reversed(shapes[name][1:])) for name in weights})),
             "per_sample_bias_summed": bias_shaped(lambda shape: shape[1:]), "per_sample_bias_missing": keys(weights),
             "per_sample_bias_too_many": keys(own | {f"{layer_of[name]}.bias" for name in weights}),
@@ -120,9 +125,11 @@ class OneBatch(Check):
             "per_sample_first_layer": keys({name for name in own if layer_of[name] != layers[0]}),
             "per_sample_children_only": keys({name for name in own if name.count(".") < 2}),
             "per_sample_short_names": keys({".".join(name.split(".")[-2:]) for name in own}),
-            "per_sample_layer_names": keys({layer_of[name] for name in weights}),
+            "per_sample_layer_names": keys({layer_of[name] for name in weights}, {layer_of[name] for name in weights} | own - weights),
+            "per_sample_other_side": has(lambda got: any(shaped(got, {name: (count, size, size)}) for name in weights for size in shapes[name][1:])),
+            "per_sample_other_factor": has(lambda got: shaped(got, shapes) and all(times_one_number(got[name].tensor(), one) for name, one in each.items())),
             "loop_variable": keys({f"{layers[-1]}.weight"}, {f"{layers[-1]}.weight", f"{layers[-1]}.bias"}),
-            "tool_shared_results": has(lambda got: own < set(got)),
+            "tool_shared_results": has(lambda got: own < set(got)), "per_sample_own_names": has(lambda got: not set(got) <= everything),
         }
 
 
@@ -169,8 +176,10 @@ class ReusedLayer(OneBatch):
             rows.append(torch.autograd.grad(loss, [p for call in calls for p in call.parameters()]))
         parts = [torch.stack(parts) for parts in zip(*rows)]
         weight, bias = f"{model.name}.weight", f"{model.name}.bias"
+        side_by_side = has(lambda got: got[weight].shape[-2:] == each[weight].shape[-2:] and got[weight].shape != each[weight].shape)
         return {
-            **super().mistakes(case), "per_sample_one_call": {"gradients": AnyOf(*({weight: one, bias: other} for one, other in zip(parts[::2], parts[1::2])))},
+            **super().mistakes(case),
+            "per_sample_one_call": AnyOf(*({"gradients": {weight: one, bias: other}} for one, other in zip(parts[::2], parts[1::2])), side_by_side),
             "per_sample_wrong_pairs": has(lambda got: shaped(got, {weight: each[weight].shape}) and is_same(got[bias], each[bias])),
         }
 
@@ -187,6 +196,8 @@ class LinearAlone(OneBatch):
 
 class OneWeightTwice(LinearAlone):
     """Two layers share a weight, which has one name."""
+
+    blame = {"gradients": "per_sample_own_names"}  # a layer alone is right
 
     def given(self, case):
         model = case.build("net", lambda: nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4)))

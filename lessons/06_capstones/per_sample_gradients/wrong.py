@@ -257,25 +257,6 @@ class PerSampleGradients:
 +            gradients = {}
 +            gradients[name] = gradients.get(name, 0) + gradient
 
-# %% parameter_hooks
-# misconception: hooks on the parameters: the batch is summed by then | hint: per_sample_summed
-class PerSampleGradients:
-    def __init__(self, model, reduction="mean"):
-        self.model = model
-        self.gradients = {}
-
-    def __enter__(self):
-        self.handles = []
-        for name, layer in self.model.named_modules():
-            if isinstance(layer, nn.Linear):
-                for short, parameter in layer.named_parameters():
-                    self.handles.append(parameter.register_hook(partial(self.gradients.__setitem__, f"{name}.{short}")))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
-
 # %% scales_in_place
 # misconception: scales the gradient in place | hint: per_sample_changes_grad
 # edits: divides_by_n
@@ -296,13 +277,6 @@ class PerSampleGradients:
 -            output.register_hook(partial(tensor_hook, name, layer, args.detach()))
 +            if args[0].requires_grad:
 +                output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
-
-# %% sum_and_mean_swapped
-# misconception: multiplies by N where the loss is a sum | hint: per_sample_still_mean
-# edits: always_times_n
--            grad = grad * grad.shape[0]
-+            if self.reduction == "sum":
-+                grad = grad * len(grad)
 
 # %% transposed
 # misconception: the outer product the wrong way round | hint: per_sample_transposed

@@ -23,10 +23,10 @@ def bf16_average(wire, bucket):
     half = buffer.to(dtype=torch.bfloat16)
 
     def back(done):
+        wire.bytes += half.element_size() * half.nelement()  # what was sent, once the sum has come
         buffer.copy_(done.wait())
         return buffer.div_(wire.size)
 
-    wire.bytes += half.element_size() * half.nelement()
     return wire.sum(half).then(back)
 
 # %% two_steps

@@ -3,6 +3,7 @@ from torch import nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import Close, Matches
+from course.truths import such_that
 
 POISON = ("w", "optimizer", "scaler", "loss", "parameters", "handles")
 ERRORS = {
@@ -100,13 +101,18 @@ class WithAScaler(ClipCheck):
 
     def mistakes(self, case):
         steps = [self.gradients(case, self.parameters(case), step) for step in range(3)]
-        first = self.steps(case, steps[:1]).value[0]["a"]
+        first, before = self.steps(case, steps[:1]).value[0]["a"], self.parameters(case)
 
-        def first_right(got):
-            return None if torch.allclose(got[0]["a"].tensor(), first, atol=1e-4) else "the first step is wrong, too"
+        def factors(got):
+            """By what the first step's gradients were multiplied: one number for all, or several."""
+            changes = {name: (before[name] - got[0][name].tensor()) / (0.5 if name == "a" else 0.25) for name in NAMES}
+            return torch.cat([(changes[name] / steps[0][name])[steps[0][name].abs() > 0.1] for name in NAMES])
+
+        def to_another_norm(got):
+            return factors(got).min() > 0 and factors(got).max() < 1.01 * factors(got).min()
 
         return {
-            "clip_ends_too_soon": {"parameters after each step": Matches(first_right, "the first step right")},
+            "clip_ends_too_soon": {"parameters after each step": such_that(lambda got: torch.allclose(got[0]["a"].tensor(), first, atol=1e-4))},
             "clip_scaled": self.of(case, "norm", 64.0),
             "clip_scaled_too": self.of(case, "each", 64.0),
             "clip_by_value": self.of(case, "value"),
@@ -114,7 +120,8 @@ class WithAScaler(ClipCheck):
             "clip_each_group": self.of(case, "groups"),
             "clip_first_group": self.of(case, "first group"),
             "clip_not_at_all": self.of(case, "none"),
-            "clip_zeroed": self.of(case, "zero"),
+            "clip_zeroed": {"parameters after each step": such_that(lambda got: factors(got).abs().max() < 1e-3)},
+            "clip_other_norm": {"parameters after each step": such_that(to_another_norm)},
         }
 
 

@@ -11,18 +11,6 @@ def clip_at_step(optimizer, most):
     handles = [p.register_hook(hook) for group in optimizer.param_groups for p in group["params"]]
     return handles[0]
 
-# %% post_accumulate_hooks
-# misconception: clips as soon as a gradient is there, scaled and one by one | hint: clip_scaled_too
-# edits: tensor_hooks
--    def hook(grad):
--        norm = grad.norm()
--        return grad * (most / norm) if norm > most else grad
-+    def hook(parameter):
-+        nn.utils.clip_grad_norm_([parameter], most)
-@@
--    handles = [p.register_hook(hook) for group in optimizer.param_groups for p in group["params"]]
-+    handles = [p.register_post_accumulate_grad_hook(hook) for group in optimizer.param_groups for p in group["params"]]
-
 # %% after_the_last_gradient
 # misconception: clips when the last gradient has come, before the scaler divides | hint: clip_scaled
 def clip_at_step(optimizer, most):

@@ -5,7 +5,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import Matches
+from nbproof.values.compare import AnyOf, Matches
 from course.probing import hook_counts
 from course.traces import what_runs
 from course.truths import ANYTHING, as_before, other_than, such_that
@@ -125,7 +125,7 @@ class Heard(HeardCheck):
             "speaks_stale": {"features(...)": such_that(lambda got: isinstance(got, dict) and len(got) > 4 and not set(got) <= set(outputs))},
             "speaks_runs_often": {"the list of its runs": such_that(lambda got: len(got) > 1)},
             "hook_never_ran": {"the list of its runs": []},
-            "input_or_output": {"features(...)": {name: (outputs[name][0],) for name in asked}},
+            "input_or_output": {"features(...)": AnyOf(*({name: given(outputs[name][0]) for name in asked} for given in (lambda x: x, lambda x: (x,))))},
             "all_layers": {"features(...)": {**{name: out for name, (_, out) in outputs.items()}}},
             "output_for_features": {"features(...)": outputs[f"inner.{self.names(case)[-1]}"][1], "the list of its runs": [0]},
             "speaks_list": {"features(...)": [outputs[name][1] for name in asked]},

@@ -189,7 +189,7 @@
 +        new.bias.copy_(self.base.bias if self.base.bias is not None else torch.zeros(out))
 
 # %% product_the_other_way
-# misconception: A.T @ B.T has the shape of the transposed weight | hint: shapes_do_not_fit
+# misconception: A.T @ B.T has the shape of the transposed weight | hint: lora_product_shape
 # edits: correction_as_one_matrix
 -        merged.weight.data += self.B.data @ self.A.data
 +        merged.weight.data += self.A.data.T @ self.B.data.T

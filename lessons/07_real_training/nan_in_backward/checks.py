@@ -93,23 +93,26 @@ class HuntCheck(Check):
         return {"nan_in_backward(...)": self.pair(case, self.which(case)[-1]), ROW: ["SqrtBackward0", "1"]}
 
     def mistakes(self, case):
-        operation, module = self.pair(case, self.which(case)[-1])
-        field = "nan_in_backward(...)"
+        field, (operation, module) = "nan_in_backward(...)", self.pair(case, self.which(case)[-1])
 
         def text(got):
             return isinstance(got, list) and len(got) == 2 and all(isinstance(one, str) for one in got)
 
+        def too_late(where, first, name):
+            return {where: such_that(lambda got: text(got) and got[0] != first and got[1] in (name, ""))}
+
         return {
             "nan_nothing_found": {field: None},
-            "nan_pair": {field: AnyOf([module, operation], operation, module)},
+            "nan_pair": {field: AnyOf([module, operation], operation, module, such_that(lambda got: isinstance(got[0], list)))},
+            "class_or_name": {field: [operation, "Fragile"]},
             "nan_object": {field: such_that(lambda got: not text(got))},
             "nan_no_module": {field: [operation, ""]},
-            "nan_module_above": {field: [operation, module.split(".")[0]]},
+            "nan_module_above": {field: AnyOf(*([operation, part] for part in module.split(".")))},
             "nan_last": {field: such_that(lambda got: text(got) and got[0] == "TBackward0")},
             "nan_first_way": {field: such_that(lambda got: text(got) and got[1] != module and got[0] != operation and "Accumulate" not in got[0] and self.upstream(case, got[1])), ROW: ["SqrtBackward0", "1"]},
             "nan_stale": {ROW: such_that(lambda got: text(got) and got[1].split(".")[0] in self.names(case))},
             "nan_late_binding": {ROW: such_that(lambda got: text(got) and "Accumulate" in got[0])},
-            "nan_one_too_late": {field: such_that(lambda got: text(got) and got[0] != operation and got[1] in (module, ""))},
+            "nan_one_too_late": AnyOf(too_late(field, operation, module), too_late(ROW, "SqrtBackward0", "1")),
         }
 
     def upstream(self, case, name):

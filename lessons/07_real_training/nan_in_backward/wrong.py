@@ -203,12 +203,6 @@ def nan_in_backward(model, x, loss_of):
 -        node.register_hook(lambda made, got, where=where: log.append((where, made)))
 +        node.register_hook(lambda made, got: log.append((where, made)))
 
-# %% name_of_the_last_node
-# misconception: the hook asks the loop's variable for its name | hint: nan_late_binding
-# edits: reference
--            node.register_hook(partial(look, (node.name(), names.get(node, ""))))
-+            node.register_hook(lambda made, got: look((node.name(), names.get(node, "")), made, got))
-
 # %% again_and_again
 # misconception: goes to a node once for each way that leads there | hint: nan_again
 # edits: reference

@@ -9,7 +9,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from course.probing import hook_counts
 from course.traces import what_runs
-from course.truths import ANYTHING, as_before, other_than
+from course.truths import ANYTHING, as_before, other_than, such_that
 
 POISON = ("net", "x", "part", "heard", "squares", "history", "layers", "model", "output")
 ERRORS = {
@@ -52,16 +52,16 @@ class RecorderCheck(Check):
     def x(self, case, name):
         return case.tensor(f"x {name}", 5, 4, requires_grad=True)
 
-    def entries(self, case, *inputs):
+    def entries(self, case, *inputs, of=lambda x, output: output.square()):
         """For the truth: the entries of each layer, by a walk through a model without checkpoints."""
         found = {name: [] for name in self.asked(case)}
         for name in inputs:
             x = self.x(case, name)
             for block, parts in self.given(case).named_children():
                 for place, part in parts.named_children():
-                    x = part(x)
+                    given, x = x, part(x)
                     if f"{block}.{place}" in found:
-                        found[f"{block}.{place}"].append(x.detach().square().mean().item())
+                        found[f"{block}.{place}"].append(of(given, x).mean().item())
         return found
 
     def of_all(self, entries, change):
@@ -87,33 +87,27 @@ class OneAStep(RecorderCheck):
         return {"history": self.of_all(self.entries(case, 0, 1, 2), list)}
 
     def mistakes(self, case):
-        right = self.entries(case, 0, 1, 2)
+        right, means = self.entries(case, 0, 1, 2), self.entries(case, 0, 1, 2, of=lambda x, output: output)
 
         def sums(values):
             return [20 * value for value in values]
 
-        means = {name: [] for name in right}
-        for step in range(3):
-            x = self.x(case, step)
-            for block, parts in self.given(case).named_children():
-                for place, part in parts.named_children():
-                    x = part(x)
-                    if f"{block}.{place}" in means:
-                        means[f"{block}.{place}"].append(x.mean().item())
         return {
+            "input_or_output": {"history": self.of_all(self.entries(case, 0, 1, 2, of=lambda x, output: x.square()), list)},
             "record_no_squares": {"history": AnyOf(self.of_all(means, list), self.of_all(means, lambda values: [one**2 for one in values]))},
             "record_not_mean": {"history": AnyOf(self.of_all(right, sums), self.of_all(right, lambda values: [one**0.5 for one in sums(values)]))},
             "record_tensors": {"history": self.numbers(lambda got: any(not isinstance(one, (int, float)) for one in got))},
             "record_root": {"history": self.of_all(right, lambda values: [value**0.5 for value in values])},
-            "record_list": {"history": Matches(lambda got: None if isinstance(got, list) else "no list", "a list")},
+            "record_list": {"history": such_that(lambda got: isinstance(got, list) or min(got.values()) == max(got.values()) != [])},
             "record_hands_out_nothing": {"history": None},
             "record_twice": {"history": self.numbers(lambda got: len(got) > 4)},
             "tool_hooks_left": {"history": self.numbers(lambda got: len(got) == 4)},
             "record_drops": {"history": self.numbers(lambda got: len(got) == 2)},
             "record_first_only": {"history": self.numbers(lambda got: len(got) == 1)},
             "record_flat": {"history": Matches(lambda got: None if isinstance(got, dict) and all(isinstance(one, float) for one in got.values()) else "lists", "numbers")},
-            "hook_never_ran": {"history": {name: [] for name in right}},
+            "record_nothing": {"history": {name: [] for name in right}},
             "loop_variable": {"history": self.numbers(lambda got: not got)},
+            "record_other_number": {"history": such_that(lambda got: all(len(got[name]) == 3 for name in right))},
         }
 
 
