@@ -127,7 +127,8 @@ def run_command(argv: list[str] | None, course: Course | UsageError) -> int:
     """Find the command, and run it; returns its exit code."""
     # An optional part of jsonschema that checks internationalised URLs: every import of nbformat would pay 0.8 s for it.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-    name, *_ = [*(sys.argv[1:] if argv is None else argv), ""]
+    words = sys.argv[1:] if argv is None else argv
+    name, *_ = [*words, ""]
     for package in _absent():
         if name in BROUGHT_BY[package].split():
             raise not_installed(f"the command {name!r}", package)
