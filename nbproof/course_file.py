@@ -247,16 +247,16 @@ def _is_list_of(kind: type, value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, kind) for one in value)
 
 
-def _refuse_wrong_entries(told: Mapping[str, Any], path: Path) -> None:
-    """Raise UsageError for the first entry that is not as :class:`Course` says. ``told``: what the file holds."""
+def _refuse_wrong_entries(entries: Mapping[str, Any], path: Path) -> None:
+    """Raise UsageError for the first entry that is not as :class:`Course` says. ``entries``: what the file holds."""
     kinds = {one.name: str(one.type) for one in fields(Course) if one.name not in ("package", "folder")}
-    _refuse_unknown(told, kinds, path)
-    for key, value in told.items():
+    _refuse_unknown(entries, kinds, path)
+    for key, value in entries.items():
         wanted, fits = _KINDS[kinds[key]]
         if not fits(value):
             raise _wrong(path, key, value, wanted)
-    _refuse_wrong_errors(told.get("errors", ()), path)
-    _refuse_wrong_budgets(told.get("budget", {}), path)
+    _refuse_wrong_errors(entries.get("errors", ()), path)
+    _refuse_wrong_budgets(entries.get("budget", {}), path)
 
 
 def _refuse_wrong_errors(entries: Sequence[Mapping[str, Any]], path: Path) -> None:

@@ -47,8 +47,9 @@ def leaf_versions(course: Course) -> dict[str, str]:
     for name in course.leaves:
         try:
             found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = "none"
+        except metadata.PackageNotFoundError:  # a library may be imported by another name, such as sklearn
+            packages = sorted(metadata.packages_distributions().get(name, ()))
+            found[name] = " ".join(map(metadata.version, packages)) or "none"
     return found
 
 

@@ -115,13 +115,13 @@ def unread_times(root: Path, intake: Intake) -> Iterator[str]:
             )
 
 
-def _together(found: Sequence[Intake], lessons: Collection[str]) -> Intake:
-    submissions = chain.from_iterable(part.submissions for part in found)
+def _together(parts: Sequence[Intake], lessons: Collection[str]) -> Intake:
+    submissions = chain.from_iterable(part.submissions for part in parts)
     return Intake(
         tuple(sorted((one for one in submissions if one.key.lesson in lessons), key=lambda one: one.key)),
-        tuple(chain.from_iterable(part.notes for part in found)),
-        any(part.passed_over for part in found),
-        tuple(chain.from_iterable(part.absent for part in found)),
+        tuple(chain.from_iterable(part.notes for part in parts)),
+        any(part.passed_over for part in parts),
+        tuple(chain.from_iterable(part.absent for part in parts)),
     )
 
 

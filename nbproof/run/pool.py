@@ -53,9 +53,9 @@ class PoolDoor(Protocol):
         wherever it is marked; ``workers``: how many at a time, if somebody says so. Raises CourseError."""
 
 
-def pool_named(told: str, place: str, *, isolation: Isolation, workers: int | None = None) -> PoolMaker | None:
+def pool_named(text: str, place: str, *, isolation: Isolation, workers: int | None = None) -> PoolMaker | None:
     """The pool of ``NAME`` or ``NAME:ADDRESS``, as read at ``place``; None for this machine's own. Raises UsageError."""
-    name, _, address = told.partition(":")
+    name, _, address = text.partition(":")
     if name in ("", *POOLS.own):
         return None
     door: PoolDoor = POOLS.load(name, place)
