@@ -98,7 +98,8 @@ def _from_here(place: str) -> str:
     """The shortest form of a path: relative if it lies in the folder that the user stands in."""
     with contextlib.suppress(OSError, ValueError):
         inside = os.path.relpath(place)
-        return place if inside.startswith(os.pardir) else inside
+        # A process that works at the top, such as a server's fork, prints for people who stand elsewhere.
+        return place if inside.startswith(os.pardir) or os.getcwd() == os.sep else inside
     return place
 
 

@@ -33,6 +33,10 @@ class CourseError(Exception):
         told = (("error: ", self.fact), ("  at:   ", self.place), ("  next: ", self.next_command))
         return [label + text for label, text in told if text]
 
+    def _render_traceback_(self) -> list[str]:
+        # IPython asks for this: in a notebook the message says all, and where it was raised helps nobody.
+        return self.lines()
+
 
 class LessonError(CourseError):
     """A lesson folder that cannot be built, a hint that cannot be shown, or a broken clause of the author contract."""

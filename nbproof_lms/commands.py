@@ -9,7 +9,7 @@ from typing import Any
 from nbproof.command import Command, Option, Options, course_command, option
 from nbproof.errors import UsageError
 from nbproof_lms.grade_files import NO_GRADE
-from nbproof_lms.system import systems
+from nbproof_lms.system import offered
 
 __all__ = ["COMMANDS", "EXPORTS", "HANDING_BACK", "READING", "reading_of"]
 
@@ -42,11 +42,12 @@ EXPORTS = (
     *(
         option(
             f"--{system.option}",
+            dest=system.option,
             type=Path,
             metavar="CSV",
             help=f"fill this table that {system.name} wants grades in ({system.export})",
         )
-        for system in systems().values()
+        for system in offered().values()
         if system.export
     ),
     option(
@@ -71,7 +72,7 @@ HANDING_BACK = (
     option(
         "--for",
         dest="target",
-        choices=(*(one.option for one in systems().values() if one.upload), "folder"),
+        choices=(*(one.option for one in offered().values() if one.upload), "folder"),
         help="hand back what is new or changed: one zip per lesson for Moodle's 'Upload multiple feedback files in a zip' or "
         "Canvas's 'Re-Upload Submissions'; or a CSV for a mail merge, which names the pages in feedback/",
     ),
@@ -85,7 +86,7 @@ _COLLECT = Options(
             nargs="*",
             type=Path,
             metavar="PATH",
-            help=f"a folder or a zip as an LMS hands it over ({', '.join(systems())}), or notebooks",
+            help=f"a folder or a zip as an LMS hands it over ({', '.join(offered())}), or notebooks",
         ),
         *READING,
     ),

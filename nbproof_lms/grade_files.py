@@ -27,7 +27,7 @@ from nbproof.text import some_of
 from nbproof_lms.csv_table import LETTERS, Sheet, decimal_sign, item_of, number_in, read_sheet, shows
 from nbproof_lms.names import bare, bare_words
 from nbproof_lms.row_owners import RowOwners, row_owners
-from nbproof_lms.system import GradeTable, System, find_system, systems
+from nbproof_lms.system import GradeTable, System, find_system, offered
 
 __all__ = [
     "NO_GRADE",
@@ -352,7 +352,7 @@ def exports_of(request: Namespace) -> dict[str, Path]:
 
 def options_of_exports() -> list[str]:
     """The options of all LMSs that have an export to fill."""
-    return [system.option for system in systems().values() if system.export]
+    return [system.option for system in offered().values() if system.export]
 
 
 def columns_of(said: Sequence[str]) -> dict[str, str]:

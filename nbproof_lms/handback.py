@@ -39,7 +39,7 @@ from nbproof_lms.arrivals import safe_name
 from nbproof_lms.attendance import background_of
 from nbproof_lms.outcome import FileRecord, digest_in, meant_in
 from nbproof_lms.roster import Roster, members_of
-from nbproof_lms.system import LmsEntry, System, find_system, systems
+from nbproof_lms.system import LmsEntry, System, find_system, offered
 
 __all__ = ["hand_back_pages"]
 
@@ -194,7 +194,7 @@ def _elsewhere(root: Path, target: str, keys: Collection[Key]) -> dict[str, Coll
     """Other LMSs, and the pages of these that each takes."""
     if not keys:
         return {}
-    others = [one for one in systems().values() if one.upload and one.option != target]
+    others = [one for one in offered().values() if one.upload and one.option != target]
     theirs = {one.option: _addresses(root, one).keys() & keys for one in others}
     return {option: found for option, found in theirs.items() if found}
 

@@ -7,6 +7,7 @@ Each module in ``systems/`` describes one by an instance of a class, and so may 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -19,7 +20,7 @@ from nbproof.doors import SYSTEMS
 from nbproof.errors import CourseError, UsageError
 from nbproof_lms.csv_table import Sheet
 
-__all__ = ["Fetched", "GradeTable", "LmsEntry", "Numbers", "System", "fetch", "find_system", "systems"]
+__all__ = ["Fetched", "GradeTable", "LmsEntry", "Numbers", "System", "fetch", "find_system", "offered", "systems"]
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class System:
     @property
     def option(self) -> str:
         """The name of the system on the command line."""
-        return self.name.casefold()
+        return "-".join(self.name.casefold().split())
 
     def on_roster(self, number: str) -> str:
         """A number of this LMS as the roster writes it; empty if the roster holds none."""
@@ -161,21 +162,41 @@ def _greedy(pattern: re.Pattern[str]) -> re.Pattern[str]:
     return re.compile(re.sub(r"(?<!\\)([+*])\?", r"\1", bounded), pattern.flags)
 
 
-@cache
 def systems() -> dict[str, System]:
     """Every system that a module in ``systems/`` or an installed package describes, by name. Raises UsageError if a package's
     system cannot be loaded."""
+    for trouble in _found()[1]:
+        raise trouble
+    return offered()
+
+
+def offered() -> dict[str, System]:
+    """As :func:`systems`, without those that cannot be loaded: a command that needs none of them works all the same."""
+    return _found()[0]
+
+
+@cache
+def _found() -> tuple[dict[str, System], list[UsageError]]:
+    """The systems by name, and what is wrong with those that cannot be loaded. Each of these is told once, on stderr."""
     package = import_module("nbproof_lms.systems")
     modules = (import_module(f"{package.__name__}.{found.name}") for found in iter_modules(package.__path__))
     own = {module.SYSTEM.name: module.SYSTEM for module in modules}
     place = f"entry points {SYSTEMS.group}"
-    others = (SYSTEMS.load(name, place) for name in sorted(SYSTEMS.installed()))
-    return {**{one.name: one for one in others}, **own}
+    others, troubles = dict[str, System](), list[UsageError]()
+    for name in sorted(SYSTEMS.installed()):
+        try:
+            one = SYSTEMS.load(name, place, fits=lambda it: isinstance(it, System) and bool(it.name))
+        except UsageError as trouble:
+            print(f"! {trouble.fact}", file=sys.stderr)
+            troubles.append(trouble)
+        else:
+            others[one.name] = one
+    return {**others, **own}, troubles
 
 
 def find_system(option: str) -> System:
     """The system with this name on the command line."""
-    return next(system for system in systems().values() if system.option == option)
+    return next(system for system in offered().values() if system.option == option)
 
 
 def fetch(source: str) -> tuple[System, list[Fetched]]:

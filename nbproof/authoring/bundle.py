@@ -30,6 +30,7 @@ from nbproof.course_file import Course
 from nbproof.display.help import read_hints
 from nbproof.display.lab import released_lessons
 from nbproof.display.outline import OutlinedLesson, outline_of
+from nbproof.doors import for_learners
 from nbproof.errors import CourseError, UsageError, disk_trouble
 from nbproof.files import replace_file
 from nbproof.gradebook.reader import due_dates_in, opened_gradebook
@@ -43,8 +44,11 @@ from nbproof.text import in_utc
 
 __all__ = ["Bundle", "bundle", "contents_of", "refuse_leaks", "write_wheels"]
 
-AT_HOME = re.compile(r"(psutil|nbgrader|jupytext|charset-normalizer|json-repair|nbproof)\b|-e ./packages/nbproof-")
+AT_HOME = re.compile(
+    r"((psutil|nbgrader|jupytext|charset-normalizer|json-repair)\b|nbproof([-_.](grader|lms))?(?![\w.-]))|-e ./packages/nbproof-"
+)
 """Requirements of graders and authors only. Of the tool, learners get their part with the lessons."""
+_REQUIRED = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 IF_THERE = ("LICENSE", "constraints.txt", "install.py")
 """Files of the course's folder that go into the zip if they are there. A part of ``pyproject.toml`` goes as well."""
@@ -238,8 +242,15 @@ def _package_files(package: Path, wanted: Callable[[str], bool] = lambda name: T
 
 def _requirements(text: str) -> str:
     """What learners install: without what is for graders, and without the comments, which are for people who edit the file."""
-    kept = [line for line in text.splitlines() if not AT_HOME.match(line) and line[:1] != "#"]
+    kept = [line for line in text.splitlines() if _is_for_learners(line)]
     return "\n".join(["# What the lessons run on. `pip install -r requirements.txt` installs it.", *kept]) + "\n"
+
+
+def _is_for_learners(line: str) -> bool:
+    if line[:1] == "#" or AT_HOME.match(line):
+        return False
+    named = _REQUIRED.match(line)
+    return named is None or for_learners(named[0])
 
 
 def _due_dates(root: Path) -> Mapping[str, datetime]:

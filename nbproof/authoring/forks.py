@@ -30,7 +30,8 @@ from nbproof.authoring.trial import Trial, Tried, prepare, try_candidate
 from nbproof.course_file import Course
 from nbproof.errors import UsageError
 from nbproof.interrupt import for_this_process_only
-from nbproof.values.leaf import refuse_missing_leaves
+from nbproof.values.leaf import refuse_broken_leaves
+from nbproof.values.words import words_of
 
 __all__ = ["WARM_FOR", "fork_server", "run_trials", "settle"]
 
@@ -45,9 +46,10 @@ Numbered = tuple[int, Trial]
 def fork_server(course: Course, *more: str) -> Any:
     """What starts processes that have all that lessons import, and these modules.
 
-    Raises UsageError if a library of a leaf type is missing.
+    Raises UsageError if a leaf type or the language of the course cannot be had.
     """
-    refuse_missing_leaves(course)
+    refuse_broken_leaves(course)
+    words_of(course)
     os.environ[WARM_FOR] = str(course.folder)
     if os.name != "posix":
         raise UsageError(

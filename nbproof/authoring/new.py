@@ -11,6 +11,7 @@ from pathlib import Path
 from string import Template
 
 from nbproof.course_file import Course
+from nbproof.doors import LEAVES, package_of
 from nbproof.errors import UsageError, disk_trouble
 from nbproof.lesson.from_text import find_lessons, read_lessons
 
@@ -29,16 +30,21 @@ KNOWN_LEAVES = {"numpy": ("numpy",), "pandas": ("numpy", "pandas"), "torch": ("t
 
 
 def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> list[Path]:
-    """Write a course of one lesson with one exercise into ``folder``; returns the files. Raises UsageError if one is there."""
+    """Write a course of one lesson with one exercise into ``folder``; returns the files. Raises UsageError if one is there.
+
+    ``leaves``: leaf types, the tool's own or those of installed packages.
+    """
     name = re.sub(r"\W+", "_", folder.resolve().name.lower()).strip("_") or "course"
     lesson, exercise = FIRST
-    libraries = dict.fromkeys(leaf for one in leaves for leaf in KNOWN_LEAVES[one])
+    libraries = dict.fromkeys(leaf for one in leaves for leaf in KNOWN_LEAVES.get(one, (one,)))
+    installed = LEAVES.installed()
+    packages = [package_of(installed[one][0]) for one in leaves if one not in LEAVES.own]
     words = {
         "name": name,
         "title": _title(title, name),
         "leaves": ", ".join(f'"{leaf}"' for leaf in libraries),
-        "imports": "".join(_IMPORTS[one] for one in leaves),
-        "requirements": "\n".join(leaves),
+        "imports": "".join(_IMPORTS.get(one, f"import {one}\n\n") for one in leaves),
+        "requirements": "\n".join([*leaves, *packages]),
     }
     within = {"lesson.py": f"lessons/{lesson}/lesson.py", "hints.toml": "lessons/hints.toml", "gitignore": ".gitignore"}
     texts = {within.get(name, name): text for name, text in filled("course", words)}

@@ -18,6 +18,8 @@ from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, collecting, judge_here, seeds_of
 from nbproof.course_file import Course
 from nbproof.display.help import all_hints
+from nbproof.doors import blamed
+from nbproof.errors import CourseError
 from nbproof.lesson.lesson import CheckCell, PlainCell, TestCell
 from nbproof.values.compare import plainly
 from nbproof.values.evidence import snapshot
@@ -191,7 +193,11 @@ def _flaws(trial: Trial) -> Iterator[str]:
                     yield f"{grade_id} calls check({exercise!r}, ...): learners would read that name, not {trial.exercise!r}"
                 yield from _flaws_of(trial.course, task, f"{grade_id}/{task.__name__}")
         except Exception as error:
-            yield f"{grade_id}, run without the notebook: {type(error).__name__}: {error}"
+            told = blamed(error)
+            said = f"{type(error).__name__}: {error}"
+            if isinstance(told, CourseError):
+                said = told.fact
+            yield f"{grade_id}, run without the notebook: {said}"
 
 
 def _flaws_of(course: Course, task: type[Check], name: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbproof.command import Command, Options, course_command, option, this_program
+from nbproof.doors import LEAVES
 from nbproof.text import counted
 
 if TYPE_CHECKING:
@@ -170,8 +171,9 @@ _NEW = Options(
             "--leaves",
             action="append",
             default=[],
-            choices=("torch", "numpy", "pandas"),
-            help="a library with values that exercises compare, besides Python's own; may be repeated",
+            choices=("torch", "numpy", "pandas", *sorted(LEAVES.installed())),
+            help="a library with values that exercises compare, besides Python's own: torch, numpy, pandas, or one of an "
+            "installed package (docs/doors.md); may be repeated",
         ),
     ),
     "It makes one lesson with one exercise, and both work as they stand. Nothing is ever overwritten.",

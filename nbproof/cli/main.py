@@ -47,7 +47,8 @@ def main(argv: list[str] | None, course: Course | UsageError) -> int:
     if isinstance(course, Course):
         called_for(course)
     try:
-        code = run_command(argv, course)
+        with doors.answerable():
+            code = run_command(argv, course)
         sys.stdout.flush()  # here, where it is known what to say if nobody reads it
         return code
     except KeyboardInterrupt:

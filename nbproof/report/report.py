@@ -22,7 +22,7 @@ import hashlib
 import itertools
 import json
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -72,14 +72,25 @@ class Format:
 
 def find_formats(names: Sequence[str]) -> list[Format]:
     """The formats of these names. Raises UsageError if one is not installed, or is no :class:`Format`."""
-    found = {name: FORMATS.load(name, "--format") for name in dict.fromkeys(names) if name not in FORMATS.own}
-    for name, one in found.items():
-        if not isinstance(one, Format) or Path(one.file).name != one.file:
-            fact = f"what is installed as the format {name!r} is none: {one!r:.60}"
+    asked = [name for name in dict.fromkeys(names) if name not in FORMATS.own]
+    return [FORMATS.load(name, "--format", fits=_is_format) for name in asked]
+
+
+def _is_format(one: object) -> bool:
+    return isinstance(one, Format) and Path(one.file).name == one.file
+
+
+def _refuse_files_twice(formats: Sequence[Format], own: Iterable[str]) -> None:
+    """Raise UsageError if a format would write a file that is there already: the report's own, or another format's."""
+    taken = {name.casefold() for name in own}
+    for one in formats:
+        if one.file.casefold() in taken:
             raise UsageError(
-                fact, "--format", "its author has to make it a nbproof.report.report.Format (docs/doors.md)"
+                f"a format would write {one.file} over another file of the report",
+                "--format",
+                "leave that format out; its author has to choose another name for the file",
             )
-    return list(found.values())
+        taken.add(one.file.casefold())
 
 
 def make_report(
@@ -97,6 +108,7 @@ def make_report(
     if a file cannot be written.
     """
     made = tables(results)
+    _refuse_files_twice(formats, ["index.html", "report.json", *(f"{name}.csv" for name in made), *files])
     course = _course_name(results.course, root)
     now = datetime.datetime.now(datetime.UTC).astimezone()
     with disk_trouble(CourseError, "the report cannot be written", folder, "choose a place: --out DIR"):

@@ -58,7 +58,7 @@ def pool_named(text: str, place: str, *, isolation: Isolation, workers: int | No
     name, _, address = text.partition(":")
     if name in ("", *POOLS.own):
         return None
-    door: PoolDoor = POOLS.load(name, place)
+    door: PoolDoor = POOLS.load(name, place, fits=callable)
     return door(address, isolation=isolation, workers=workers)
 
 

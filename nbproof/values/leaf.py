@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from nbproof import doors
 from nbproof.command import this_python
 from nbproof.course_file import Course
 from nbproof.doors import LEAVES
@@ -31,6 +32,7 @@ __all__ = [
     "Unlike",
     "known_leaves",
     "leaves_of",
+    "refuse_broken_leaves",
     "refuse_missing_leaves",
     "refuse_unknown_leaves",
     "warm_up",
@@ -204,12 +206,13 @@ def _leaf(library: str, place: str) -> Leaf:
 def _imported(library: str, place: str) -> Leaf:
     if library in LEAVES.own:
         return cast(Leaf, importlib.import_module(f"nbproof.values.leaves.{library}").LEAF)
-    leaf = LEAVES.load(library, place)
-    if not isinstance(leaf, Leaf) or leaf.name != library or len(leaf.mark) != 1 or leaf.mark in _TAKEN:
-        fact = f"what is installed as the leaf type {library!r} is none: {leaf!r:.60}"
-        wanted = f"a nbproof.values.leaf.Leaf with this name, and with a mark that is one character, not of {_TAKEN!r}"
-        raise UsageError(fact, place, f"its author has to make it {wanted} (docs/doors.md)")
-    return leaf
+    return cast(Leaf, LEAVES.load(library, place, fits=lambda leaf: _is_leaf(leaf, library)))
+
+
+def _is_leaf(leaf: object, library: str) -> bool:
+    if not isinstance(leaf, Leaf) or not hasattr(leaf, "name") or not hasattr(leaf, "mark"):
+        return False
+    return leaf.name == library and len(leaf.mark) == 1 and leaf.mark not in _TAKEN
 
 
 def refuse_unknown_leaves(course: Course) -> None:
@@ -230,6 +233,14 @@ def refuse_missing_leaves(course: Course) -> None:
             raise UsageError(fact, _toml_place(course), f"{this_python()} -m pip install {library}")
 
 
+def refuse_broken_leaves(course: Course) -> None:
+    """As :func:`refuse_missing_leaves`; and raise UsageError if a package's leaf type cannot be loaded. Imports only these."""
+    refuse_missing_leaves(course)
+    for library in course.leaves:
+        if library not in LEAVES.own:
+            _imported(library, _toml_place(course))
+
+
 def _toml_place(course: Course) -> str:
     return f"{course.file}: leaves"
 
@@ -240,6 +251,7 @@ def warm_up(course: Course) -> None:
     The course comes first, for it may have to mend what others import.
     """
     course.enter()
+    doors.modules()
     for leaf in leaves_of(course):
         leaf.prepare()
         for name in leaf.warm:

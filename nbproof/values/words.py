@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, cast
+from string import Formatter
+from typing import Any
 
 from nbproof.course_file import Course
 from nbproof.doors import LANGUAGES
@@ -354,11 +356,65 @@ def _language(name: str, place: str) -> Language:
     """The language of this name. What is installed is looked up once: a sealed process cannot look."""
     installed = LANGUAGES.installed()
     if name in installed:
-        return cast(Language, LANGUAGES.load(name, place))
+        return _fitting(name, place, LANGUAGES.load(name, place, fits=lambda it: isinstance(it, Language)))
     cure = "name a module of the course's package, with WORDS in it"
     if "." not in name and importlib.util.find_spec(name) is None:
         raise LANGUAGES.unknown(name, place, installed, cure)
     try:
-        return cast(Language, importlib.import_module(name).WORDS)
+        found = importlib.import_module(name).WORDS
     except (ImportError, AttributeError) as error:
         raise UsageError(f"the language {name} cannot be read: {error}", place, cure) from None
+    if not isinstance(found, Language):
+        raise UsageError(f"the language {name} is none: {found!r:.60}", place, "make it: WORDS = Language({...})")
+    return _fitting(name, place, found)
+
+
+_TABLES = (
+    ("nbproof.values.words", "TEXTS"),
+    ("nbproof.feedback.page_texts", "PAGE_TEXTS"),
+    ("nbproof.recover.search_texts", "SEARCH_TEXTS"),
+)
+"""What a language may say in other words. Learners' part of the tool has not all of them, and says nothing of these."""
+
+
+def _fitting(name: str, place: str, found: Language) -> Language:
+    """The language, if its texts can be filled in as the tool does. Raises UsageError for the first that cannot."""
+    for module, table in _TABLES:
+        if not _is_there(module):
+            continue
+        for key, english in getattr(importlib.import_module(module), table).items():
+            trouble = _misfit(found.texts.get(key, english), english)
+            if trouble:
+                fact = f"the language {name} has a text for {key!r} that {trouble}"
+                raise UsageError(fact, place, f"its author has to give it the fields and the form of: {english!r}")
+    return found
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _misfit(text: object, english: object) -> str:
+    """What is wrong with a text in place of the English one; empty if nothing is."""
+    if isinstance(text, str) != isinstance(english, str):
+        return "is one text, not several" if isinstance(text, str) else "is not one text"
+    forms, ours = _forms(text), _forms(english)
+    if len(forms) < len(ours) or not all(isinstance(form, str) for form in forms):
+        return f"has not {len(ours)} forms"
+    try:
+        more = _fields(forms) - _fields(ours)
+    except ValueError as error:
+        return f"cannot be filled in: {error}"
+    return f"names {{{min(more)}}}, which nobody fills in" if more else ""
+
+
+def _forms(text: Any) -> tuple[Any, ...]:
+    return tuple(text) if isinstance(text, (tuple, list)) else (text,)
+
+
+def _fields(forms: Sequence[str]) -> set[str]:
+    named = (field for form in forms for _, field, _, _ in Formatter().parse(form))
+    return {re.split(r"[.\[]", field)[0] for field in named if field is not None}

@@ -1,0 +1,242 @@
+"""Packages of strangers that are wrong: what they raise names them, and stops only what needs them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nbproof.command import this_python
+from nbproof.doors import blamed, for_learners
+from nbproof.errors import CourseError, UsageError
+from nbproof.values.leaf import leaves_of
+from nbproof.values.words import ENGLISH, words_of
+from nbproof_lms.system import System
+from tests import COURSE
+
+MODULE = """\
+import decimal
+from nbproof.report.report import Format
+from nbproof.values.leaf import Leaf
+from nbproof.values.words import Language
+from nbproof_lms.system import System
+
+
+class Decimals(Leaf):
+    __slots__ = ()
+    name, mark, noun, folder = "decimal", "D", "a decimal", decimal.__file__
+    kinds = (decimal.Decimal,)
+
+    def taken(self, value, room):
+        return value.no_such_thing
+
+
+class Classroom(System):
+    name = "Google Classroom"
+
+
+class Nameless(Leaf):
+    noun = "something"
+
+
+DECIMAL, NAMELESS = Decimals(), Nameless()
+TABLE = {"not yet": "pas encore"}
+BRACES = Language({"instead of what": "{found}, il fallait {voulu}"})
+PAGE = Language({"page title": "{titre}"})
+OPEN = Language({"not yet": "pas {"})
+ONE = Language({"items": "des choses"})
+RAISES = Format("raises.md", lambda report: report["no"].encode())
+INDEX = Format("index.html", lambda report: b"mine")
+"""
+ENTRIES = """\
+[nbproof.leaves]
+decimal = stranger:DECIMAL
+fractions = stranger:NAMELESS
+statistics = stranger:nothing_there
+[nbproof.systems]
+classroom = stranger:Classroom
+[nbproof.languages]
+dict = stranger:TABLE
+braces = stranger:BRACES
+page = stranger:PAGE
+open = stranger:OPEN
+one = stranger:ONE
+[nbproof.formats]
+raises = stranger:RAISES
+index = stranger:INDEX
+"""
+
+
+@pytest.fixture(scope="module")
+def stranger() -> Iterator[Path]:
+    """A folder for ``PYTHONPATH`` with a package in it, as pip installs one."""
+    # Not in a folder for temporary files: no sealed process sees those.
+    with tempfile.TemporaryDirectory(prefix="stranger-", dir=sys.prefix) as folder:
+        told = Path(folder) / "nbproof_stranger-1.dist-info"
+        told.mkdir()
+        (told / "METADATA").write_text("Metadata-Version: 2.1\nName: nbproof-stranger\nVersion: 1\n")
+        (told / "entry_points.txt").write_text(ENTRIES)
+        (Path(folder) / "stranger.py").write_text(MODULE)
+        yield Path(folder)
+
+
+@pytest.fixture
+def here(stranger: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, for this process."""
+    from nbproof import doors
+
+    monkeypatch.syspath_prepend(stranger)
+    doors.modules.cache_clear()
+    monkeypatch.setattr("nbproof.values.leaf._known", ())
+    return stranger
+
+
+def _ran(folder: Path, stranger: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
+    return subprocess.run(
+        [sys.executable, "-m", "nbproof", *words],
+        cwd=folder,
+        env=kept | {"PYTHONPATH": str(stranger)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def course(stranger: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course's folder, which works. Tests change its settings."""
+    folder = tmp_path_factory.mktemp("stranger") / "knots"
+    made = _ran(folder.parent, stranger, "new", "knots")
+    assert made.returncode == 0, made.stderr
+    built = _ran(folder, stranger, "build")
+    assert built.returncode == 0, built.stderr
+    for place in (folder / "submitted" / "ada" / "01_first", folder / "upload"):
+        place.mkdir(parents=True)
+        shutil.copy(folder / "release" / "01_first" / "01_first.ipynb", place)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "fact"),
+    [
+        ("index", "a format would write index.html over another file of the report"),
+        ("raises", "the package nbproof-stranger raised KeyError: 'no'"),
+    ],
+)
+def test_a_format_that_is_wrong_is_told_in_three_lines(course: Path, stranger: Path, name: str, fact: str) -> None:
+    _set(course, "")
+    ended = _ran(course, stranger, "report", "--format", name)
+    assert ended.returncode and f"error: {fact}" in ended.stderr, ended.stderr
+    assert "Traceback" not in ended.stderr and "  next: " in ended.stderr
+
+
+def _set(course: Path, settings: str) -> None:
+    (course / "course.toml").write_text(f'says = "Knots"\n{settings}\n', encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_system_that_is_none_stops_only_what_needs_systems(course: Path, stranger: Path) -> None:
+    _set(course, "")
+    fact = "what nbproof-stranger has as the system 'classroom' is none: <class 'stranger.Classroom'>"
+    for words in ("--help", "build"):
+        ended = _ran(course, stranger, words)
+        assert (ended.returncode, ended.stderr.count(fact)) == (0, 1), ended.stderr
+    collected = _ran(course, stranger, "collect", "upload")
+    assert collected.returncode == 2 and f"error: {fact}" in collected.stderr
+    assert "Traceback" not in collected.stderr and "(no class)" in collected.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("settings", "fact"),
+    [
+        ('leaves = ["statistics"]', "the leaf type 'statistics' of nbproof-stranger cannot be loaded: AttributeError"),
+        ('leaves = ["fractions"]', "what nbproof-stranger has as the leaf type 'fractions' is none"),
+        ('language = "dict"', "what nbproof-stranger has as the language 'dict' is none"),
+        ('language = "braces"', "the language braces has a text for 'instead of what' that names {voulu}"),
+        ('language = "nowhere"', "no language is called 'nowhere'"),
+    ],
+)
+def test_check_tells_a_leaf_type_or_language_that_cannot_be_had_in_three_lines(
+    course: Path, stranger: Path, settings: str, fact: str
+) -> None:
+    _set(course, settings)
+    ended = _ran(course, stranger, "check")
+    assert ended.returncode == 2 and f"error: {fact}" in ended.stderr, ended.stderr
+    assert "Traceback" not in ended.stderr and "course.toml: l" in ended.stderr and "  next: " in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "fact"),
+    [
+        ("page", "the language page has a text for 'page title' that names {titre}, which nobody fills in"),
+        ("open", "the language open has a text for 'not yet' that cannot be filled in"),
+        ("one", "the language one has a text for 'items' that is one text, not several"),
+    ],
+)
+def test_texts_that_cannot_be_filled_in_are_refused_at_once(here: Path, name: str, fact: str) -> None:
+    with pytest.raises(UsageError) as told:
+        words_of(replace(COURSE, language=name))
+    assert told.value.fact.startswith(fact) and told.value.next_command
+
+
+def test_what_a_leaf_type_raises_names_its_package(here: Path) -> None:
+    from decimal import Decimal
+
+    (leaf,) = leaves_of(replace(COURSE, leaves=("decimal",)))
+    with pytest.raises(AttributeError) as raised:
+        leaf.taken(Decimal(1), 1)
+    told = blamed(raised.value)
+    assert isinstance(told, CourseError)
+    assert told.fact.startswith("the package nbproof-stranger raised AttributeError: ")
+    assert told.place == f"{here / 'stranger.py'}, line 14" and "its author has to mend it" in told.next_command
+
+
+def test_an_error_of_our_own_stays_what_it_is(here: Path) -> None:
+    with pytest.raises(KeyError) as raised:
+        ENGLISH.text("no such text")
+    assert blamed(raised.value) is raised.value
+
+
+def test_a_notebook_shows_an_error_in_its_own_lines() -> None:
+    told = UsageError("no language is called 'x'", "course.toml", "install it")
+    assert told._render_traceback_() == told.lines()
+
+
+def test_systems_have_options_without_spaces() -> None:
+    system = System()
+    system.name = "Google Classroom"
+    assert system.option == "google-classroom"
+
+
+def test_learners_need_leaf_types_and_languages_only(here: Path) -> None:
+    assert for_learners("nbproof_stranger") and for_learners("numpy")
+    (here / "nbproof_stranger-1.dist-info" / "entry_points.txt").write_text(
+        ENTRIES[ENTRIES.index("[nbproof.formats]") :]
+    )
+    try:
+        assert not for_learners("nbproof-stranger")
+    finally:
+        (here / "nbproof_stranger-1.dist-info" / "entry_points.txt").write_text(ENTRIES)
+
+
+@pytest.mark.slow
+def test_a_course_is_made_on_a_leaf_type_of_a_package(tmp_path: Path, stranger: Path) -> None:
+    made = _ran(tmp_path, stranger, "new", "sums", "--leaves", "decimal")
+    assert made.returncode == 0, made.stderr
+    assert 'leaves = ["decimal"]' in (tmp_path / "sums" / "course.toml").read_text()
+    assert "nbproof-stranger" in (tmp_path / "sums" / "requirements.txt").read_text().splitlines()
+
+
+def test_a_process_at_the_top_prints_whole_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    assert this_python() == sys.executable
