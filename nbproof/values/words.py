@@ -362,10 +362,10 @@ def _language(name: str, place: str) -> Language:
         raise LANGUAGES.unknown(name, place, installed, cure)
     try:
         found = importlib.import_module(name).WORDS
-    except (ImportError, AttributeError) as error:
+        if not isinstance(found, Language):
+            raise TypeError(f"its WORDS are a {type(found).__name__}, no Language")
+    except (ImportError, AttributeError, TypeError) as error:
         raise UsageError(f"the language {name} cannot be read: {error}", place, cure) from None
-    if not isinstance(found, Language):
-        raise UsageError(f"the language {name} is none: {found!r:.60}", place, "make it: WORDS = Language({...})")
     return _fitting(name, place, found)
 
 
