@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from string import Template
 
@@ -32,7 +33,7 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
     """Write a course of one lesson with one exercise into ``folder``; returns the files. Raises UsageError if one is there."""
     name = re.sub(r"\W+", "_", folder.resolve().name.lower()).strip("_") or "course"
     lesson, exercise = FIRST
-    libraries = dict.fromkeys(leaf for one in leaves for leaf in KNOWN_LEAVES[one])
+    libraries = dict.fromkeys(chain.from_iterable(KNOWN_LEAVES[one] for one in leaves))
     words = {
         "name": name,
         "title": _title(title, name),
@@ -43,7 +44,8 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
     within = {"lesson.py": f"lessons/{lesson}/lesson.py", "hints.toml": "lessons/hints.toml", "gitignore": ".gitignore"}
     texts = {within.get(name, name): text for name, text in filled("course", words)}
     for part, text in filled("exercise", _words_of_exercise(exercise)):
-        beside = f"lessons/{lesson}/" + (part if part == "lesson.py" else f"{exercise}/{part}")
+        file = part if part == "lesson.py" else f"{exercise}/{part}"
+        beside = f"lessons/{lesson}/{file}"
         texts[beside] = texts.get(beside, "") + text
     return written({folder / place: text for place, text in texts.items()}, folder)
 
