@@ -24,11 +24,11 @@ ifneq ($(shell test -x $(PY) && cat $(USE) 2>/dev/null),$(CURDIR))
 .PHONY: $(USE) $(DEV)
 endif
 
-$(USE): requirements.txt constraints.txt pyproject.toml $(wildcard packages/*/*)
+$(USE): requirements.txt constraints.txt pyproject.toml $(wildcard packages/*/pyproject.toml packages/*/setup.py)
 	$(INSTALL)
 
 # What authors need holds what graders need: one round for both.
-$(DEV): requirements-dev.txt requirements.txt constraints.txt pyproject.toml $(wildcard packages/*/*)
+$(DEV): requirements-dev.txt requirements.txt constraints.txt pyproject.toml $(wildcard packages/*/pyproject.toml packages/*/setup.py)
 	$(INSTALL) --development
 
 lab: $(USE) ## open the first lesson in JupyterLab

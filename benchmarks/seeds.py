@@ -35,7 +35,7 @@ from nbproof.course_file import read_course
 from nbproof.lesson.from_text import find_lessons, read_lesson
 from nbproof.lesson.lesson import Candidate, Exercise, Lesson
 from nbproof.marking.blueprint import read_blueprint
-from nbproof.marking.judge import Judge
+from nbproof.marking.judge_client import Judge
 from nbproof.marking.marker import mark
 from nbproof.places import course_config
 from nbproof.recover.answers import Answers

@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
 def course_here() -> Course:
     """The course for files that nobody hands one: a notebook, an nbgrader_config.py, a test. Raises UsageError.
 
-    Whoever runs checks for a course has said which it is. Else it is the one that this process works for.
+    Who runs the checks of a course has named it before. If nobody has, it is the course that this process works for.
     """
     from nbproof.command import called_for
     from nbproof.course_file import the_course

@@ -43,7 +43,7 @@ _BEGUN = os.path.abspath(sys.argv[0])
 """The program that was started."""
 
 _module = ["nbproof"]
-"""What ``python -m`` runs for whoever reads what this process prints. Threads ask as well."""
+"""What the readers of this output run by ``python -m``. Threads ask as well."""
 
 _chosen: list[Path] = []
 """The folder that ``--course`` named, while its command runs. Threads ask as well."""
@@ -80,7 +80,7 @@ class Options:
     epilog: str = ""
 
     def __call__(self, parser: argparse.ArgumentParser) -> None:
-        """Tell argparse."""
+        """Add the options to a parser."""
         parser.epilog = self.epilog or None
         for names, how in self.given:
             parser.add_argument(*names, **how)
@@ -95,7 +95,7 @@ def this_python() -> str:
 
 
 def _from_here(place: str) -> str:
-    """A path as it is shortest: relative if it lies in the folder that the user stands in."""
+    """The shortest form of a path: relative if it lies in the folder that the user stands in."""
     with contextlib.suppress(OSError, ValueError):
         inside = os.path.relpath(place)
         return place if inside.startswith(os.pardir) else inside

@@ -80,7 +80,7 @@ class Course:
     with ``WORDS`` in it; English, if a course names none."""
 
     def __hash__(self) -> int:
-        """By its folder, for what is computed once a course."""
+        """The hash of its folder: caches have one entry a course."""
         return hash(self.folder)
 
     @property
@@ -187,7 +187,7 @@ def use_course(file: str) -> None:
 def the_course() -> Course:
     """The course that this process works for. Raises UsageError if there is none, or if its file cannot be read.
 
-    Only what a notebook calls asks for it: everything else is told.
+    Only calls from a notebook ask for it. Everything else gets the course as an argument.
     """
     if not used[0]:
         course = find_course(Path())
@@ -197,7 +197,7 @@ def the_course() -> Course:
 
 
 def read_course(folder: Path) -> Course:
-    """The course whose ``course.toml`` lies in this folder. Raises UsageError if that cannot be read."""
+    """The course with its ``course.toml`` in this folder. Raises UsageError if that cannot be read."""
     return _read(str(folder.resolve()))
 
 
@@ -247,16 +247,16 @@ def _is_list_of(kind: type, value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, kind) for one in value)
 
 
-def _refuse_wrong_entries(told: Mapping[str, Any], path: Path) -> None:
-    """Raise UsageError for the first entry that is not as :class:`Course` says. ``told``: what the file holds."""
+def _refuse_wrong_entries(entries: Mapping[str, Any], path: Path) -> None:
+    """Raise UsageError for the first entry that is not as :class:`Course` says. ``entries``: what the file holds."""
     kinds = {one.name: str(one.type) for one in fields(Course) if one.name not in ("package", "folder")}
-    _refuse_unknown(told, kinds, path)
-    for key, value in told.items():
+    _refuse_unknown(entries, kinds, path)
+    for key, value in entries.items():
         wanted, fits = _KINDS[kinds[key]]
         if not fits(value):
             raise _wrong(path, key, value, wanted)
-    _refuse_wrong_errors(told.get("errors", ()), path)
-    _refuse_wrong_budgets(told.get("budget", {}), path)
+    _refuse_wrong_errors(entries.get("errors", ()), path)
+    _refuse_wrong_budgets(entries.get("budget", {}), path)
 
 
 def _refuse_wrong_errors(entries: Sequence[Mapping[str, Any]], path: Path) -> None:

@@ -14,7 +14,7 @@ __all__ = ["digest_of", "read_dict", "replace_file", "written_whole"]
 
 
 def digest_of(*parts: bytes) -> str:
-    """Changes with any part; where one part ends and the next begins matters too."""
+    """A digest that changes with any part. Where one part ends and the next begins matters too."""
     seen = hashlib.sha256()
     for part in parts:
         seen.update(len(part).to_bytes(8, "big"))
@@ -46,7 +46,7 @@ def replace_file(path: Path, data: bytes | str) -> None:
 
 
 def read_dict(path: Path) -> dict[str, Any]:
-    """A file of JSON that holds one; empty if it cannot be read, or holds anything else."""
+    """The dict in a file of JSON; empty if the file cannot be read, or holds anything else."""
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -52,7 +52,7 @@ def key_of(exercise: str, part: str = "") -> str:
 
 
 def checks_files(texts: Path) -> dict[str, Path]:
-    """By the id of their exercise, the files of checks in ``lessons/``, or in what was handed out."""
+    """Exercise -> its file of checks, in ``lessons/`` or in what was handed out."""
     return {path.parent.name: path for path in sorted(texts.glob(f"*/*/{CHECKS}"))}
 
 
@@ -71,12 +71,12 @@ def visible_texts(texts: Path, exercise: str) -> dict[str, str]:
 
 
 def visible_in(exercise: str, path: Path) -> dict[str, str]:
-    """The same of the file that holds them. Raises LessonError."""
+    """Key -> text of the checks that learners have, from the file that holds them. Raises LessonError."""
     return {key_of(exercise, cell.name): cell.visible.strip("\n") for cell in read_named_cells(path)}
 
 
 def digest_of_visible(texts: Path, lesson: str) -> str:
-    """Changes with the checks that learners have of a lesson."""
+    """A digest that changes with the checks that learners have of a lesson."""
     files = sorted((texts / lesson).glob(f"*/{CHECKS}"))
     cells = chain.from_iterable(map(read_named_cells, files))
     return digest_of(*(cell.visible.encode() for cell in cells))
@@ -100,12 +100,12 @@ class NamedCell:
 
     @property
     def visible(self) -> str:
-        """Of checks: what learners get, above the line :data:`HIDDEN`."""
+        """The part of checks that learners get: it stands above the line :data:`HIDDEN`."""
         return self._halves[0]
 
     @property
     def hidden(self) -> str:
-        """Of checks: what learners do not get, below that line."""
+        """The part of checks that learners do not get: it stands below that line."""
         return self._halves[1]
 
     @property
@@ -144,5 +144,5 @@ def read_named_cells(path: Path) -> tuple[NamedCell, ...]:
 
 
 def _ending(text: str) -> str:
-    """Without the blank lines at its end; spaces within its last line stay."""
+    """The text without the blank lines at its end. Spaces within its last line stay."""
     return re.sub(r"(\n[ \t]*)+\Z", "", text)

@@ -21,7 +21,7 @@ _CLEARING_UP = b"still clearing up; Ctrl-C once more leaves at once\n"
 
 
 class _Heard:
-    """How often Ctrl-C came since :func:`listen`."""
+    """Counts how often Ctrl-C came since :func:`listen`."""
 
     times = 0
 

@@ -18,14 +18,14 @@ def notebook_of(lesson: str) -> str:
 
 
 class Key(NamedTuple):
-    """Learner and lesson."""
+    """The learner and the lesson of a submission."""
 
     learner: str
     lesson: str
 
     @classmethod
     def of(cls, name: str) -> Key:
-        """From its :attr:`name`."""
+        """The key with this :attr:`name`."""
         learner, _, lesson = name.partition("/")
         return cls(learner, lesson)
 
@@ -36,5 +36,5 @@ class Key(NamedTuple):
 
     @property
     def assignment(self) -> str:
-        """What was handed in as one."""
+        """The assignment that the lesson is part of."""
         return assignment_of(self.lesson)

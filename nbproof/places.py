@@ -94,7 +94,7 @@ def _refuse_another_address(home: Path) -> None:
 
 
 def config_of(root: Path) -> Config:
-    """The same, of any folder: of one without a configuration that of this machine and its user."""
+    """The configuration of any folder. Where it has none, it is that of this machine and its user."""
     home = root.resolve()
     config = Config()
     for path in _files(home):
@@ -112,7 +112,7 @@ def config_of(root: Path) -> Config:
 
 
 def _translate(config: Config, home: Path) -> None:
-    """Older names of options, and paths that mean the folder that nbgrader is started in."""
+    """Translate older names of options, and paths that are relative to the folder that nbgrader starts in."""
     for section, names in _OLDER.items():
         for name in set(names) & config[section].keys():
             config.CourseDirectory.setdefault(name, config[section].pop(name))
@@ -150,7 +150,7 @@ def _is_graded(notebook: Path) -> bool:
 
 @dataclass(frozen=True)
 class Places:
-    """Of one course."""
+    """Where everything lies in one course."""
 
     root: Path
     steps: tuple[str, ...] = _STEPS
@@ -206,7 +206,7 @@ class Places:
         return sorted(chain.from_iterable(lessons))
 
     def _notebooks(self, step: str) -> dict[str, list[str]]:
-        """By assignment, the names of the notebooks at a step."""
+        """Assignment -> the names of its notebooks at a step."""
         return grouped((path.parent.name, path.stem) for path in sorted(self.base(step).glob("*/*.ipynb")))
 
     def _lessons_of(self, assignment: str, notebooks: list[str]) -> list[str]:
@@ -245,7 +245,7 @@ class Places:
 
 
 def places(root: Path) -> Places:
-    """Those of the course in this folder. Raises UsageError if they cannot be told."""
+    """The places of the course in this folder. Raises UsageError if its configuration cannot be used."""
     return _made(root, _stamp(root))
 
 

@@ -10,12 +10,12 @@ __all__ = ["code_parts", "counted", "duration", "head_of", "in_one_line", "in_ut
 
 
 def readable(text: str) -> str:
-    """Half a surrogate pair, which no file and no front end takes, is escaped."""
+    """The text with half surrogate pairs escaped: no file and no front end takes these."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def printable(text: str) -> str:
-    """For a terminal, and on one line: what it would obey, and half a surrogate pair, is escaped."""
+    """The text on one line, for a terminal: signs that a terminal obeys, and half surrogate pairs, are escaped."""
     return text if text.isprintable() else "".join(map(_shown, text))
 
 

@@ -25,7 +25,7 @@ from nbproof.places import places
 from nbproof.report.attendance import Attendance, NothingGradable, missing_in
 from nbproof.report.records import ClassBackground, everybody, joined
 from nbproof.report.statistics import missing_lines
-from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.run.intake import gradable_lessons, take_in
 from nbproof.run.journal import RunState
 from nbproof.text import counted, printable, some_of
 from nbproof_lms.names import bare_words
@@ -262,7 +262,7 @@ def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
 
 def background_of(course: Course, root: Path) -> ClassBackground:
     """The background of a report on the class: its people, and what came and is not graded."""
-    lessons = lessons_with_source(root, [])
+    lessons = gradable_lessons(root, [])
     coming: set[Key] = set()
     for _, left in broken_off(root):
         coming.update(record.key for record in left)

@@ -18,7 +18,7 @@ from nbproof.gradebook.receipts import TIME, time_in
 from nbproof.key import assignment_of
 from nbproof.places import places
 from nbproof.run.hand_ins import Guess, LessonBook
-from nbproof.run.intake import lessons_with_source
+from nbproof.run.intake import gradable_lessons
 from nbproof.run.journal import is_noted, settled_in
 from nbproof.text import in_one_line
 from nbproof_lms.arrivals import Arrived, IncomingFile, Kind, Step, is_archive, is_junk, take_in, take_in_fetched
@@ -62,7 +62,7 @@ def collect(
     book = LessonBook(course, root)
     asked = _uploads(root, [Path(path) for path in paths])
     brought = [fetched_by(one) for one in fetch]
-    among = [] if lesson is None else lessons_with_source(root, [lesson])
+    among = [] if lesson is None else gradable_lessons(root, [lesson])
     asked_for = lesson or ""
     if len(among) == 1:
         asked_for = among[0]

@@ -32,7 +32,7 @@ from nbproof.places import course_config, places
 from nbproof.report.records import ClassBackground, outdated, read_class
 from nbproof.run.batch import register_lessons
 from nbproof.run.digests import LessonState
-from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.run.intake import gradable_lessons, take_in
 from nbproof.run.journal import RunState, forget, only_run, problems_of
 from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, in_one_line, in_utc, printable
@@ -55,7 +55,7 @@ __all__ = ["lines_of_due_dates", "read_due", "run_roster"]
 
 def _show(course: Course, root: Path) -> int:
     """Print the class, and what each learner has handed in."""
-    lessons = lessons_with_source(root, [])
+    lessons = gradable_lessons(root, [])
     background = background_of(course, root)
     came = _came(course, root, lessons, background)
     people = people_of(root)
@@ -179,7 +179,7 @@ def _remove(root: Path, learners: Sequence[str], lesson: str, yes: bool) -> int:
         goes = _GOES
         if lesson:
             # One notebook of several is not removed alone: the gradebook has marks of all of them together.
-            known = dict.fromkeys(map(assignment_of, lessons_with_source(root, [])))
+            known = dict.fromkeys(map(assignment_of, gradable_lessons(root, [])))
             refuse_unknown([lesson], "assignment", known, places(root).base("source"))
             goes = _GOES_OF_ONE.format(lesson)
         # If a name means a learner, there is a question before anything is taken away that cannot be brought back.
@@ -285,7 +285,7 @@ def _change_due_dates(arguments: Namespace) -> int:
     """Do what ``roster due`` or ``roster extend`` was asked for. Returns the exit code, 0. Raises CourseError."""
     root: Path = arguments.course
     lesson = arguments.lesson
-    lessons_with_source(root, [lesson])
+    gradable_lessons(root, [lesson])
     when = None if arguments.when == _NONE else read_due(arguments.when, f"roster {arguments.what}", places(root).zone)
     if arguments.what == "due":
         _set_due(arguments.works_for, root, lesson, when)
@@ -325,7 +325,7 @@ def _gradebook(course: Course, root: Path, lesson: str = "") -> Iterator[Writer]
         if lesson:
             limits = GradingLimits(config=config)
             states = {
-                one: LessonState.of(course, root, one, config, limits) for one in lessons_with_source(root, [lesson])
+                one: LessonState.of(course, root, one, config, limits) for one in gradable_lessons(root, [lesson])
             }
             for note in register_lessons(states, RunState(root), writer):
                 print(f"note: {note}")

@@ -27,7 +27,7 @@ from nbproof.recover.notebook_bytes import files_below
 from nbproof.report.attendance import Attendance, NothingGradable
 from nbproof.report.records import read_class
 from nbproof.run.hand_ins import LessonBook
-from nbproof.run.intake import by_id, is_called, lessons_with_source, take_in
+from nbproof.run.intake import by_id, gradable_lessons, is_called, take_in
 from nbproof.run.journal import is_noted, note_settled, only_run, settled_in
 from nbproof.text import printable
 from nbproof.values.words import words_of
@@ -146,7 +146,7 @@ class _Trouble:
 
 def _of_class(course: Course, root: Path) -> Iterator[_Trouble]:
     """The work of the class that cannot be graded, or only in part."""
-    lessons = lessons_with_source(root, [])
+    lessons = gradable_lessons(root, [])
     handed_in = {one.key for one in take_in(course, root, lessons).submissions}
     marks = read_class(course, root, [], background=background_of(course, root)).marks if handed_in else {}
     for key in sorted(handed_in & marks.keys()):

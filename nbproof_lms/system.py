@@ -157,7 +157,8 @@ class System:
 @cache
 def _greedy(pattern: re.Pattern[str]) -> re.Pattern[str]:
     """The same pattern, but it splits a name at the last place, not the first, and however long what stands before is."""
-    return re.compile(re.sub(r"\{(\d+),\d+\}\?", r"{\1,}", pattern.pattern), pattern.flags)
+    bounded = re.sub(r"\{(\d+),\d+\}\?", r"{\1,}", pattern.pattern)
+    return re.compile(re.sub(r"(?<!\\)([+*])\?", r"\1", bounded), pattern.flags)
 
 
 @cache

@@ -11,6 +11,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,41 @@ def _decisions(node: ast.AST) -> int:
     return isinstance(
         node, (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.match_case, ast.Assert)
     )
+
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_HARD_WORDS = re.compile(r"\b(whose|whom|whoever|whatever|(of|by|in|to) which)\b", re.IGNORECASE)
+MOST_IN_AUTHORING = 49
+"""Places in nbproof/authoring/ that break a rule of style. There is to be none."""
+
+
+def _breaks_of_style(name: str) -> Iterator[str]:
+    """Where a comprehension has two loops or two conditions, or a conditional expression is a part of another expression."""
+    for node in ast.walk(_tree(name)):
+        if isinstance(node, _COMPREHENSIONS):
+            loops = [one for one in ast.walk(node) if isinstance(one, ast.comprehension)]
+            if len(loops) > 1 or len(loops[0].ifs) > 1:
+                yield f"{name}, line {node.lineno}: more than one loop or condition"
+        if not isinstance(node, (ast.Return, ast.Assign, ast.AnnAssign)):
+            inner = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.IfExp)]
+            yield from (f"{name}, line {one.lineno}: a condition within an expression" for one in inner)
+
+
+def _sentences(name: str) -> Iterator[str]:
+    """Those of a module's docstrings."""
+    for node in ast.walk(_tree(name)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield from re.split(r"(?<=[.!?:])\s+|\n\n", ast.get_docstring(node) or "")
+
+
+def test_style_and_english_are_plain() -> None:
+    breaks = list(chain.from_iterable(map(_breaks_of_style, MODULES)))
+    elsewhere = [one for one in breaks if not one.startswith("nbproof.authoring.")]
+    assert elsewhere == []
+    assert len(breaks) <= MOST_IN_AUTHORING
+    sentences = list(filter(None, chain.from_iterable(map(_sentences, MODULES))))
+    hard = list(filter(_HARD_WORDS.search, sentences))
+    assert len(hard) <= len(sentences) / 100, hard
 
 
 def test_the_house_holds_no_more_than_it_did() -> None:

@@ -12,7 +12,7 @@ from nbgrader.utils import parse_utc
 from nbproof.gradebook.graded_notebook import copy_receipts
 from nbproof.gradebook.receipts import TIME
 from nbproof.moments import moment_in
-from nbproof.run.intake import lessons_with_source, take_in, unread_times
+from nbproof.run.intake import gradable_lessons, take_in, unread_times
 from tests import COURSE
 from tests.run.test_any_course import SQUARES, hand_in, written
 
@@ -109,7 +109,7 @@ def test_a_time_that_nbgrader_reads_as_we_do_stays_as_it_was_handed_in(tmp_path:
 def test_a_time_that_cannot_be_read_is_named_with_what_to_write_and_counts_neither_way(tmp_path: Path) -> None:
     source = written(tmp_path / "source" / "ps1" / "ps1.ipynb", SQUARES)
     path = hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb")
-    stamp, lessons = path.parent / TIME, lessons_with_source(tmp_path, [])
+    stamp, lessons = path.parent / TIME, gradable_lessons(tmp_path, [])
     stamp.write_text("03/04/2026 10:00")
     intake = take_in(COURSE, tmp_path, lessons)
     assert len(intake.submissions) == 1

@@ -37,7 +37,7 @@ from nbproof.handed_out import OUTLINE, checks_files, hint_files, read_named_cel
 from nbproof.lesson.exercise_folder import RIGHT
 from nbproof.lesson.from_notebook import cells_of, read_cells
 from nbproof.lesson.lesson import Cell
-from nbproof.run.intake import lessons_with_source
+from nbproof.run.intake import gradable_lessons
 from nbproof.run.journal import keep_version
 from nbproof.text import in_utc
 
@@ -77,7 +77,7 @@ def bundle(course: Course, root: Path, lessons: Sequence[str] = (), out: Path | 
     Raises CourseError if one was not built, or has changed since, and if the zip would give something away: then none is
     written, and an earlier one stays as it is.
     """
-    chosen = lessons_with_source(root, list(lessons))  # without the instructor's notebooks nothing could be proved
+    chosen = gradable_lessons(root, list(lessons))  # without the instructor's notebooks nothing could be proved
     for name in chosen:
         if not _is_fresh(root, name):
             raise CourseError(

@@ -28,7 +28,7 @@ from nbproof.gradebook.marks import ClassResults, GradedClass, Mark, by_assignme
 from nbproof.grouping import grouped
 from nbproof.interrupt import EXIT_CODE
 from nbproof.key import Key
-from nbproof.marking.plain import said_aloud
+from nbproof.marking.plain import plain_test_lines
 from nbproof.marking.results import Verdict
 from nbproof.nbgrader.next_door import copies_in_time, lines_of
 from nbproof.places import places
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GO_ON",
     "SCHEMA",
-    "Told",
+    "RunReport",
     "class_as_json",
     "error_as_json",
     "failed_page_lines",
@@ -61,7 +61,7 @@ _MANY = 40
 
 
 @dataclass(frozen=True)
-class Told:
+class RunReport:
     """A run that came to its end, and what was noticed on the way."""
 
     graded: GradedClass
@@ -87,117 +87,124 @@ class Told:
         return words_of(self.graded.course)
 
 
-def is_incomplete(told: Told) -> bool:
+def is_incomplete(report: RunReport) -> bool:
     """Whether something that was handed in is not graded: that is what the exit code says."""
     ungraded = any(
-        one.key not in told.seen and (one.problem or one.missing(told.words)) for one in told.graded.marks.values()
-    ) or bool(told.failed_pages)
+        one.key not in report.seen and (one.problem or one.missing(report.words))
+        for one in report.graded.marks.values()
+    ) or bool(report.failed_pages)
     # A notebook that was taken under another name is graded all the same.
-    needs_person = bool(told.collected and told.collected.needs_person)
-    came = told.attendance
+    needs_person = bool(report.collected and report.collected.needs_person)
+    came = report.attendance
     return (
         ungraded
-        or told.passed_over
+        or report.passed_over
         or needs_person
         or bool(came.nothing_gradable or came.undecided or came.without_place)
     )
 
 
-def print_class(console: Console, told: Told, everybody: bool = False) -> None:
+def print_class(console: Console, report: RunReport, everybody: bool = False) -> None:
     """All scores, of many learners if ``everybody`` is asked for; what could not be graded and why; totals and places."""
-    came = {*told.seen, *(one.key for one in told.attendance.nothing_gradable)}
+    came = {*report.seen, *(one.key for one in report.attendance.nothing_gradable)}
     marks = {key: Mark(Verdict(*key, problem="no notebook")) for key in came if key.lesson}
-    marks |= {**told.given, **told.graded.marks}
+    marks |= {**report.given, **report.graded.marks}
     learners = sorted({learner for learner, _ in (*came, *marks)})
     if len(learners) <= _MANY or everybody:
-        console.print(_table_of(replace(told.graded, marks=marks), learners))
+        console.print(_table_of(replace(report.graded, marks=marks), learners))
     else:
         say(console, f"{len(learners)} learners: --all prints the scores of all, the report sums them up")
-    print_problems(console, told)
-    for line in _totals(told):
+    print_problems(console, report)
+    for line in _totals(report):
         say(console, line)
-    say(console, summary_line(told))
-    say(console, f"gradebook: {told.graded.gradebook}")
-    say(console, f"report:    {course_command('report', told.root)}")
+    say(console, summary_line(report))
+    say(console, f"gradebook: {report.graded.gradebook}")
+    say(console, f"report:    {course_command('report', report.root)}")
 
 
-def _totals(told: Told) -> Iterator[str]:
-    marks = told.graded.marks
-    totals = _json_totals(marks.values(), told.words)
+def _totals(report: RunReport) -> Iterator[str]:
+    marks = report.graded.marks
+    totals = _json_totals(marks.values(), report.words)
     ended = [f"{count} {status}" for status, count in totals["exercises"].items() if count]
     if ended:
         yield "exercises: " + ", ".join(ended)
     if totals["recovered"]:
-        recovered = counted(totals["recovered"], "submission")
-        yield f"(r) another copy, a damaged file, or an answer in another cell: {recovered}; feedback and --json say more"
+        yield (
+            "(r) another copy, a damaged file, or an answer in another cell: "
+            f"{counted(totals['recovered'], 'submission')}; feedback and --json say more"
+        )
     scores = by_assignment(marks).values()
     for line in late_lines(scores):
         yield f"(l) {line}"
-    yield from _earlier_copies(told, scores)
-    yield from marker_lines([*marks.values(), *told.given.values()], told.root)
+    yield from _earlier_copies(report, scores)
+    yield from marker_lines([*marks.values(), *report.given.values()], report.root)
 
 
-def _earlier_copies(told: Told, scores: Collection[Mark]) -> Iterator[str]:
-    for place, key in copies_in_time(told.graded.course, told.root, scores):
-        count = course_command(shlex.join(["grade", "--from", place, "--learner", key.learner]), told.root)
+def _earlier_copies(report: RunReport, scores: Collection[Mark]) -> Iterator[str]:
+    for place, key in copies_in_time(report.graded.course, report.root, scores):
+        count = course_command(shlex.join(["grade", "--from", place, "--learner", key.learner]), report.root)
         yield printable(f"    {key.name} has an earlier copy: if that was in time, have it count: {count}")
-        yield printable(f"    if not, ask no more about it: {course_command(shlex.join(['settle', place]), told.root)}")
+        yield printable(
+            f"    if not, ask no more about it: {course_command(shlex.join(['settle', place]), report.root)}"
+        )
 
 
-def print_problems(console: Console, told: Told) -> None:
+def print_problems(console: Console, report: RunReport) -> None:
     """What could not be graded or written, and which marks could be forged: a line each."""
-    asked = [mark for mark in told.graded.marks.values() if mark.key not in told.seen]
+    asked = [mark for mark in report.graded.marks.values() if mark.key not in report.seen]
     problems = [mark for mark in asked if mark.problem]
-    lines = list(chain.from_iterable(_problem_lines(mark, told) for mark in problems))
-    missing = grouped(chain.from_iterable(_missing(mark, told.words) for mark in asked))
+    lines = list(chain.from_iterable(_problem_lines(mark, report) for mark in problems))
+    missing = grouped(chain.from_iterable(_missing(mark, report.words) for mark in asked))
     # Those of many that miss the same have a command of their own.
     by_themselves = any(len(several) < _ALIKE for several in missing.values())
-    lines += [*_missing_lines(missing, told), *lines_of(told.attendance, told.root)]
-    if by_themselves or told.attendance.nothing_gradable or problems:
-        lines.append(f"  seen, and nothing more to come: {course_command('settle LEARNER/LESSON', told.root)}")
-    if told.seen:
-        lines.append(f"settled, and the same since: {len(told.seen)}; {course_command('settle', told.root)} lists them")
-    lines += told.graded.notes
-    lines += said_aloud(told.graded.plain_tests)
-    lines += failed_page_lines(told)
+    lines += [*_missing_lines(missing, report), *lines_of(report.attendance, report.root)]
+    if by_themselves or report.attendance.nothing_gradable or problems:
+        lines.append(f"  seen, and nothing more to come: {course_command('settle LEARNER/LESSON', report.root)}")
+    if report.seen:
+        lines.append(
+            f"settled, and the same since: {len(report.seen)}; {course_command('settle', report.root)} lists them"
+        )
+    lines += report.graded.notes
+    lines += plain_test_lines(report.graded.plain_tests)
+    lines += failed_page_lines(report)
     for line in lines:
         say(console, line)
 
 
-def _place(mark: Mark, told: Told) -> str:
-    """For the instructor: where the submission lies, who handed it in, and where to write to them."""
-    who = told.attendance.contact(mark.learner)
+def _place(mark: Mark, report: RunReport) -> str:
+    """Where a submission lies, who handed it in, and where to write to them."""
+    who = report.attendance.contact(mark.learner)
     place = f"submitted/{mark.learner}/{mark.lesson}"
     return place if who == mark.learner else f"{place}: {who}"
 
 
-def _problem_lines(mark: Mark, told: Told) -> Iterator[str]:
+def _problem_lines(mark: Mark, report: RunReport) -> Iterator[str]:
     """Lines on what could not be graded: why, and what to do or to send."""
-    yield f"! not graded: {_place(mark, told)}: {mark.problem}"
-    if copy := _in_place_of_a_link(told.root, mark.key):
+    yield f"! not graded: {_place(mark, report)}: {mark.problem}"
+    if copy := _in_place_of_a_link(report.root, mark.key):
         yield f"    did you make the link, as for a pair? Put a copy there: {copy}"
-    elif closed := _closed(places(told.root).folder("submitted", *mark.key)):
+    elif closed := _closed(places(report.root).folder("submitted", *mark.key)):
         yield f"    your user may not read it: chmod -R u+rX {shlex.quote(str(closed))}; then grade again"
-    elif told.feedback and not mark.verdict.grader_failed:
-        yield f"    send them their page, which says what to hand in: {page_path(told.root, *mark.key)}"
+    elif report.feedback and not mark.verdict.grader_failed:
+        yield f"    send them their page, which says what to hand in: {page_path(report.root, *mark.key)}"
 
 
 _ALIKE = 5
 """From this many submissions on that miss the same for the same reason, one line tells of all."""
 
 
-def _missing_lines(missing: Mapping[tuple[str, str, str, str], Sequence[Mark]], told: Told) -> Iterator[str]:
+def _missing_lines(missing: Mapping[tuple[str, str, str, str], Sequence[Mark]], report: RunReport) -> Iterator[str]:
     for (what, lesson, exercises, reason), several in missing.items():
         if len(several) < _ALIKE:
-            yield from (f"! {what}: {_place(one, told)}: {exercises}: {reason}" for one in several)
+            yield from (f"! {what}: {_place(one, report)}: {exercises}: {reason}" for one in several)
         else:
             yield f"! {what}: {lesson}: {exercises}: in {len(several)} submissions: {reason}"
             names = shlex.join(["settle", *(one.key.name for one in several)])
-            yield f"    seen, all of them: {course_command(names, told.root)}"
+            yield f"    seen, all of them: {course_command(names, report.root)}"
 
 
 def _missing(mark: Mark, words: Language) -> Iterator[tuple[tuple[str, str, str, str], Mark]]:
-    """What is the matter, lesson, exercises and reason; each with the mark."""
+    """What is the matter, the lesson, its exercises and the reason; each with the mark."""
     uncertain = {one.id for one in mark.verdict.exercises if one.status is Status.UNCERTAIN}
     for reason, exercises in grouped((reason, exercise) for exercise, reason in mark.missing(words).items()).items():
         what = "missing" if uncertain.isdisjoint(exercises) else Status.UNCERTAIN
@@ -225,25 +232,25 @@ def _closed(folder: Path) -> Path | None:
     return folder if denied or not all(os.access(one, os.R_OK) or os.path.islink(one) for one in files) else None
 
 
-def failed_page_lines(told: Told) -> list[str]:
+def failed_page_lines(report: RunReport) -> list[str]:
     """A line for each feedback page that could not be written."""
-    return [f"! not written: feedback/{learner}/{lesson}: {reason}" for learner, lesson, reason in told.failed_pages]
+    return [f"! not written: feedback/{learner}/{lesson}: {reason}" for learner, lesson, reason in report.failed_pages]
 
 
-def summary_line(told: Told) -> str:
+def summary_line(report: RunReport) -> str:
     """One line for the whole run."""
-    counts = Counter(mark.how for mark in told.graded.marks.values())
+    counts = Counter(mark.how for mark in report.graded.marks.values())
     parts = [f"{name} {counts[name]}" for name in ("graded", "unchanged")]
     others = {
         "not graded": counts["not graded"],
         # These are no submissions that a run begins with: it has not counted them there.
-        "nothing that can be graded": len(told.attendance.nothing_gradable),
+        "nothing that can be graded": len(report.attendance.nothing_gradable),
     }
     parts += [f"{name} {count}" for name, count in others.items() if count]
-    time = duration(told.seconds) if told.seconds >= 60 else f"{told.seconds:.1f} s"
+    time = duration(report.seconds) if report.seconds >= 60 else f"{report.seconds:.1f} s"
     parts.append(time)
-    if told.graded.graded:
-        parts.append(f"seed {told.graded.seed}")
+    if report.graded.graded:
+        parts.append(f"seed {report.graded.seed}")
     return ", ".join(parts)
 
 
@@ -283,29 +290,29 @@ SCHEMA = 3
 """Rises when a field is renamed, taken away or means something else; not when one is added."""
 
 
-def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
+def class_as_json(report: RunReport, exit_code: int) -> dict[str, Any]:
     """The JSON of a run that came to its end."""
-    graded = told.graded
-    marks = {**graded.marks, **told.given}.values()
+    graded = report.graded
+    marks = {**graded.marks, **report.given}.values()
     seed = graded.seed if graded.graded else None
-    feedback = str(told.feedback.resolve()) if told.feedback else None
-    collected = told.collected.as_dict() if told.collected else None
+    feedback = str(report.feedback.resolve()) if report.feedback else None
+    collected = report.collected.as_dict() if report.collected else None
     return {
-        **_head(exit_code, told.seconds),
+        **_head(exit_code, report.seconds),
         "seed": seed,
         "gradebook": graded.gradebook,
         "feedback": feedback,
         "regraded_because": list(graded.reasons),
         "plain_tests": graded.plain_tests,
-        "totals": _json_totals(marks, told.words),
-        "submissions": _submissions(marks, told.words),
-        "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items() if who},
-        "nothing_gradable": [asdict(one) for one in told.attendance.nothing_gradable],
-        "undecided": [key._asdict() | {"copies": copies} for key, copies in told.attendance.undecided.items()],
-        "without_place": list(told.attendance.without_place),
+        "totals": _json_totals(marks, report.words),
+        "submissions": _submissions(marks, report.words),
+        "nothing_handed_in": {lesson: list(who) for lesson, who in report.attendance.missing.items() if who},
+        "nothing_gradable": [asdict(one) for one in report.attendance.nothing_gradable],
+        "undecided": [key._asdict() | {"copies": copies} for key, copies in report.attendance.undecided.items()],
+        "without_place": list(report.attendance.without_place),
         "passed_over": list(graded.notes),
-        "settled": sorted(key.name for key in told.seen),
-        "feedback_not_written": [list(page) for page in told.failed_pages],
+        "settled": sorted(key.name for key in report.seen),
+        "feedback_not_written": [list(page) for page in report.failed_pages],
         "collected": collected,
     }
 
@@ -314,8 +321,8 @@ def error_as_json(
     course: Course, error: CourseError | None, reached: Iterable[Mark] = (), *, seconds: float
 ) -> dict[str, Any]:
     """The JSON of a run that did not come to its end, and what it had ``reached``; ``error`` is None if it was interrupted."""
-    told = error or CourseError("interrupted", "", GO_ON)
-    fact = {"fact": told.fact, "place": told.place, "next": told.next_command}
+    ended = error or CourseError("interrupted", "", GO_ON)
+    fact = {"fact": ended.fact, "place": ended.place, "next": ended.next_command}
     code = EXIT_CODE if error is None else error.exit_code
     return {**_head(code, seconds), "error": fact, "submissions": _submissions(reached, words_of(course))}
 
@@ -356,10 +363,10 @@ def _submissions(marks: Iterable[Mark], words: Language) -> list[dict[str, Any]]
     return rows
 
 
-def write_json(target: str, told: dict[str, Any]) -> None:
+def write_json(target: str, results: dict[str, Any]) -> None:
     """Write it to a file, whole or not at all, or to standard output if ``target`` is ``-``. Raises OSError."""
     # Names may hold halves of surrogate pairs, which no file does: they are escaped.
-    text = json.dumps(told, indent=1)
+    text = json.dumps(results, indent=1)
     if target == "-":
         print(text, flush=True)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -53,9 +53,8 @@ def print_contract(checkup: Checkup) -> None:
 
 
 def _totals(checkup: Checkup) -> str:
-    def total(name: str) -> float:
-        values: list[float] = [getattr(record, name) for record in checkup.records]
-        return sum(values)
+    def total(name: str) -> Any:
+        return sum(getattr(record, name) for record in checkup.records)
 
     exercises = [record.exercise for record in checkup.records]
     mutants = sum(len(one.mutants) for one in exercises)

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from nbproof.cli.class_table import (
     GO_ON,
-    Told,
+    RunReport,
     class_as_json,
     error_as_json,
     failed_page_lines,
@@ -56,7 +56,7 @@ from nbproof.nbgrader.next_door import (
 from nbproof.places import course_config, places
 from nbproof.report.attendance import Attendance
 from nbproof.report.records import withdrawn
-from nbproof.run.intake import Intake, lessons_with_source, select, take_in
+from nbproof.run.intake import Intake, gradable_lessons, select, take_in
 from nbproof.run.journal import Watch, only_run
 from nbproof.run.options import not_obeyed
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
@@ -78,35 +78,36 @@ def grade(request: Namespace, launched: Launched | None = None) -> int:
     Raises CourseError if nothing, or not all, could be tried.
     """
     start = time.perf_counter()
-    desk = _Desk(request, launched)
+    command = _GradeCommand(request, launched)
     if request.json != "-":
         # Now, and not after hours, it is known that it can be written; and a run that is killed leaves no older results there.
         _write(request, error_as_json(request.works_for, None, seconds=0.0))
     try:
-        told = desk.run(start)
+        report = command.run(start)
     except (CourseError, KeyboardInterrupt) as ended:
         error = ended if isinstance(ended, CourseError) else None
         _write(
-            request, error_as_json(request.works_for, error, desk.counting.marks, seconds=time.perf_counter() - start)
+            request,
+            error_as_json(request.works_for, error, command.counting.marks, seconds=time.perf_counter() - start),
         )
         if error is not None:
             raise
-        done = f" after {desk.counting.done} of {desk.counting.total}" if desk.counting.total else ""
+        done = f" after {command.counting.done} of {command.counting.total}" if command.counting.total else ""
         print(f"interrupted{done}; what is graded is kept: {GO_ON}", file=sys.stderr)
         return EXIT_CODE
-    code = 1 if is_incomplete(told) else 0
+    code = 1 if is_incomplete(report) else 0
     if request.quiet:
-        print_problems(desk.warnings, told)
-        say(desk.console, summary_line(told))
-    _write(request, class_as_json(told, code))
+        print_problems(command.warnings, report)
+        say(command.console, summary_line(report))
+    _write(request, class_as_json(report, code))
     return code
 
 
-def _write(request: Namespace, told: dict[str, object]) -> None:
+def _write(request: Namespace, results: dict[str, object]) -> None:
     if not request.json:
         return
     try:
-        write_json(request.json, told)
+        write_json(request.json, results)
     except OSError as error:
         place = Path(request.json).absolute()
         raise trouble_with_disk(error, place) or UsageError(
@@ -116,7 +117,7 @@ def _write(request: Namespace, told: dict[str, object]) -> None:
         ) from None
 
 
-class _Desk:
+class _GradeCommand:
     def __init__(self, request: Namespace, launched: Launched | None) -> None:
         self.request, self.launched = request, launched
         self.root: Path = request.course
@@ -129,12 +130,12 @@ class _Desk:
         self.pool: PoolMaker | None = None
 
     def say(self, text: str) -> None:
-        """Print it, unless ``--quiet`` was asked for."""
+        """Print a line, unless ``--quiet`` was asked for."""
         if not self.request.quiet:
             say(self.console, text)
 
     def settle(self) -> None:
-        """Where nobody has handed in anything, and no class is known: grade the simulated class, in a folder of its own."""
+        """Take the simulated class, in a folder of its own, if nobody has handed in anything and no class is known."""
         if not graded_is_the_demo(self.request):
             return
         from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo
@@ -154,10 +155,10 @@ class _Desk:
             f"submitted/ is empty: grading a simulated class of {len(LEARNERS)} learners in a folder of its own, {DEMO}/"
         )
 
-    def run(self, start: float) -> Told:
-        """All of it, with the course locked."""
+    def run(self, start: float) -> RunReport:
+        """Do everything, with the course locked."""
         request = self.request
-        lessons = lessons_with_source(self.root, request.names_of_lessons)
+        lessons = gradable_lessons(self.root, request.names_of_lessons)
         for line in _first_lines(self.course, self.root):
             self.say(line)
         for line in (*not_obeyed(course_config(self.root)), *_unbuilt(self.course, self.root, lessons)):
@@ -180,7 +181,7 @@ class _Desk:
             if not request.only:
                 notes += intake.notes
             feedback = None if request.no_feedback else places(root).base("feedback")
-            told = Told(
+            report = RunReport(
                 replace(graded, notes=tuple(notes)),
                 time.perf_counter() - start,
                 feedback,
@@ -194,49 +195,53 @@ class _Desk:
             )
             # Nobody waits for pages to see a table.
             if not request.quiet:
-                print_class(self.console, told, request.all)
-            return self._with_pages(told) if told.feedback else told
+                print_class(self.console, report, request.all)
+            return self._with_pages(report) if report.feedback else report
 
     def _passes_over(self, graded: GradedClass, intake: Intake) -> bool:
         """Whether something that lies there is not graded, and a note says so."""
-        is_unfit = graded.unfit and not graded.anyway
-        return bool(graded.notes or graded.refused or is_unfit or (intake.passed_over and not self.request.only))
+        return bool(
+            graded.notes
+            or graded.refused
+            or (graded.unfit and not graded.anyway)
+            or (intake.passed_over and not self.request.only)
+        )
 
     def _attended(
         self, graded: GradedClass, intake: Intake, lessons: list[str], held: Mapping[Key, Mark]
     ) -> tuple[Attendance, frozenset[Key]]:
-        """The class against what it handed in, without what a person has settled; and that. ``held``: by the gradebook."""
+        """Who handed in nothing, without what a person has settled; and what is settled. ``held``: the gradebook's marks."""
         found = Attendance(people=people_of(self.root))
         if not self.request.only:
             found = attend(self.root, found.people, {one.key for one in intake.submissions}, lessons)
             marks = by_assignment({**held, **graded.marks}).values()
             astray = without_place(self.root, found.nothing_gradable)
-            told = (*withdrawn(self.root, marks), *two_ids_lines(found.people.values(), marks, self.root))
-            found = replace(found, withdrawn=told, without_place=astray)
+            gone = (*withdrawn(self.root, marks), *two_ids_lines(found.people.values(), marks, self.root))
+            found = replace(found, withdrawn=gone, without_place=astray)
         forget_others(self.root, graded.marks)
         asked, seen = but_settled(self.root, graded.marks, found)
         return asked, frozenset(seen)
 
-    def _with_pages(self, told: Told) -> Told:
+    def _with_pages(self, report: RunReport) -> RunReport:
         """Write the pages that are missing or behind, and say where they lie."""
         from nbproof.feedback.pages import write_feedback
 
         folder = places(self.root).base("feedback")
-        problems = {one.key: one.problem for one in told.graded.ungraded()}
+        problems = {one.key: one.problem for one in report.graded.ungraded()}
         writers = self.launched.writers if self.launched is not None else ()
         if not self.request.quiet:
             # A terminal shows a bar besides, once there is a page to count.
             print("writing feedback pages", file=sys.stderr, flush=True)
         try:
             with progress("feedback") as step:
-                keys = [*told.graded.marks, *told.given]
+                keys = [*report.graded.marks, *report.given]
                 pages = write_feedback(self.course, self.root, keys, step, problems=problems, writers=writers)
         except OSError as error:
             raise trouble_with_disk(error, folder) or error from None
-        told = replace(told, failed_pages=pages.failed)
-        for line in (*failed_page_lines(told), f"feedback:  {folder.resolve()}"):
+        report = replace(report, failed_pages=pages.failed)
+        for line in (*failed_page_lines(report), f"feedback:  {folder.resolve()}"):
             self.say(line)
-        return told
+        return report
 
     def _collect(self) -> Collected | None:
         if not (self.request.uploads or self.request.fetch):
@@ -264,7 +269,7 @@ class _Desk:
         return intake
 
     def _pool(self, level: Isolation) -> PoolMaker | None:
-        """What marks, if it is not this machine."""
+        """The pool that marks; None if it is this machine."""
         request = self.request
         if not request.pool:
             return None
@@ -335,11 +340,11 @@ def _unbuilt(course: Course, root: Path, lessons: Sequence[str]) -> Iterator[str
 
 def _unfit(graded: GradedClass, root: Path) -> list[str]:
     """A line for each lesson that cannot be graded, gives marks away, or loses marks to its own reference answers."""
-    told = [f"passed over {name}, nothing of it can be graded: {why}" for name, why in graded.refused.items()]
-    told += [*graded.remarks, *(f"{name}: {what}" for name, what in graded.given_away.items())]
+    lines = [f"passed over {name}, nothing of it can be graded: {why}" for name, why in graded.refused.items()]
+    lines += [*graded.remarks, *(f"{name}: {what}" for name, what in graded.given_away.items())]
     if graded.anyway:
-        return told + [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
-    return told + [
+        return lines + [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
+    return lines + [
         f"passed over {places(root).source(name)}: its reference answers lose marks here, so nothing of it is graded: {why}; "
         f"mend that, or: {course_command(shlex.join(['grade', name, '--anyway']))}"
         for name, why in graded.unfit.items()
@@ -347,7 +352,7 @@ def _unfit(graded: GradedClass, root: Path) -> list[str]:
 
 
 class _Telling(Watch):
-    """First what there is to do, then by a ``step`` how far it is."""
+    """Says first what there is to do, then, by a ``step``, how far the run is."""
 
     def __init__(self, step: Callable[[int, int, str], None]) -> None:
         self._step = step

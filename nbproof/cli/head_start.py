@@ -15,7 +15,7 @@ from pathlib import Path
 from nbproof.authoring.simulate import DEMO
 from nbproof.errors import CourseError
 from nbproof.places import places
-from nbproof.run.intake import anything_new, lessons_with_source, take_in
+from nbproof.run.intake import anything_new, gradable_lessons, take_in
 from nbproof.sandbox.isolation import isolation_or_refuse
 from nbproof.sandbox.launch import Launched, launch
 
@@ -59,10 +59,10 @@ def graded_is_the_demo(request: Namespace) -> bool:
 
 
 def _launched(request: Namespace) -> Launched | None:
-    """None if nothing is to be marked here, as far as a quick look tells."""
+    """The interpreter, started; None if a quick look finds nothing to mark here."""
     demo = graded_is_the_demo(request)
     folder = request.course / DEMO if demo else request.course
-    intake = take_in(request.works_for, folder, lessons_with_source(request.course, request.names_of_lessons))
+    intake = take_in(request.works_for, folder, gradable_lessons(request.course, request.names_of_lessons))
     there = bool(intake.submissions)
     if not (
         request.uploads

@@ -223,11 +223,11 @@ _ALONE = Options(
 
 def _alone(arguments: argparse.Namespace) -> int:
     from nbproof.cli.self_study import check_notebook, print_notebook
-    from nbproof.run.intake import lessons_with_source
+    from nbproof.run.intake import gradable_lessons
 
     start = time.perf_counter()
     root, file = arguments.course, Path(arguments.notebook)
-    lessons = lessons_with_source(root, [])
+    lessons = gradable_lessons(root, [])
     if arguments.notebook in lessons:
         file = root / "learn" / arguments.notebook / f"{arguments.notebook}.ipynb"
     if not file.is_file():

@@ -84,7 +84,7 @@ def _interrupted() -> int:
 
 
 class _Once(argparse.Action):
-    """An option with one value: another one is refused, where argparse would drop the first without a word."""
+    """An option with one value. It refuses a second value: argparse would drop the first one without a word."""
 
     def __call__(
         self,
@@ -99,7 +99,7 @@ class _Once(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Its subcommands have parsers of this kind, too."""
+    """A parser with such options. Its subcommands have parsers of this kind, too."""
 
     def __init__(self, *args: Any, **how: Any) -> None:
         super().__init__(*args, **how)
@@ -127,7 +127,8 @@ def run_command(argv: list[str] | None, course: Course | UsageError) -> int:
     """Find the command, and run it; returns its exit code."""
     # An optional part of jsonschema that checks internationalised URLs: every import of nbformat would pay 0.8 s for it.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-    name, *_ = [*(sys.argv[1:] if argv is None else argv), ""]
+    words = sys.argv[1:] if argv is None else argv
+    name, *_ = [*words, ""]
     for package in _absent():
         if name in BROUGHT_BY[package].split():
             raise not_installed(f"the command {name!r}", package)

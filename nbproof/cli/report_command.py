@@ -132,7 +132,7 @@ def _tell_file(
     name: str, file: GradeFile, path: Path, elsewhere: frozenset[str], alike: set[str], out: IO[str]
 ) -> bool:
     """What stands in the file, and whether nobody has to do anything about the rest. ``elsewhere``: learners of another LMS.
-    ``alike``: whose ids differ from another's only in zeros.
+    ``alike``: learners with an id that differs from another one only in zeros.
     """
     lines = [f"{(name + ':').ljust(10)} {path.resolve()}  ({counted(file.filled, 'grade')})"]
     lines += [f"  {lesson}: in the column {printable(column)!r}" for lesson, column in file.columns.items()]
@@ -150,7 +150,7 @@ def _tell_file(
 
 
 def _about_rows(who: set[str], alike: set[str]) -> list[str]:
-    """What can be done for learners whose rows nothing is written in; see :func:`_tell_file`."""
+    """What to do for these learners: no grade is written into their rows. ``alike``: as in :func:`_tell_file`."""
     if not who:
         return []
     if who <= alike:

@@ -33,7 +33,7 @@ __all__ = ["in_version_4", "read_from", "with_tests"]
 
 @dataclass(frozen=True)
 class _Client:
-    """What the preprocessor asks of a kernel's client, from a sealed process."""
+    """Stands in for a kernel's client: the preprocessor's code runs in a sealed process."""
 
     worker: Worker
 
@@ -47,7 +47,7 @@ class _Client:
 
 
 class _Sealed(InstantiateTests):  # type: ignore[misc]
-    """nbgrader's own, but that it starts no kernel: :attr:`kc` is given."""
+    """nbgrader's own preprocessor, which starts no kernel here: :attr:`kc` is given."""
 
     def preprocess(self, nb: nbformat.NotebookNode, resources: dict[str, Any]) -> Any:
         self._load_test_template_file(resources)
@@ -57,21 +57,21 @@ class _Sealed(InstantiateTests):  # type: ignore[misc]
 
 
 def _templates(source: Path, config: Config) -> Path:
-    """How tests are written: beside the notebook, or in the course's folder."""
+    """The file that says how tests are written. It lies beside the notebook, or in the course's folder."""
     name = str(InstantiateTests(config=config).autotest_filename)
     beside = source.parent / name
     return beside if beside.is_file() else Path(config.CourseDirectory.root, name)
 
 
 def read_from(source: Path, config: Config) -> list[bytes]:
-    """What the instructor's notebook is read from: it, what is put above and below it, and how its tests are written."""
+    """The bytes of the files that the instructor's notebook is read from: itself, header, footer and test templates."""
     around = (config.IncludeHeaderFooter.get(part) for part in ("header", "footer"))
     files = (source, _templates(source, config), *map(Path, filter(None, around)))
     return [path.read_bytes() for path in files if path.is_file()]
 
 
 def in_version_4(path: Path) -> nbformat.NotebookNode:
-    """Any notebook of nbgrader's, also one that an older Jupyter has saved. Raises what JSON, nbformat and files raise."""
+    """Read any notebook of nbgrader's, also one that an older Jupyter has saved. Raises what JSON, nbformat and files raise."""
     return nbformat.read(path, as_version=4)
 
 
@@ -98,7 +98,7 @@ def with_tests(course: Course, source: Path, config: Config) -> nbformat.Noteboo
 
 
 def _written(course: Course, source: Path, folder: Path, beside: Attachments, config: Config) -> nbformat.NotebookNode:
-    """The notebook with its tests; header and footer, which run with it, are left out again."""
+    """The notebook with its tests. Header and footer run with it, and are left out again."""
     notebook, limits, preprocessor = in_version_4(source), GradingLimits(config=config), _Sealed(config=config)
     own = notebook.cells
     around, _ = IncludeHeaderFooter(config=config).preprocess(nbformat.from_dict(notebook), {})

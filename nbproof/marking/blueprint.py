@@ -77,7 +77,7 @@ class Blueprint:
     former: tuple[Former, ...] = ()
     """What learners were handed with earlier versions."""
     withheld: dict[str, str] = field(default_factory=dict)
-    """The cells of which learners do not have all: grade_id -> the instructor's text."""
+    """grade_id -> the instructor's text, of cells that learners have in part only."""
 
     @cached_property
     def solutions(self) -> dict[str, str]:
@@ -99,14 +99,14 @@ class Blueprint:
 
     @cached_property
     def exercises(self) -> tuple[str, ...]:
-        """Everything that test cells test, and every other TODO cell, in order."""
-        found = {name: None for kind, name in self.order if kind is CellKind.ANSWER}
-        own = [(self.tests[name].exercise, None) for kind, name in self.order if kind is CellKind.TEST]
-        return tuple({**found, **dict(own)})
+        """The ids of all TODO cells in their order, then of what else test cells test."""
+        answers = [name for kind, name in self.order if kind is CellKind.ANSWER]
+        tested = [self.tests[name].exercise for kind, name in self.order if kind is CellKind.TEST]
+        return tuple(dict.fromkeys([*answers, *tested]))
 
     @cached_property
     def titles(self) -> dict[str, str]:
-        """What exercises and questions are called where people read."""
+        """Exercise, or question -> the title that people read."""
         return titles_in(self.notebook.cells, {*(test.exercise for test in self.tests.values()), *self.written})
 
     @cached_property
@@ -127,9 +127,9 @@ class Blueprint:
         return replace(ReleasedNotebook.of(self.lesson, cells, tests), former=self.former)
 
     def with_questions(self, own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
-        """These cells of a learner's, each with what a person marks there.
+        """A learner's own cells, each with the questions that a person marks there.
 
-        A task is answered by the cells below it; if there are none, by those directly above it, or that end the notebook.
+        The cells below a task answer it. If there are none, the cells directly above it do, or those that end the notebook.
         """
         above = ["", *(name for _, name in questions_above(self.handout))]
         names = [above[one.after + 1] for one in own]
@@ -152,10 +152,6 @@ class Blueprint:
             if question.kind is CellKind.TASK:
                 answers[name] = "\n\n".join(one.source for one in own if name in one.questions)
         return answers
-
-    def shows(self, place: int) -> bool:
-        """Whether the released cell there shows something, and is graded by nobody."""
-        return self.handout.cells[place].kind is CellKind.SHOW
 
     @property
     def max_score(self) -> float:
@@ -217,8 +213,7 @@ def _instructors(course: Course, source: Path, config: Config) -> nbformat.Noteb
 
 def _released(instructor: nbformat.NotebookNode, source: Path, config: Config) -> nbformat.NotebookNode:
     """What learners are handed. Raises CourseError for the first cell that nbgrader does not take, or cannot clear."""
-    learner = copy.deepcopy(instructor)
-    met: set[str] = set()
+    learner, met = copy.deepcopy(instructor), set[str]()
     # Mark schemes stand in solution regions. By its checksum nbgrader knows an answer that nobody has touched.
     made = [one(parent=None, config=config) for one in (ClearSolutions, ClearHiddenTests, ComputeChecksums)]
     for number, cell in enumerate(learner.cells, 1):
@@ -255,7 +250,7 @@ def _refuse_bad_cell(cell: nbformat.NotebookNode, met: Collection[str]) -> None:
 
 
 def _cell_seconds(config: Config) -> float:
-    """By ``c.ExecutePreprocessor.timeout`` and its relatives; what is nothing, or less, is no limit. 0 if nobody has said."""
+    """Seconds of a cell, by ``c.ExecutePreprocessor.timeout`` and the like: infinite if that is 0 or less, 0 if it is not set."""
     if not any("timeout" in config[one.__name__] for one in Execute.mro() if one.__name__ in config):
         return 0.0
     told = Execute(config=config).timeout
@@ -263,10 +258,10 @@ def _cell_seconds(config: Config) -> float:
 
 
 def files_beside(source: Path, config: Config, theirs: bool | None = False, most: float = math.inf) -> Attachments:
-    """The instructor's own files, as nbgrader copies them: none that it is told to ignore. Its other rules are its exchange's.
+    """The files beside a notebook, as nbgrader copies them: it leaves out those that it is told to ignore.
 
-    ``theirs``: in place of them those that learners write, and that nbgrader is told not to overwrite; None for all.
-    ``most``: bytes that are read.
+    ``theirs``: False for the instructor's own; True for those that learners write, and nbgrader must not overwrite; None for all.
+    ``most``: how many bytes are read.
     """
     course = CourseDirectory(config=config)
     written = Autograde(config=config).exclude_overwriting.get(source.parent.name, ())
@@ -318,7 +313,7 @@ def _read_tests(course: Course, cells: Sequence[Cell], shown: Mapping[str, str],
 
 
 def _read_questions(cells: Sequence[Cell], shown: Mapping[str, str]) -> dict[str, Question]:
-    """What a person marks."""
+    """The questions that a person marks, by their ids. ``shown``: the texts that learners have."""
     questions = {}
     for cell in cells:
         if cell.kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
@@ -348,7 +343,8 @@ def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
             cell["source"] = rebuilt.answers[name]
     behind: defaultdict[int, list[nbformat.NotebookNode]] = defaultdict(list)
     for number, own in enumerate(rebuilt.own):
-        if own.place is not None and blueprint.shows(own.place):
+        if own.place is not None and blueprint.handout.cells[own.place].kind is CellKind.SHOW:
+            # What the learner has changed in a cell that only shows something takes its place.
             notebook.cells[own.place]["source"] = own.source
             notebook.cells[own.place]["metadata"][OWN] = number
         else:
@@ -374,5 +370,5 @@ def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) ->
 
 
 def is_blank(question: Question, text: str) -> bool:
-    """Whether nobody has written anything: the stub stands there. Who has deleted it may mean something by that."""
+    """Whether the stub still stands there. An empty text is not blank: the learner may mean something by it."""
     return text.strip() == question.stub.strip()

@@ -25,10 +25,10 @@ from typing import Any
 from nbproof.cells import CellKind
 from nbproof.lesson.check_cell import ProbePart
 from nbproof.marking.blueprint import Blueprint
-from nbproof.marking.judge import Brought, Judge
+from nbproof.marking.judge_client import Brought, Judge
 from nbproof.marking.plain import hidden_run, plain_run, shown_of
 from nbproof.marking.results import CellRun
-from nbproof.marking.verdicts import Progress, says_out_of_memory
+from nbproof.marking.verdicts import ExerciseRun, says_out_of_memory
 from nbproof.recover.answers import Answers
 from nbproof.sandbox import wire
 from nbproof.sandbox.engine import Engine
@@ -92,7 +92,7 @@ def _error_told(error: object) -> str:
 def _steps(blueprint: Blueprint, rebuilt: Answers, all_of_it: bool) -> dict[_Step, str]:
     """What runs, in the notebook's order, with its text: setup cells, answers, tests, and all cells of the learner's own.
 
-    Of the instructor's cells that only show something none; with ``all_of_it`` every one that the learner has not changed.
+    The instructor's cells that only show something do not run. With ``all_of_it`` those that the learner has not changed do.
     """
     own: dict[tuple[int, bool], dict[_Step, str]] = {}
     changed = {one.place for one in rebuilt.own}
@@ -121,7 +121,7 @@ def _read_by_people(rebuilt: Answers) -> set[str]:
     return {f"own {number}" for number, one in enumerate(rebuilt.own) if one.code and one.questions}
 
 
-def _parted(source: str, line: object) -> tuple[str, str]:
+def _split_at(source: str, line: object) -> tuple[str, str]:
     """A cell's text up to the statement on this line, and from there on: empty where no statement is known to be there."""
     if type(line) is not int or len(source) > _LONGEST:
         return source, ""
@@ -158,7 +158,7 @@ class Execution:
         self.limits.disk_mb += sum(map(len, blueprint.files.values())) >> 20
         self.texts = _steps(blueprint, rebuilt, all_of_it)
         self.order = list(self.texts)
-        self.exercises = {name: Progress(name) for name in blueprint.exercises}
+        self.exercises = {name: ExerciseRun(name) for name in blueprint.exercises}
         self.runs: dict[str, CellRun] = {}
         """What running each TODO cell has left behind, and each cell that a person reads."""
         self._read = _read_by_people(rebuilt)
@@ -185,7 +185,7 @@ class Execution:
         """Seconds of each exercise."""
 
     def _take_cells_time(self, seconds: float) -> None:
-        """nbgrader gives each cell so long, if it was told; the whole notebook may take longer then, in proportion."""
+        """Give each cell so many seconds, and the whole notebook more in proportion, as nbgrader does; 0 changes nothing."""
         if seconds:
             longer = seconds / self.limits.exercise_seconds if math.isfinite(seconds) else 1.0
             self.limits.submission_seconds *= max(1.0, longer)
@@ -216,10 +216,9 @@ class Execution:
 
     def _run_all(self) -> None:
         self.engine.wait_until_ready()
-        start = time.monotonic()
-        self._until = start + self.limits.submission_seconds
-        share = 1 if self._interrupts else 3
-        self._own_seconds = self.limits.submission_seconds / share
+        start, seconds = time.monotonic(), self.limits.submission_seconds
+        self._until = start + seconds
+        self._own_seconds = seconds if self._interrupts else seconds / 3
         self._spent = dict.fromkeys(self.exercises, 0.0)
         position = 0
         while position < len(self.order):
@@ -242,7 +241,7 @@ class Execution:
         for place, (kind, name) in enumerate(self.order[:position]):
             self._allow(worker, self.limits.exercise_seconds)
             try:
-                self._again(worker, kind, name)
+                self._replay(worker, kind, name)
             except WorkerLost:
                 # That it can be run once does not mean that it can be run again: no exercise loses anything by that.
                 suspects = self._suspects(place) if kind is CellKind.SETUP else set()
@@ -250,13 +249,13 @@ class Execution:
                 return False
         return True
 
-    def _again(self, worker: Worker, kind: CellKind, name: str) -> None:
+    def _replay(self, worker: Worker, kind: CellKind, name: str) -> None:
         """Run a step that is not asked for, if it does no harm: cells below may need what it defines."""
         exercise = self._exercise_of(kind, name)
         if name in self._harmful or (exercise is not None and not exercise.is_harmless()):
             return
         if exercise is None:
-            self._aside(worker, kind, name)
+            self._run_unmarked(worker, kind, name)
         elif kind is CellKind.ANSWER:
             answer = self._answer_again(worker, name)
             exercise.out_of_memory = says_out_of_memory(_error_told(answer.get("error")))
@@ -264,8 +263,8 @@ class Execution:
             self._execute(worker, self.blueprint.tests[name].shown)
 
     def _answer_again(self, worker: Worker, name: str) -> dict[str, Any]:
-        """One that was interrupted defines what it did; the statement that did not end is not waited for twice."""
-        before, rest = _parted(self.rebuilt.answers[name], self._stopped_at.get(name))
+        """Run a TODO cell once more. If it was interrupted, the statement that did not end gets a moment only."""
+        before, rest = _split_at(self.rebuilt.answers[name], self._stopped_at.get(name))
         answer = self._execute(worker, before)
         if not rest:
             return answer
@@ -292,14 +291,14 @@ class Execution:
                 with self._timed(worker, exercise):
                     self._step(worker, kind, name)
             except WorkerLost as loss:
-                return self._after(loss, position)
+                return self._after_loss(loss, position)
             full = full or (exercise is not None and exercise.out_of_memory)
             position += 1
         return position
 
     @contextmanager
-    def _timed(self, worker: Worker, exercise: Progress | None) -> Iterator[None]:
-        """The time of this block counts against the exercise's time."""
+    def _timed(self, worker: Worker, exercise: ExerciseRun | None) -> Iterator[None]:
+        """Count the time of this block against the exercise's time."""
         spent = self._spent[exercise.id] if exercise is not None else 0.0
         self._allow(worker, self.limits.exercise_seconds - spent)
         worker.interrupted = False
@@ -314,7 +313,7 @@ class Execution:
     def _step(self, worker: Worker, kind: CellKind, name: str) -> None:
         exercise = self._exercise_of(kind, name)
         if exercise is None or not (self._showing or name in self._waiting()):
-            self._again(worker, kind, name)
+            self._replay(worker, kind, name)
         elif not self._showing:
             self.ask_hidden(worker, name)
         elif kind is CellKind.ANSWER:
@@ -322,19 +321,19 @@ class Execution:
         else:
             self._test(worker, exercise, name)
 
-    def _exercise_of(self, kind: CellKind, name: str) -> Progress | None:
+    def _exercise_of(self, kind: CellKind, name: str) -> ExerciseRun | None:
         if kind not in _MARKED:
             return None
         exercise = name if kind is CellKind.ANSWER else self.blueprint.tests[name].exercise
         return self.exercises[exercise]
 
-    def _after(self, loss: WorkerLost, position: int) -> int:
+    def _after_loss(self, loss: WorkerLost, position: int) -> int:
         """Note which exercise loses by it. Returns the position where the next worker goes on."""
         kind, name = self.order[position]
         exercise = self._exercise_of(kind, name)
         if exercise is not None:
             exercise.loss = loss
-            return self._behind(position + 1, exercise.id)
+            return self._skip_tests_of(position + 1, exercise.id)
         if kind is not CellKind.SETUP:
             self._harmful.add(name)
             return position + 1
@@ -345,7 +344,7 @@ class Execution:
         self._harmful |= suspects or {name}
         return position
 
-    def _behind(self, position: int, lost: str) -> int:
+    def _skip_tests_of(self, position: int, lost: str) -> int:
         """The next step that is not a test of the exercise that was lost."""
         while position < len(self.order):
             kind, name = self.order[position]
@@ -386,7 +385,7 @@ class Execution:
     # What a worker is asked.
 
     def _allow(self, worker: Worker, seconds: float) -> None:
-        """What comes next may take so long, and no longer than the submission may."""
+        """Let the next request take so many seconds, and no longer than the submission may."""
         now = time.monotonic()
         worker.deadline = min(now + seconds, self._until)
         if self._interrupts:
@@ -401,7 +400,7 @@ class Execution:
             answer["error"] = ["CellTimeoutError", f"it was interrupted after {self.limits.exercise_seconds:g} s"]
         return answer
 
-    def _answer(self, worker: Worker, exercise: Progress) -> None:
+    def _answer(self, worker: Worker, exercise: ExerciseRun) -> None:
         """Run a TODO cell and take its outputs."""
         number = len(self.runs) + len(self.blueprint.setup) + 1
         answer = self._execute(worker, self.rebuilt.answers[exercise.id], number)
@@ -412,7 +411,7 @@ class Execution:
         if worker.interrupted:
             self._stopped_at[exercise.id] = answer.get("line")
 
-    def _test(self, worker: Worker, exercise: Progress, name: str) -> None:
+    def _test(self, worker: Worker, exercise: ExerciseRun, name: str) -> None:
         """Ask the checks that learners have; of a plain test cell, run the lines that they have."""
         test = self.blueprint.plain.get(name)
         if test is not None:
@@ -430,10 +429,9 @@ class Execution:
             self._probe(worker, exercise, name, part, part.checks, "")
             for reply in exercise.replies.get(name, ()):
                 if reply.trouble is not None and not reply.trouble.wanted:
-                    self._note_missing(reply.trouble.name)
                     # torch makes an error of its own of one in a callback, and quotes it.
-                    for name in _NOT_DEFINED.findall(reply.trouble.message):
-                        self._note_missing(name)
+                    missing = {reply.trouble.name, *_NOT_DEFINED.findall(reply.trouble.message)}
+                    self._missing |= missing - {""}
 
     def _note_missing(self, name: object) -> None:
         if isinstance(name, str) and name:
@@ -456,7 +454,7 @@ class Execution:
         exercise.asked_all.add(name)
 
     def _probe(
-        self, worker: Worker, exercise: Progress, name: str, part: ProbePart, checks: Collection[str], canary: str
+        self, worker: Worker, exercise: ExerciseRun, name: str, part: ProbePart, checks: Collection[str], canary: str
     ) -> None:
         """Ask all cases of these checks of a test cell, one after another, and keep what is brought.
 
@@ -482,7 +480,7 @@ class Execution:
             if brought.trouble is not None and says_out_of_memory(brought.trouble.message):
                 exercise.out_of_memory = True
 
-    def _aside(self, worker: Worker, kind: CellKind, name: str) -> None:
+    def _run_unmarked(self, worker: Worker, kind: CellKind, name: str) -> None:
         """Run a cell that nobody marks; all but the instructor's setup within the time that is left for all of them."""
         if kind is CellKind.SETUP:
             if self._interrupts:

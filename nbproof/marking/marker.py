@@ -14,9 +14,9 @@ from dataclasses import asdict, replace
 from nbproof.errors import CourseError
 from nbproof.marking.blueprint import Blueprint, written_in
 from nbproof.marking.execution import Execution
-from nbproof.marking.judge import Judge
+from nbproof.marking.judge_client import Judge
 from nbproof.marking.results import Verdict
-from nbproof.marking.verdicts import Progress, Verdicts, in_few_words, known_lines, named_in
+from nbproof.marking.verdicts import ExerciseRun, OutcomeMaker, known_lines, named_in, redacted
 from nbproof.recover.answers import Answers
 from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.sandbox import wire
@@ -72,7 +72,7 @@ def mark(
     """The verdict on a rebuilt submission. If the learner's code does harm, a status says so: no exception leaves this."""
     files = {**blueprint.files, **blueprint.theirs(files)}
     rebuilt = replace(rebuilt, own=blueprint.with_questions(rebuilt.own))
-    judge.sit()
+    judge.prepare()
 
     # What a plain test rests on, nobody can see.
     run = Execution(engine, blueprint, judge, rebuilt, files, all_of_it=bool(blueprint.plain))
@@ -87,14 +87,14 @@ def mark(
     _judge(blueprint, judge, rebuilt, run.exercises)
     theirs = (data.decode("utf-8", "replace") for name, data in files.items() if name not in blueprint.files)
     texts = [*rebuilt.answers.values(), *(one.source for one in rebuilt.own), *theirs]
-    verdicts = Verdicts(blueprint, judge, rebuilt, run.limits, named_in(texts))
+    maker = OutcomeMaker(blueprint, judge, rebuilt, run.limits, named_in(texts))
     answers = {**rebuilt.answers, **blueprint.answers_to_tasks(rebuilt.own)}
     tested = {test.exercise for test in blueprint.tests.values()}
     return Verdict(
         learner,
         blueprint.lesson,
         judge.seed,
-        tuple(verdicts.of(progress) for name, progress in run.exercises.items() if name in tested),
+        tuple(maker.make(one) for name, one in run.exercises.items() if name in tested),
         answers,
         run.runs,
         dict(rebuilt.recovered),
@@ -110,7 +110,7 @@ def mark(
 
 
 def _pictures(rebuilt: Answers) -> dict[str, str]:
-    """The attached pictures that are shown, if they are plain ones, by the rule for pictures that code makes."""
+    """The attached pictures that may be shown: the rule is that for pictures that code makes."""
     outputs, found = Outputs(sum(map(len, rebuilt.pictures.values()))), {}
     for name, data in rebuilt.pictures.items():
         made = outputs.clean([{"output_type": "display_data", "data": {"image/png": data}}], 1)
@@ -119,7 +119,7 @@ def _pictures(rebuilt: Answers) -> dict[str, str]:
     return found
 
 
-def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapping[str, Progress]) -> None:
+def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapping[str, ExerciseRun]) -> None:
     """Judge what was brought. By now no worker is there any more that could learn of it."""
     lines = known_lines(rebuilt)
     for exercise in exercises.values():
@@ -139,20 +139,20 @@ def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapp
                 is_asked = finding.passed and brought.canary != b""
                 exercise.rigged = exercise.rigged or (is_asked and judge.is_rigged(name, brought))
                 if hidden:
-                    finding = in_few_words(blueprint.course, finding, test.probe.asks, lines)
+                    finding = redacted(blueprint.course, finding, test.probe.asks, lines)
                 findings.append(finding)
             exercise.replies[name] = []
 
 
 class Marker:
-    """One engine, one seed, the lessons' blueprints; may be asked from several threads."""
+    """Marks hand-ins of several lessons with one engine and one seed. Several threads may call it."""
 
     def __init__(self, engine: Engine, blueprints: Mapping[str, Blueprint], seed: int) -> None:
         self.engine, self.blueprints, self.seed = engine, blueprints, seed
         self._judges = {name: Judge(one, seed, engine.judge) for name, one in blueprints.items()}
 
     def mark(self, one: HandIn) -> Verdict:
-        """The verdict; never an exception for what a learner handed in."""
+        """The verdict on a hand-in. It raises nothing for what a learner handed in."""
         learner, lesson = one.key
         try:
             blueprint = self.blueprints[lesson]
@@ -166,5 +166,5 @@ class Marker:
             raise
         except Exception as error:
             # A flaw of the grader that one submission has found is that submission's problem, not the class's.
-            told = f"the grader failed on it, please report this ({type(error).__name__}: {str(error)[:200]})"
-            return Verdict(learner, lesson, self.seed, problem=told, grader_failed=True)
+            problem = f"the grader failed on it, please report this ({type(error).__name__}: {str(error)[:200]})"
+            return Verdict(learner, lesson, self.seed, problem=problem, grader_failed=True)

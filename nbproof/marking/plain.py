@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ __all__ = [
     "plain_findings",
     "plain_outputs",
     "plain_run",
-    "said_aloud",
+    "plain_test_lines",
     "scored",
     "shown_of",
     "undecided",
@@ -132,10 +132,9 @@ def scored(
     told = list(filter(None, (_as_nbgrader_reads(one, harmless) for one in brought)))
     if error:
         told.insert(0, nbformat.v4.new_output("error", ename="", evalue="", traceback=[]))
-    grading = {"grade": True, "solution": False, "points": points}
-    cell = nbformat.v4.new_code_cell("", outputs=told, metadata={"nbgrader": grading})
+    metadata = {"nbgrader": {"grade": True, "solution": False, "points": points}}
     try:
-        score, _ = determine_grade(cell)
+        score, _ = determine_grade(nbformat.v4.new_code_cell("", outputs=told, metadata=metadata))
     except (KeyError, ValueError):
         # nbgrader stops here, for the whole submission.
         result = next((one["data"].get("text/plain", "") for one in told if one["output_type"] == "execute_result"), "")
@@ -169,7 +168,7 @@ def _fails(output: Mapping[str, Any]) -> bool:
 
 
 def _as_nbgrader_reads(output: object, harmless: str) -> nbformat.NotebookNode | None:
-    """As much of an output as nbgrader's rule looks at."""
+    """The part of an output that nbgrader's rule looks at; None if it looks at none of it."""
     if not isinstance(output, dict):
         return None
     kind, data = output.get("output_type"), output.get("data")
@@ -188,10 +187,10 @@ def _as_nbgrader_reads(output: object, harmless: str) -> nbformat.NotebookNode |
 
 def plain_run(test: PlainCell, answer: Mapping[str, Any], shown: tuple[dict[str, Any], ...]) -> PlainRun:
     """How the visible lines of a test cell ended, from what a worker brought. ``shown``: its outputs, made harmless."""
-    score, sentence = scored(answer.get("outputs"), answer.get("error"), test.points, harmless=test.harmless)
     error = answer.get("error")
+    score, sentence = scored(answer.get("outputs"), error, test.points, harmless=test.harmless)
     if isinstance(error, list) and len(error) == 2 and all(isinstance(part, str) for part in error):
-        sentence = _told(test, printable(error[0][:100]), error[1][:500], answer.get("line"))
+        sentence = _error_sentence(test, printable(error[0][:100]), error[1][:500], answer.get("line"))
     return PlainRun(score, sentence, shown)
 
 
@@ -210,8 +209,8 @@ def hidden_run(visible: PlainRun | None, test: PlainCell, answer: Mapping[str, A
     return PlainRun(round(score, 6), sentence)
 
 
-def _told(test: PlainCell, kind: str, message: str, number: object) -> str:
-    """A test cell's error in a sentence."""
+def _error_sentence(test: PlainCell, kind: str, message: str, number: object) -> str:
+    """A sentence on the error that ended a test cell. ``number``: of the line, as the worker says."""
     line = test.line(number)
     first = printable(message.strip().splitlines()[0].strip()) if message.strip() else ""
     if kind == "AssertionError" and line:
@@ -222,15 +221,14 @@ def _told(test: PlainCell, kind: str, message: str, number: object) -> str:
 
 def plain_findings(test: PlainCell, run: PlainRun | None) -> tuple[list[Finding], float]:
     """What a plain test cell found, and its marks. ``run``: None if it did not run."""
-    found = Finding(test.grade_id, test.asked, run is not None and not run.sentence, part=test.grade_id)
+    name = test.grade_id
     if run is None:
-        return [found], 0.0
-    if run.sentence:
-        found = replace(found, trouble=ProbeError("", run.sentence))
-    return [found], run.score
+        return [Finding(name, test.asked, False, part=name)], 0.0
+    trouble = ProbeError("", run.sentence) if run.sentence else None
+    return [Finding(name, test.asked, trouble is None, part=name, trouble=trouble)], run.score
 
 
-def said_aloud(plain: Mapping[str, int]) -> list[str]:
+def plain_test_lines(plain: Mapping[str, int]) -> list[str]:
     """What a run says of plain test cells, once an assignment. ``plain``: how many each lesson has."""
     counts = Counter[str]()
     for lesson, count in plain.items():
@@ -244,8 +242,10 @@ def undecided(lesson: str, tests: Mapping[str, PlainCell]) -> str:
     names = ", ".join(name for name, test in tests.items() if not test.decides)
     if not names:
         return ""
-    told = "everybody who runs it to its end gets full marks, as in nbgrader"
-    return f"{lesson}: {names}: ends with a comparison, and {told}; write assert before it, then grade again"
+    return (
+        f"{lesson}: {names}: ends with a comparison, and everybody who runs it to its end gets full marks, as in nbgrader; "
+        "write assert before it, then grade again"
+    )
 
 
 def plain_outputs(score: float, points: float, outputs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -260,8 +260,8 @@ def plain_outputs(score: float, points: float, outputs: Iterable[dict[str, Any]]
         elif kind == "display_data" or (kind == "error" and score == 0 < points):
             made.append(output)
     if 0 < score < points:
-        result = {"data": {"text/plain": repr(score)}, "metadata": {}, "execution_count": None}
-        made.append({"output_type": "execute_result", **result})
+        data = {"text/plain": repr(score)}
+        made.append({"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": None})
     return made
 
 

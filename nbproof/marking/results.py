@@ -73,7 +73,7 @@ class Verdict:
 
     @property
     def score(self) -> float:
-        """Its marks, as far as they can be given without a person."""
+        """The marks that need no person."""
         return sum(exercise.score for exercise in self.exercises)
 
     @property
@@ -85,7 +85,7 @@ class Verdict:
         return scores
 
     def in_short(self) -> Verdict:
-        """Without outputs and pictures: that much is kept of a whole class."""
+        """The verdict without outputs and pictures: a run keeps so much of each submission in memory."""
         exercises = []
         for one in self.exercises:
             findings = tuple(replace(finding, picture=None) for finding in one.findings)

@@ -17,7 +17,7 @@ from nbproof.course_file import Course
 from nbproof.display.help import known_hint
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, written_in
-from nbproof.marking.judge import Brought, Judge
+from nbproof.marking.judge_client import Brought, Judge
 from nbproof.marking.plain import PlainRun, plain_findings
 from nbproof.marking.results import Verdict
 from nbproof.recover.answers import Answers
@@ -29,13 +29,13 @@ from nbproof.values.results import UNANSWERED, UNTOLD, Cause, Finding, Outcome, 
 from nbproof.values.words import words_of
 
 __all__ = [
-    "Progress",
-    "Verdicts",
+    "ExerciseRun",
+    "OutcomeMaker",
     "as_it_counts_now",
-    "in_few_words",
     "known_lines",
     "named_in",
     "outcome_of",
+    "redacted",
     "says_out_of_memory",
 ]
 
@@ -47,7 +47,7 @@ _ENGINE = re.compile(
 
 
 def named_in(texts: Iterable[str]) -> str:
-    """The first part of the engine that is named there; empty if none is."""
+    """The first part of the engine that these texts name; empty if they name none."""
     found = filter(None, map(_ENGINE.search, texts))
     return next((" ".join(one[0].split()) for one in found), "")
 
@@ -89,7 +89,7 @@ def outcome_of(
 
 
 @dataclass
-class Progress:
+class ExerciseRun:
     """What is known of one exercise so far."""
 
     id: str
@@ -122,8 +122,8 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Verdicts:
-    """Makes the verdicts of one submission."""
+class OutcomeMaker:
+    """Makes the outcomes of the exercises of one submission."""
 
     blueprint: Blueprint
     judge: Judge
@@ -132,37 +132,37 @@ class Verdicts:
     named: str = ""
     """A part of the engine that the submission names."""
 
-    def of(self, progress: Progress) -> Outcome:
+    def make(self, run: ExerciseRun) -> Outcome:
         """How one exercise ended."""
         findings: list[Finding] = []
         points: dict[str, float] = {}
         for name, test in self.blueprint.tests.items():
-            if test.exercise == progress.id:
-                found, points[name] = self._marked(progress, name)
+            if test.exercise == run.id:
+                found, points[name] = self._marked(run, name)
                 findings += found
-        loss, seconds = progress.loss, progress.seconds
+        loss, seconds = run.loss, run.seconds
         if loss is None:
-            wrong = self._wrong(progress, findings)
-            ended = outcome_of(self.blueprint, self.rebuilt, progress.id, findings, points, wrong, seconds)
-            return self._looked_at(ended, progress)
+            wrong = self._wrong(run, findings)
+            ended = outcome_of(self.blueprint, self.rebuilt, run.id, findings, points, wrong, seconds)
+            return self._looked_at(ended, run)
         most = {name: self.blueprint.tests[name].points for name in points}
         status = _STATUSES.get(loss.cause, Status.KILLED)
-        return Outcome(progress.id, status, tuple(findings), points, most, seconds, self._lost(loss))
+        return Outcome(run.id, status, tuple(findings), points, most, seconds, self._lost(loss))
 
-    def _marked(self, progress: Progress, name: str) -> tuple[list[Finding], float]:
+    def _marked(self, run: ExerciseRun, name: str) -> tuple[list[Finding], float]:
         """What the checks of a test cell found, and its marks."""
         test = self.blueprint.plain.get(name)
         if test is not None:
             # What took its process along in hidden lines has passed the others only.
-            is_cut_off = progress.loss is not None and test.hides and name not in progress.asked_all
-            ran = None if is_cut_off else progress.plain.get(name)
+            is_cut_off = run.loss is not None and test.hides and name not in run.asked_all
+            ran = None if is_cut_off else run.plain.get(name)
             return plain_findings(test, ran)
         planned = Counter(check for check, _ in self.judge.plan(name))
         findings: list[Finding] = []
         for check, asked in self.judge.asked(name).items():
-            cases = [one for one in progress.findings.get(name, ()) if one.check == check]
+            cases = [one for one in run.findings.get(name, ()) if one.check == check]
             found = first_wrong(cases)
-            if found is None and len(cases) == planned[check] and progress.loss is None:
+            if found is None and len(cases) == planned[check] and run.loss is None:
                 found = cases[-1]
             if found is None and first_wrong(findings) is None:
                 found = Finding(check, asked, False, part=name)  # nobody got that far
@@ -171,11 +171,11 @@ class Verdicts:
         points = self.blueprint.tests[name].points if first_wrong(findings) is None else 0.0
         return findings, points
 
-    def _looked_at(self, ended: Outcome, progress: Progress) -> Outcome:
+    def _looked_at(self, ended: Outcome, run: ExerciseRun) -> Outcome:
         """An exercise that has marks waits for a person if they may rest on what was done to a library, or to the engine."""
-        if not ended.score or not (progress.rigged or self.named):
+        if not ended.score or not (run.rigged or self.named):
             return ended
-        reason = Reason(Cause.RIGGED) if progress.rigged else Reason(Cause.NAMES_ENGINE, self.named)
+        reason = Reason(Cause.RIGGED) if run.rigged else Reason(Cause.NAMES_ENGINE, self.named)
         return replace(ended, status=Status.UNCERTAIN, points=dict.fromkeys(ended.points, 0.0), reason=reason)
 
     def _lost(self, loss: WorkerLost) -> Reason:
@@ -192,17 +192,17 @@ class Verdicts:
         }
         return known.get(loss.cause, Reason(Cause.ENDED, loss.detail))
 
-    def _wrong(self, progress: Progress, findings: Sequence[Finding]) -> tuple[Status, Reason | None]:
+    def _wrong(self, run: ExerciseRun, findings: Sequence[Finding]) -> tuple[Status, Reason | None]:
         """What to say of an exercise if it is wrong, and ended by itself."""
-        if progress.out_of_memory:
+        if run.out_of_memory:
             return Status.OUT_OF_MEMORY, Reason(Cause.MEMORY, limit=self.limits.memory_mb)
-        if progress.interrupted:
+        if run.interrupted:
             return Status.TIMEOUT, Reason(Cause.EXERCISE_TIME, limit=self.limits.exercise_seconds)
         # What Python 3.12 allows in f-strings is the one new thing that learners write without knowing that it is new.
-        if progress.error.startswith("SyntaxError: f-string") and self.rebuilt.python:
+        if run.error.startswith("SyntaxError: f-string") and self.rebuilt.python:
             return Status.UNCERTAIN, Reason(Cause.NEWER_PYTHON, self.rebuilt.python)
-        if progress.error:
-            return Status.ERROR, Reason(Cause.ERROR, progress.error)
+        if run.error:
+            return Status.ERROR, Reason(Cause.ERROR, run.error)
         fault = next((one for one in findings if one.tells), None)
         if fault is None:
             return Status.KILLED, Reason(Cause.EARLY)
@@ -265,8 +265,8 @@ def known_lines(rebuilt: Answers) -> frozenset[str]:
     return frozenset(map(str.strip, "\n".join(texts).splitlines())) - {""}
 
 
-def in_few_words(course: Course, finding: Finding, names: Collection[str], lines: Collection[str]) -> Finding:
-    """The finding of a hidden check as it may be told.
+def redacted(course: Course, finding: Finding, names: Collection[str], lines: Collection[str]) -> Finding:
+    """The finding of a hidden check without anything that a learner must not know.
 
     ``names``: those that the check asks for; ``lines``: those that were handed in.
     """
@@ -282,7 +282,7 @@ def in_few_words(course: Course, finding: Finding, names: Collection[str], lines
 
 
 def _of_trouble(course: Course, trouble: ProbeError, names: Collection[str], lines: Collection[str]) -> ProbeError:
-    """An error in a hidden check: its kind, if that is a built-in one, and the line of those that were handed in."""
+    """An error in a hidden check: its kind, if that is a built-in one, and its line, if that was handed in."""
     code = trouble.code if trouble.code in lines else ""
     told = replace(trouble, code=code, inside="", wanted="")
     if trouble.kind == UNANSWERED and trouble.name in names:

@@ -31,7 +31,7 @@ __all__ = ["Mark"]
 
 
 class Mark(NotebookExporter):  # type: ignore[misc]
-    """For ``c.Autograde.exporter_class``: has everything marked when nbgrader makes it."""
+    """The exporter for ``c.Autograde.exporter_class``: it has everything marked when nbgrader makes it."""
 
     unsafe = Bool(False, help="run submissions without isolation if the machine offers none").tag(config=True)
     isolation = Unicode("", help="demand this level, full or reduced (default: the best there is)").tag(config=True)
@@ -40,7 +40,7 @@ class Mark(NotebookExporter):  # type: ignore[misc]
     anyway = Bool(False, help="also grade a lesson if its reference answers lose marks here").tag(config=True)
 
     def __init__(self, config: Config | None = None, **given: object) -> None:
-        """Raises NbGraderException, having said why, if not everything is graded."""
+        """Have everything marked. Raises NbGraderException if something is not graded; the log says why."""
         super().__init__(config=config, **given)
         if not isinstance(self.parent, Autograde):
             return
@@ -95,12 +95,12 @@ class Mark(NotebookExporter):  # type: ignore[misc]
 
     def _intake(self, works_for: Course, converter: Autograde, root: Path) -> Intake:
         """What lies where nbgrader was told to look, as `course grade` sees it."""
-        from nbproof.run.intake import lessons_with_source, take_in
+        from nbproof.run.intake import gradable_lessons, take_in
 
         course = converter.coursedir
         asked = set(glob.glob(course.format_path(course.submitted_directory, course.student_id, course.assignment_id)))
         course_places = places(root)
-        lessons = lessons_with_source(root, sorted({Path(place).name for place in asked}))
+        lessons = gradable_lessons(root, sorted({Path(place).name for place in asked}))
         intake = take_in(works_for, root, lessons)
         notes = intake.notes if course.student_id == "*" else ()
         for note in notes:
@@ -118,12 +118,12 @@ class Mark(NotebookExporter):  # type: ignore[misc]
         )
 
     def _tell(self, graded: GradedClass) -> None:
-        from nbproof.marking.plain import said_aloud
+        from nbproof.marking.plain import plain_test_lines
         from nbproof.values.words import words_of
 
         for note in graded.notes:
             self.log.error("%s", note)
-        for line in (*graded.remarks, *said_aloud(graded.plain_tests)):
+        for line in (*graded.remarks, *plain_test_lines(graded.plain_tests)):
             self.log.warning("%s", line)
         for lesson, what in graded.given_away.items():
             self.log.warning("%s: %s", lesson, what)

@@ -50,7 +50,7 @@ class CollectFromOwners(ExchangeCollect):  # type: ignore[misc]
         return record
 
     def init_src(self) -> None:
-        """As nbgrader does it, and without what belongs to nobody."""
+        """Find what was handed in, as nbgrader does it, and leave out what belongs to nobody."""
         super().init_src()
         self.src_records: list[dict[str, Any]] = [
             record for record in self.src_records if record["username"] != _NOBODY
@@ -96,7 +96,7 @@ class CollectFromOwners(ExchangeCollect):  # type: ignore[misc]
 
 
 def _copied(name: str, folder: int, owner: int, target: Path) -> bool:
-    """Whether it is a plain file of that user, and is therefore copied."""
+    """Copy a file if it is a plain one of that user; returns whether it is."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except OSError:

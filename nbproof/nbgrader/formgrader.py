@@ -68,7 +68,7 @@ _NOTE = (
 
 
 class ReadingView(Preprocessor):  # type: ignore[misc]
-    """Leaves out what nobody wrote, adds mark schemes; does nothing outside of formgrader."""
+    """Leaves out cells that nobody wrote, and adds mark schemes. It does nothing outside of formgrader."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """The cells in order: questions, answers with their outputs, verdicts."""

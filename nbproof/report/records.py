@@ -39,7 +39,7 @@ from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import HandIn
 from nbproof.report.statistics import some
 from nbproof.run.digests import LessonState
-from nbproof.run.intake import GONE, handed_in_digest, lessons_with_source, take_in, unread_times
+from nbproof.run.intake import GONE, gradable_lessons, handed_in_digest, take_in, unread_times
 from nbproof.run.journal import RunState, journal_of, journalled_verdict, problems_of
 from nbproof.text import in_utc, some_of
 
@@ -74,7 +74,7 @@ def read_class(
     ``step``: called for each verdict that is read. Raises UsageError if nothing was handed in.
     """
     background = background or ClassBackground()
-    lessons = lessons_with_source(root, names)
+    lessons = gradable_lessons(root, names)
     intake = take_in(course, root, lessons)
     handed_in = {one.key: one for one in intake.submissions}
     digests = _digests(root, handed_in)

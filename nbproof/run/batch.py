@@ -47,8 +47,8 @@ from nbproof.recover.notebook_bytes import Damaged, HandIn
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import (
     Intake,
+    gradable_lessons,
     handed_in_digest,
-    lessons_with_source,
     reasons_to_regrade,
     to_be_marked,
     unread_times,
@@ -66,7 +66,7 @@ from nbproof.run.journal import (
     only_run,
     write_verdict,
 )
-from nbproof.run.pool import Pool, PoolMaker, local_pool, marked, outcome
+from nbproof.run.pool import Pool, PoolMaker, local_pool, marked, verdict_or_error
 from nbproof.run.references import References
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
@@ -146,7 +146,7 @@ def _gradable(
 
 @dataclass
 class _ClassRun:
-    """Used once."""
+    """One run over a class. It is used once."""
 
     course: Course
     root: Path
@@ -177,7 +177,7 @@ class _ClassRun:
     """Digest of the bytes that were marked, which may have been handed in anew while the run went on."""
 
     def go(self, intake: Intake, made: PoolMaker, force: bool) -> GradedClass:
-        """Plan, mark, write; see :func:`grade_class`."""
+        """Plan, mark and write down everything; see :func:`grade_class`."""
         try:
             return self._whole(intake, made, force)
         except BaseException:
@@ -190,7 +190,12 @@ class _ClassRun:
         self._in_progress = InProgress(self.root)
         jobs = self._plan(intake, force)
         lost = [*self._lost()]
-        reasons = (*self.changed, *reasons_to_regrade(jobs), *self._follows())
+        follow = "points or texts changed, marks and graded notebooks follow"
+        reasons = (
+            *self.changed,
+            *reasons_to_regrade(jobs),
+            *(f"{one}: {follow} ({count}); nothing ran again" for one, count in self._recounted.items()),
+        )
         lessons = sorted({one.key.lesson for one in jobs})
         blueprints = {name: self.lessons[name].blueprint for name in lessons}
         self.watch.planned(len(jobs), sum(not one.problem for one in self._verdicts.values()), reasons)
@@ -223,12 +228,6 @@ class _ClassRun:
             given_away=self.references.given_away,
             anyway=self.anyway,
         )
-
-    def _follows(self) -> Iterator[str]:
-        """A line for each lesson with marks that follow its points, though nothing ran again."""
-        follow = "points or texts changed, marks and graded notebooks follow"
-        for lesson, count in self._recounted.items():
-            yield f"{lesson}: {follow} ({count}); nothing ran again"
 
     def _write_absent(self, absent: Sequence[Key]) -> None:
         """Write down notebooks that did not come, although another one of their assignment was graded."""
@@ -357,12 +356,12 @@ class _ClassRun:
         return jobs
 
     def _kept(self, key: Key) -> Verdict | None:
-        """What is kept of it; None if something of that is gone: it is graded then."""
+        """The verdict of an earlier run; None if it, or the graded notebook, is gone: then the submission is graded."""
         there = places(self.root).notebook("autograded", *key).is_file()
         return journalled_verdict(self.root, *key) if there else None
 
     def _mark(self, jobs: Sequence[HandIn], pool: Pool, force: bool) -> None:
-        """All that has to be: what was being marked when an earlier run was killed last, alone."""
+        """Mark these. What was being marked when an earlier run was killed comes last, and alone."""
         suspects = [one for one in jobs if self._in_progress.is_noted(one.key, one.digest)]
         others = [one for one in jobs if one not in suspects]
         for job, verdict in marked(pool, others, self._read, self.state.seed):
@@ -371,11 +370,11 @@ class _ClassRun:
             self._take(job, self._tried_alone(job, pool, force))
 
     def _tried_alone(self, job: HandIn, pool: Pool, force: bool) -> Verdict:
-        """What ends the process that tries it is set aside: left alone until it is handed in anew, or asked for by force."""
+        """Mark one in a process of its own. If it ends that, it is left alone until it is handed in anew, or ``force`` asks."""
         key = job.key
         why = "it ended the process that marked it, so it was set aside"
         if force or not self._in_progress.is_set_aside(key, job.digest):
-            found = outcome(lambda: pool.alone(self._read(job)))
+            found = verdict_or_error(lambda: pool.alone(self._read(job)))
             if isinstance(found, Verdict):
                 return found
             if isinstance(found, (Damaged, OSError)):
@@ -421,8 +420,8 @@ class _ClassRun:
         waited: Collection[str] | None = None,
         replaces: Verdict | None = None,
     ) -> None:
-        """The graded notebook, with the verdict and what else lies beside it; then the gradebook, as :meth:`Writer.write` says.
-        First the answers that it ``replaces``.
+        """Keep the answers that it ``replaces``. Then write the graded notebook and the verdict, then the gradebook, as
+        :meth:`Writer.write` says.
 
         Raises what disk or gradebook say if that is not about this submission alone.
         """
@@ -499,7 +498,7 @@ def follow_marks(root: Path, late: frozenset[Key]) -> tuple[tuple[CourseError, .
         config = course_config(root)
         course = NbGraderAPI(config=config).coursedir
         penalties = Penalties(root, config, course.db_url)
-        lessons = lessons_with_source(root, [])
+        lessons = gradable_lessons(root, [])
         names = {assignment_of(one) for one in lessons}
         with only_run(root), trouble_with_gradebook(course.db_url):
             state = RunState(root)
@@ -515,17 +514,16 @@ def follow_marks(root: Path, late: frozenset[Key]) -> tuple[tuple[CourseError, .
             after = read_marks(root, names)
     except CourseError as error:
         return (error,), ()
-    return (), _moved(root, before, after)
+    return (), tuple(_moved(root, before, after))
 
 
-def _moved(root: Path, before: Mapping[Key, Mark], after: Mapping[Key, Mark]) -> tuple[str, ...]:
+def _moved(root: Path, before: Mapping[Key, Mark], after: Mapping[Key, Mark]) -> Iterator[str]:
     """A line, if late penalties are others now."""
     both = ((now, before[key].penalty, now.penalty) for key, now in after.items() if key in before)
     moved = [_step(*one) for one in both if one[1] != one[2]]
-    if not moved:
-        return ()
-    shows = f"{course_command('roster', root)} shows due dates and extensions"
-    return (f"late penalties are others now: {some_of(moved, 8)}; {shows}",)
+    if moved:
+        shows = f"{course_command('roster', root)} shows due dates and extensions"
+        yield f"late penalties are others now: {some_of(moved, 8)}; {shows}"
 
 
 def _renamed(lesson: str, ids: Mapping[str, str]) -> str:

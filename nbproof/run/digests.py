@@ -47,8 +47,9 @@ def leaf_versions(course: Course) -> dict[str, str]:
     for name in course.leaves:
         try:
             found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = "none"
+        except metadata.PackageNotFoundError:  # a library may be imported by another name, such as sklearn
+            packages = sorted(metadata.packages_distributions().get(name, ()))
+            found[name] = " ".join(map(metadata.version, packages)) or "none"
     return found
 
 
@@ -148,7 +149,7 @@ class LessonState:
 
     @classmethod
     def of(cls, course: Course, root: Path, lesson: str, config: Config, limits: GradingLimits) -> LessonState:
-        """That of a lesson in a course's folder."""
+        """The state of a lesson in a course's folder."""
         here = places(root)
         if here.is_released_only(lesson):
             config = Config(config)
@@ -190,7 +191,7 @@ class LessonState:
 
     @cached_property
     def blueprint(self) -> Blueprint:
-        """The notebook, taken apart."""
+        """The blueprint of the notebook, with what learners were handed before."""
         found = read_blueprint(self.course, self.path, self.config, self.lesson)
         former = _former(self.root, found) if self.root else ()
         return replace(found, former=former)
@@ -223,7 +224,7 @@ def _former(root: Path, blueprint: Blueprint) -> tuple[Former, ...]:
 
 
 def _what_runs(course: Course, data: bytes) -> bytes:
-    """Of a notebook what a verdict depends on: its code, and what it asks; all of it if that cannot be told."""
+    """The part of a notebook that a verdict depends on: its code, and what it asks. All of it if it cannot be read."""
     try:
         told = [_asked_by(course, cell) for cell in cells_of(data)]
     except (ValueError, KeyError, TypeError, AttributeError):

@@ -217,7 +217,7 @@ _NAMED = 5
 
 @dataclass
 class Folder:
-    """What one learner has put into the folder of an assignment. ``lessons``: all that belong to it. Used once."""
+    """What one learner has put into the folder of an assignment. ``lessons``: all that belong to it. It is used once."""
 
     place: Path
     learner: str
@@ -244,7 +244,7 @@ class Folder:
                 self.passed[self._why_not(path)].append(path)
 
     def named(self, paths: Sequence[Path]) -> str:
-        """Files as a line tells them."""
+        """The names of these files for a line that people read."""
         return some_of([printable(str(path.relative_to(self.place))) for path in paths], _NAMED)
 
     def _hand_in(self, lesson: str) -> HandIn | None:
@@ -279,7 +279,7 @@ class Folder:
         found = [path for path in self._files if _is_notebook(path)]
         found = [path for path in found if not path.stem.endswith("-checkpoint")] or found
         left = _MOST_TOGETHER
-        opened = [] if self._is_told(found) else found[:_MOST]
+        opened = [] if self._is_named(found) else found[:_MOST]
         for path in opened:
             # What cannot be read, or is too large, is known by its name alone.
             with contextlib.suppress(Damaged, OSError):
@@ -288,7 +288,7 @@ class Folder:
         guesses = {path: self.book.guess_of(data) for path, data in self._contents.items()}
         return dict.fromkeys(found, Guess()) | guesses
 
-    def _is_told(self, found: Sequence[Path]) -> bool:
+    def _is_named(self, found: Sequence[Path]) -> bool:
         """Whether names tell what these notebooks are, or, later, ids of cells."""
         named = {*found} <= {*map(self._exact, self.lessons)} or len(found) == len(self.lessons) == 1
         return named and all(map(self.book.has_own_ids, self.lessons))
@@ -328,7 +328,7 @@ class Folder:
         return iter(()) if folder.is_symlink() else files_below(folder)
 
     def _best(self, mine: Sequence[Path], key: Key) -> HandIn:
-        """That of the copies which counts. Raises _Undecided."""
+        """The copy that counts. Raises _Undecided if nothing tells that."""
         exact = self._exact(key.lesson)
         if not mine:
             shown = self.named(sorted(self._files))
@@ -409,5 +409,5 @@ def _by_name(path: Path, lessons: Sequence[str]) -> str:
 
 
 def _plain(name: str) -> str:
-    """As systems see it that know no letter case, and write letters with marks in one way or the other."""
+    """A name for comparison: systems change letter case, and write letters with marks in two ways."""
     return normalize("NFC", name).casefold()

@@ -29,9 +29,9 @@ __all__ = [
     "Intake",
     "anything_new",
     "by_id",
+    "gradable_lessons",
     "handed_in_digest",
     "is_called",
-    "lessons_with_source",
     "reasons_to_regrade",
     "select",
     "take_in",
@@ -56,7 +56,7 @@ class Intake:
     """Notebooks that are not there, although another notebook of the same assignment is."""
 
 
-def lessons_with_source(root: Path, names: list[str]) -> list[str]:
+def gradable_lessons(root: Path, names: list[str]) -> list[str]:
     """The lessons that can be graded: those named, by themselves or by their assignment, or all that have a notebook."""
     here = places(root)
     known = known_lessons(root)
@@ -115,13 +115,13 @@ def unread_times(root: Path, intake: Intake) -> Iterator[str]:
             )
 
 
-def _together(found: Sequence[Intake], lessons: Collection[str]) -> Intake:
-    submissions = chain.from_iterable(part.submissions for part in found)
+def _together(parts: Sequence[Intake], lessons: Collection[str]) -> Intake:
+    submissions = chain.from_iterable(part.submissions for part in parts)
     return Intake(
         tuple(sorted((one for one in submissions if one.key.lesson in lessons), key=lambda one: one.key)),
-        tuple(chain.from_iterable(part.notes for part in found)),
-        any(part.passed_over for part in found),
-        tuple(chain.from_iterable(part.absent for part in found)),
+        tuple(chain.from_iterable(part.notes for part in parts)),
+        any(part.passed_over for part in parts),
+        tuple(chain.from_iterable(part.absent for part in parts)),
     )
 
 

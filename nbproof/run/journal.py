@@ -109,7 +109,7 @@ class RunState:
         self.save()
 
     def number(self, give: Callable[[int], None]) -> None:
-        """Have the gradebook's state numbered. At random: two copies of a course count alike."""
+        """Give the gradebook's state a number. It is random: two copies of a course would count alike."""
         self.gradebook = [*self.gradebook, secrets.randbelow(2**31 - 1) + 1]
         self.save()
         give(self.gradebook[-1])
@@ -117,7 +117,7 @@ class RunState:
         self.save()
 
     def save(self) -> None:
-        """Write it all down."""
+        """Write everything to the file."""
         state = {
             name: getattr(self, name) for name in ("key", "registered", "references", "named", "gradebook", "stood")
         }
@@ -191,7 +191,7 @@ def journal_of(root: Path, learner: str, lesson: str) -> Path:
 
 
 def write_verdict(root: Path, verdict: Verdict, notebook: bytes) -> None:
-    """The graded notebook, then the verdict: where that is, everything is."""
+    """Write the graded notebook, then the verdict: where a verdict lies, everything is written."""
     key = verdict.learner, verdict.lesson
     journal = journal_of(root, *key)
     journal.parent.mkdir(parents=True, exist_ok=True)
@@ -223,7 +223,7 @@ def answers_before(root: Path, verdict: Verdict) -> dict[str, Any]:
 
 
 def answer_digests(verdict: Verdict) -> dict[str, str]:
-    """Of each answer, by its cell."""
+    """grade_id -> digest of the answer in that cell."""
     return {name: digest_of(text.encode(errors="replace")) for name, text in verdict.answers.items()}
 
 
@@ -333,7 +333,7 @@ def only_run(root: Path) -> Iterator[None]:
 
 
 class Watch:
-    """Counts, and says nothing."""
+    """Follows a run: this one counts, and says nothing."""
 
     total: int = 0
     done: int = 0

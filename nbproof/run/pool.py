@@ -26,19 +26,19 @@ from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.launch import Launched
 from nbproof.text import in_one_line
 
-__all__ = ["Pool", "PoolDoor", "PoolMaker", "Reader", "local_pool", "marked", "outcome", "pool_named"]
+__all__ = ["Pool", "PoolDoor", "PoolMaker", "Reader", "local_pool", "marked", "pool_named", "verdict_or_error"]
 
 
 @dataclass(frozen=True)
 class Pool:
-    """What marks a class. Writes nothing."""
+    """Marks a class. It writes nothing."""
 
     submit: Callable[[HandIn], Future[Verdict]]
-    """To an executor that marks it. The future raises nothing for what a learner handed in."""
+    """Gives a hand-in to an executor that marks it. The future raises nothing for what a learner handed in."""
     room: int
     """How many may be on their way."""
     alone: Callable[[HandIn], Verdict]
-    """Marks one where it can end nothing but the attempt. Raises BrokenProcessPool if it has ended that."""
+    """Marks a hand-in in a process of its own. Raises BrokenProcessPool if the hand-in ends that process."""
 
 
 PoolMaker = Callable[[Mapping[str, Blueprint], int, GradingLimits], contextlib.AbstractContextManager[Pool]]
@@ -53,9 +53,9 @@ class PoolDoor(Protocol):
         wherever it is marked; ``workers``: how many at a time, if somebody says so. Raises CourseError."""
 
 
-def pool_named(told: str, place: str, *, isolation: Isolation, workers: int | None = None) -> PoolMaker | None:
+def pool_named(text: str, place: str, *, isolation: Isolation, workers: int | None = None) -> PoolMaker | None:
     """The pool of ``NAME`` or ``NAME:ADDRESS``, as read at ``place``; None for this machine's own. Raises UsageError."""
-    name, _, address = told.partition(":")
+    name, _, address = text.partition(":")
     if name in ("", *POOLS.own):
         return None
     door: PoolDoor = POOLS.load(name, place)
@@ -67,7 +67,7 @@ Reader = Callable[[HandIn], HandIn]
 
 
 def marked(pool: Pool, jobs: Sequence[HandIn], read: Reader, seed: int) -> Iterator[tuple[HandIn, Verdict]]:
-    """Each job once, as it is done, in any order."""
+    """Mark these jobs; yields each with its verdict as soon as it is there."""
     waiting, again = deque(jobs), list[HandIn]()
     flying: dict[Future[Verdict], HandIn] = {}
     while waiting or flying:
@@ -78,7 +78,7 @@ def marked(pool: Pool, jobs: Sequence[HandIn], read: Reader, seed: int) -> Itera
             except (Damaged, OSError) as error:
                 yield job, Verdict(*job.key, seed, problem=str(error))
         for future in wait(flying, return_when=FIRST_COMPLETED).done:
-            job, found = flying.pop(future), outcome(future.result)
+            job, found = flying.pop(future), verdict_or_error(future.result)
             if isinstance(found, Verdict):
                 yield job, found
             else:
@@ -88,7 +88,7 @@ def marked(pool: Pool, jobs: Sequence[HandIn], read: Reader, seed: int) -> Itera
 
 
 def _second_try(pool: Pool, job: HandIn, read: Reader, seed: int) -> Verdict:
-    found = outcome(lambda: pool.submit(read(job)).result())
+    found = verdict_or_error(lambda: pool.submit(read(job)).result())
     if isinstance(found, Verdict):
         return found
     if isinstance(found, (Damaged, OSError)):
@@ -98,7 +98,7 @@ def _second_try(pool: Pool, job: HandIn, read: Reader, seed: int) -> Verdict:
     return Verdict(*job.key, seed, problem=why, grader_failed=True)
 
 
-def outcome(marks: Callable[[], Verdict]) -> Verdict | Exception:
+def verdict_or_error(marks: Callable[[], Verdict]) -> Verdict | Exception:
     """The verdict, or the error that ended the place where it was marked. Nobody knows which submission caused that error."""
     try:
         return marks()
@@ -147,7 +147,7 @@ def local_pool(
 
 
 def _alone(blueprint: Blueprint, seed: int, given: dict[str, Any], isolation: Isolation, one: HandIn) -> Verdict:
-    """For :attr:`Pool.alone`, in a fresh process, which ends when the verdict is there."""
+    """The verdict, for :attr:`Pool.alone`. This runs in a fresh process, which ends with it."""
     with contextlib.suppress(OSError):
         # Should memory run out on the machine, this process goes first.
         Path("/proc/self/oom_score_adj").write_text("1000")

@@ -84,9 +84,8 @@ def _missing(blueprint: Blueprint, answers: Mapping[str, str]) -> Iterator[str]:
     name that is not defined."""
     code = [cell.source for cell in blueprint.notebook.cells if cell.cell_type == "code"]
     # A lesson may put a folder of its own on the path that Python imports from.
-    paths = list(map(Path, blueprint.files))
-    names = [path.parts[0] for path in paths] + [path.name for path in paths]
-    own = {name.removesuffix(".py") for name in names}
+    parts = chain.from_iterable((path.parts[0], path.name) for path in map(Path, blueprint.files))
+    own = {part.removesuffix(".py") for part in parts}
     for module in dict.fromkeys(_IMPORTS.findall("\n".join([*code, *answers.values()]))):
         try:
             found = importlib.util.find_spec(module)

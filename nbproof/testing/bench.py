@@ -15,7 +15,7 @@ from pathlib import Path
 
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, read_blueprint
-from nbproof.marking.judge import Judge
+from nbproof.marking.judge_client import Judge
 from nbproof.marking.marker import mark
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config

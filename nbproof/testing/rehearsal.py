@@ -43,7 +43,7 @@ _OF_A_COURSE = ("source", "release", "lessons", "nbgrader_config.py", "course.to
 
 
 def scores(graded: GradedClass) -> dict[str, float]:
-    """Learner -> marks, of a run over one lesson."""
+    """Learner -> marks, from a run over one lesson."""
     return {one.learner: one.score for one in graded.marks.values()}
 
 

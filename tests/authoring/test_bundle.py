@@ -116,7 +116,7 @@ def test_a_lesson_that_was_edited_and_not_built_is_in_no_zip_and_no_wheel(
     path = copied / "lessons" / "05_feature_extraction" / "lesson.py"
     path.write_text(path.read_text().replace("# # Look", "# # See", 1))
     with pytest.raises(CourseError, match="source/05_feature_extraction is older than lessons/05_feature_extraction"):
-        makes(copied, out=copied / "out")
+        makes(COURSE, copied, out=copied / "out")
     assert not (copied / "out").exists()
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from nbproof import terminal
 from nbproof.cli.class_table import (
-    Told,
+    RunReport,
     class_as_json,
     error_as_json,
     print_class,
@@ -40,11 +40,11 @@ def _score(number: int, recovered: Mapping[str, str] | None = None, **more: Any)
     return replace(join_marks({(learner, "01_small"): verdict}, {})[learner, "01_small"], **more)
 
 
-def _told(given: Sequence[Mark], notes: Sequence[str] = ()) -> Told:
-    return Told(class_of(given, notes), 12.0)
+def _told(given: Sequence[Mark], notes: Sequence[str] = ()) -> RunReport:
+    return RunReport(class_of(given, notes), 12.0)
 
 
-def _printed(told: Told, everybody: bool = False) -> str:
+def _printed(told: RunReport, everybody: bool = False) -> str:
     console = Console(width=100, file=io.StringIO(), color_system=None)
     print_class(console, told, everybody)
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.cli.class_table import Told, class_as_json, is_incomplete, summary_line
+from nbproof.cli.class_table import RunReport, class_as_json, is_incomplete, summary_line
 from nbproof.gradebook.marks import Lateness, Person
 from nbproof.key import Key
 from nbproof.report.statistics import late_lines
@@ -105,7 +105,7 @@ def test_the_report_names_them_on_the_page_in_files_and_in_the_terminal(
 def test_grades_json_and_lines_name_them(course: Path) -> None:
     scores = (scored("br", "01_first", penalty=0.5, late=Lateness(1, True)), scored("jd", "01_first"))
     found = attend(course, people_of(course), {one.key for one in scores}, ["01_first"])
-    class_ = Told(class_of(scores), 1.0, attendance=found, root=course)
+    class_ = RunReport(class_of(scores), 1.0, attendance=found, root=course)
     assert is_incomplete(class_) and "nothing that can be graded 2" in summary_line(class_)
     assert not is_incomplete(replace(class_, attendance=replace(found, nothing_gradable=())))
     told = class_as_json(class_, 0)

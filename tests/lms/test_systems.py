@@ -87,6 +87,20 @@ def test_an_lms_without_numbers_tells_two_learners_apart_by_name(
         assert (course / f"submitted/{who}/01_first/01_first.ipynb").read_bytes() == data
 
 
+@pytest.mark.parametrize("name", [".{1,90}?", ".+?", ".*?"])
+def test_a_name_that_can_be_split_at_two_places_is_nobodys_however_a_pattern_is_written(name: str) -> None:
+    class Loose(System):
+        name = "Loose"
+
+        def entry(self, found: re.Match[str]) -> LmsEntry:
+            return LmsEntry(found["name"], found["file"])
+
+    system = Loose()
+    system.patterns = (re.compile(rf"(?P<name>{name})_\d+_(?P<file>.+)"),)  # type: ignore[misc]
+    entries = system.read("doe_12_x.ipynb"), system.read("doe_12_x_34_y.ipynb")
+    assert [entry is not None and not entry.unsure for entry in entries] == [True, False]
+
+
 @pytest.mark.parametrize("time", ["3 October, 2026 2349", "03 Oct 2026 1149 PM", "October 3, 2026 2349"])
 def test_its_times_are_as_the_school_writes_them(time: str, collecting: Collecting, course: Path) -> None:
     files = {f"4711-880 - Jane Doe - {time} - x.ipynb": A, "4712-881 - Bob Roe - 3 août, 2026 2349/x.ipynb": B}

@@ -11,7 +11,7 @@ import pytest
 
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.execution import Execution
-from nbproof.marking.judge import Judge
+from nbproof.marking.judge_client import Judge
 from nbproof.places import course_config
 from nbproof.recover.answers import OwnCell
 from nbproof.sandbox.engine import Engine

@@ -16,7 +16,7 @@ from nbproof.lesson.check_cell import probe_part
 from nbproof.lesson.lesson import Candidate, Exercise
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import read_blueprint
-from nbproof.marking.judge import Judge
+from nbproof.marking.judge_client import Judge
 from nbproof.marking.marker import mark
 from nbproof.places import course_config
 from nbproof.recover.answers import Answers, OwnCell

@@ -27,7 +27,7 @@ from nbproof.lesson.check_cell import is_plain
 from nbproof.lesson.heading import headings_in, titles_in
 from nbproof.lesson.lesson import PlainCell
 from nbproof.marking.blueprint import Blueprint, read_blueprint
-from nbproof.marking.judge import Judge
+from nbproof.marking.judge_client import Judge
 from nbproof.marking.marker import mark, read_answers
 from nbproof.marking.plain import hidden_run, plain_cell, plain_run, scored, undecided
 from nbproof.marking.results import Verdict

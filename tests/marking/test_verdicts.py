@@ -13,16 +13,16 @@ from nbproof.display.help import all_hints
 from nbproof.lesson.lesson import CheckCell, PlainCell, Question
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
-from nbproof.marking.judge import Judge
+from nbproof.marking.judge_client import Judge
 from nbproof.marking.plain import PlainRun
 from nbproof.marking.results import Verdict, WrittenAnswer
 from nbproof.marking.verdicts import (
-    Progress,
-    Verdicts,
+    ExerciseRun,
+    OutcomeMaker,
     as_it_counts_now,
-    in_few_words,
     known_lines,
     named_in,
+    redacted,
     says_out_of_memory,
 )
 from nbproof.recover.answers import Answers, OwnCell
@@ -91,8 +91,8 @@ RIGHT = {"test_a": _found(True, True, True), "test_a_more": _found(True, True, T
 WRONG = {**RIGHT, "test_a": _found(True, False, difference=Difference("answer", Differs.VALUE, "1", "2"))}
 
 
-def ended(progress: Progress, answers: Answers = DONE, named: str = "") -> Outcome:
-    return Verdicts(BLUEPRINT, cast(Judge, Plan()), answers, LIMITS, named).of(progress)
+def ended(progress: ExerciseRun, answers: Answers = DONE, named: str = "") -> Outcome:
+    return OutcomeMaker(BLUEPRINT, cast(Judge, Plan()), answers, LIMITS, named).make(progress)
 
 
 def said(outcome: Outcome) -> tuple[Status, float, Reason | None]:
@@ -100,7 +100,7 @@ def said(outcome: Outcome) -> tuple[Status, float, Reason | None]:
 
 
 def test_who_passes_every_case_has_every_point() -> None:
-    outcome = ended(Progress("a", findings=RIGHT, seconds=1.5))
+    outcome = ended(ExerciseRun("a", findings=RIGHT, seconds=1.5))
     assert said(outcome) == (Status.PASSED, 3, None)
     assert (outcome.id, outcome.seconds) == ("a", 1.5)
     assert outcome.points == outcome.most == {"test_a": 2, "test_a_more": 1}
@@ -109,7 +109,7 @@ def test_who_passes_every_case_has_every_point() -> None:
 
 
 def test_a_case_that_fails_costs_its_own_test_cell_and_is_the_one_that_is_told() -> None:
-    outcome = ended(Progress("a", findings=WRONG))
+    outcome = ended(ExerciseRun("a", findings=WRONG))
     assert said(outcome) == (Status.FAILED, 1, None)
     assert outcome.points == {"test_a": 0, "test_a_more": 1}
     # What comes after it was not asked, and is not told.
@@ -119,12 +119,12 @@ def test_a_case_that_fails_costs_its_own_test_cell_and_is_the_one_that_is_told()
 
 def test_what_is_wrong_and_worth_nothing_is_wrong() -> None:
     worthless = replace(BLUEPRINT, tests={"test_b": replace(TESTS["test_b"], points=0)})
-    progress = Progress("b", findings={"test_b": _found(False, unjudged="E")})
-    assert Verdicts(worthless, cast(Judge, Plan()), DONE, LIMITS).of(progress).status is Status.FAILED
+    progress = ExerciseRun("b", findings={"test_b": _found(False, unjudged="E")})
+    assert OutcomeMaker(worthless, cast(Judge, Plan()), DONE, LIMITS).make(progress).status is Status.FAILED
 
 
 def test_a_case_that_was_never_asked_is_no_right_one() -> None:
-    outcome = ended(Progress("a", findings={"test_a": _found(True, True, True), "test_a_more": _found(True)}))
+    outcome = ended(ExerciseRun("a", findings={"test_a": _found(True, True, True), "test_a_more": _found(True)}))
     assert said(outcome) == (Status.KILLED, 2, Reason(Cause.EARLY))
     assert outcome.findings_of("test_a_more") == (Finding("First", "Is it first?", False, part="test_a_more"),)
 
@@ -132,7 +132,7 @@ def test_a_case_that_was_never_asked_is_no_right_one() -> None:
 def test_only_hints_that_the_course_has_are_told() -> None:
     known = next(iter(all_hints(COURSE)))
     for hint, wanted in ((known, known), (HINT, None)):
-        outcome = ended(Progress("b", findings={"test_b": _found(False, hint=hint)}))
+        outcome = ended(ExerciseRun("b", findings={"test_b": _found(False, hint=hint)}))
         assert [one.hint for one in outcome.findings] == [wanted]
 
 
@@ -146,22 +146,22 @@ def test_only_hints_that_the_course_has_are_told() -> None:
     ],
 )
 def test_what_is_wrong_has_one_cause(more: dict[str, Any], wanted: tuple[Status, Reason]) -> None:
-    assert said(ended(Progress("a", findings=WRONG, **more))) == (wanted[0], 1, wanted[1])
+    assert said(ended(ExerciseRun("a", findings=WRONG, **more))) == (wanted[0], 1, wanted[1])
 
 
 def test_an_f_string_of_a_newer_python_waits_and_no_other_error_does() -> None:
     newer = replace(DONE, python="3.14")
     for error, status in (("SyntaxError: f-string: x", Status.UNCERTAIN), ("SyntaxError: x", Status.ERROR)):
-        outcome = ended(Progress("a", error=error), newer)
+        outcome = ended(ExerciseRun("a", error=error), newer)
         assert outcome.status is status
         assert (outcome.reason == Reason(Cause.NEWER_PYTHON, "3.14")) == (status is Status.UNCERTAIN)
 
 
 def test_an_error_at_a_line_of_the_learners_is_no_wrong_answer() -> None:
     trouble = ProbeError("ValueError", "no", line=3)
-    assert ended(Progress("b", findings={"test_b": _found(False, trouble=trouble)})).status is Status.ERROR
+    assert ended(ExerciseRun("b", findings={"test_b": _found(False, trouble=trouble)})).status is Status.ERROR
     assert (
-        ended(Progress("b", findings={"test_b": _found(False, trouble=replace(trouble, line=0))})).status
+        ended(ExerciseRun("b", findings={"test_b": _found(False, trouble=replace(trouble, line=0))})).status
         is Status.FAILED
     )
 
@@ -179,7 +179,7 @@ def test_an_error_at_a_line_of_the_learners_is_no_wrong_answer() -> None:
     ],
 )
 def test_a_lost_process_costs_all_marks_and_says_why(loss: WorkerLost, status: Status, reason: Reason) -> None:
-    outcome = ended(Progress("a", findings=RIGHT, loss=loss, seconds=2))
+    outcome = ended(ExerciseRun("a", findings=RIGHT, loss=loss, seconds=2))
     assert said(outcome) == (status, 0, reason)
     assert (outcome.id, outcome.seconds, outcome.most) == ("a", 2, {"test_a": 2, "test_a_more": 1})
     assert not any(one.passed for one in outcome.findings)
@@ -187,22 +187,22 @@ def test_a_lost_process_costs_all_marks_and_says_why(loss: WorkerLost, status: S
 
 def test_an_untouched_cell_is_not_answered_unless_something_was_recovered_beside_it() -> None:
     blank = Answers({**DONE.answers, "b": STUBS["b"]})
-    progress = Progress("b", findings={"test_b": _found(False, unjudged="E")})
+    progress = ExerciseRun("b", findings={"test_b": _found(False, unjudged="E")})
     assert said(ended(progress, blank)) == (Status.NOT_ANSWERED, 0, None)
     assert ended(progress, replace(blank, recovered={"b": "below"})).status is Status.FAILED
     # What earns marks was answered, wherever it stands.
-    assert ended(Progress("a", findings=WRONG), Answers({**STUBS, "b": "x"})).status is Status.FAILED
+    assert ended(ExerciseRun("a", findings=WRONG), Answers({**STUBS, "b": "x"})).status is Status.FAILED
 
 
 def test_an_answer_that_is_lost_or_uncertain_has_no_marks_of_a_program() -> None:
     lost = replace(DONE, lost={"a": "two cells may be it"})
-    assert said(ended(Progress("a", findings=RIGHT), lost)) == (
+    assert said(ended(ExerciseRun("a", findings=RIGHT), lost)) == (
         Status.UNCERTAIN,
         0,
         Reason(Cause.LOST, "two cells may be it"),
     )
     gone = Answers(STUBS, lost={"a": "no cell"})
-    assert said(ended(Progress("a"), gone)) == (Status.NOT_ANSWERED, 0, Reason(Cause.LOST, "no cell"))
+    assert said(ended(ExerciseRun("a"), gone)) == (Status.NOT_ANSWERED, 0, Reason(Cause.LOST, "no cell"))
 
 
 @pytest.mark.parametrize(
@@ -213,16 +213,18 @@ def test_an_answer_that_is_lost_or_uncertain_has_no_marks_of_a_program() -> None
     ],
 )
 def test_marks_that_may_rest_on_a_rig_wait(rigged: bool, named: str, reason: Reason) -> None:
-    outcome = ended(Progress("a", findings=RIGHT, rigged=rigged), named=named)
+    outcome = ended(ExerciseRun("a", findings=RIGHT, rigged=rigged), named=named)
     assert said(outcome) == (Status.UNCERTAIN, 0, reason)
     assert outcome.points == {"test_a": 0, "test_a_more": 0}
-    without_marks = ended(Progress("b", findings={"test_b": _found(False, unjudged="E")}, rigged=rigged), named=named)
+    without_marks = ended(
+        ExerciseRun("b", findings={"test_b": _found(False, unjudged="E")}, rigged=rigged), named=named
+    )
     assert without_marks.status is Status.FAILED
 
 
 def test_plain_cells_keep_their_scores_but_those_that_took_their_process_along() -> None:
     runs = {"test_p": PlainRun(2), "test_seen": PlainRun(2)}
-    half = ended(Progress("p", plain={"test_p": PlainRun(1, "half")}))
+    half = ended(ExerciseRun("p", plain={"test_p": PlainRun(1, "half")}))
     assert said(half) == (Status.FAILED, 1, None)
     for exercise, test, loss, asked, score in (
         ("p", "test_p", None, set(), 2),
@@ -230,15 +232,15 @@ def test_plain_cells_keep_their_scores_but_those_that_took_their_process_along()
         ("p", "test_p", WorkerLost("memory"), set(), 0),
         ("seen", "test_seen", WorkerLost("memory"), set(), 2),
     ):
-        outcome = ended(Progress(exercise, plain=runs, loss=loss, asked_all=asked))
+        outcome = ended(ExerciseRun(exercise, plain=runs, loss=loss, asked_all=asked))
         assert (outcome.score, outcome.points) == (score, {test: score})
 
 
 def test_what_is_left_to_be_asked() -> None:
-    assert Progress("a").is_harmless()
-    assert Progress("a").has_to_be_asked("test_a")
-    assert not Progress("a", asked_all={"test_a"}).has_to_be_asked("test_a")
-    for progress in (Progress("a", loss=WorkerLost("died")), Progress("a", out_of_memory=True)):
+    assert ExerciseRun("a").is_harmless()
+    assert ExerciseRun("a").has_to_be_asked("test_a")
+    assert not ExerciseRun("a", asked_all={"test_a"}).has_to_be_asked("test_a")
+    for progress in (ExerciseRun("a", loss=WorkerLost("died")), ExerciseRun("a", out_of_memory=True)):
         assert not progress.is_harmless()
         assert progress.has_to_be_asked("test_a") == (progress.loss is None)
 
@@ -306,13 +308,13 @@ HIDDEN = replace(SECRET, hidden=True, printed="", picture=None, compared=None)
 
 def test_of_a_hidden_difference_only_its_place_is_told() -> None:
     difference = Difference("answer[1]", Differs.VALUE, "secret", "2", Detail("secret", "2"))
-    told = in_few_words(COURSE, replace(SECRET, difference=difference), (), ())
+    told = redacted(COURSE, replace(SECRET, difference=difference), (), ())
     assert told == replace(HIDDEN, difference=Difference("answer[1]", Differs.VALUE, "something else", "2"))
     assert told.compared is None
     nothing = replace(difference, kind=Differs.MISSING, got="")
-    assert in_few_words(COURSE, replace(SECRET, difference=nothing), (), ()).difference == replace(nothing, detail=None)
+    assert redacted(COURSE, replace(SECRET, difference=nothing), (), ()).difference == replace(nothing, detail=None)
     for gone in (None, replace(difference, kind=Differs.EXTRA, where="secret")):
-        assert in_few_words(COURSE, replace(SECRET, difference=gone), (), ()) == HIDDEN
+        assert redacted(COURSE, replace(SECRET, difference=gone), (), ()) == HIDDEN
 
 
 @pytest.mark.parametrize(
@@ -330,5 +332,5 @@ def test_of_a_hidden_difference_only_its_place_is_told() -> None:
     ],
 )  # fmt: skip
 def test_of_a_hidden_error_only_what_everybody_knows_is_told(trouble: ProbeError, told: ProbeError) -> None:
-    found = in_few_words(COURSE, replace(SECRET, trouble=trouble), ("answer",), ("x = 1",))
+    found = redacted(COURSE, replace(SECRET, trouble=trouble), ("answer",), ("x = 1",))
     assert found == replace(HIDDEN, trouble=told)

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from nbproof.authoring.build import notebook_of
 from nbproof.cells import name_of
-from nbproof.cli.class_table import Told, print_class
+from nbproof.cli.class_table import RunReport, print_class
 from nbproof.gradebook.typeset import Typesetter
 from nbproof.lesson.from_text import read_lesson
 from nbproof.testing import Rehearsal
@@ -168,7 +168,7 @@ def test_points_of_a_test_that_a_person_gave_wait_again_only_if_something_is_new
     assert waits() == (POINTS["first"], 1.5, True)
     results = room.grade()
     console = Console(width=300, file=io.StringIO(), color_system=None)
-    print_class(console, Told(results, 1.0))
+    print_class(console, RunReport(results, 1.0))
     assert f"look again: ada/{LESSON}" in console.file.getvalue()  # type: ignore[attr-defined]
 
 

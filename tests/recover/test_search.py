@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from nbproof.cells import CellKind, name_of
-from nbproof.cli.class_table import Told, is_incomplete, print_class
+from nbproof.cli.class_table import RunReport, is_incomplete, print_class
 from nbproof.marking.blueprint import fill_in, read_blueprint
 from nbproof.places import course_config
 from nbproof.recover.answers import Answers
@@ -271,7 +271,7 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(room: Rehear
     assert "# " + RIGHT["second"].splitlines()[0] in "".join(shown["second"]["source"])
     assert "a person has to look" in json.dumps(shown["test_second"]["outputs"])
     console = Console(width=300, file=io.StringIO(), color_system=None)
-    told = Told(class_of([score]), 1.0)
+    told = RunReport(class_of([score]), 1.0)
     print_class(console, told)
     assert "! uncertain: submitted/ada/" in console.file.getvalue()  # type: ignore[attr-defined]
     assert is_incomplete(told)

@@ -19,7 +19,7 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.converters import GenerateFeedback
 from rich.console import Console
 
-from nbproof.cli.class_table import Told, print_class
+from nbproof.cli.class_table import RunReport, print_class
 from nbproof.errors import CourseError, UsageError
 from nbproof.feedback.pages import write_feedback
 from nbproof.gradebook.marks import GradedClass, by_assignment
@@ -28,7 +28,7 @@ from nbproof.places import course_config, places
 from nbproof.report.records import read_class
 from nbproof.report.report import tables
 from nbproof.run.batch import grade_class
-from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.run.intake import gradable_lessons, take_in
 from nbproof.run.journal import journal_of
 from nbproof.run.pool import PoolMaker
 from nbproof_lms import collect
@@ -123,7 +123,7 @@ def ours(root: Path, learner: str, assignment: str, notebook: str, **answers: st
 
 def graded(root: Path, pool: PoolMaker) -> GradedClass:
     """All that was handed in."""
-    lessons = lessons_with_source(root, [])
+    lessons = gradable_lessons(root, [])
     # The header's cell cannot be right: nobody has a name in the instructor's version.
     return grade_class(COURSE, root, take_in(COURSE, root, lessons), lessons, pool=pool, anyway=True)
 
@@ -141,8 +141,8 @@ def book(root: Path) -> dict[str, float]:
 
 
 def test_several_notebooks_in_folders_of_any_name_are_graded_each_by_itself(numbers: Path, pool: PoolMaker) -> None:
-    assert lessons_with_source(numbers, []) == ["ps1/problem1", "ps1/problem2", "ps2/Second sheet"]
-    assert lessons_with_source(numbers, ["ps1"]) == ["ps1/problem1", "ps1/problem2"]
+    assert gradable_lessons(numbers, []) == ["ps1/problem1", "ps1/problem2", "ps2/Second sheet"]
+    assert gradable_lessons(numbers, ["ps1"]) == ["ps1/problem1", "ps1/problem2"]
     ours(numbers, "ada", "ps1", "problem1")
     ours(numbers, "ada", "ps1", "problem2", cubes="def cubes(n):\n    return []", why="# So.")
     ours(numbers, "ada", "ps2", "Second sheet")
@@ -174,10 +174,10 @@ def test_a_notebook_that_was_not_handed_in_counts_0_waits_for_nobody_and_is_name
     for name in others:
         ours(numbers, "ben", "ps1", name)
     told = graded(numbers, pool)
-    lessons = lessons_with_source(numbers, [])
+    lessons = gradable_lessons(numbers, [])
     attendance = attend(numbers, people_of(numbers), told.marks.keys(), lessons)
     console = Console(width=100, file=io.StringIO(), color_system=None)
-    print_class(console, Told(told, 1.0, attendance=attendance, root=numbers))
+    print_class(console, RunReport(told, 1.0, attendance=attendance, root=numbers))
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert "of 6" in text and "nothing handed in: ps1/problem1: ada\n" in text
     with Gradebook(f"sqlite:///{numbers}/gradebook.db", "numbers") as opened:

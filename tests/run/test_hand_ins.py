@@ -9,7 +9,7 @@ from unicodedata import normalize
 import pytest
 
 from nbproof.run.hand_ins import Folder, Guess, LessonBook
-from nbproof.run.intake import Intake, lessons_with_source, take_in
+from nbproof.run.intake import Intake, gradable_lessons, take_in
 from tests import COURSE
 
 ALONE, SEVERAL = {"0ü_a": ("todo", "more")}, {"ps1/problem1": ("one", "two"), "ps1/problem10": ("third", "rest")}
@@ -47,7 +47,7 @@ def _put(folder: Path, name: str, text: str) -> None:
 def _taken(course: Path, assignment: str, files: dict[str, str]) -> tuple[Intake, dict[str, str]]:
     for name, text in files.items():
         _put(course / "submitted" / "ada" / assignment, name, text)
-    lessons = [one for one in lessons_with_source(course, []) if one.startswith(assignment)]
+    lessons = [one for one in gradable_lessons(course, []) if one.startswith(assignment)]
     intake = take_in(COURSE, course, lessons)
     folder = course / "submitted" / "ada" / assignment
     return intake, {one.key.lesson: one.problem or str(one.path.relative_to(folder)) for one in intake.submissions}
@@ -63,7 +63,7 @@ def test_where_lessons_have_the_same_ids_their_texts_tell_what_a_file_is(tmp_pat
         _put(tmp_path / step, names[1], minus)
     _put(tmp_path / "submitted" / "ada", names[0], minus.replace("pass", "done()"))
     _put(tmp_path / "submitted" / "ada", names[1], plus.replace("pass", "done()"))
-    intake = take_in(COURSE, tmp_path, lessons_with_source(tmp_path, []))
+    intake = take_in(COURSE, tmp_path, gradable_lessons(tmp_path, []))
     counts = {one.key.lesson: one.problem or one.path.stem for one in intake.submissions}
     swapped = {"ps1/one": "two", "ps1/two": "one"}
     said = {"ps1": "its cells are of ps2, and ps1 wants a notebook of its own"}

@@ -7,7 +7,7 @@ import pytest
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.run.intake import gradable_lessons, take_in
 from tests import COURSE
 from tests.damage import NAMES
 
@@ -67,7 +67,7 @@ def test_a_folder_for_no_lesson_is_passed_over_aloud(course: Path) -> None:
 
 def test_an_unknown_lesson_is_refused_with_a_choice(course: Path) -> None:
     with pytest.raises(UsageError) as refusal:
-        lessons_with_source(course, ["03_c"])
+        gradable_lessons(course, ["03_c"])
     assert "'03_c'" in refusal.value.fact
     assert refusal.value.place.endswith("source")
     assert "01_a, 02_b" in refusal.value.next_command
@@ -75,9 +75,9 @@ def test_an_unknown_lesson_is_refused_with_a_choice(course: Path) -> None:
 
 def test_a_course_without_notebooks_is_told_to_build(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refusal:
-        lessons_with_source(tmp_path, [])
+        gradable_lessons(tmp_path, [])
     assert "build" not in refusal.value.next_command, "there is nothing to build"
     (tmp_path / "lessons").mkdir()
     with pytest.raises(UsageError) as refusal:
-        lessons_with_source(tmp_path, [])
+        gradable_lessons(tmp_path, [])
     assert refusal.value.next_command == course_command("build")

@@ -31,7 +31,7 @@ OTHER = "02_other"
 @pytest.fixture(autouse=True)
 def same_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is installed stays the same: other tests make files beside the modules meanwhile, and the folder's time tells."""
-    monkeypatch.setattr("nbproof.run.references.environment", lambda: b"")
+    monkeypatch.setattr("nbproof.run.references.environment", lambda course: b"")
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from nbgrader.api import InvalidEntry
 from rich.console import Console
 from sqlalchemy.exc import OperationalError
 
-from nbproof.cli.class_table import Told, print_problems
+from nbproof.cli.class_table import RunReport, print_problems
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
 from nbproof.key import Key
@@ -90,7 +90,7 @@ def test_what_the_grader_may_not_read_beside_a_notebook_costs_nobody_marks(
     (mark,) = graded.marks.values()
     assert mark.problem.startswith(name) and mark.problem.endswith("Permission denied")
     console = Console(file=io.StringIO(), width=200)
-    print_problems(console, Told(graded, 0.0, root=room.root))
+    print_problems(console, RunReport(graded, 0.0, root=room.root))
     assert f"chmod -R u+rX {beside.parent}; then grade again" in console.file.getvalue()
     monkeypatch.setattr(os, call, allowed)
     monkeypatch.setattr(os, "access", reads)
@@ -104,7 +104,7 @@ def test_nobody_is_told_to_open_what_is_closed_to_nobody(room: Rehearsal) -> Non
     (room.root / "submitted" / "bo").mkdir()
     (room.root / "submitted" / "bo" / room.lesson).write_text("a file in the folder's place")
     console = Console(file=io.StringIO(), width=200)
-    print_problems(console, Told(room.grade(), 0.0, root=room.root))
+    print_problems(console, RunReport(room.grade(), 0.0, root=room.root))
     assert "not graded: submitted/ada" in console.file.getvalue() and "chmod" not in console.file.getvalue()
 
 

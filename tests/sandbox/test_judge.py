@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from nbproof.marking.blueprint import Blueprint
-from nbproof.marking.judge import Judge
+from nbproof.marking.judge_client import Judge
 from nbproof.marking.marker import mark
 from nbproof.recover.answers import Answers
 from nbproof.sandbox import evidence_wire, judging, wire

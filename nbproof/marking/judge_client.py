@@ -9,7 +9,6 @@ import itertools
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from nbproof.course_file import Course
 from nbproof.marking.blueprint import Blueprint
 from nbproof.sandbox.exceptions import EngineFailed, JudgeFailed, WorkerLost
 from nbproof.sandbox.judging import JudgeProcess
@@ -36,14 +35,9 @@ class Brought:
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes to keep it."""
+        """About how many bytes of memory it takes."""
         message = self.trouble.message if self.trouble else ""
         return len(self.evidence) + len(self.canary) + len(self.printed) + len(message)
-
-
-def _truths(course: Course) -> dict[str, str]:
-    """The modules that only truths use, by name. The process of a submission has no such file, nor has the judge's."""
-    return {name: course.file_of(name).read_text(encoding="utf-8") for name in course.truths}
 
 
 class Judge:
@@ -59,8 +53,8 @@ class Judge:
         """Test cell -> what each of its checks is called and asks, and how many cases it has."""
         self._known: set[tuple[str, str, int]] = set()
 
-    def sit(self) -> None:
-        """Have its process know the lesson, before anybody's time is taken. To be called before anything is asked."""
+    def prepare(self) -> None:
+        """Have the judge's process know the lesson before time is taken. Call it before you ask anything."""
         with self._process.lock:
             self._ready()
 
@@ -72,7 +66,7 @@ class Judge:
         return plan
 
     def asked(self, test: str) -> dict[str, str]:
-        """What each check of a test cell asks."""
+        """Check -> what it asks, of one test cell."""
         return {check: asks for check, asks, _ in self._asked[test]}
 
     def verdict(self, test: str, brought: Brought, draw: bool = True) -> Finding:
@@ -88,8 +82,7 @@ class Judge:
             raise WireError(answer["protocol"])
         if "finding" in answer:
             return replace(Finding.from_dict(answer["finding"]), part=test)
-        error = answer.get("failed", "").split(":")[0]
-        return self.unjudged(test, brought, error)
+        return self.unjudged(test, brought, error=answer.get("failed", "").split(":")[0])
 
     def is_rigged(self, test: str, brought: Brought) -> bool:
         """Whether the wrong answer that was asked there passes. Bytes of no known form were made up."""
@@ -100,11 +93,11 @@ class Judge:
 
     def unjudged(self, test: str, brought: Brought, error: str = "") -> Finding:
         """The finding on what cannot be judged: for its size, or for an error of that name."""
-        asked = self.asked(test)[brought.check]
-        return Finding(brought.check, asked, False, brought.seed, test, unjudged=error, printed=brought.printed)
+        name = brought.check
+        return Finding(name, self.asked(test)[name], False, brought.seed, test, unjudged=error, printed=brought.printed)
 
     def _answered(self, about: dict[str, Any], question: dict[str, Any], evidence: bytes) -> dict[str, Any]:
-        """What the process says; nothing if that takes more than there is."""
+        """The answer of the process; empty if it takes more memory or time than there is."""
         with self._process.lock:
             for _ in range(2):
                 self._ready(about)
@@ -117,7 +110,7 @@ class Judge:
         return {}
 
     def _ready(self, about: dict[str, Any] | None = None) -> None:
-        """See that the process knows the lesson, and the truth that is asked ``about``. Under its lock.
+        """See that the process knows the lesson, and the truth that is asked ``about``. The caller holds its lock.
 
         Raises EngineFailed if it ends over that, twice: no learner has a part in it.
         """
@@ -140,15 +133,16 @@ class Judge:
                     ) from None
 
     def _open(self) -> None:
-        """Give a process that does not know them the lesson's test cells. Under its lock."""
+        """Send the lesson's test cells to a process that does not know them. The caller holds its lock."""
         self._process.start()
         if self._generation == self._process.generation:
             return
         # Never a plain one: it is to run beside the learner's code.
         tests = {name: test.source for name, test in self._blueprint.checks.items()}
-        said = self._prepared(
-            {"op": "open", "lesson": self._name, "tests": tests, "modules": _truths(self._blueprint.course)}
-        )
+        # The process of a submission has no file of a module that only truths use, nor has the judge's.
+        course = self._blueprint.course
+        modules = {name: course.file_of(name).read_text(encoding="utf-8") for name in course.truths}
+        said = self._prepared({"op": "open", "lesson": self._name, "tests": tests, "modules": modules})
         self._asked = {name: list(map(tuple, checks)) for name, checks in said["plan"].items()}
         self._known = set()
         self._generation = self._process.generation
