@@ -9,9 +9,8 @@
 # %% [markdown]
 # # What an nn.Module is made of
 #
-# Welcome! A hook is a function of yours that runs inside somebody else's model. It reads or changes the data there, and the
-# model's code stays as it is. First: what is a [model](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html) made
-# of?
+# Welcome! A hook is a function of yours that runs inside somebody else's model. It reads or changes the data there, and the model's
+# code stays as it is. What is a [model](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html) made of?
 #
 # - **You will do:** repair a network, take models apart, replace their layers.
 # - **You will learn:** what PyTorch registers in a module.
@@ -133,8 +132,7 @@ print("digits read in the evening:", reads(trained), "  the next morning:", read
 draw_curves({"DigitNet": forgetful_losses, "RepairedNet": losses}, title="Loss of the network, before and after the repair")
 
 # %% [markdown]
-# If your network is repaired, the loss falls faster: all three layers learn, not only the last. And `load_state_dict` loads all
-# three.
+# If your network is repaired, the loss falls faster: all three layers learn, not only the last.
 #
 # ## A model is a tree
 #
@@ -169,8 +167,7 @@ draw_module_tree(net, title="TinyNet")
 # | `nn.ModuleList` | `modules[0]` | no: your `forward` decides |
 # | `nn.ModuleDict` | `modules["name"]` | no: your `forward` decides |
 #
-# A `forward` of your own may leave a layer out, as early exits do, or run it several times, as ALBERT does. Two small modules to
-# try that with:
+# A `forward` of your own may leave a layer out, or run it several times, as ALBERT does. Two small modules:
 
 # %% nbgrader={"grade": false, "grade_id": "setup_steps", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class Scale(nn.Module):
@@ -517,8 +514,7 @@ setattr(tiny, "0.0", nn.Identity())  # setattr follows no paths: a new child wit
 print("setattr with '0.0'               :", [name for name, _ in tiny.named_children()])
 
 # %% [markdown]
-# Three more things go wrong without an error. **Stop and predict** what the cell prints about a shared module, the mode, and the
-# optimizer:
+# Three more things go wrong without an error. **Stop and predict** what the cell prints:
 
 # %%
 shared.set_submodule("one.1", nn.Tanh())
@@ -531,6 +527,8 @@ print("the model is in training mode:", model.training, "  its new part:", model
 print("the optimizer holds the new weight:", any(p is model[0].weight for p in optimizer.param_groups[0]["params"]))
 
 # %% [markdown]
+# A new part goes to one place, in training mode, and no older optimizer knows it.
+#
 # ### Exercise: Every ReLU becomes a Tanh
 #
 # medium · 13 min
@@ -801,9 +799,8 @@ for name, one in {"DigitNet": DigitNet(), "TinyNet": model, **real, "pruned": pr
 # - A module registers what is assigned to its attributes: modules, `Parameter`s, buffers. It does not look into lists.
 # - What is learned is a Parameter. State that is not learned is a buffer, with `persistent=False` if it can be computed again.
 # - `named_children` yields one level; `named_modules` yields the whole tree, beginning with the model itself, each object once.
-# - To replace a part, assign the new module to its parent's attribute. Do not forget shared modules, the mode, and the
-#   optimizer.
-# - A parameter may come from outside. Add it to the optimizer, and make sure that some code uses it.
+# - To replace a part, assign the new module to its parent's attribute. Mind shared modules, the mode, and the optimizer.
+# - A parameter may come from outside. Add it to the optimizer, and use it in some code.
 #
 # **Next:** lesson 02 attaches the first hooks to tensors, and looks at gradients while they flow.
 #

@@ -178,7 +178,7 @@ from course.data import digits
 from course.pictures.gradient_flow import draw_gradient_flow
 
 pictures, labels = digits()
-x, y = pictures[:128].flatten(1), labels[:128]
+inputs, wanted = pictures[:128].flatten(1), labels[:128]
 
 
 def deep_net(activation, norm=nn.Identity):
@@ -193,7 +193,7 @@ def deep_net(activation, norm=nn.Identity):
 weights = {}
 for title, kind in {"sigmoid": (nn.Sigmoid,), "BatchNorm, ReLU": (nn.ReLU, nn.BatchNorm1d)}.items():
     net = deep_net(*kind)
-    F.cross_entropy(net(x), y).backward()
+    F.cross_entropy(net(inputs), wanted).backward()
     weights |= {f"{title}: {name}": p for name, p in net.named_parameters() if p.dim() == 2}
 draw_gradient_flow(weights, title="Two nets, one backward pass each")
 
@@ -206,7 +206,7 @@ draw_gradient_flow(weights, title="Two nets, one backward pass each")
 # weights, and pixels are never negative. Does your report show all three?
 
 # %%
-blank = x.clone()
+blank = inputs.clone()
 blank[5] = 0.0  # one picture of 128 is blank
 
 torch.manual_seed(0)
@@ -218,7 +218,7 @@ last.requires_grad_(False)
 
 if is_written(gradient_flow_debugger, sick):
     with gradient_flow_debugger(sick) as report:
-        F.cross_entropy(sick(blank), y).backward()
+        F.cross_entropy(sick(blank), wanted).backward()
     for key, value in report.items():
         print(f"{key:13} {value}")
 # %% [markdown]

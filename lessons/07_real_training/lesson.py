@@ -125,8 +125,8 @@ print("dead ReLUs of the uncompiled net:", dead_relus(net._orig_mod, pictures))
 
 # %% [markdown]
 # Code is compiled in the first call, and again if one of its *guards*, facts such as the batch size, has changed. A hook is *early* if
-# you register it before the first call, else *late*. Which hooks does the last call run? A number stands for a call with a batch of
-# this size, and `hook, 4, hook, 4` begins with a **sentinel**: an early hook of the same kind, on the same module.
+# you register it before the first call, else *late*. A **sentinel** is another, early hook. In `count`, a number is a call with a
+# batch of this size. **Stop and predict** the table, and the two lines below it: which hooks does the last call run?
 
 
 # %%
@@ -157,12 +157,10 @@ for kind, hook in kinds.items():
     print(f"{kind:28} {count(hook, 4, 4)}      {count(4, hook, 4)}     {count(hook, 4, hook, 4)}")
 print("sentinel of another kind:  ", count(lambda net: net[1].register_forward_pre_hook, 4, forward, 4))
 print("sentinel on another module:", count(lambda net: net[0].register_forward_hook, 4, forward, 4))
-print("late, batch sizes 4, 6:", count(4, forward, 6), "  4, 6, 8:", count(4, 6, forward, 8))
 
 # %% [markdown]
 # An **empty** set of hooks is not guarded, a non-empty one is. Each module has a set for each kind, so the sentinel must be of the same
-# kind, on the same module. Autograd calls the hooks on parameters, early or late. A second batch size makes new code, which calls the
-# late hook. A third one does not: that code takes many sizes.
+# kind, on the same module. Autograd calls the hooks on parameters, early or late.
 #
 # ## What runs twice calls its hooks twice
 #
@@ -216,7 +214,7 @@ draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called aga
 # The reentrant checkpoint, the older kind, runs its whole part again. The newer one stops once backward has what it needs: the last layer
 # that saves something still begins (step 30 in the picture), and no later layer. The forward hooks of this layer and of the whole part do
 # not run, unless you register them with `always_call=True`: then they get `None` as output. With the newer kind, the second forward must
-# record the same operations as the first:
+# save as many tensors as the first, of the same shapes:
 
 # %%
 squares = []
@@ -281,31 +279,6 @@ if is_written(recorder, net, layers):
     print("entries:", {name: len(entries) for name, entries in history.items()})
 
 # %% [markdown]
-# No error tells you if a hook draws random numbers in one forward only. Before the second forward, the checkpoint resets the random
-# generator, so both forwards must draw the same numbers. Here a hook before a Dropout draws one number in the first forward. How wrong
-# does the gradient become?
-
-# %%
-part = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.Linear(3, 3))
-
-
-def gradient(run, generator):
-    def draw(module, args, output):
-        if not ModuleTracker().is_bw:
-            torch.rand(1, generator=generator)
-
-    torch.manual_seed(0)
-    with part[0].register_forward_hook(draw):
-        return torch.autograd.grad(run(x).sum(), part[0].weight)[0]
-
-
-for generator in (None, torch.Generator()):
-    right, found = gradient(part, generator), gradient(partial(checkpoint, part, use_reentrant=False), generator)
-    print(f"error {(found - right).abs().max():.2f}, gradient {right.abs().max():.2f}; the hook has its own generator: {generator is not None}")
-
-# %% [markdown]
-# The hook's number changed the Dropout's mask in the first forward only. A generator of its own cures that.
-#
 # ## A gradient that is 65,536 times too large
 #
 # Under `torch.autocast` many layers, such as Linear, return half precision. How do its two types, float16 and bfloat16, store a small and
@@ -322,9 +295,9 @@ with torch.autocast("cpu", dtype=torch.float16):
     print(output.dtype, "mean of the squares:", output.pow(2).mean().item(), "in float32:", output.float().pow(2).mean().item())
 
 # %% [markdown]
-# The square of 300 is too large for **float16**, so compute with `output.detach().float()`. And small gradients become 0. Therefore
-# training multiplies the loss by a large number, 65,536 at first, and divides the gradients by it right before the optimizer's step. A
-# [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) does both. What does a hook on a parameter see, if its true gradient is 1?
+# The square of 300 is too large for **float16** (on GPUs, autocast computes `pow` in float32): use `output.detach().float()`. And small
+# gradients become 0. So training multiplies the loss by a large number, 65,536 at first, and divides the gradients by it right before
+# the step. [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) does both. What does a hook see, if the true gradient is 1?
 
 # %%
 w = Parameter(torch.ones(2))
@@ -431,8 +404,8 @@ for fused, unscale, factor in ((False, False, 1), (True, False, 1), (True, True,
 # ## Adapt a frozen model
 #
 # *Low-rank adaptation*, LoRA (lesson 04), trains a small part beside each frozen layer. A matrix `A` has few rows, a matrix `B` few
-# columns; their product `B @ A` has the size of the weight, and corrects it. Could a forward hook add this correction? Nobody would save
-# `A` and `B`, and no optimizer would find them. And attention reads the weight of `out_proj`, but never calls this layer:
+# columns; their product `B @ A` has the size of the weight, and corrects it. In lesson 04 a hook added this, and the layer held
+# `A` and `B`: what the hook alone holds is not saved. But attention reads the weight of `out_proj`, and never calls this layer:
 
 # %%
 attention, tokens = nn.MultiheadAttention(8, 2, batch_first=True).eval(), torch.randn(1, 5, 8)
@@ -553,7 +526,7 @@ print("merged, the same output:", torch.allclose(before, attention(tokens, token
 # | --- | --- |
 # | **Was it called?** Count its calls. Before the model's first call, register it, or a sentinel: the same kind, on the same module. | Compiled code may ignore a late hook, attention those of `out_proj`. |
 # | **How many calls per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
-# | **Does it only look?** Use `output.detach().float()`, and draw no random number. | The second forward must do what the first did. |
+# | **Does it only look?** Use `output.detach().float()`, and draw no random number. | The second forward must save and draw the same. |
 # | **Are the numbers true?** Clip and log right before the step; with a fused optimizer after `unscale_`, and never with a closure. | In float16 a scaler multiplies by 65,536. |
 # | **Who saves it?** Parameters belong to a module, or a parametrization. | What only a hook holds is neither saved nor trained. |
 #
@@ -585,16 +558,44 @@ print("merged, the same output:", torch.allclose(before, attention(tokens, token
 # %% [markdown]
 # ## Further
 #
-# The core path ends here. Two parts follow, each alone:
+# The core path ends here. Three parts follow, each alone:
 #
+# - *Batch sizes and random numbers* (2 minutes)
 # - *Which operation made the NaN?* (35 minutes)
-# - *Two replicas, two gradients* (30 minutes): hooks in data-parallel training.
+# - *Two replicas, two gradients* (30 minutes)
+#
+# ## Batch sizes and random numbers
+#
+# Does compiled code run a late hook if the batch size changes, and if it changes again? Before the second forward, a checkpoint
+# resets the random generator: how wrong does the gradient become if a hook draws a number in the first forward only?
+
+# %%
+print("batch sizes 4, 6:", count(4, forward, 6), "  4, 6, 8:", count(4, 6, forward, 8))
+part = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.Linear(3, 3))
+
+
+def gradient(run, generator):
+    def draw(module, args, output):
+        if not ModuleTracker().is_bw:
+            torch.rand(1, generator=generator)
+
+    torch.manual_seed(0)
+    with part[0].register_forward_hook(draw):
+        return torch.autograd.grad(run(x).sum(), part[0].weight)[0]
+
+
+for generator in (None, torch.Generator()):
+    right, found = gradient(part, generator), gradient(partial(checkpoint, part, use_reentrant=False), generator)
+    print(f"error {(found - right).abs().max():.2f}, gradient {right.abs().max():.2f}; the hook has its own generator: {generator is not None}")
+
+# %% [markdown]
+# The second size makes new code, for many sizes. It calls a hook that was registered before, and no later one. The random number changed
+# the Dropout's mask in the first forward only. A generator of its own cures that.
 #
 # ## Which operation made the NaN?
 #
-# In lesson 06 a blank scan made the patient's gradients NaN, although forward was finite. Your debugger named a layer, and you searched
-# its code. Could a hook name the *operation*? Each operation that autograd records is a **node**, an object
-# such as `y.grad_fn`. It has a `name()`, its `next_functions` hold the nodes of its inputs, and it takes hooks:
+# In lesson 06 a blank scan made the patient's gradients NaN, and your debugger named a layer. Could a hook name the *operation*? Each
+# operation that autograd records is a **node**, such as `y.grad_fn`. It has a `name()`; its `next_functions` hold the nodes of its inputs.
 # [`node.register_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.autograd.graph.Node.register_hook.html) calls
 # `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples, in which an entry may be `None`. "Inputs" and "outputs" are
 # those of forward: in backward, the node *gets* `grad_outputs`, and *makes* `grad_inputs`. Here is the line of `UnitLength`:
@@ -731,8 +732,7 @@ for what, hook_of in ways.items():
     print(f"a hook with {what:30}: in memory: {kept!s:5}  after remove(): {alive() is not None}")
 
 # %% [markdown]
-# The tensor and the hook refer to each other, and Python's garbage collector cannot see that. Remove the hook, or detach *before* you
-# define it.
+# The tensor and the hook refer to each other, and Python's garbage collector cannot see that. Remove the hook, or detach *first*.
 #
 # ## Two replicas, two gradients
 #

@@ -104,7 +104,10 @@ _KERNEL = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "p
 
 def _root_of(notebook: Path) -> Path:
     """The course's folder: the nearest that says so, or what holds source/."""
-    return next((one for one in notebook.parents if any((one / mark).exists() for mark in _MARKS)), notebook.parent)
+    for folder in notebook.parents:
+        if any((folder / mark).exists() for mark in _MARKS):
+            return folder
+    return notebook.parent
 
 
 def _course_of(root: Path) -> Course:
@@ -116,8 +119,9 @@ def _course_of(root: Path) -> Course:
 
 
 def _slug_of(notebook: Path, root: Path) -> str:
-    alone = notebook.parent == root or _snake(notebook.parent.name) in _snake(notebook.stem)
-    return _snake(notebook.stem if alone else f"{notebook.parent.name}_{notebook.stem}")
+    if notebook.parent == root or _snake(notebook.parent.name) in _snake(notebook.stem):
+        return _snake(notebook.stem)
+    return _snake(f"{notebook.parent.name}_{notebook.stem}")
 
 
 def _snake(text: str) -> str:
@@ -189,14 +193,16 @@ class _Cells:
             self.made.remarks.append(
                 f"{name_of(cell)} has no points: it gives 1, as each test cell of a lesson gives some"
             )
-        name = f"test_{self.exercise}" + (f"_part_{self.tests}" if self.tests > 1 else "")
+        part = f"_part_{self.tests}" if self.tests > 1 else ""
+        name = f"test_{self.exercise}{part}"
         yield _code(_MARK.sub(r"\1### \2 \3", cell.source), name, locked=True, grade=True, points=points or 1)
 
     def by_hand(self, cell: Any, kind: CellKind) -> Iterator[Any]:
         points = grading_of(cell).get("points") or 1
         if kind is not CellKind.WRITTEN:
             self.made.remarks.append(f"{name_of(cell)}: lessons have no {kind} cell; it stays as text without points")
-            yield nbformat.v4.new_markdown_cell(cell.source if kind is CellKind.TASK else f"*{self.title}*")
+            kept = cell.source if kind is CellKind.TASK else f"*{self.title}*"
+            yield nbformat.v4.new_markdown_cell(kept)
             return
         name = self.name_for("explain_" + _snake(name_of(cell)), "explain")
         scheme = f"{BEGIN_SCHEME}\n- {points:g} points: what earns them is for you to write here.\n{END_SCHEME}"

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from filecmp import cmpfiles
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
     prose = prose_of(lesson)
     said = (limits or GradingLimits()).for_lesson(lesson.slug).sentence()
     seen: set[str] = set()
-    canaries = {test.grade_id: one.canary for one in lesson.exercises for test in one.tests if one.canary}
+    canaries = _find_canaries(lesson)
     cells = []
     is_answered = False
     for cell in lesson.cells:
@@ -100,6 +101,15 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
         notice = nbformat.v4.new_code_cell(told, id=_cell_id("", told, seen), metadata=_FOLDED)
         cells.insert(next(at for at, cell in enumerate(cells) if cell.cell_type == "code"), notice)
     return nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(_METADATA))
+
+
+def _find_canaries(lesson: Lesson) -> dict[str, str]:
+    """The canaries of a lesson's test cells, by grade_id; an exercise may have none."""
+    canaries: dict[str, str] = {}
+    for exercise in lesson.exercises:
+        if exercise.canary:
+            canaries |= {test.grade_id: exercise.canary for test in exercise.tests}
+    return canaries
 
 
 def _nbgrader(cell: Cell, folded: bool) -> dict[str, Any]:
@@ -131,7 +141,7 @@ def build(course: Course, root: Path, names: list[str] | None = None, say: Calla
     words_of(course)
     folders = [folder.name for folder in find_lessons(root, names)]
     lessons = [lesson for lesson in read_lessons(course, root) if lesson.slug in folders]
-    for violation in (one for lesson in lessons for one in amiss(lesson)):
+    for violation in chain.from_iterable(map(amiss, lessons)):
         raise violation
     refuse_bad_hints(course, root / "lessons")
     return derive(root, lessons, root, say)
@@ -161,8 +171,9 @@ def derive(
                 keep_version(root, lesson.slug)  # the one before
             if _write_where_it_differs(text, release):
                 changed.append(release)
-            for folder in (source.parent, release.parent) if lesson.files else ():
-                shutil.copytree(str(lesson.files), folder, dirs_exist_ok=True)
+            if lesson.files:
+                shutil.copytree(lesson.files, source.parent, dirs_exist_ok=True)
+                shutil.copytree(lesson.files, release.parent, dirs_exist_ok=True)
     return changed
 
 

@@ -124,7 +124,7 @@ def contents_of(
     files = _package_files(root / package) if package else {}
     files |= {f"{package}/{name}".lstrip("/"): data for name, data in _handed_out(course, root, outlined).items()}
     files |= _package_files(TOOL, is_for_learners)
-    beside = (*IF_THERE, *(() if package else ("course.toml",)))
+    beside = IF_THERE if package else (*IF_THERE, "course.toml")
     released = [f"release/{slug}/{slug}.ipynb" for slug in lessons]
     there = [name for name in beside if (root / name).is_file()]
     files |= {name: (root / name).read_bytes() for name in (*released, *there)}
@@ -213,8 +213,10 @@ def write_wheels(course: Course, root: Path, out: Path) -> list[Path]:
 
 def _for_graders(root: Path) -> Iterable[tuple[str, bytes]]:
     for name in _FOR_GRADERS:
-        files = (root / name).rglob(RIGHT if name == "lessons" else "*.ipynb")
-        for path in files if (root / name).is_dir() else [root / name]:
+        place = root / name
+        pattern = RIGHT if name == "lessons" else "*.ipynb"
+        paths = place.rglob(pattern) if place.is_dir() else [place]
+        for path in paths:
             if ".ipynb_checkpoints" not in path.parts:
                 yield path.relative_to(root).as_posix(), path.read_bytes()
 
@@ -261,23 +263,26 @@ def _due_dates(root: Path) -> Mapping[str, datetime]:
         return due_dates_in(book).lessons if book is not None else {}
 
 
+def _describe_lesson(lesson: OutlinedLesson, root: Path, due: Mapping[str, datetime]) -> dict[str, object]:
+    """What the first page says of a lesson."""
+    when = in_utc(due[lesson.slug]) if lesson.slug in due else ""
+    return {
+        "slug": lesson.slug,
+        "title": lesson.title,
+        "exercises": len(lesson.exercises),
+        "minutes": sum(exercise.minutes for exercise in lesson.exercises),
+        "points": _points(root / "release" / lesson.slug / f"{lesson.slug}.ipynb"),
+        "due": when,
+    }
+
+
 def _start_page(course: Course, root: Path, outlined: Sequence[OutlinedLesson], due: Mapping[str, datetime]) -> str:
     # The template is the course's own; what it is given are titles and numbers of the course's own lessons.
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined
     )
     environment.filters["prose"] = lambda text: str(text).replace("`", "")
-    lessons = [
-        {
-            "slug": one.slug,
-            "title": one.title,
-            "exercises": len(one.exercises),
-            "minutes": sum(exercise.minutes for exercise in one.exercises),
-            "points": _points(root / "release" / one.slug / f"{one.slug}.ipynb"),
-            "due": in_utc(due[one.slug]) if one.slug in due else "",
-        }
-        for one in outlined
-    ]
+    lessons = [_describe_lesson(one, root, due) for one in outlined]
     picture = root / _PICTURE
     shown = base64.b64encode(picture.read_bytes()).decode("ascii") if picture.exists() else ""
     return environment.get_template("start.html").render(
@@ -353,7 +358,8 @@ def _metadata(project: Mapping[str, Any], version: str, requires: Sequence[str])
         lines.append(f"Provides-Extra: {extra}")
         for one in needs:
             need, _, marker = (part.strip() for part in one.partition(";"))
-            lines.append(f'Requires-Dist: {need}; {f"({marker}) and " if marker else ""}extra == "{extra}"')
+            also = f"({marker}) and " if marker else ""
+            lines.append(f'Requires-Dist: {need}; {also}extra == "{extra}"')
     lines += [
         "Description-Content-Type: text/markdown",
         "",

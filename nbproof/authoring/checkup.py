@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ class Checkup:
     @property
     def violations(self) -> list[LessonError]:
         """All of them."""
-        return [*(violation for record in self.records for violation in record.violations), *self.others]
+        return [*chain.from_iterable(record.violations for record in self.records), *self.others]
 
 
 def check_up(
@@ -104,8 +105,9 @@ def explored(
 
 def answers_called(course: Course, root: Path, names: Sequence[str], name: str) -> list[tuple[Exercise, Candidate]]:
     """The answers of this name to the exercises that are named, or of the lessons. Raises UsageError if there is none."""
-    answers = [(exercise, one) for _, exercise in select(course, root, names) for one in exercise.candidates]
-    found = [(exercise, one) for exercise, one in answers if one.name == name]
+    found: list[tuple[Exercise, Candidate]] = []
+    for _, exercise in select(course, root, names):
+        found += [(exercise, one) for one in exercise.candidates if one.name == name]
     if not found:
         raise UsageError(
             f"no answer is called {name!r}",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from nbproof.authoring.forgery import Guard
@@ -26,6 +27,7 @@ from nbproof.handed_out import CHECKS
 from nbproof.lesson.from_text import read_lessons
 from nbproof.lesson.lesson import Candidate, CheckCell, Exercise, Lesson, PlainCell, TestCell
 from nbproof.text import counted
+from nbproof.values.results import Finding
 from nbproof.values.words import words_of
 
 __all__ = [
@@ -76,7 +78,9 @@ def select(
     ``lessons``: all of them, if they are read already. Raises UsageError for an unknown name, LessonError for a broken lesson.
     """
     lessons = lessons or read_lessons(course, root)
-    pairs = [(lesson, exercise) for lesson in lessons for exercise in lesson.exercises]
+    pairs: list[tuple[Lesson, Exercise]] = []
+    for lesson in lessons:
+        pairs += [(lesson, exercise) for exercise in lesson.exercises]
     known = {lesson.slug for lesson in lessons} | {exercise.id for _, exercise in pairs}
     refuse_unknown(names, "lesson or exercise", sorted(known), root / "lessons")
     return [(lesson, exercise) for lesson, exercise in pairs if not names or {lesson.slug, exercise.id} & set(names)]
@@ -94,7 +98,9 @@ def check_contract(
     ``step`` is told of progress, and ``told`` of each exercise after all its candidates have been tried. After ``limit``
     seconds a candidate is cut off. ``mutant_seeds``: each mutant runs once with each of these seeds.
     """
-    jobs = [(number, candidate) for number, (_, exercise) in enumerate(pairs) for candidate in exercise.candidates]
+    jobs: list[tuple[int, Candidate]] = []
+    for number, (_, exercise) in enumerate(pairs):
+        jobs += [(number, candidate) for candidate in exercise.candidates]
     trials = [_trial(*pairs[number], candidate, limit, mutant_seeds) for number, candidate in jobs]
     records = [Record(exercise) for _, exercise in pairs]
     outcomes: dict[int, list[tuple[Candidate, Tried]]] = {number: [] for number in range(len(pairs))}
@@ -115,14 +121,16 @@ def _trial(
 ) -> Trial:
     # What learners could forge is tried beside the reference: that takes longer than any answer does.
     proves_checks = candidate.role == "reference"
+    seeds = mutant_seeds if candidate.role == "mutant" else (1, 2)
+    canary = exercise.canary if candidate.role in ("reference", "accepted") else ""
     return Trial(
         exercise.course,
         exercise.id,
         candidate.source,
         *to_run(lesson, exercise),
-        seeds=mutant_seeds if candidate.role == "mutant" else (1, 2),
+        seeds=seeds,
         proves_checks=proves_checks,
-        canary=exercise.canary if candidate.role in ("reference", "accepted") else "",
+        canary=canary,
         limit=limit * (1 + 2 * proves_checks),
         files=lesson.files,
     )
@@ -137,8 +145,9 @@ def to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[T
         if cell == exercise.answer:
             here = below if exercise.plain else setup
         elif isinstance(cell, TestCell) and cell in exercise.tests:
-            texts = [[*below, text] if isinstance(cell, PlainCell) else [text] for text in (cell.source, cell.shown)]
-            source, shown = map("\n\n".join, texts)
+            above = below if isinstance(cell, PlainCell) else []
+            source = "\n\n".join([*above, cell.source])
+            shown = "\n\n".join([*above, cell.shown])
             tests.append(replace(cell, source=source, shown=shown))
             below.clear()
         elif cell.kind in runs or (exercise.plain and isinstance(cell, TestCell) and not cell.call):
@@ -148,7 +157,7 @@ def to_run(lesson: Lesson, exercise: Exercise) -> tuple[tuple[str, ...], tuple[T
 
 def _judge(record: Record, outcomes: list[tuple[Candidate, Tried]]) -> None:
     exercise = record.exercise
-    for flaw in (flaw for _, outcome in outcomes for flaw in outcome.flaws):
+    for flaw in chain.from_iterable(outcome.flaws for _, outcome in outcomes):
         record.broken(flaw)
     if record.violations:  # what else goes wrong follows from that
         return
@@ -192,12 +201,16 @@ def _judge_statement(record: Record, lesson: Lesson) -> None:
         record.violations += over_budget(lesson, exercise, lesson.course.budget_of(lesson.slug))
 
 
+def _earns_marks(found: Sequence[Finding]) -> bool:
+    return bool(found) and all(one.passed for one in found)
+
+
 def _judge_stub(record: Record, outcome: Tried) -> None:
     # A stub may stop its own cell, never the tests.
     if outcome.ended:
         record.broken(f"the stub's trial was cut off: {outcome.ended}")
         return
-    kept = [cell for cell, found in outcome.findings[0].items() if found and all(one.passed for one in found)]
+    kept = [cell for cell, found in outcome.findings[0].items() if _earns_marks(found)]
     if kept:
         record.broken(f"the untouched stub earns marks in {', '.join(sorted(kept))}")
 
@@ -252,11 +265,11 @@ def _judge_right(record: Record, candidate: Candidate, outcome: Tried, failing: 
     elif outcome.errors:
         record.broken(f"{who} raises: {outcome.errors[0]}", candidate)
     elif any(failing):
-        first = next(f for verdicts in outcome.findings for found in verdicts.values() for f in found if not f.passed)
+        first = outcome.lost()[0]
         words = words_of(record.exercise.course)
         found = f"{words.finding(first)} {words.line(first)}".rstrip()
         record.broken(f"{who} loses marks in {first.check}: {found}", candidate)
-    elif not all(found for verdicts in outcome.findings for found in verdicts.values()):
+    elif not all(all(verdicts.values()) for verdicts in outcome.findings):
         record.broken(f"{who}: a test cell calls no check, so it cannot fail", candidate)
     elif outcome.stderr and candidate.role == "reference":
         record.broken(f"{who} writes to stderr: {outcome.stderr.strip().splitlines()[0][:200]}", candidate)
@@ -294,15 +307,16 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Tried, failing:
 
 def _judge_hint(record: Record, candidate: Candidate, outcome: Tried) -> None:
     """Note whether a mutant gets the hint that it declares."""
-    found = [f for verdicts in outcome.findings[:1] for cell in verdicts.values() for f in cell if not f.passed]
-    words, course = words_of(record.exercise.course), record.exercise.course
+    found = outcome.lost(1)
+    course = record.exercise.course
+    words = words_of(course)
     shown = known_hint(course, found[0].hint) if found else None
     if shown == candidate.hint:
         record.named += shown is not None
     else:
+        why = f" ({found[0].check}: {words.finding(found[0])} {words.line(found[0])})" if found else ""
         record.broken(
-            f"the mutant {candidate.name} gets the hint {shown}, expected {candidate.hint}"
-            + (f" ({found[0].check}: {words.finding(found[0])} {words.line(found[0])})" if found else ""),
+            f"the mutant {candidate.name} gets the hint {shown}, expected {candidate.hint}{why}",
             candidate,
             f"if that is right, write 'hint: {shown or 'none'}' in its first line; otherwise name {candidate.hint or 'none'} "
             "in `mistakes`, `blame` or `errors` of that check",

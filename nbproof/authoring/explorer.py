@@ -180,7 +180,9 @@ class _Hunt:
 
     def go(self, search: Search, among: int) -> None:
         """Look for a draw on which somebody parts from the truth, for this share of the time."""
-        self._end = time.monotonic() + (1e9 if search.draws else search.minutes * 60 / among)
+        seconds = 1e9 if search.draws else search.minutes * 60 / among
+        rounds = 1 if search.draws else 1_000_000
+        self._end = time.monotonic() + seconds
         how = settings(
             max_examples=search.draws or _A_ROUND,
             database=None,
@@ -189,7 +191,7 @@ class _Hunt:
             suppress_health_check=list(HealthCheck),
         )
         strategy = st.fixed_dictionaries(dict(self._task.draws))
-        for number in range(1 if search.draws else 1_000_000):
+        for number in range(rounds):
             with contextlib.suppress(NoSuchExample):
                 plans = find(
                     strategy, self._parts, settings=how, random=random.Random(search.seed * 1_000_000 + number)
@@ -231,7 +233,9 @@ class _Hunt:
         brought = {one.name: one.brought() for one in self._answerers}
         if isinstance(truth, Exception):
             return told, dict.fromkeys(brought, "not compared")
-        return told, {name: _instead(one, truth, words) if told else "" for name, one in brought.items()}
+        if not told:
+            return told, dict.fromkeys(brought, "")
+        return told, {name: _instead(one, truth, words) for name, one in brought.items()}
 
     def _note(self, plans: dict[str, object]) -> None:
         for one in self._answerers:
@@ -304,6 +308,10 @@ def _serve(pipe: Connection, source: str, trial: Trial, file: Path, place: Path)
                 pipe.send(bring(tasks[name](), variables, case))
 
 
+def _write_plan(name: str, plan: object) -> str:
+    return plan.source(name) if isinstance(plan, Plan) else f"{name} = {plan!r}"
+
+
 def _lines(task: type[Exploration], plans: Mapping[str, object]) -> str:
     """The draw, and the probe on it, as lines that anybody can run: its text, with the names in place of what they stand for."""
     text = textwrap.dedent(inspect.getsource(task.probe)).split("\n", 1)[1]
@@ -311,7 +319,7 @@ def _lines(task: type[Exploration], plans: Mapping[str, object]) -> str:
         r'(?:case\.drawn|nb\.function|nb\.list|nb\.module)\("(\w+)"\)|\bnb\.(\w+)', r"\1\2", textwrap.dedent(text)
     )
     text = re.sub(r"^return ", "found = ", text, flags=re.MULTILINE)
-    made = [plan.source(name) if isinstance(plan, Plan) else f"{name} = {plan!r}" for name, plan in plans.items()]
+    made = [_write_plan(name, plan) for name, plan in plans.items()]
     lines = [
         *"\n".join(made).split("\n"),
         *(line for line in text.rstrip().split("\n") if not re.fullmatch(r"(\w+) = \1", line)),

@@ -164,7 +164,8 @@ def _forked(trial: Trial, place: Path) -> Tried:
     _, status = os.waitpid(number, 0)
     shutil.rmtree(place, ignore_errors=True)
     if status or not found.exists():
-        return Tried(ended="timeout" if status == signal.SIGALRM else "died")
+        ending = "timeout" if status == signal.SIGALRM else "died"
+        return Tried(ended=ending)
     return cast("Tried", pickle.loads(found.read_bytes()))  # noqa: S301 (written by our own fork)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from nbproof.cells import CellKind, private_lines
@@ -46,7 +47,7 @@ def _titles(lesson: Lesson) -> set[str]:
 
 def given_away(lesson: Lesson, hints: Sequence[Hint]) -> Iterator[LessonError]:
     """Hints that hold a line of a solution of this lesson, be it the reference or an accepted answer."""
-    public = {_bare(line) for cell in lesson.cells for line in private_lines(cell.source)[0]}
+    public = set(map(_bare, chain.from_iterable(private_lines(cell.source)[0] for cell in lesson.cells)))
     told = [(hint, _bare(f"{hint.name} {hint.question} {hint.idea} {hint.read}")) for hint in hints]
     for exercise in lesson.exercises:
         for line in sorted(_solving_lines(exercise)):
@@ -84,13 +85,13 @@ def refuse_bad_hints(course: Course, texts: Path) -> None:
     hint that is not there."""
     known, ways_in = read_hints(texts)
     named = [*(one["hint"] for one in course.errors), *filter(None, [course.nothing_came])]
-    for hint in named if course.lies_in(texts.parent) else ():
-        if hint not in known:
-            raise LessonError(
-                f"no hint is called {hint!r}",
-                str(course.folder / "course.toml"),
-                f"write [{hint}] in {texts / HINTS}, or name another one: {', '.join(sorted(known))}",
-            )
+    unknown = [hint for hint in named if hint not in known]
+    if unknown and course.lies_in(texts.parent):
+        raise LessonError(
+            f"no hint is called {unknown[0]!r}",
+            str(course.folder / "course.toml"),
+            f"write [{unknown[0]}] in {texts / HINTS}, or name another one: {', '.join(sorted(known))}",
+        )
     for exercise in ways_in:
         if not any(texts.glob(f"*/{exercise}")):
             raise LessonError(
@@ -108,7 +109,8 @@ def unused_hints(course: Course, texts: Path) -> Iterator[LessonError]:
     # In the course's folder itself there may be an environment, with thousands of files.
     own = course.folder
     folders = (texts, Path(diagnosis.__file__).parent, *[own] * bool(course.package))
-    files = [path for folder in folders for path in folder.rglob("*.py")] + [
+    files = [
+        *chain.from_iterable(folder.rglob("*.py") for folder in folders),
         *own.glob("course.toml"),
         *own.glob("*.py"),
     ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from string import Template
 
@@ -36,20 +37,22 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
     """
     name = re.sub(r"\W+", "_", folder.resolve().name.lower()).strip("_") or "course"
     lesson, exercise = FIRST
-    libraries = dict.fromkeys(leaf for one in leaves for leaf in KNOWN_LEAVES.get(one, (one,)))
+    libraries = dict.fromkeys(chain.from_iterable(KNOWN_LEAVES.get(one, (one,)) for one in leaves))
     installed = LEAVES.installed()
-    packages = [package_of(installed[one][0]) for one in leaves if one not in LEAVES.own]
+    # A package next door brings its library.
+    needed = [package_of(installed[one][0]) if one in installed else one for one in leaves]
     words = {
         "name": name,
         "title": _title(title, name),
         "leaves": ", ".join(f'"{leaf}"' for leaf in libraries),
         "imports": "".join(_IMPORTS.get(one, f"import {one}\n\n") for one in leaves),
-        "requirements": "\n".join([*leaves, *packages]),
+        "requirements": "\n".join(needed),
     }
     within = {"lesson.py": f"lessons/{lesson}/lesson.py", "hints.toml": "lessons/hints.toml", "gitignore": ".gitignore"}
     texts = {within.get(name, name): text for name, text in filled("course", words)}
     for part, text in filled("exercise", _words_of_exercise(exercise)):
-        beside = f"lessons/{lesson}/" + (part if part == "lesson.py" else f"{exercise}/{part}")
+        file = part if part == "lesson.py" else f"{exercise}/{part}"
+        beside = f"lessons/{lesson}/{file}"
         texts[beside] = texts.get(beside, "") + text
     return written({folder / place: text for place, text in texts.items()}, folder)
 

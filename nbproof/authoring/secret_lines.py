@@ -13,6 +13,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +82,11 @@ class Secrets:
         """The text with a remark in place of every line that holds a secret one."""
         if not text or not self.found_in(text, own):
             return text
-        return "\n".join(
-            "[a line of the tests or of a solution: not shown]" if self.found_in(line, own) else line
-            for line in text.splitlines()
-        )
+        lines = text.splitlines()
+        for number, line in enumerate(lines):
+            if self.found_in(line, own):
+                lines[number] = "[a line of the tests or of a solution: not shown]"
+        return "\n".join(lines)
 
 
 def _even(line: str) -> str:
@@ -105,9 +107,8 @@ def read_secrets(course: Course, root: Path, lessons: Sequence[str] = (), *, can
         for folder in folders:
             secret += _candidates(root / "lessons" / folder.name)
     found = Secrets(secret)
-    everybodys = {
-        line for text in [HIDDEN, *public_text(course, root).splitlines()] for line in found.within(_even(text))
-    }
+    public = [HIDDEN, *public_text(course, root).splitlines()]
+    everybodys = set(chain.from_iterable(found.within(_even(text)) for text in public))
     return found.only(lambda line, origin: line not in everybodys)
 
 

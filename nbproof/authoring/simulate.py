@@ -98,7 +98,8 @@ def _draw(exercise: Exercise, learner: Learner, chance: random.Random) -> Candid
         return None
     right = [one for one in exercise.candidates if one.role in ("reference", "accepted")]
     wrong = [one for one in exercise.candidates if one.role == "mutant"]
-    return chance.choice(right if chance.random() < learner.skill or not wrong else wrong)
+    handed_in = right if chance.random() < learner.skill or not wrong else wrong
+    return chance.choice(handed_in)
 
 
 def as_handed_in(candidate: Candidate) -> str:

@@ -140,6 +140,11 @@ def notebook_at(path: Path) -> nbformat.NotebookNode:
         ) from None
 
 
+def _leave_out_errors(outputs: Sequence[Any]) -> list[Any]:
+    # What an error says is for the author who mends it, not for readers.
+    return [one for one in outputs if one.output_type != "error"]
+
+
 def _shown(path: Path) -> Shown:
     began = time.monotonic()
     try:
@@ -150,12 +155,7 @@ def _shown(path: Path) -> Shown:
         if kind_of(cell) is CellKind.TEST:
             cell.source = ""  # what checks say is said to learners, of their own answers
     stopped = _run(notebook, path)
-    # What an error says is for the author who mends it, not for readers.
-    outputs = {
-        cell.id: [one for one in cell.outputs if one.output_type != "error"]
-        for cell in notebook.cells
-        if cell.get("outputs")
-    }
+    outputs = {cell.id: _leave_out_errors(cell.outputs) for cell in notebook.cells if cell.get("outputs")}
     return Shown(path.stem, outputs, time.monotonic() - began, stopped)
 
 
@@ -209,7 +209,7 @@ def _write_pages(
         shutil.copytree(root / "docs", pages / "docs")
     texts, home = _texts(course, root, pages)
     names = [path.relative_to(pages).with_suffix("").as_posix() for path in texts]
-    home = _TO_CHAPTER.sub(lambda link: link[0] if link["chapter"] in chapters else link["text"], home)
+    home = _TO_CHAPTER.sub(lambda link: _keep_link(link, chapters), home)
     home = _TO_NO_PAGE.sub(r"\1", home) + _toctree("Lessons", chapters) + _toctree("Pages", names)
     (pages / "index.md").write_text(home, encoding="utf-8")
     (pages / "_static").mkdir()
@@ -218,6 +218,11 @@ def _write_pages(
     settings = {**_SETTINGS, "project": course.says, "html_title": course.says}
     lines = [f"{name} = {value!r}\n" for name, value in settings.items()]
     (pages / "conf.py").write_text("".join([_QUIET, *lines]), encoding="utf-8")
+
+
+def _keep_link(link: re.Match[str], chapters: Sequence[str]) -> str:
+    """A link that leads to one of these chapters; of any other link, its text."""
+    return link[0] if link["chapter"] in chapters else link["text"]
 
 
 def _texts(course: Course, root: Path, pages: Path) -> tuple[list[Path], str]:
@@ -231,7 +236,8 @@ def _texts(course: Course, root: Path, pages: Path) -> tuple[list[Path], str]:
     for path in texts:
         text = _TO_NO_PAGE.sub(r"\1", path.read_text(encoding="utf-8"))
         path.write_text(text.replace("README.md", readme), encoding="utf-8")
-    return texts, first.read_text(encoding="utf-8") if first is not None else f"# {course.says}\n"
+    home = first.read_text(encoding="utf-8") if first is not None else f"# {course.says}\n"
+    return texts, home
 
 
 def _toctree(caption: str, names: Sequence[str]) -> str:

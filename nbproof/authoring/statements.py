@@ -30,6 +30,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from nbproof.cells import CellKind
@@ -187,7 +188,7 @@ def words_in(text: str) -> float:
 
 def demands_of(lesson: Lesson, exercise: Exercise) -> Demands:
     """What the statement demands, and what of it is broken by a mutant."""
-    quotes = [quote for mutant in exercise.mutants for quote in mutant.breaks]
+    quotes = list(chain.from_iterable(mutant.breaks for mutant in exercise.mutants))
     none = [quote for quote, _ in nothing_to_break(lesson.path.parent / exercise.id)]
     broken, unbroken = [], []
     for sentence in sentences(exercise.statement):
@@ -213,7 +214,9 @@ def unbroken(lesson: Lesson, exercise: Exercise) -> Iterator[LessonError]:
             "file, '# nothing to break: <a piece of it>'; a demand that no check asks is to be asked, or to go",
         )
     text = " ".join(sentences(exercise.statement))
-    said = [(quote, mutant.place) for mutant in exercise.mutants for quote in mutant.breaks]
+    said: list[tuple[str, str]] = []
+    for mutant in exercise.mutants:
+        said += [(quote, mutant.place) for quote in mutant.breaks]
     for quote, place in [*said, *nothing_to_break(lesson.path.parent / exercise.id)]:
         if quote not in text:
             yield LessonError(
@@ -234,11 +237,12 @@ _CURES = {
 def over_budget(lesson: Lesson, exercise: Exercise, budget: Mapping[str, Any]) -> Iterator[LessonError]:
     """What of an exercise is more than its lesson's budget allows."""
     path = lesson.path.parent / exercise.id / CHECKS
+    check_lines = path.read_text(encoding="utf-8").count("\n") if path.exists() else 0
     there = {
         "words": round(sum(map(words_in, sentences(exercise.statement)))),
         "demands": demands_of(lesson, exercise).count,
         "mutants": len(exercise.mutants),
-        "check_lines": path.read_text(encoding="utf-8").count("\n") if path.exists() else 0,
+        "check_lines": check_lines,
     }
     for what, number in there.items():
         most = budget.get(what, number)

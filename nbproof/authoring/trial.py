@@ -9,6 +9,7 @@ import contextlib
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -79,8 +80,15 @@ class Tried:
         """The checks that failed under seed number ``index``, as test_id/Check."""
         if self.ended or not self.findings:
             return {self.ended or "nothing ran"}
-        verdicts = self.findings[index]
-        return {f"{cell}/{one.check}" for cell, found in verdicts.items() for one in found if not one.passed}
+        failing: set[str] = set()
+        for cell, found in self.findings[index].items():
+            failing |= {f"{cell}/{one.check}" for one in found if not one.passed}
+        return failing
+
+    def lost(self, seeds: int | None = None) -> list[Finding]:
+        """What did not pass, under the first so many seeds, or under all."""
+        cells = chain.from_iterable(verdicts.values() for verdicts in self.findings[:seeds])
+        return [one for one in chain.from_iterable(cells) if not one.passed]
 
 
 def prepare(trial: Trial) -> tuple[str, ...]:
@@ -126,7 +134,7 @@ def try_candidate(trial: Trial) -> Tried:
         for seed in trial.seeds:
             errors.append(_cell("answer", trial.candidate))
             findings.append({test.grade_id: _asked(trial.course, test, test.source, seed) for test in trial.tests})
-        is_right = all(one.passed for found in findings[0].values() for one in found)
+        is_right = all(one.passed for one in chain.from_iterable(findings[0].values()))
         if trial.canary and is_right:
             flaws += _canary_flaws(trial)
         if trial.proves_checks:
@@ -173,10 +181,12 @@ def _canary_flaws(trial: Trial) -> Iterator[str]:
     for test in trial.checks:
         grade_id = test.grade_id
         for _, task in called_in(test.source, grade_id, space):
+            if task.__name__ not in test.hidden_checks:
+                continue
             first = seeds_of(task, trial.seeds[0])[0]
             # By chance as well: what is right now and then tells some day that every right answer is rigged.
-            last = first + (_SEEDS if trial.proves_checks else task.cases)
-            for seed in range(first, last) if task.__name__ in test.hidden_checks else ():
+            seeds = _SEEDS if trial.proves_checks else task.cases
+            for seed in range(first, first + seeds):
                 case = Case(seed, trial.course)
                 brought = ProbeResult(bring(task(), space, case, trial.canary).canary)
                 if judge_here(task(), case, brought).passed:

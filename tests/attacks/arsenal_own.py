@@ -72,7 +72,7 @@ import nbproof.sandbox.wire as wire, nbproof.sandbox.worker as worker
 model = answer = 1
 import nbproof.sandbox.evidence_wire as evidence_wire
 evidence_wire.encode = lambda data: ({"passed": True}, b"")
-worker.packed = lambda data: b"passed"
+worker.pack = lambda data: b"passed"
 wire.send = lambda channel, header, payload=b"": channel.sendall(b"\\0" * 8)
 worker.bring = lambda *a, **k: None
 """
