@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import reprlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -130,8 +130,9 @@ def _as_pip(name: str) -> str:
     return name.lower().replace("_", "-").replace(".", "-")
 
 
-def _all_entries() -> Iterable[tuple[Door, EntryPoint]]:
-    return [(door, one) for door in _DOORS for one in entry_points(group=door.group)]
+def _all_entries() -> Iterator[tuple[Door, EntryPoint]]:
+    for door in _DOORS:
+        yield from ((door, one) for one in entry_points(group=door.group))
 
 
 @contextlib.contextmanager

@@ -38,9 +38,9 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
     name = re.sub(r"\W+", "_", folder.resolve().name.lower()).strip("_") or "course"
     lesson, exercise = FIRST
     libraries = dict.fromkeys(chain.from_iterable(KNOWN_LEAVES.get(one, (one,)) for one in leaves))
-    installed = LEAVES.installed()
     # A package next door brings its library.
-    needed = [package_of(installed[one][0]) if one in installed else one for one in leaves]
+    brought = {one: package_of(found[0]) for one, found in LEAVES.installed().items()}
+    needed = [brought.get(one, one) for one in leaves]
     words = {
         "name": name,
         "title": _title(title, name),

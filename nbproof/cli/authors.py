@@ -147,12 +147,14 @@ def _explore(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
+    from nbproof.feedback.page_texts import refuse_bad_language
     from nbproof.terminal import progress
 
     if arguments.show:
         return _show(arguments)
     if arguments.explore:
         return _explore(arguments)
+    refuse_bad_language(arguments.works_for)
 
     with progress("candidates") as step:
         from nbproof.authoring.checkup import check_up

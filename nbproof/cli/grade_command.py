@@ -31,6 +31,7 @@ from nbproof.cli.head_start import graded_is_the_demo
 from nbproof.command import course_command
 from nbproof.course_file import Course
 from nbproof.errors import CourseError, UsageError, disk_trouble
+from nbproof.feedback.page_texts import refuse_bad_language
 from nbproof.gradebook.marks import GradedClass, Mark, by_assignment
 from nbproof.gradebook.reader import read_marks
 from nbproof.gradebook.storage_errors import trouble_with_disk
@@ -158,6 +159,7 @@ class _GradeCommand:
     def run(self, start: float) -> RunReport:
         """Do everything, with the course locked."""
         request = self.request
+        refuse_bad_language(self.course)
         lessons = gradable_lessons(self.root, request.names_of_lessons)
         for line in _first_lines(self.course, self.root):
             self.say(line)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nbproof.values.words import Language
+from nbproof.course_file import Course
+from nbproof.recover.search_texts import SEARCH_TEXTS
+from nbproof.values.words import Language, refuse_misfits, words_of
 
-__all__ = ["PAGE_TEXTS", "page_text", "page_texts"]
+__all__ = ["PAGE_TEXTS", "page_text", "page_texts", "refuse_bad_language"]
 
 PAGE_TEXTS: Mapping[str, Any] = {
     "page language": "en",
@@ -79,6 +81,12 @@ PAGE_TEXTS: Mapping[str, Any] = {
     "page late is free": "{how}; no points are taken off.",
 }
 """Every sentence by what it is about. Of two, the first is for one."""
+
+
+def refuse_bad_language(course: Course) -> None:
+    """Raise UsageError if a text that the course's language has cannot be filled in, before learners' work needs it."""
+    for table in (PAGE_TEXTS, SEARCH_TEXTS):
+        refuse_misfits(words_of(course), table, f"{course.file}: language {course.language}")
 
 
 def page_text(words: Language, key: str, **about: object) -> str:

@@ -13,6 +13,7 @@ import importlib.util
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import chain
 from string import Formatter
 from typing import Any
 
@@ -22,7 +23,7 @@ from nbproof.errors import UsageError
 from nbproof.values.compare import Detail, Difference, Differs
 from nbproof.values.results import UNANSWERED, UNTOLD, Finding, Outcome, ProbeError, Status
 
-__all__ = ["ENGLISH", "TEXTS", "WORDS", "Language", "words_of"]
+__all__ = ["ENGLISH", "TEXTS", "WORDS", "Language", "refuse_misfits", "words_of"]
 
 TEXTS: Mapping[str, Any] = {
     # What a value is, by its type; a value of a leaf type ("value torch") is called as that says, if it has no noun here.
@@ -356,7 +357,9 @@ def _language(name: str, place: str) -> Language:
     """The language of this name. What is installed is looked up once: a sealed process cannot look."""
     installed = LANGUAGES.installed()
     if name in installed:
-        return _fitting(name, place, LANGUAGES.load(name, place, fits=lambda it: isinstance(it, Language)))
+        language: Language = LANGUAGES.load(name, place, fits=lambda it: isinstance(it, Language))
+        refuse_misfits(language, TEXTS, f"{place} {name}")
+        return language
     cure = "name a module of the course's package, with WORDS in it"
     if "." not in name and importlib.util.find_spec(name) is None:
         raise LANGUAGES.unknown(name, place, installed, cure)
@@ -366,41 +369,23 @@ def _language(name: str, place: str) -> Language:
             raise TypeError(f"its WORDS are a {type(found).__name__}, no Language")
     except (ImportError, AttributeError, TypeError) as error:
         raise UsageError(f"the language {name} cannot be read: {error}", place, cure) from None
-    return _fitting(name, place, found)
-
-
-_TABLES = (
-    ("nbproof.values.words", "TEXTS"),
-    ("nbproof.feedback.page_texts", "PAGE_TEXTS"),
-    ("nbproof.recover.search_texts", "SEARCH_TEXTS"),
-)
-"""What a language may say in other words. Learners' part of the tool has not all of them, and says nothing of these."""
-
-
-def _fitting(name: str, place: str, found: Language) -> Language:
-    """The language, if its texts can be filled in as the tool does. Raises UsageError for the first that cannot."""
-    for module, table in _TABLES:
-        if not _is_there(module):
-            continue
-        for key, english in getattr(importlib.import_module(module), table).items():
-            trouble = _misfit(found.texts.get(key, english), english)
-            if trouble:
-                fact = f"the language {name} has a text for {key!r} that {trouble}"
-                raise UsageError(fact, place, f"its author has to give it the fields and the form of: {english!r}")
+    refuse_misfits(found, TEXTS, f"{place} {name}")
     return found
 
 
-def _is_there(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
+def refuse_misfits(found: Language, english: Mapping[str, Any], place: str) -> None:
+    """Raise UsageError for the first text in place of an English one that cannot be filled in as that one is."""
+    for key, ours in english.items():
+        trouble = _misfit(found.texts.get(key, ours), ours)
+        if trouble:
+            fact = f"the language has a text for {key!r} that {trouble}"
+            raise UsageError(fact, place, f"its author has to give it the fields and the form of: {ours!r}")
 
 
 def _misfit(text: object, english: object) -> str:
     """What is wrong with a text in place of the English one; empty if nothing is."""
     if isinstance(text, str) != isinstance(english, str):
-        return "is one text, not several" if isinstance(text, str) else "is not one text"
+        return f"is {type(text).__name__}, not {type(english).__name__}"
     forms, ours = _forms(text), _forms(english)
     if len(forms) < len(ours) or not all(isinstance(form, str) for form in forms):
         return f"has not {len(ours)} forms"
@@ -408,7 +393,7 @@ def _misfit(text: object, english: object) -> str:
         more = _fields(forms) - _fields(ours)
     except ValueError as error:
         return f"cannot be filled in: {error}"
-    return f"names {{{min(more)}}}, which nobody fills in" if more else ""
+    return "".join(f"names {{{field}}}, which nobody fills in" for field in sorted(more)[:1])
 
 
 def _forms(text: Any) -> tuple[Any, ...]:
@@ -416,5 +401,5 @@ def _forms(text: Any) -> tuple[Any, ...]:
 
 
 def _fields(forms: Sequence[str]) -> set[str]:
-    named = (field for form in forms for _, field, _, _ in Formatter().parse(form))
-    return {re.split(r"[.\[]", field)[0] for field in named if field is not None}
+    parts = chain.from_iterable(Formatter().parse(form) for form in forms)
+    return {re.split(r"[.\[]", field)[0] for _, field, _, _ in parts if field is not None}

@@ -16,8 +16,9 @@ import pytest
 from nbproof.command import this_python
 from nbproof.doors import blamed, for_learners
 from nbproof.errors import CourseError, UsageError
+from nbproof.feedback.page_texts import refuse_bad_language
 from nbproof.values.leaf import leaves_of
-from nbproof.values.words import ENGLISH, words_of
+from nbproof.values.words import ENGLISH
 from nbproof_lms.system import System
 from tests import COURSE
 
@@ -94,7 +95,6 @@ def here(stranger: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     monkeypatch.syspath_prepend(stranger)
     doors.modules.cache_clear()
-    monkeypatch.setattr("nbproof.values.leaf._known", ())
     return stranger
 
 
@@ -162,7 +162,7 @@ def test_a_system_that_is_none_stops_only_what_needs_systems(course: Path, stran
         ('leaves = ["statistics"]', "the leaf type 'statistics' of nbproof-stranger cannot be loaded: AttributeError"),
         ('leaves = ["fractions"]', "what nbproof-stranger has as the leaf type 'fractions' is none"),
         ('language = "dict"', "what nbproof-stranger has as the language 'dict' is none"),
-        ('language = "braces"', "the language braces has a text for 'instead of what' that names {voulu}"),
+        ('language = "braces"', "the language has a text for 'instead of what' that names {voulu}"),
         ('language = "nowhere"', "no language is called 'nowhere'"),
     ],
 )
@@ -178,15 +178,15 @@ def test_check_tells_a_leaf_type_or_language_that_cannot_be_had_in_three_lines(
 @pytest.mark.parametrize(
     ("name", "fact"),
     [
-        ("page", "the language page has a text for 'page title' that names {titre}, which nobody fills in"),
-        ("open", "the language open has a text for 'not yet' that cannot be filled in"),
-        ("one", "the language one has a text for 'items' that is one text, not several"),
+        ("page", "the language has a text for 'page title' that names {titre}, which nobody fills in"),
+        ("open", "the language has a text for 'not yet' that cannot be filled in"),
+        ("one", "the language has a text for 'items' that is str, not tuple"),
     ],
 )
 def test_texts_that_cannot_be_filled_in_are_refused_at_once(here: Path, name: str, fact: str) -> None:
     with pytest.raises(UsageError) as told:
-        words_of(replace(COURSE, language=name))
-    assert told.value.fact.startswith(fact) and told.value.next_command
+        refuse_bad_language(replace(COURSE, language=name))
+    assert told.value.fact.startswith(fact) and told.value.place.endswith(f"language {name}")
 
 
 def test_what_a_leaf_type_raises_names_its_package(here: Path) -> None:
