@@ -19,7 +19,7 @@ from nbproof.command import this_python
 from nbproof.errors import UsageError
 from nbproof.grouping import grouped
 
-__all__ = ["COMMANDS", "FORMATS", "LANGUAGES", "LEAVES", "POOLS", "SYSTEMS", "Door", "package_of"]
+__all__ = ["COMMANDS", "FORMATS", "LANGUAGES", "LEAVES", "POOLS", "SYSTEMS", "Door"]
 
 
 @dataclass(frozen=True)
@@ -44,19 +44,19 @@ class Door:
             raise self.unknown(name, place, found, cure)
         first, *others = found[name]
         if others:
-            rivals = ", ".join(map(package_of, found[name]))
+            rivals = ", ".join(map(_package_of, found[name]))
             raise UsageError(
                 f"{len(found[name])} packages have a {self.noun} {name!r}: {rivals}",
                 place,
-                f"{this_python()} -m pip uninstall {package_of(others[-1])}",
+                f"{this_python()} -m pip uninstall {_package_of(others[-1])}",
             )
         try:
             return first.load()
         except Exception as error:
             raise UsageError(
-                f"the {self.noun} {name!r} of {package_of(first)} cannot be loaded: {type(error).__name__}: {error}",
+                f"the {self.noun} {name!r} of {_package_of(first)} cannot be loaded: {type(error).__name__}: {error}",
                 place,
-                f"{this_python()} -m pip install --upgrade {package_of(first)}",
+                f"{this_python()} -m pip install --upgrade {_package_of(first)}",
             ) from error
 
     def unknown(self, name: str, place: str, found: Collection[str], cure: str = "") -> UsageError:
@@ -79,6 +79,6 @@ LANGUAGES = Door("nbproof.languages", "language")
 COMMANDS = Door("nbproof.commands", "command")
 
 
-def package_of(entry: EntryPoint) -> str:
+def _package_of(entry: EntryPoint) -> str:
     """The distribution that an entry point is of, as pip calls it."""
     return entry.dist.name if entry.dist is not None else entry.module

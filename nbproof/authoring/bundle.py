@@ -43,10 +43,10 @@ from nbproof.text import in_utc
 
 __all__ = ["Bundle", "bundle", "contents_of", "refuse_leaks", "write_wheels"]
 
-AT_HOME = re.compile(r"(psutil|nbgrader|jupytext|charset-normalizer|json-repair|nbproof)\b|-e ./packages/nbproof-")
+_AT_HOME = re.compile(r"(psutil|nbgrader|jupytext|charset-normalizer|json-repair|nbproof)\b|-e ./packages/nbproof-")
 """Requirements of graders and authors only. Of the tool, learners get their part with the lessons."""
 
-IF_THERE = ("LICENSE", "constraints.txt", "install.py")
+_IF_THERE = ("LICENSE", "constraints.txt", "install.py")
 """Files of the course's folder that go into the zip if they are there. A part of ``pyproject.toml`` goes as well."""
 
 _TELLING = 24
@@ -120,7 +120,7 @@ def contents_of(
     files = _package_files(root / package) if package else {}
     files |= {f"{package}/{name}".lstrip("/"): data for name, data in _handed_out(course, root, outlined).items()}
     files |= _package_files(TOOL, is_for_learners)
-    beside = IF_THERE if package else (*IF_THERE, "course.toml")
+    beside = _IF_THERE if package else (*_IF_THERE, "course.toml")
     released = [f"release/{slug}/{slug}.ipynb" for slug in lessons]
     there = [name for name in beside if (root / name).is_file()]
     files |= {name: (root / name).read_bytes() for name in (*released, *there)}
@@ -240,7 +240,7 @@ def _package_files(package: Path, wanted: Callable[[str], bool] = lambda name: T
 
 def _requirements(text: str) -> str:
     """What learners install: without what is for graders, and without the comments, which are for people who edit the file."""
-    kept = [line for line in text.splitlines() if not AT_HOME.match(line) and line[:1] != "#"]
+    kept = [line for line in text.splitlines() if not _AT_HOME.match(line) and line[:1] != "#"]
     return "\n".join(["# What the lessons run on. `pip install -r requirements.txt` installs it.", *kept]) + "\n"
 
 

@@ -15,7 +15,7 @@ from nbproof.course_file import Course
 from nbproof.errors import UsageError, disk_trouble
 from nbproof.lesson.from_text import find_lessons, read_lessons
 
-__all__ = ["FIRST", "KNOWN_LEAVES", "filled", "new_course", "new_exercise", "written"]
+__all__ = ["FIRST", "filled", "new_course", "new_exercise", "written"]
 
 FIRST = ("01_first", "last_word_first")
 """The lesson of a new course, and its exercise."""
@@ -25,7 +25,7 @@ _ID = re.compile(r"[a-z][a-z0-9_]*")
 _IMPORTS = {"torch": "import torch\n\n", "numpy": "import numpy as np\n\n", "pandas": "import pandas as pd\n\n"}
 """How a lesson imports what plugs in."""
 
-KNOWN_LEAVES = {"numpy": ("numpy",), "pandas": ("numpy", "pandas"), "torch": ("torch",)}
+_KNOWN_LEAVES = {"numpy": ("numpy",), "pandas": ("numpy", "pandas"), "torch": ("torch",)}
 """A library -> the leaf types that a course on it needs: columns are made of arrays."""
 
 
@@ -33,7 +33,7 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
     """Write a course of one lesson with one exercise into ``folder``; returns the files. Raises UsageError if one is there."""
     name = re.sub(r"\W+", "_", folder.resolve().name.lower()).strip("_") or "course"
     lesson, exercise = FIRST
-    libraries = dict.fromkeys(chain.from_iterable(KNOWN_LEAVES[one] for one in leaves))
+    libraries = dict.fromkeys(chain.from_iterable(_KNOWN_LEAVES[one] for one in leaves))
     words = {
         "name": name,
         "title": _title(title, name),
