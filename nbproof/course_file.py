@@ -24,7 +24,6 @@ from typing import Any
 from nbproof.errors import UsageError
 
 __all__ = [
-    "BUDGET",
     "Course",
     "find_course",
     "is_nbgraders",
@@ -35,7 +34,7 @@ __all__ = [
 ]
 
 _NAME = "course.toml"
-BUDGET = ("words", "demands", "mutants", "check_lines", "min_accepted", "min_mutants", "hidden_share")
+_BUDGET = ("words", "demands", "mutants", "check_lines", "min_accepted", "min_mutants", "hidden_share")
 """What ``[budget]`` may say, for all lessons, and in a table of its name for one."""
 
 
@@ -275,7 +274,7 @@ def _refuse_wrong_budgets(budget: Mapping[str, Any], path: Path) -> None:
     shared = {key: value for key, value in budget.items() if not isinstance(value, dict)}
     of_lessons = {f"budget, {name}": table for name, table in budget.items() if isinstance(table, dict)}
     for place, table in {"budget": shared, **of_lessons}.items():
-        _refuse_unknown(table, BUDGET, path, place)
+        _refuse_unknown(table, _BUDGET, path, place)
         for key, value in table.items():
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise _wrong(path, f"{place}, {key}", value, "a number")

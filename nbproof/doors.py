@@ -34,6 +34,7 @@ __all__ = [
     "answerable",
     "blamed",
     "for_learners",
+    "modules",
     "package_of",
 ]
 

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["ArchiveEntry", "Budget", "NotUnpacked", "entries"]
+__all__ = ["Budget", "NotUnpacked", "entries"]
 
 MB = 1 << 20
 _PIECE = 1 << 16
@@ -69,7 +69,7 @@ class Budget:
             raise NotUnpacked("the archive holds too many files")
 
 
-class ArchiveEntry(NamedTuple):
+class _ArchiveEntry(NamedTuple):
     """One entry of an archive: its name in parts, its time in UTC, and its bytes in pieces.
 
     To read ``pieces`` raises NotUnpacked if the entry may not be unpacked, or its bytes are too many or broken.
@@ -113,7 +113,7 @@ class _File(io.BufferedReader):
         return super().read(size)
 
 
-def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
+def entries(path: Path, budget: Budget) -> Iterator[_ArchiveEntry]:
     """Yield every entry of the zip at ``path`` that is no folder. Raises NotUnpacked if it is no zip, or holds too much.
 
     Read the pieces of an entry before the next one is asked for. ``budget``: what may be unpacked; each entry takes from it.
@@ -129,7 +129,7 @@ def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
                     continue
                 budget.spend(files=1)
                 name = _zip_name(info)
-                yield ArchiveEntry(_parts(name) or ("?",), _zip_time(info), _pieces(archive, info, name, budget))
+                yield _ArchiveEntry(_parts(name) or ("?",), _zip_time(info), _pieces(archive, info, name, budget))
 
 
 def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, budget: Budget) -> Iterator[bytes]:

@@ -141,7 +141,7 @@ _VARIES = re.compile('<meta name="course-feedback" content="[^"]*">|<footer><p>G
 
 
 @dataclass(frozen=True)
-class HandedBack:
+class _HandedBack:
     """The result of a hand-back. A page is told by its learner and lesson.
 
     ``parcels``: each file to upload, or to mail from, and the pages in it. ``unchanged``: how many pages were handed back
@@ -156,7 +156,7 @@ class HandedBack:
     parcels: dict[Path, Collection[Key]] = field(default_factory=dict)
 
 
-def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Person], *, force: bool) -> HandedBack:
+def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Person], *, force: bool) -> _HandedBack:
     """Write what ``target`` takes, of these pages; all of them with ``force``. Raises CourseError if it cannot be written."""
     folder = root / "handback"
     written = _written(root, keys)
@@ -168,7 +168,7 @@ def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Pe
     pages = {key: page for key, page in asked.items() if force or before.get("/".join(key)) != _digest(page)}
     left = written.keys() - asked.keys()
     elsewhere = _elsewhere(root, target, left)
-    done = HandedBack(target, len(asked) - len(pages), left.difference(*elsewhere.values()), elsewhere)
+    done = _HandedBack(target, len(asked) - len(pages), left.difference(*elsewhere.values()), elsewhere)
     then = "move away what lies there, free some space, or let your user write there; then run the same command again"
     with disk_trouble(CourseError, "what is to be handed back cannot be written", folder, then):
         folder.mkdir(parents=True, exist_ok=True)
@@ -180,7 +180,7 @@ def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Pe
     return done
 
 
-def _write_zips(root: Path, done: HandedBack, pages: Mapping[Key, bytes], starts: Mapping[Key, str]) -> None:
+def _write_zips(root: Path, done: _HandedBack, pages: Mapping[Key, bytes], starts: Mapping[Key, str]) -> None:
     """Write a zip for each lesson, and note it in ``done``. ``starts``: what the names of the pages begin with."""
     for lesson in sorted({key.lesson for key in pages}):
         name = safe_name(lesson)
@@ -267,7 +267,7 @@ def _read_record(root: Path) -> dict[str, dict[str, str]]:
     return {target: pages for target, pages in record.items() if isinstance(pages, dict)}
 
 
-def _packed(done: HandedBack, people: Sequence[Person]) -> Iterator[str]:
+def _packed(done: _HandedBack, people: Sequence[Person]) -> Iterator[str]:
     """Lines on what was packed and where it goes."""
     first = "nothing new to hand back"
     packed = list(chain.from_iterable(done.parcels.values()))
@@ -289,7 +289,7 @@ def _packed(done: HandedBack, people: Sequence[Person]) -> Iterator[str]:
         yield f"note: {find_system(done.target).upload_remark}"
 
 
-def _lost(done: HandedBack) -> Iterator[str]:
+def _lost(done: _HandedBack) -> Iterator[str]:
     """Lines on the pages that another LMS takes, and on those that cannot go back anywhere."""
     for option, keys in done.elsewhere.items():
         pages = f"{counted(len(keys), 'page')} of {_people(learner for learner, _ in keys)}"

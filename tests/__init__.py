@@ -70,10 +70,10 @@ def without_demonstrations(path: Path) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """A command of the course, in this process; its exit code."""
+    """A command of the course, in this process; its exit code. Where one stands in another course, it is a command of that."""
     from nbproof.cli.main import main as run
 
-    return run(argv, COURSE)
+    return run(argv, read_course(Path.cwd()) if Path("course.toml").is_file() else COURSE)
 
 
 def typed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -28,7 +28,7 @@ from nbproof.lesson.heading import sections, unannounced
 from nbproof.lesson.lesson import FILES
 from nbproof.marking.autotests import in_version_4
 
-__all__ = ["Adopted", "adopt"]
+__all__ = ["adopt"]
 
 _MARKS = ("course.toml", "nbgrader_config.py", "source")
 _MARK = re.compile(r"^(\s*)#+\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\b.*$", re.MULTILINE)
@@ -44,7 +44,7 @@ _WORDS = """\
 
 
 @dataclass
-class Adopted:
+class _Adopted:
     """What was made of a notebook."""
 
     root: Path
@@ -54,14 +54,14 @@ class Adopted:
     """What is otherwise than in the notebook, a sentence each."""
 
 
-def adopt(notebook: Path, name: str = "") -> Adopted:
+def adopt(notebook: Path, name: str = "") -> _Adopted:
     """Write ``lessons/<slug>`` in the course of an nbgrader notebook, and a course.toml if it has none.
 
     ``name``: the slug; made of the folder's and the notebook's names if none is given. Raises UsageError if it is taken, or the
     notebook cannot be read; LessonError, with nothing written, if no lesson can be made of it.
     """
     given, root = _read(notebook), _root_of(notebook.resolve())
-    made = Adopted(root, name or _slug_of(notebook.resolve(), root))
+    made = _Adopted(root, name or _slug_of(notebook.resolve(), root))
     form = _Cells(given.cells, made)
     cells = list(itertools.chain.from_iterable(itertools.starmap(form.made_of, enumerate(given.cells))))
     stand_where_lessons_go(root)
@@ -144,7 +144,7 @@ def _course_files(root: Path) -> dict[Path, str]:
 class _Cells:
     """The lesson's cells, one by one: each cell of the notebook in the form that lessons have."""
 
-    def __init__(self, given: list[Any], made: Adopted) -> None:
+    def __init__(self, given: list[Any], made: _Adopted) -> None:
         self.given, self.made = given, made
         self.title, self.waiting, self.exercise, self.tests = "", "", "", 0
         self.taken: set[str] = {folder.name for folder in (made.root / "lessons").glob("*/*/")}

@@ -44,13 +44,13 @@ from nbproof.text import in_utc
 
 __all__ = ["Bundle", "bundle", "contents_of", "refuse_leaks", "write_wheels"]
 
-AT_HOME = re.compile(
+_AT_HOME = re.compile(
     r"((psutil|nbgrader|jupytext|charset-normalizer|json-repair)\b|nbproof([-_.](grader|lms))?(?![\w.-]))|-e ./packages/nbproof-"
 )
 """Requirements of graders and authors only. Of the tool, learners get their part with the lessons."""
 _REQUIRED = re.compile(r"[A-Za-z0-9][\w.-]*")
 
-IF_THERE = ("LICENSE", "constraints.txt", "install.py")
+_IF_THERE = ("LICENSE", "constraints.txt", "install.py")
 """Files of the course's folder that go into the zip if they are there. A part of ``pyproject.toml`` goes as well."""
 
 _TELLING = 24
@@ -124,7 +124,7 @@ def contents_of(
     files = _package_files(root / package) if package else {}
     files |= {f"{package}/{name}".lstrip("/"): data for name, data in _handed_out(course, root, outlined).items()}
     files |= _package_files(TOOL, is_for_learners)
-    beside = IF_THERE if package else (*IF_THERE, "course.toml")
+    beside = _IF_THERE if package else (*_IF_THERE, "course.toml")
     released = [f"release/{slug}/{slug}.ipynb" for slug in lessons]
     there = [name for name in beside if (root / name).is_file()]
     files |= {name: (root / name).read_bytes() for name in (*released, *there)}
@@ -249,7 +249,7 @@ def _requirements(text: str) -> str:
 
 
 def _is_for_learners(line: str) -> bool:
-    if line[:1] == "#" or AT_HOME.match(line):
+    if line[:1] == "#" or _AT_HOME.match(line):
         return False
     named = _REQUIRED.match(line)
     return named is None or for_learners(named[0])

@@ -31,14 +31,13 @@ from nbproof.values.results import Finding
 from nbproof.values.words import words_of
 
 __all__ = [
-    "MAX_UNSEEN",
     "Record",
     "check_contract",
     "select",
     "to_run",
 ]
 
-MAX_UNSEEN = 0.05
+_MAX_UNSEEN = 0.05
 """Of an exercise's mutants, or one: what is hidden guards against answers made for the visible inputs, not against a trap."""
 
 
@@ -236,9 +235,9 @@ def _judge_visible(record: Record, killers: Mapping[str, set[str]]) -> None:
     unseen = sorted(name for name, who in killers.items() if set() < who <= hidden)
     asserts = {f"{cell}/{cell}" for cell in exercise.plain}  # which of them learners see is not known
     record.seen = sum(bool(who - hidden - asserts) for who in killers.values())
-    if len(unseen) > max(1, MAX_UNSEEN * len(killers)):
+    if len(unseen) > max(1, _MAX_UNSEEN * len(killers)):
         record.broken(
-            f"{len(unseen)} of {len(killers)} mutants pass the visible checks, at most {MAX_UNSEEN:.0%} may: "
+            f"{len(unseen)} of {len(killers)} mutants pass the visible checks, at most {_MAX_UNSEEN:.0%} may: "
             + ", ".join(unseen),
             cure=f"in {exercise.id}/{CHECKS} move what finds them above the line of the hidden checks",
         )

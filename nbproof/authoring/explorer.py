@@ -65,7 +65,7 @@ from nbproof.values.leaf import warm_up
 from nbproof.values.results import Finding, ProbeError, ProbeResult
 from nbproof.values.words import Language, words_of
 
-__all__ = ["Beyond", "Disagreement", "Exploration", "Explored", "Search", "explore"]
+__all__ = ["Beyond", "Exploration", "Explored", "Search", "explore"]
 
 _A_ROUND = 100
 """Draws of one search; the next one begins with another seed."""
@@ -112,7 +112,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Disagreement:
+class _Disagreement:
     """The smallest draw that was found on which somebody parts from the truth."""
 
     exploration: str
@@ -132,7 +132,7 @@ class Explored:
     draws: int = 0
     beyond: int = 0
     """Draws of them that the statement does not allow."""
-    disagreements: list[Disagreement] = field(default_factory=list)
+    disagreements: list[_Disagreement] = field(default_factory=list)
     seconds: float = 0.0
 
 
@@ -242,7 +242,7 @@ class _Hunt:
             one.end()
         truth, gave = self._compared(plans)
         if any(gave.values()):
-            self._found.disagreements.append(Disagreement(self._task.__name__, _lines(self._task, plans), truth, gave))
+            self._found.disagreements.append(_Disagreement(self._task.__name__, _lines(self._task, plans), truth, gave))
 
 
 def _instead(brought: ProbeResult, wanted: object, words: Language) -> str:

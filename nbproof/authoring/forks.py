@@ -40,7 +40,7 @@ WARM_FOR = "NBPROOF_WARM_FOR"
 _SHARES = 8
 """At least so many shares of the trials for each worker: the workers end at about the same time, also with few trials."""
 
-Numbered = tuple[int, Trial]
+_Numbered = tuple[int, Trial]
 
 
 def fork_server(course: Course, *more: str) -> Any:
@@ -83,7 +83,7 @@ def run_trials(trials: Sequence[Trial]) -> Iterator[tuple[int, Tried]]:
                 group.end()
 
 
-def _alike(trials: Sequence[Trial], together: int) -> Iterator[list[Numbered]]:
+def _alike(trials: Sequence[Trial], together: int) -> Iterator[list[_Numbered]]:
     """The trials in their order, together where they share setup and test cells, up to a number."""
     for _, alike in itertools.groupby(enumerate(trials), key=lambda one: (one[1].setup, one[1].tests)):
         some = list(alike)
@@ -93,7 +93,7 @@ def _alike(trials: Sequence[Trial], together: int) -> Iterator[list[Numbered]]:
 class _Group:
     """A process that prepares for some trials, and what is still to come from it."""
 
-    def __init__(self, context: Any, trials: list[Numbered], scratch: Path) -> None:
+    def __init__(self, context: Any, trials: list[_Numbered], scratch: Path) -> None:
         self.left = deque(trials)
         self.pipe, theirs = context.Pipe(duplex=False)
         self._process = context.Process(target=_serve, args=(trials, theirs, scratch), daemon=True)
@@ -119,7 +119,7 @@ class _Group:
             self._process.join()
 
 
-def _serve(trials: list[Numbered], pipe: Connection, scratch: Path) -> None:
+def _serve(trials: list[_Numbered], pipe: Connection, scratch: Path) -> None:
     """Prepare, then send the outcome of one trial after the other. Of the terminal's Ctrl-C nothing is heard here."""
     os.setpgid(0, 0)
     number, first = trials[0]

@@ -16,7 +16,7 @@ from nbproof.doors import LEAVES, package_of
 from nbproof.errors import UsageError, disk_trouble
 from nbproof.lesson.from_text import find_lessons, read_lessons
 
-__all__ = ["FIRST", "KNOWN_LEAVES", "filled", "new_course", "new_exercise", "written"]
+__all__ = ["FIRST", "filled", "new_course", "new_exercise", "written"]
 
 FIRST = ("01_first", "last_word_first")
 """The lesson of a new course, and its exercise."""
@@ -26,7 +26,7 @@ _ID = re.compile(r"[a-z][a-z0-9_]*")
 _IMPORTS = {"torch": "import torch\n\n", "numpy": "import numpy as np\n\n", "pandas": "import pandas as pd\n\n"}
 """How a lesson imports what plugs in."""
 
-KNOWN_LEAVES = {"numpy": ("numpy",), "pandas": ("numpy", "pandas"), "torch": ("torch",)}
+_KNOWN_LEAVES = {"numpy": ("numpy",), "pandas": ("numpy", "pandas"), "torch": ("torch",)}
 """A library -> the leaf types that a course on it needs: columns are made of arrays."""
 
 
@@ -37,7 +37,7 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
     """
     name = re.sub(r"\W+", "_", folder.resolve().name.lower()).strip("_") or "course"
     lesson, exercise = FIRST
-    libraries = dict.fromkeys(chain.from_iterable(KNOWN_LEAVES.get(one, (one,)) for one in leaves))
+    libraries = dict.fromkeys(chain.from_iterable(_KNOWN_LEAVES.get(one, (one,)) for one in leaves))
     # A package next door brings its library.
     brought = {one: package_of(found[0]) for one, found in LEAVES.installed().items()}
     needed = [brought.get(one, one) for one in leaves]

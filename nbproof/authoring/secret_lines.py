@@ -2,7 +2,7 @@
 
 Secret is every line of a reference solution, a hidden test, a mark scheme, an accepted answer or a mutant that does
 not stand where learners may read it as well. Lines are compared with their white space evened out; shorter ones than
-:data:`SHORTEST` characters are everybody's. What a learner has written is theirs: it is passed as ``own``. Imports
+:data:`_SHORTEST` characters are everybody's. What a learner has written is theirs: it is passed as ``own``. Imports
 nothing heavy: all code that writes pages for learners needs it.
 """
 
@@ -25,7 +25,6 @@ from nbproof.lesson.exercise_folder import RIGHT, WRONG
 from nbproof.lesson.from_notebook import cells_of
 
 __all__ = [
-    "SHORTEST",
     "Secrets",
     "public_text",
     "read_secrets",
@@ -33,7 +32,7 @@ __all__ = [
     "text_of_page",
 ]
 
-SHORTEST = 12
+_SHORTEST = 12
 """Characters of the shortest line that counts: ``return norm`` has eleven."""
 
 _WHOLE = 24
@@ -47,11 +46,11 @@ class Secrets:
         self.origins: dict[str, str] = {}
         for line, origin in lines:
             plain = _even(line)
-            if len(plain) >= SHORTEST and re.search(r"\w{3}", plain):
+            if len(plain) >= _SHORTEST and re.search(r"\w{3}", plain):
                 self.origins.setdefault(plain, origin)
         # A text holds a line only if it holds its first letters: one look at each place of the text instead of one
         # search a line.
-        self._by_start = grouped((line[:SHORTEST], line) for line in self.origins)
+        self._by_start = grouped((line[:_SHORTEST], line) for line in self.origins)
 
     def __len__(self) -> int:
         return len(self.origins)
@@ -75,7 +74,7 @@ class Secrets:
 
     def within(self, plain: str) -> Iterator[str]:
         """The secret lines that stand within a line. The white space of that line is evened out already."""
-        for start in {plain[at : at + SHORTEST] for at in range(len(plain) - SHORTEST + 1)} & self._by_start.keys():
+        for start in {plain[at : at + _SHORTEST] for at in range(len(plain) - _SHORTEST + 1)} & self._by_start.keys():
             yield from (secret for secret in self._by_start[start] if secret in plain)
 
     def taken_out(self, text: str, own: str = "") -> str:

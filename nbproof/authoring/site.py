@@ -34,7 +34,7 @@ from nbproof.errors import CourseError, LessonError, UsageError, disk_trouble
 from nbproof.lesson.from_notebook import read_notebook
 from nbproof.lesson.from_text import find_lessons
 
-__all__ = ["Shown", "Site", "chapter_of", "make_site", "notebook_at", "opening_of", "shown_by"]
+__all__ = ["Shown", "Site", "chapter_of", "make_site", "opening_of", "shown_by"]
 
 _OURS = ("site.css", "site.svg")
 """What lies beside this module: the style of the pages, and the mark on their tab."""
@@ -128,7 +128,7 @@ def shown_by(root: Path, slugs: Sequence[str], told: Callable[[Shown], None]) ->
     return found
 
 
-def notebook_at(path: Path) -> nbformat.NotebookNode:
+def _notebook_at(path: Path) -> nbformat.NotebookNode:
     """The lesson's notebook. Raises LessonError, with what to do, if it is missing or cannot be read."""
     try:
         return nbformat.from_dict(read_notebook(path.read_bytes()))
@@ -148,7 +148,7 @@ def _leave_out_errors(outputs: Sequence[Any]) -> list[Any]:
 def _shown(path: Path) -> Shown:
     began = time.monotonic()
     try:
-        notebook = notebook_at(path)
+        notebook = _notebook_at(path)
     except LessonError as error:
         return Shown(path.stem, {}, 0, error)
     for cell in notebook.cells:
@@ -198,7 +198,7 @@ def _write_pages(
     (pages / "lessons").mkdir(parents=True)
     for slug in slugs:
         try:
-            released = notebook_at(root / "release" / slug / f"{slug}.ipynb")
+            released = _notebook_at(root / "release" / slug / f"{slug}.ipynb")
         except LessonError as error:
             flaws.append(error)
             continue

@@ -24,8 +24,6 @@ from nbproof.values.words import words_of
 
 __all__ = [
     "DiaryError",
-    "Overview",
-    "StoredTry",
     "diary_path",
     "entries",
     "forget",
@@ -42,7 +40,7 @@ class DiaryError(Exception):
 
 
 @dataclass(frozen=True)
-class StoredTry:
+class _StoredTry:
     """One exercise: how often it was checked, when last, and when it was solved (seconds since 1970)."""
 
     exercise: str
@@ -105,14 +103,14 @@ def note(course: Course, exercise: str, passed: Mapping[str, bool], cells: Seque
         return solved is not None
 
 
-def entries(course: Course) -> dict[str, StoredTry]:
+def entries(course: Course) -> dict[str, _StoredTry]:
     """The exercises that were tried, by their ids. Raises DiaryError."""
     with contextlib.suppress(OSError):
         if not diary_path(course).exists():
             return {}
     with _opened(course) as connection:
         rows = connection.execute("SELECT id, tries, last, solved FROM exercise").fetchall()
-    return {row[0]: StoredTry(*row) for row in rows}
+    return {row[0]: _StoredTry(*row) for row in rows}
 
 
 def forget(course: Course) -> bool:
@@ -131,7 +129,7 @@ _MARKS = {"solved": ("✓", "#2f9e63"), "tried": ("…", "#c8851a"), "untried": 
 
 
 @dataclass(frozen=True)
-class Overview:
+class _Overview:
     """Every exercise with its state, and where to go on."""
 
     course: Course
@@ -166,27 +164,27 @@ class Overview:
         return words_of(self.course).total(len(solved), len(every), withheld, points, most, left)
 
 
-def overview(course: Course) -> Overview:
+def overview(course: Course) -> _Overview:
     """The overview of all lessons, from what the diary says about them."""
     trouble = ""
-    known: Mapping[str, StoredTry] = {}
+    known: Mapping[str, _StoredTry] = {}
     try:
         known = entries(course)
     except DiaryError as error:
         trouble = words_of(course).text("not kept", error=error)
     lessons = outline(course)
     states = {exercise.id: _state_of(known.get(exercise.id)) for _, exercise in exercises_of(lessons)}
-    return Overview(course, lessons, states, _next(lessons, states, known), trouble)
+    return _Overview(course, lessons, states, _next(lessons, states, known), trouble)
 
 
-def _state_of(tried: StoredTry | None) -> str:
+def _state_of(tried: _StoredTry | None) -> str:
     if tried is None:
         return "untried"
     return "tried" if tried.solved is None else "solved"
 
 
 def _next(
-    lessons: tuple[OutlinedLesson, ...], states: Mapping[str, str], known: Mapping[str, StoredTry]
+    lessons: tuple[OutlinedLesson, ...], states: Mapping[str, str], known: Mapping[str, _StoredTry]
 ) -> tuple[OutlinedLesson, OutlinedExercise] | None:
     """The first exercise that is open, from the one that was worked on last onwards, then from the beginning."""
     order = list(exercises_of(lessons))
@@ -195,7 +193,7 @@ def _next(
     return next((pair for pair in order[start:] + order[:start] if states[pair[1].id] != "solved"), None)
 
 
-def text_of(seen: Overview) -> str:
+def text_of(seen: _Overview) -> str:
     """The overview as plain text: a line for each lesson, exercise and sentence."""
     say = words_of(seen.course)
     lines = []
@@ -212,7 +210,7 @@ def _number(lesson: OutlinedLesson) -> str:
     return lesson.slug.split("_")[0]
 
 
-def html_of(seen: Overview) -> str:
+def html_of(seen: _Overview) -> str:
     """The overview as HTML of a panel, with a row for each lesson and a chip for each exercise."""
     say = words_of(seen.course)
     rows = "".join(_row(seen, lesson) for lesson in seen.lessons)
@@ -231,7 +229,7 @@ def html_of(seen: Overview) -> str:
     return framed(page, f'role="region" aria-label="{title}"', width=64)
 
 
-def _row(seen: Overview, lesson: OutlinedLesson) -> str:
+def _row(seen: _Overview, lesson: OutlinedLesson) -> str:
     chips = "".join(_chip(one, seen) for one in lesson.exercises)
     solved = sum(seen.states[one.id] == "solved" for one in lesson.exercises)
     # Beside each other where there is room, below each other on a phone.
@@ -243,7 +241,7 @@ def _row(seen: Overview, lesson: OutlinedLesson) -> str:
     )
 
 
-def _chip(one: OutlinedExercise, seen: Overview) -> str:
+def _chip(one: OutlinedExercise, seen: _Overview) -> str:
     mark, colour = _MARKS[seen.states[one.id]]
     return (
         f'<span title="{escape(one.title)}" style="display:inline-block;border:1px solid {colour};border-radius:.6em;'

@@ -16,7 +16,6 @@ from nbproof.course_file import Course
 from nbproof.errors import UsageError, disk_trouble, refuse_unknown
 
 __all__ = [
-    "OF_TEACHERS",
     "SETTINGS",
     "open_lab",
     "prepare_workspace",
@@ -31,7 +30,7 @@ SETTINGS = {
     "@jupyterlab/notebook-extension:tracker": {"codeCellConfig": {"lineWrap": True}},
 }
 
-OF_TEACHERS = ("create-assignment", "formgrader", "course-list", "assignment-list", "menu")
+_OF_TEACHERS = ("create-assignment", "formgrader", "course-list", "assignment-list", "menu")
 """Panels and menus of nbgrader that learners do not need. Its Validate button stays."""
 
 
@@ -90,7 +89,7 @@ def open_lab(course: Course, root: Path, lesson: str | None, extra: list[str]) -
 def _for_learners(root: Path) -> Path:
     """Write a folder with settings for this start of JupyterLab alone: teachers who use this environment keep the panels."""
     folder = root.resolve() / ".course" / "learner"
-    hidden = {f"@jupyter/nbgrader:{name}": True for name in OF_TEACHERS}
+    hidden = {f"@jupyter/nbgrader:{name}": True for name in _OF_TEACHERS}
     settings = {"page_config": {"disabledExtensions": hidden}, "default_setting_overrides": SETTINGS}
     with contextlib.suppress(OSError):  # without them a learner can work as well
         (folder / "labconfig").mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ from nbproof.values.evidence import Parts, snapshot
 from nbproof.values.results import Finding, first_wrong
 from nbproof.values.words import Language, words_of
 
-__all__ = ["html_of", "right_answers", "say_untouched", "show_findings", "show_solution", "tables_html", "text_of"]
+__all__ = ["html_of", "say_untouched", "show_findings", "show_solution", "tables_html", "text_of"]
 
 
 _GOOD = "#2f9e63"
@@ -232,7 +232,7 @@ _OTHERS = 2
 """Other right answers that are shown beside the reference."""
 
 
-def right_answers(course: Course, slug: str, exercise: str) -> list[tuple[str, str]]:
+def _right_answers(course: Course, slug: str, exercise: str) -> list[tuple[str, str]]:
     """The right answers as (name, code): the reference answer, then two others; empty if the instructor's files are not here."""
     answer = solution_of(cell_called(course.source_of(slug), exercise).source)
     reference = "\n".join(line for line in answer.split("\n") if not line.strip().startswith("# TODO"))
@@ -259,7 +259,7 @@ def show_solution(course: Course, exercise: str) -> None:
         fact, then = words.pair("not solved", exercise=exercise)
         more = f" {words.text('hint helps', exercise=exercise)}" if exercise in exercise_hints(course) else ""
         return say(fact, then + more)
-    answers = right_answers(course, known[exercise], exercise)
+    answers = _right_answers(course, known[exercise], exercise)
     if not answers:
         return say(*words.pair("not handed out"))
     text = "\n\n".join(f"**{name}**\n\n```python\n{source}\n```" for name, source in answers)

@@ -83,7 +83,7 @@ def _own_folders(course: Course) -> tuple[str, ...]:
     return tuple(sorted((place for place in places if len(place) > 5), key=len, reverse=True))
 
 
-LONGEST = 12_000
+_LONGEST = 12_000
 """Characters of an answer that a page shows."""
 
 
@@ -93,7 +93,7 @@ def coloured(course: Course, source: str) -> Markup:
     from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
     from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
-    shown = harmless(course, without_blank_lines(source).strip("\n"), LONGEST)
+    shown = harmless(course, without_blank_lines(source).strip("\n"), _LONGEST)
     if not is_coloured(shown):
         return escape(shown)
     page = highlight(shown, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True))

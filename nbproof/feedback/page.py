@@ -93,12 +93,12 @@ class Addressee:
         return made_in(run.outputs, lambda text: self.clean(text, 1_500))
 
 
-def cards_of(learner: Addressee) -> list[Card]:
+def _cards_of(learner: Addressee) -> list[Card]:
     """A card for each exercise and each answer that a person marks, in the notebook's order."""
     verdict = learner.verdict
     places = {name: at for at, name in enumerate(verdict.titles)}
-    cards: list[tuple[str, Card]] = [(one.id, ExerciseCard(learner, one)) for one in verdict.exercises]
-    cards += [(one.id, WrittenCard(learner, one)) for one in verdict.written]
+    cards: list[tuple[str, Card]] = [(one.id, _ExerciseCard(learner, one)) for one in verdict.exercises]
+    cards += [(one.id, _WrittenCard(learner, one)) for one in verdict.written]
     return [card for _, card in sorted(cards, key=lambda one: places.get(one[0], 0))]
 
 
@@ -167,7 +167,7 @@ class Card:
         self.line = self.learner.clean(own_line(self.run.outputs), 300)
 
 
-class ExerciseCard(Card):
+class _ExerciseCard(Card):
     """One exercise, with the findings of its checks."""
 
     def __init__(self, learner: Addressee, outcome: Outcome) -> None:
@@ -220,7 +220,7 @@ class ExerciseCard(Card):
         return all_hints(self.learner.course).get(fault.hint or "")
 
 
-class WrittenCard(Card):
+class _WrittenCard(Card):
     """One answer that a person marks."""
 
     def __init__(self, learner: Addressee, one: WrittenAnswer) -> None:
@@ -259,7 +259,7 @@ def _checks(outcome: Outcome) -> tuple[tuple[bool, str], ...]:
     return tuple((right, asked) for asked, right in is_right.items())
 
 
-def draw_picture(course: Course, picture: dict[str, Any] | None) -> Markup | None:
+def _draw_picture(course: Course, picture: dict[str, Any] | None) -> Markup | None:
     """The learner's value beside the wanted one, as a PNG with a text of what it shows; None if there is nothing to draw."""
     place = unpack(picture, leaves_of(course))
     if place is None or not course.picture:
@@ -294,7 +294,7 @@ def _templates(course: Course) -> Environment:
         "coloured": partial(coloured, course),
     }
     found.globals["css"] = Markup((_FOLDER / "page.css").read_text(encoding="utf-8"))  # noqa: S704 ours
-    found.globals |= {"drawn": partial(draw_picture, course), "unsaid": ITS_TESTS, "points": _points}
+    found.globals |= {"drawn": partial(_draw_picture, course), "unsaid": ITS_TESTS, "points": _points}
     found.globals |= {
         "text": partial(page_text, words),
         "texts": partial(page_texts, words),
@@ -374,7 +374,7 @@ def _secrets(course: Course, root: Path, lesson: str) -> Secrets:
 def feedback_page(learner: Addressee, digest: str, graded: float) -> str:
     """The page of one submission. ``digest``: of all that it is made from. ``graded``: when, in seconds since 1970."""
     verdict = learner.verdict
-    cards = cards_of(learner)
+    cards = _cards_of(learner)
     setter = Typesetter({name: png for name, png in verdict.pictures.items() if len(png) <= LARGEST_PICTURE})
     return _render(
         learner.course,
@@ -404,8 +404,8 @@ def _sums(cards: Sequence[Card], marks: Mark, words: Language) -> dict[str, Any]
         "points_below": 0.0,
         "most": sum(card.max_score for card in cards),
         "waits": sum(card.max_score for card in cards if card.waits),
-        "solved": sum(isinstance(card, ExerciseCard) for card in right),
-        "tasks": sum(isinstance(card, ExerciseCard) for card in cards),
+        "solved": sum(isinstance(card, _ExerciseCard) for card in right),
+        "tasks": sum(isinstance(card, _ExerciseCard) for card in cards),
         "goal": "",
     }
     if score > points:

@@ -48,17 +48,17 @@ _SECTION = re.compile(r"^(#+)\s+(?:Exercise:\s*)?(.+?)\s*#*$", re.MULTILINE)
 _BEYOND = re.compile(r"^#+ Further\b", re.MULTILINE)
 
 
-Effort = tuple[str, str, int, bool]
+_Effort = tuple[str, str, int, bool]
 """Of an exercise its title, its difficulty, its minutes, and whether it lies beyond the core path."""
 
 
-def announced(text: str) -> tuple[Effort, str] | None:
+def announced(text: str) -> tuple[_Effort, str] | None:
     """The last exercise that a text of an author announces, and the text below the line of minutes; None if there is none."""
     found = _last(text)
     return (_effort(found), text[found.end() :]) if found is not None else None
 
 
-def built(text: str) -> dict[str, Effort]:
+def built(text: str) -> dict[str, _Effort]:
     """By their ids, all exercises that a text announces which a build has made."""
     return {found["id"]: _effort(found) for found in _BUILT.finditer(text)}
 
@@ -67,7 +67,7 @@ def _last(text: str) -> re.Match[str] | None:
     return next(reversed(list(_WRITTEN.finditer(text))), None)
 
 
-def _effort(found: re.Match[str]) -> Effort:
+def _effort(found: re.Match[str]) -> _Effort:
     return found["title"], found["difficulty"], int(found["minutes"]), found["further"] is not None
 
 

@@ -199,7 +199,7 @@ def _instructors(course: Course, source: Path, config: Config) -> nbformat.Noteb
     """The instructor's notebook with all that nbgrader puts into it. Raises CourseError if it cannot be read."""
     try:
         notebook = with_tests(course, source, config)
-        refuse_what_is_not_ours(notebook, source)
+        _refuse_what_is_not_ours(notebook, source)
         return IncludeHeaderFooter(config=config).preprocess(notebook, {})[0]
     except CourseError:
         raise
@@ -277,7 +277,7 @@ def files_beside(source: Path, config: Config, theirs: bool | None = False, most
 _OTTER = ("ASSIGNMENT CONFIG", "BEGIN QUESTION", "otter.Notebook(")
 
 
-def refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> None:
+def _refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> None:
     """Raise CourseError for a notebook that has no cell of nbgrader's, or has cells that are no Python: all would fail."""
     if not any(map(grading_of, notebook.cells)):
         why = "it has nothing to grade by"

@@ -34,7 +34,6 @@ __all__ = [
     "as_it_counts_now",
     "known_lines",
     "named_in",
-    "outcome_of",
     "redacted",
     "says_out_of_memory",
 ]
@@ -60,7 +59,7 @@ def says_out_of_memory(text: str) -> bool:
     return any(word in text for word in _OUT_OF_MEMORY)
 
 
-def outcome_of(
+def _outcome_of(
     blueprint: Blueprint,
     rebuilt: Answers,
     exercise: str,
@@ -143,7 +142,7 @@ class OutcomeMaker:
         loss, seconds = run.loss, run.seconds
         if loss is None:
             wrong = self._wrong(run, findings)
-            ended = outcome_of(self.blueprint, self.rebuilt, run.id, findings, points, wrong, seconds)
+            ended = _outcome_of(self.blueprint, self.rebuilt, run.id, findings, points, wrong, seconds)
             return self._looked_at(ended, run)
         most = {name: self.blueprint.tests[name].points for name in points}
         status = _STATUSES.get(loss.cause, Status.KILLED)

@@ -34,7 +34,6 @@ __all__ = [
     "bare",
     "binds",
     "former_cells",
-    "given_lines",
     "is_commented_out",
     "is_python",
     "match_cells",
@@ -44,7 +43,6 @@ __all__ = [
     "new_lines",
     "parts_of",
     "questions_above",
-    "released_texts",
     "renamed",
     "unreleased_lines",
     "view",
@@ -273,7 +271,7 @@ def _questions(cells: Sequence[ExportedCell | ReleasedCell]) -> dict[tuple[str, 
     return {(bare(above.source), bare(one.source)): one.name for above, one in pairwise(cells) if one.name}
 
 
-def released_texts(handout: ReleasedNotebook, *kinds: CellKind) -> list[str]:
+def _released_texts(handout: ReleasedNotebook, *kinds: CellKind) -> list[str]:
     """The texts of the cells of today and of earlier versions; of cells of these ``kinds`` only, if any are given."""
     texts = [cell.source for cell in handout.cells if not kinds or cell.kind in kinds]
     for one in handout.former:
@@ -320,24 +318,24 @@ def _names_of(cells: Iterable[ReleasedCell]) -> frozenset[str]:
 
 def without_released(handout: ReleasedNotebook, text: str) -> str:
     """The text without released text that stands in it word for word, because a locked cell was merged with it."""
-    for source in released_texts(handout, CellKind.TEST, CellKind.SETUP, CellKind.PROSE, CellKind.TASK):
+    for source in _released_texts(handout, CellKind.TEST, CellKind.SETUP, CellKind.PROSE, CellKind.TASK):
         if len(source) >= _LEAST and source.strip() in text:
             text = text.replace(source.strip(), "", 1)
     return text.strip("\n")
 
 
 @lru_cache(maxsize=32)
-def given_lines(handout: ReleasedNotebook) -> frozenset[str]:
+def _given_lines(handout: ReleasedNotebook) -> frozenset[str]:
     """All texts that were handed out, whole and line by line, bare."""
     given = {""}
-    for text in released_texts(handout):
+    for text in _released_texts(handout):
         given.update(map(bare, [text, *text.splitlines()]))
     return frozenset(given)
 
 
 def unreleased_lines(handout: ReleasedNotebook, text: str) -> list[str]:
     """The lines of a text that were not handed out; none, if the whole text was."""
-    given = given_lines(handout)
+    given = _given_lines(handout)
     if bare(text) in given:
         return []
     return [line for line in text.splitlines() if bare(line) not in given and _COLAB_BADGE not in line]

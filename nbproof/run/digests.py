@@ -37,11 +37,10 @@ __all__ = [
     "environment",
     "graded_by",
     "grader_digest",
-    "leaf_versions",
 ]
 
 
-def leaf_versions(course: Course) -> dict[str, str]:
+def _leaf_versions(course: Course) -> dict[str, str]:
     """The versions of the libraries of a course's leaf types. Nothing of them is imported."""
     found = {}
     for name in course.leaves:
@@ -115,7 +114,7 @@ def grader_digest(course: Course) -> str:
     files = [*course.folder.glob("course.toml"), *graded_by(course).values()]
     if course.package:
         files += course.folder.glob("*.py")
-    parts = [json.dumps(leaf_versions(course)).encode()]
+    parts = [json.dumps(_leaf_versions(course)).encode()]
     for path in sorted(files):
         parts += [path.name.encode(), path.read_bytes()]
     return digest_of(*parts)

@@ -16,9 +16,9 @@ from nbproof.text import printable, readable
 from nbproof.values.evidence import MAX_ITEMS, Evidence, Parts, TensorRecord, Unreadable
 from nbproof.values.leaf import Leaf, Leaves
 
-__all__ = ["MAX_TEXT", "decode", "encode", "pack", "unpack"]
+__all__ = ["decode", "encode", "pack", "unpack"]
 
-MAX_TEXT = 200_000
+_MAX_TEXT = 200_000
 """Characters of all names and texts of one evidence: what judges them may take longer than linear time."""
 
 _MAX_NUMBER = 2**63
@@ -27,8 +27,8 @@ _MAX_SIZE = 2**40
 
 _FORM = struct.Struct(">I")
 _MAX_FORM = 4 * 1024 * 1024
-"""Most bytes of evidence's JSON: values, shapes and texts. All its texts together have at most :data:`MAX_TEXT` characters."""
-_MAX_MARKS = 30 * MAX_ITEMS + MAX_TEXT
+"""Most bytes of evidence's JSON: values, shapes and texts. All its texts together have at most :data:`_MAX_TEXT` characters."""
+_MAX_MARKS = 30 * MAX_ITEMS + _MAX_TEXT
 """Commas and brackets in it: an array's shape has up to 16, and text may consist of them."""
 
 
@@ -59,8 +59,8 @@ def encode(evidence: Evidence) -> tuple[Any, bytes]:
         return value
 
     encoded = walk(evidence)
-    if characters > MAX_TEXT:
-        return {"u": [f"more than {MAX_TEXT} characters of text", ""]}, b""
+    if characters > _MAX_TEXT:
+        return {"u": [f"more than {_MAX_TEXT} characters of text", ""]}, b""
     return encoded, b"".join(blobs)
 
 
@@ -146,7 +146,7 @@ class _Decoder:
         if not isinstance(text, str):
             raise WireError("a name that is no text")
         self.characters += len(text)
-        if self.characters > MAX_TEXT:
+        if self.characters > _MAX_TEXT:
             raise WireError("more text than a check reads")
         return readable(text)
 

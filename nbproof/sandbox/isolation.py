@@ -11,7 +11,7 @@ from functools import cache
 from nbproof.command import course_command
 from nbproof.sandbox.exceptions import NoIsolation
 
-__all__ = ["Chosen", "Isolation", "isolation_or_refuse", "offered", "why_not", "why_not_isolated"]
+__all__ = ["Isolation", "isolation_or_refuse", "offered", "why_not", "why_not_isolated"]
 
 
 class Isolation(Enum):
@@ -23,7 +23,7 @@ class Isolation(Enum):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class _Chosen:
     """A level of isolation, and the first line of a run, which names the level."""
 
     level: Isolation
@@ -64,7 +64,7 @@ def why_not_isolated() -> str:
     return reduced and f"{full}; {reduced}"
 
 
-def isolation_or_refuse(unsafe: bool = False, wanted: str | None = None) -> Chosen:
+def isolation_or_refuse(unsafe: bool = False, wanted: str | None = None) -> _Chosen:
     """Choose the best level that this machine offers, or the one that is ``wanted``.
 
     ``unsafe``: choose no isolation. Raises NoIsolation if the machine does not offer that level, or offers none.
@@ -76,7 +76,7 @@ def isolation_or_refuse(unsafe: bool = False, wanted: str | None = None) -> Chos
             "grade in a container: docs/engine.md, 'In a container'",
         )
     if unsafe:
-        return Chosen(
+        return _Chosen(
             Isolation.NONE, "isolation: NONE (--unsafe): submissions run as you, with your files and network in reach"
         )
     if wanted not in (None, Isolation.FULL.value, Isolation.REDUCED.value):
@@ -88,7 +88,7 @@ def isolation_or_refuse(unsafe: bool = False, wanted: str | None = None) -> Chos
     levels = (Isolation.FULL, Isolation.REDUCED) if wanted is None else (Isolation(wanted),)
     for level in levels:
         if not why_not(level):
-            return Chosen(level, _line(level, wanted))
+            return _Chosen(level, _line(level, wanted))
     if wanted is not None:
         raise NoIsolation(
             f"this machine offers no {wanted} isolation: {why_not(levels[0])}",

@@ -30,7 +30,7 @@ _WALL_SECONDS = 120.0
 """For a question of any kind, however busy the machine is."""
 
 
-class Forks(Protocol):
+class _Forks(Protocol):
     """Makes sealed forks, as :class:`nbproof.sandbox.engine.Engine` does."""
 
     def worker(
@@ -43,7 +43,7 @@ class Forks(Protocol):
 class JudgeProcess:
     """Asks the judge of one engine. Ask under :attr:`lock`, because a process answers one question at a time."""
 
-    def __init__(self, engine: Forks) -> None:
+    def __init__(self, engine: _Forks) -> None:
         self._engine = engine
         self._held = contextlib.ExitStack()
         self._worker: Worker | None = None

@@ -27,20 +27,16 @@ from nbproof.sandbox.usage import MAX_FILES
 from nbproof.sandbox.visible_tree import VisibleTree, shown
 
 __all__ = [
-    "SCRATCH",
     "confine",
     "give_up_rights",
     "limit",
-    "mounts_below",
     "probe_isolation",
-    "read_only",
-    "read_only_below",
     "refused_in_child",
     "remember_mapped",
     "seal",
 ]
 
-SCRATCH = "/scratch"
+_SCRATCH = "/scratch"
 """The learner's home, working folder and only writable place."""
 _SHARED = "/dev/shm"  # noqa: S108 (the sandbox's own)
 
@@ -122,21 +118,21 @@ def _build_tree(root: str, tree: VisibleTree) -> None:
             _mount(path, root + path, "", _BIND | _REC)
         else:
             _bind_file(path, root + path)
-        read_only_below(root + path)
+        _read_only_below(root + path)
     os.makedirs(root + _SHARED)
     for device in ("null", "zero", "full", "random", "urandom"):
         _bind_file(f"/dev/{device}", f"{root}/dev/{device}")
         # Processes can write to it all the same. Without this they could also set its date, which all would see.
-        read_only(f"{root}/dev/{device}", _NOSUID)
+        _read_only(f"{root}/dev/{device}", _NOSUID)
     os.makedirs(root + "/etc")
     for file in ("/etc/ld.so.cache", "/etc/localtime"):
         if os.path.exists(file):
             _bind_file(os.path.realpath(file), root + file)
-            read_only(root + file)
+            _read_only(root + file)
     for name, text in (("passwd", "learner:x:1000:1000::/scratch:/bin/sh\n"), ("group", "learner:x:1000:\n")):
         Path(root, "etc", name).write_text(text)
     # Namespaces of later forks write their own maps: /proc is kept until then, out of a learner's reach (seal).
-    for folder in ("/proc", SCRATCH, "/tmp", "/old"):  # noqa: S108 (the sandbox's own)
+    for folder in ("/proc", _SCRATCH, "/tmp", "/old"):  # noqa: S108 (the sandbox's own)
         os.makedirs(root + folder, exist_ok=True)
     _mount("/proc", root + "/proc", "", _BIND | _REC)
     os.chdir(root)
@@ -161,7 +157,7 @@ _MOUNT_SETATTR = 442
 _MOUNT_ATTR_RDONLY, _MOUNT_ATTR_NOSUID, _MOUNT_ATTR_NODEV, _AT_RECURSIVE = 1, 2, 4, 0x8000
 
 
-def read_only_below(path: str) -> None:
+def _read_only_below(path: str) -> None:
     """Make a bind mount and all mounts below it read-only: a file system mounted inside a shown folder comes with it."""
     attributes = struct.pack("<4Q", _MOUNT_ATTR_RDONLY | _MOUNT_ATTR_NOSUID | _MOUNT_ATTR_NODEV, 0, _PRIVATE, 0)
     try:
@@ -176,18 +172,18 @@ def read_only_below(path: str) -> None:
         )
     except OSError:
         # Linux before 5.12 does not know the call.
-        for mounted in mounts_below(path):
-            read_only(mounted)
+        for mounted in _mounts_below(path):
+            _read_only(mounted)
 
 
-def mounts_below(path: str) -> list[str]:
+def _mounts_below(path: str) -> list[str]:
     """The mount points at and below ``path``, as the kernel lists them: blanks are written as \\040."""
     points = [os.fsdecode(line.split()[4]) for line in Path("/proc/self/mountinfo").read_bytes().splitlines()]
     points = [re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), point) for point in points]
     return [point for point in dict.fromkeys(points) if point == path or point.startswith(path + "/")]
 
 
-def read_only(path: str, keep: int = _NOSUID | _NODEV) -> None:
+def _read_only(path: str, keep: int = _NOSUID | _NODEV) -> None:
     """Remount a bind mount read-only, with the flags that the kernel does not let us drop."""
     flags = os.statvfs(path).f_flag
     for bit, name in (
@@ -212,14 +208,14 @@ def seal(tree: VisibleTree, memory: int, processes: int, files: int, disk: int, 
     _write("/proc/self/oom_score_adj", "1000")
     # Kernels that share processors between sessions give each submission one share, however many processes it starts.
     os.setsid()
-    _mount("tmpfs", SCRATCH, "tmpfs", _NOSUID | _NODEV, f"size={disk},mode=700,nr_inodes={MAX_FILES}")
+    _mount("tmpfs", _SCRATCH, "tmpfs", _NOSUID | _NODEV, f"size={disk},mode=700,nr_inodes={MAX_FILES}")
     if not any(folder.startswith("/tmp/") for folder in tree.folders):  # noqa: S108
         # Where the interpreter itself lives below /tmp, covering that would hide it; TMPDIR has to do.
-        _mount(SCRATCH, "/tmp", "", _BIND)  # noqa: S108
+        _mount(_SCRATCH, "/tmp", "", _BIND)  # noqa: S108
     # What multiprocessing keeps its locks in.
-    _mount(SCRATCH, _SHARED, "", _BIND)
+    _mount(_SCRATCH, _SHARED, "", _BIND)
     _mount("tmpfs", "/proc", "tmpfs", _RDONLY | _NOSUID | _NODEV | _NOEXEC, "size=4k")
-    os.chdir(SCRATCH)
+    os.chdir(_SCRATCH)
     limit(memory, files, disk, seconds)
     resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
     give_up_rights()

@@ -19,7 +19,7 @@ from pathlib import Path
 from nbproof.sandbox.syscalls import NAMES
 from nbproof.sandbox.usage import stat_of
 
-__all__ = ["Census", "Overseer", "session_of", "tasks_here"]
+__all__ = ["Census", "Overseer", "tasks_here"]
 
 _RECEIVE, _ANSWER = 0xC0502100, 0xC0182101
 _QUESTION = struct.Struct("<QIIiIQ6Q")
@@ -64,7 +64,7 @@ class Overseer:
         if call == NAMES["kill"] and target <= 0:
             return target in (0, -self._leader)
         thread = ctypes.c_int(arguments[1]).value if call == NAMES["tgkill"] else target
-        return session_of(target) == session_of(thread) == self._leader
+        return _session_of(target) == _session_of(thread) == self._leader
 
 
 class Census:
@@ -98,6 +98,6 @@ def tasks_here() -> int:
     return int(Path("/proc/loadavg").read_text().split()[3].split("/")[1])
 
 
-def session_of(process: int) -> int:
+def _session_of(process: int) -> int:
     """The session that a process, or a thread, belongs to; 0 if there is none."""
     return int(stat_of(process)[3])

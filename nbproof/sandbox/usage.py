@@ -12,11 +12,9 @@ from pathlib import Path
 
 __all__ = [
     "MAX_FILES",
-    "channels_of",
     "family",
     "mapped_bytes",
     "memory_mb",
-    "own_memory_mb",
     "processor_seconds",
     "resident_mb",
     "scratch_bytes",
@@ -95,8 +93,8 @@ def memory_mb(processes: Iterable[int], most: float = math.inf) -> float:
     channels: set[str] = set()
     for process in processes:
         with contextlib.suppress(OSError, ValueError):
-            total += own_memory_mb(process)
-            channels |= channels_of(process)
+            total += _own_memory_mb(process)
+            channels |= _channels_of(process)
         if total > most:
             break
     return total + len(channels) * _CHANNEL_MB
@@ -151,7 +149,7 @@ _CHANNEL_MB = 0.3
 """Kernel memory behind a full socket of the usual size; it shows in no process. Full pipes hold less."""
 
 
-def channels_of(pid: int) -> set[str]:
+def _channels_of(pid: int) -> set[str]:
     """The sockets and pipes that a process holds, if it holds more than a few files."""
     folder = f"/proc/{pid}/fd"
     names = os.listdir(folder)
@@ -164,7 +162,7 @@ def channels_of(pid: int) -> set[str]:
     return {target for target in targets if target.startswith(("socket:", "pipe:"))}
 
 
-def own_memory_mb(pid: int) -> float:
+def _own_memory_mb(pid: int) -> float:
     """The memory of a process, with its share of what it has in common with others."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = ["VisibleTree", "import_path", "is_closed", "shown", "visible_folders"]
+__all__ = ["VisibleTree", "import_path", "shown", "visible_folders"]
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
 _NEVER = ("/boot", "/dev", "/etc", "/home", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/srv", "/sys", "/var")
@@ -69,10 +69,10 @@ def import_path() -> list[str]:
     What `.pth` files, PYTHONPATH, ``pip install --user`` and a cluster's modules add is there; the folder that Python
     was started in, homes, and folders of courses are not.
     """
-    return [place for place in dict.fromkeys(sys.path) if os.path.exists(place) and not is_closed(place)]
+    return [place for place in dict.fromkeys(sys.path) if os.path.exists(place) and not _is_closed(place)]
 
 
-def is_closed(place: str) -> bool:
+def _is_closed(place: str) -> bool:
     """Whether this place of `sys.path` is, or holds, what no learner may see."""
     if not os.path.isabs(place):
         return True  # '' and '.': the folder that the grader was started in
@@ -114,7 +114,7 @@ def _visible(imported: Sequence[str], own_code: Sequence[str]) -> tuple[str, ...
 def _libraries() -> list[str]:
     """Where the loader looks for shared libraries: the interpreter of a cluster's module may need them to start."""
     given = os.environ.get("LD_LIBRARY_PATH", "").split(":")
-    return [place for place in given if not is_closed(place)]
+    return [place for place in given if not _is_closed(place)]
 
 
 def _outermost(paths: Iterable[str]) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ class Parts(dict[str, Any]):
 
 
 TOO_LARGE = Unreadable(f"more than {MAX_BYTES // 2**20} MiB of tensors")
-TOO_MANY = Unreadable(f"more than {MAX_ITEMS} values")
+_TOO_MANY = Unreadable(f"more than {MAX_ITEMS} values")
 
 Evidence: TypeAlias = (
     "bool | int | float | str | TensorRecord | Unreadable | list[Evidence] | dict[str, Evidence] | None"
@@ -99,7 +99,7 @@ def key_text(key: object) -> str:
     return key if type(key) is str else f"{repr(key)[:80]} ({type(key).__name__})"
 
 
-class Snapshot:
+class _Snapshot:
     """One walk through a value, with a budget, so that a huge or endless answer ends it."""
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ class Snapshot:
         """Copy a value that stands in ``depth`` containers."""
         self.items += 1
         if self.items > MAX_ITEMS:
-            return TOO_MANY
+            return _TOO_MANY
         if depth > _MAX_DEPTH:
             return Unreadable(f"nested more than {_MAX_DEPTH} deep")
         # type(), not isinstance(): a learner's class may claim any __class__.
@@ -148,7 +148,7 @@ class Snapshot:
         """Copy the items of a list, or the pairs of a dict."""
         taken = list(islice(items, MAX_ITEMS - self.items + 1))
         if len(taken) > MAX_ITEMS - self.items:
-            return TOO_MANY
+            return _TOO_MANY
         found: Evidence
         if container is dict:
             found = {key_text(key): self.take(item, depth + 1) for key, item in taken}
@@ -156,7 +156,7 @@ class Snapshot:
             found = [self.take(item, depth + 1) for item in taken]
         # Of a probe's own fields those that came before the endless one stay readable.
         if self.items > MAX_ITEMS and (container is not dict or depth > 0 or len(taken) > 1000):
-            return TOO_MANY
+            return _TOO_MANY
         return found if len(found) == len(taken) else Unreadable("a dict with keys that look alike")
 
     def take_record(self, value: TensorRecord) -> Evidence:
@@ -189,4 +189,4 @@ def snapshot(value: object) -> Evidence:
     types) become bytes. Anything else, and anything beyond the budgets above, becomes :class:`Unreadable`,
     which equals nothing that a check could want.
     """
-    return Snapshot().take(value)
+    return _Snapshot().take(value)

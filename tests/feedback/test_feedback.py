@@ -288,7 +288,7 @@ def test_a_page_that_ends_its_writer_is_told_apart_from_those_that_wait(tmp_path
 def test_what_grades_imports_nothing_that_draws(room: Rehearsal) -> None:
     room.hand_in("ben", {**RIGHT, "first": "def first(x):\n    return x"})
     program = (
-        "import sys; from nbproof.__main__ import run; code = run(); "
+        "import sys; from course.__main__ import run; code = run(); "
         "print('imported:', sorted({'torch', 'matplotlib'} & set(sys.modules))); sys.exit(code)"
     )
     words = ["grade", "--course", str(room.root), "--seed", "3"]
