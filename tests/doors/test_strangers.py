@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -227,6 +228,26 @@ def test_learners_need_leaf_types_and_languages_only(here: Path) -> None:
         assert not for_learners("nbproof-stranger")
     finally:
         (here / "nbproof_stranger-1.dist-info" / "entry_points.txt").write_text(ENTRIES)
+
+
+@pytest.mark.slow
+def test_the_zip_for_learners_keeps_requirements_of_leaf_types_and_languages(course: Path, stranger: Path) -> None:
+    _set(course, "")
+    lines = [
+        "nbproof",
+        "nbproof[grading]>=1",
+        "nbproof-lms==1.0",
+        "nbproof_grader",
+        "nbproof-stranger>=1",
+        "nbproof-french",
+    ]
+    (course / "requirements.txt").write_text("\n".join([*lines, "jupyterlab"]))
+    ended = _ran(course, stranger, "bundle", "--out", "learners.zip")
+    assert ended.returncode == 0, ended.stderr
+    with zipfile.ZipFile(course / "learners.zip") as made:
+        (name,) = (one for one in made.namelist() if one.endswith("/requirements.txt"))
+        kept = made.read(name).decode().splitlines()[1:]
+    assert kept == ["nbproof-stranger>=1", "nbproof-french", "jupyterlab"]
 
 
 @pytest.mark.slow
