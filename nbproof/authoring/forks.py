@@ -28,7 +28,7 @@ from typing import Any, cast
 
 from nbproof.authoring.trial import Trial, Tried, prepare, try_candidate
 from nbproof.course_file import Course
-from nbproof.errors import UsageError
+from nbproof.errors import CourseError, UsageError
 from nbproof.interrupt import for_this_process_only
 from nbproof.values.leaf import refuse_broken_leaves
 from nbproof.values.words import words_of
@@ -104,6 +104,8 @@ class _Group:
         """What has come: an outcome, or the end of the process, and with it of all its trials that are left."""
         try:
             outcome = self.pipe.recv()
+            if isinstance(outcome, tuple):
+                raise CourseError(*outcome)
         except (EOFError, OSError):
             while self.left:
                 yield self.left.popleft()[0], Tried(ended="died")
@@ -121,7 +123,12 @@ class _Group:
 
 def _serve(trials: list[_Numbered], pipe: Connection, scratch: Path) -> None:
     """Prepare, then send the outcome of one trial after the other. Of the terminal's Ctrl-C nothing is heard here."""
+    from nbproof.authoring.warm import TROUBLE
+
     os.setpgid(0, 0)
+    if TROUBLE:
+        pipe.send(TROUBLE)
+        return
     number, first = trials[0]
     place, said = scratch / str(number), scratch / f"{number}.stderr"
     os.dup2(os.open(said, os.O_CREAT | os.O_WRONLY | os.O_APPEND), 2)  # also of what C++ writes

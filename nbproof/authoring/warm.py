@@ -18,9 +18,13 @@ from traitlets.config import Config
 from nbproof.authoring.forks import WARM_FOR
 from nbproof.command import called_for
 from nbproof.course_file import read_course
+from nbproof.errors import CourseError
 from nbproof.values import leaf
 
-__all__ = ["SHELL"]
+__all__ = ["SHELL", "TROUBLE"]
+
+TROUBLE: tuple[str, str, str] | None = None
+"""Fact, place and next step, if what lessons import is not there."""
 
 with contextlib.suppress(ImportError):
     import matplotlib
@@ -29,7 +33,11 @@ with contextlib.suppress(ImportError):
 if _folder := os.environ.get(WARM_FOR):
     _course = read_course(Path(_folder))
     called_for(_course)
-    leaf.warm_up(_course)
+    try:
+        leaf.warm_up(_course)
+    except CourseError as error:
+        # Who asks for a trial is told: this process would end with a traceback.
+        TROUBLE = (error.fact, error.place, error.next_command)
 
 _config = Config()
 # A history needs a thread and a file; threads do not survive a fork, and nobody wants the file.

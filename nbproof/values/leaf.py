@@ -253,7 +253,8 @@ def warm_up(course: Course) -> None:
     course.enter()
     doors.modules()
     for leaf in leaves_of(course):
-        leaf.prepare()
+        with doors.answerable():
+            leaf.prepare()
         for name in leaf.warm:
             importlib.import_module(name)
     course.warm_up()

@@ -44,11 +44,19 @@ class Classroom(System):
     name = "Google Classroom"
 
 
+class Cold(Leaf):
+    __slots__ = ()
+    name, mark, noun, folder, kinds = "colorsys", "C", "a colour", "colorsys", ()
+
+    def prepare(self):
+        raise ValueError("it is cold")
+
+
 class Nameless(Leaf):
     noun = "something"
 
 
-DECIMAL, NAMELESS = Decimals(), Nameless()
+DECIMAL, NAMELESS, COLD = Decimals(), Nameless(), Cold()
 TABLE = {"not yet": "pas encore"}
 BRACES = Language({"instead of what": "{found}, il fallait {voulu}"})
 PAGE = Language({"page title": "{titre}"})
@@ -61,6 +69,7 @@ ENTRIES = """\
 [nbproof.leaves]
 decimal = stranger:DECIMAL
 fractions = stranger:NAMELESS
+colorsys = stranger:COLD
 statistics = stranger:nothing_there
 [nbproof.systems]
 classroom = stranger:Classroom
@@ -174,6 +183,14 @@ def test_check_tells_a_leaf_type_or_language_that_cannot_be_had_in_three_lines(
     ended = _ran(course, stranger, "check")
     assert ended.returncode == 2 and f"error: {fact}" in ended.stderr, ended.stderr
     assert "Traceback" not in ended.stderr and "course.toml: l" in ended.stderr and "  next: " in ended.stderr
+
+
+@pytest.mark.slow
+def test_check_tells_a_leaf_type_that_cannot_prepare_itself(course: Path, stranger: Path) -> None:
+    _set(course, 'leaves = ["colorsys"]')
+    ended = _ran(course, stranger, "check")
+    assert ended.returncode and "error: the package nbproof-stranger raised ValueError: it is cold" in ended.stderr
+    assert "Traceback" not in ended.stderr and "stranger.py, line " in ended.stderr
 
 
 @pytest.mark.parametrize(
