@@ -64,7 +64,8 @@ def main() -> int:
         course.enter()
         from nbproof.sandbox import namespaces
 
-        # All of it before the forks that use it.
+        # All of it before the forks that use it, and before folders are out of sight.
+        importlib.import_module("nbproof.sandbox.reduced")
         importlib.import_module(ROLES["judge"])
         importlib.import_module(ROLES["worker"]).warm_up(course)
         for name in os.environ.pop("NBPROOF_WARM", "").split():

@@ -112,7 +112,8 @@ import sys
 import nbgrader.apps  # itself looks at the platform while it is imported
 sys.modules["resource"] = None  # as on Windows
 sys.platform = "darwin"
-sys.exit(main(sys.argv[1:]))
+from course.__main__ import run
+sys.exit(run())
 """
 
 
