@@ -262,7 +262,7 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(room: Rehear
         assert ended["first"] == ended["second"] == ("uncertain", 0.0)
         assert ended["third"][0] == "passed"
         assert set(score.missing(ENGLISH)) == {"first", "second"}
-        assert "of" in score.missing["first"]
+        assert "of" in score.missing(ENGLISH)["first"]
     with room.gradebook() as book:
         grade = book.find_grade("test_first", LESSON, LESSON, "ada")
         assert (grade.auto_score, grade.needs_manual_grade) == (0.0, True)
@@ -280,7 +280,7 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(room: Rehear
         book.find_grade("test_first", LESSON, LESSON, "ada").manual_score = POINTS["first"]
         book.db.commit()
     (score,) = room.grade().marks.values()
-    assert set(score.missing) == {"second"}, "a person has marked the first one"
+    assert set(score.missing(ENGLISH)) == {"second"}, "a person has marked the first one"
     assert _uncertain(room.root) == ["second"]
 
 
