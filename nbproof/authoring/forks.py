@@ -105,7 +105,8 @@ class _Group:
         try:
             outcome = self.pipe.recv()
             if isinstance(outcome, tuple):
-                raise CourseError(*outcome)
+                fact, place, step = outcome
+                raise CourseError(fact, place, step)
         except (EOFError, OSError):
             while self.left:
                 yield self.left.popleft()[0], Tried(ended="died")
