@@ -67,9 +67,8 @@ def hand_back_pages(request: Namespace) -> int:
     behind = outdated(results, request.names)
     asked = marker_lines([one for key, one in results.marks.items() if key in set(keys)], root)
     failures = map(_failure, feedback.failed)
-    console = console_for_output()
-    for line in (*failures, *behind, *asked, *_packed(done, results.people), *_lost(done)):
-        say(console, printable(line))
+    lines = (*failures, *behind, *asked, *_packed(done, results.people), *_lost(done))
+    say(console_for_output(), *map(printable, lines))
     return 1 if failed or behind or done.nowhere else 0
 
 
