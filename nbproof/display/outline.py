@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.course_file import Course
+from nbproof.grouping import merged
 from nbproof.handed_out import OUTLINE, checks_files, visible_in
 from nbproof.lesson.check_cell import checks_in
 from nbproof.lesson.from_notebook import read_lesson_notebook
@@ -87,9 +88,7 @@ def _exercise_from(data: dict[str, Any]) -> OutlinedExercise:
 
 def outline_of(course: Course, source: Path, texts: Path) -> tuple[OutlinedLesson, ...]:
     """The outline of the instructor's notebooks in ``source``, with the checks in ``texts`` that their check cells call."""
-    checks: dict[str, str] = {}
-    for exercise, path in checks_files(texts).items():
-        checks |= visible_in(exercise, path)
+    checks = merged(visible_in(exercise, path) for exercise, path in checks_files(texts).items())
     lessons = [
         read_lesson_notebook(course, path, checks)
         for path in sorted(source.glob("*/*.ipynb"))
