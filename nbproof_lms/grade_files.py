@@ -114,10 +114,7 @@ def _kept_columns(sheet: Sheet, table: GradeTable, filled: Iterable[int]) -> lis
     if table.keep is None:
         return sheet.rows
     columns = (*table.keep, *sorted(filled))
-    rows = []
-    for row in sheet.rows:
-        rows.append([row[column] for column in columns])
-    return rows
+    return [list(map(row.__getitem__, columns)) for row in sheet.rows]
 
 
 def _columns(

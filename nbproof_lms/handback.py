@@ -159,9 +159,7 @@ def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Pe
     """Write what ``target`` takes, of these pages; all of them with ``force``. Raises CourseError if it cannot be written."""
     folder = root / "handback"
     written = _written(root, keys)
-    starts = dict.fromkeys(written, "")
-    if target != "folder":
-        starts = _addresses(root, find_system(target))
+    starts = dict.fromkeys(written, "") if target == "folder" else _addresses(root, find_system(target))
     before = _read_record(root).get(target, {})
     asked = {key: page for key, page in written.items() if key in starts}
     pages = {key: page for key, page in asked.items() if force or before.get("/".join(key)) != _digest(page)}
