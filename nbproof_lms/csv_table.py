@@ -300,7 +300,9 @@ def heads_of(rows: Sequence[Sequence[str]]) -> list[str]:
         if head in heads:
             head = head_of(cell)
         heads.append(head)
-    heads = _github_heads(heads)
+    if head_of("github_username") in heads:
+        # The identifier of GitHub Classroom is the learner's id.
+        heads = [{IDENTIFIER: "learner"}.get(head, head) for head in heads]
     alone = {FIRST, LAST} & set(heads)
     if len(alone) == 1 and not {"name", "full name"} & set(heads):
         heads[heads.index(alone.pop())] = "full name"
@@ -308,13 +310,6 @@ def heads_of(rows: Sequence[Sequence[str]]) -> list[str]:
     if is_numbered and {"learner", IDENTIFIER}.isdisjoint(heads) and is_filled(rows, 0):
         heads[0] = IDENTIFIER
     return heads
-
-
-def _github_heads(heads: list[str]) -> list[str]:
-    """The same meanings, but GitHub Classroom's identifier is the learner's id."""
-    if head_of("github_username") not in heads:
-        return heads
-    return [{IDENTIFIER: "learner"}.get(head, head) for head in heads]
 
 
 def _named(cell: str) -> str:

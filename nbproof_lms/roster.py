@@ -261,8 +261,10 @@ class _TableOfNames:
     def add(self, line: str, row: Sequence[str]) -> None:
         """Read one row. ``line``: its name for people."""
         cells = dict(zip(self.heads, row, strict=False))
-        if _is_canvas_own(cells):
-            if bare_words(_full_name(cells)) == ("student", "test"):
+        words = bare_words(_full_name(cells))
+        # Of Canvas's lines some are no learner's.
+        if _is_canvas(cells) and words in {("points", "possible"), ("student", "test"), ()}:
+            if words == ("student", "test"):
                 self.notes.append(f"{line}: Canvas's own student for tests is left out")
             return
         ids = filter(None, map(cells.get, self.columns))
@@ -315,11 +317,6 @@ def _id_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence
 def _is_canvas(heads: Collection[str]) -> bool:
     """Whether it is Canvas's export, with the names in one column or in two."""
     return "student" in heads or {"sis login id", FIRST} <= set(heads)
-
-
-def _is_canvas_own(cells: Mapping[str, str]) -> bool:
-    """Whether it is a line of that export that is no learner's."""
-    return _is_canvas(cells) and bare_words(_full_name(cells)) in {("points", "possible"), ("student", "test"), ()}
 
 
 def _full_name(cells: Mapping[str, str]) -> str:

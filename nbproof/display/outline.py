@@ -72,13 +72,12 @@ def outline(course: Course) -> tuple[OutlinedLesson, ...]:
 def _read(path: Path) -> tuple[OutlinedLesson, ...]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        return tuple(_lesson_from(slug, lesson) for slug, lesson in sorted(data.items()))
+        return tuple(
+            OutlinedLesson(slug, lesson["title"], tuple(map(_exercise_from, lesson["exercises"])))
+            for slug, lesson in sorted(data.items())
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return ()
-
-
-def _lesson_from(slug: str, data: dict[str, Any]) -> OutlinedLesson:
-    return OutlinedLesson(slug, data["title"], tuple(map(_exercise_from, data["exercises"])))
 
 
 def _exercise_from(data: dict[str, Any]) -> OutlinedExercise:

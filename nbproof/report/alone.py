@@ -9,9 +9,10 @@ from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from nbproof.command import Option, not_installed, option
+from nbproof.course_file import Course
 from nbproof.errors import UsageError
 from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import opened_gradebook, people_in
@@ -21,9 +22,6 @@ from nbproof.report.attendance import Attendance, missing_in
 from nbproof.report.records import ClassBackground, everybody
 from nbproof.report.statistics import missing_lines
 from nbproof.text import printable
-
-if TYPE_CHECKING:
-    from nbproof.course_file import Course
 
 PACKAGE = "nbproof-lms"
 
