@@ -377,6 +377,8 @@ class _Search:
         below = itertools.takewhile(free.__contains__, range(piece.at + 1, piece.at + 1 + _MOST_JOINED))
         free[piece.at] = piece
         near = [free[at] for at in sorted([*above, piece.at, *below])]
+        if near == [piece]:
+            return near
         broken = {other for other in near if not is_python(other.text)}
         for run in _runs_with(near, near.index(piece)):
             if broken <= set(run) and is_python(_joined(run)):
