@@ -135,10 +135,8 @@ def blame(steps, x):
 # %% takes_one_for_granted
 # misconception: takes for granted that there is a guilty one | hint: blame_none_guilty
 # breaks: if none, `None`
-# edits: by_partial
--    for name in reversed(steps):
--        if name in order:
--            return name
+# edits: first_to_run
+-    return order[0] if order else None
 +    return [name for name in steps if name in order][-1]
 
 # %% empty_text
@@ -149,10 +147,8 @@ def blame(steps, x):
 
 # %% everybody
 # misconception: the list of all bad ones | hint: blame_everybody
-# edits: by_partial
--    for name in reversed(steps):
--        if name in order:
--            return name
+# edits: first_to_run
+-    return order[0] if order else None
 +    return order or None
 
 # %% returns_the_function

@@ -41,11 +41,8 @@ def grad_clipper(model, floor, cap):
 
 # %% limits_the_value
 # misconception: the hook clamps the parameter and hands it out as the gradient | hint: keeps_the_tensor
-# edits: limits_in_globals
--    global lowest, highest
--    lowest, highest = floor, cap
-@@
--        parameter.register_hook(lambda grad: grad.clamp(lowest, highest))
+# edits: by_norm
+-        parameter.register_hook(lambda grad: grad * min(1.0, cap / grad.norm().item()))
 +        parameter.register_hook(lambda grad, parameter=parameter: parameter.clamp(floor, cap))
 
 # %% in_place

@@ -67,13 +67,11 @@ def watch_gradient(tensor):
 
 # %% no_hook
 # misconception: never registers | hint: hook_never_ran | canary
-def watch_gradient(tensor):
-    seen = []
-
-    def hook(grad):
-        seen.append(grad)
-
-    return seen
+# edits: adds_up
+-        seen.append(grad + seen[-1] if seen else grad)
++        seen.append(grad)
+@@
+-    tensor.register_hook(hook)
 
 # %% no_return
 # misconception: does not return the list | hint: returns_no_list
@@ -108,10 +106,8 @@ def watch_gradient(tensor):
 
 # %% returns_a_copy
 # misconception: returns a copy of the list | hint: other_list_returned
-def watch_gradient(tensor):
-    seen = []
-    tensor.register_hook(seen.append)
-    return list(seen)
+# edits: no_return
++    return list(seen)
 
 # %% runs_backward
 # misconception: runs a backward pass of its own | hint: asks_too_early

@@ -7,15 +7,13 @@ def watch_norm(model):
 
 # %% clip_grad_norm
 # misconception: lets clip_grad_norm_ tell the norm, in the hook | hint: norm_watch_reads_grad
-def watch_norm(model):
-    norms = []
-    parameters = list(model.parameters())
-
-    def hook(grads):
-        norms.append(nn.utils.clip_grad_norm_(parameters, float("inf")))
-
-    torch.autograd.graph.register_multi_grad_hook(parameters, hook)
-    return norms
+# edits: zeros_for_none
+-    parameters = [p for p in model.parameters() if p.requires_grad]
++    parameters = list(model.parameters())
+@@
+-        filled = [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, grads)]
+-        norms.append(torch.sqrt(sum(torch.sum(g * g) for g in filled)).detach())
++        norms.append(nn.utils.clip_grad_norm_(parameters, float("inf")))
 
 # %% frozen_in_the_list
 # misconception: all parameters, the frozen ones too | hint: norm_watch_frozen

@@ -27,10 +27,8 @@ def output_gradients(layer):
 
 # %% full_backward_hook
 # misconception: a full backward hook, which fails before an in-place operation | hint: in_place_after_full_hook | canary
-def output_gradients(layer):
-    gradients = []
-    layer.register_full_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
-    return gradients
+# edits: clone_and_full_hook
+-    layer.register_forward_hook(lambda module, args, output: output.clone())
 
 # %% full_backward_pre_hook
 # misconception: a full backward pre-hook, which fails as well | hint: in_place_after_full_hook
@@ -157,11 +155,9 @@ def output_gradients(layer):
 
 # %% not_registered
 # misconception: never registers the forward hook | hint: hook_never_ran
-# edits: multi_grad_hook
--            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
-+            output.register_hook(gradients.append)
-         return output
- 
+# edits: list_for_each_forward
+-        gradients.clear()
+@@
 -    layer.register_forward_hook(forward_hook)
 
 # %% one_list_for_all_layers
@@ -217,24 +213,21 @@ def output_gradients(layer):
 # %% in_forward_order
 # misconception: sorts the gradients by the order of the forward pass | hint: in_place_forward_order
 # breaks: in the order of backward
-def output_gradients(layer):
-    gradients, calls, found = [], [], {}
-
-    def forward_hook(module, args, output):
-        number = len(calls)
-        calls.append(number)
-
-        def keep(grad):
-            found[number] = grad
-            gradients[:] = [found[key] for key in sorted(found)]
-
-        output = output.clone()
-        if output.requires_grad:
-            output.register_hook(keep)
-        return output
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: multi_grad_hook
+-    gradients = []
++    gradients, calls, found = [], [], {}
+@@
++        number = len(calls)
++        calls.append(number)
++
++        def keep(grad):
++            found[number] = grad
++            gradients[:] = [found[key] for key in sorted(found)]
++
+         output = output.clone()
+@@
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            output.register_hook(keep)
 
 # %% makes_data_require_a_gradient
 # misconception: makes the output require a gradient, so that the tensor hook can be registered | hint: in_place_asks_for_more

@@ -99,24 +99,21 @@
 
 # %% shares_of_remembered_inputs
 # misconception: the ratio that holds for a product only | hint: formula_of_visible_forward
-model = Model()
-
-
-inputs = []
-
-
-def remember(module, args):
-    inputs[:] = [value.detach() for value in args]
-
-
-def module_hook(module, grad_input, grad_output):
-    x1, x2 = inputs
-    return x2 / (x1 + x2), x1 / (x1 + x2)
-
-
-model.register_forward_pre_hook(remember)
-
-model.register_full_backward_hook(module_hook)
+# edits: shares_of_globals
+-x1, x2 = torch.rand(1), torch.rand(1)
++inputs = []
++
++
++def remember(module, args):
++    inputs[:] = [value.detach() for value in args]
+@@
+-    return tuple(0 * grad + share / (x1 + x2) for grad, share in zip(grad_input, (x2, x1)))
++    x1, x2 = inputs
++    return x2 / (x1 + x2), x1 / (x1 + x2)
+@@
++model.register_forward_pre_hook(remember)
++
+ model.register_full_backward_hook(module_hook)
 
 # %% softmax
 # misconception: softmax has the sum 1 too | hint: only_the_sum_is_right
@@ -163,10 +160,8 @@ model.register_full_backward_hook(module_hook)
 
 # %% clamp
 # misconception: shares clamped to 0..1 | hint: shares_clamped
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
-+    g1, g2 = grad_input
+# edits: swapped
+-    return g2 / (g1 + g2), g1 / (g1 + g2)
 +    t = g1 + g2
 +    return (g1 / t).clamp(0, 1), (g2 / t).clamp(0, 1)
 
