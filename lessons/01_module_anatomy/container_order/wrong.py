@@ -118,11 +118,10 @@
 
 # %% no_super
 # misconception: forgets super().__init__() | hint: init_forgotten
-# edits: sequential_as_list
+# edits: iterator_kept
 -        super().__init__()
 @@
--        self.steps = nn.Sequential(*steps)
-+        self.steps = nn.ModuleList(steps)
+-        self.order = iter(order)
 
 # %% not_passed_on
 # misconception: feeds x to every step | hint: result_not_passed_on

@@ -3,10 +3,9 @@
 # misconception: a hook on what each step puts out, so the step before the guilty one is named | hint: blame_neighbour | canary
 # breaks: it got a finite gradient
 # edits: by_partial
-         for name, step in steps.items():
-+            x = step(x)
-@@
--            x = step(x)
+-            handles.append(x.register_hook(partial(note, name)))
+             x = step(x)
++            handles.append(x.register_hook(partial(note, name)))
 
 # %% first_to_run
 # misconception: the hook that runs first has the last step: a step that returns its input has its hook on the same tensor | hint: blame_same_tensor

@@ -54,11 +54,10 @@ def watch_norm(model):
 
 # %% last_parameter
 # misconception: a hook on the parameter that gets its gradient last | hint: norm_watch_one_parameter
-def watch_norm(model):
-    norms = []
-    first = next(model.parameters())
-    first.register_hook(lambda grad: norms.append(grad.norm()))
-    return norms
+# edits: at_once
+-    norms.append(torch.cat([parameter.grad.flatten() for parameter in model.parameters()]).norm())
++    first = next(model.parameters())
++    first.register_hook(lambda grad: norms.append(grad.norm()))
 
 # %% list_of_norms
 # misconception: the norms, not put together | hint: norm_watch_not_one_number
@@ -103,18 +102,16 @@ def watch_norm(model):
 
 # %% one_gradient
 # misconception: takes the argument for one gradient | hint: norm_watch_gets_a_list
-def watch_norm(model):
-    norms = []
-    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), lambda grad: norms.append(grad.norm()))
-    return norms
+# edits: at_once
+-    norms.append(torch.cat([parameter.grad.flatten() for parameter in model.parameters()]).norm())
++    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), lambda grad: norms.append(grad.norm()))
 
 # %% plain_hooks
 # misconception: a plain hook on each parameter | hint: norm_watch_hook_for_each
-def watch_norm(model):
-    norms = []
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: norms.append(grad.norm()))
-    return norms
+# edits: at_once
+-    norms.append(torch.cat([parameter.grad.flatten() for parameter in model.parameters()]).norm())
++    for parameter in model.parameters():
++        parameter.register_hook(lambda grad: norms.append(grad.norm()))
 
 # %% removes_itself
 # misconception: the hook removes itself after the first pass | hint: runs_only_once

@@ -173,9 +173,8 @@ def accumulate_in_float32(model):
 # %% parameters_for_names
 # misconception: the parameter itself as the key | hint: float32_sums_other_keys
 # edits: last_pass_only
--            sums[name] = torch.zeros_like(p, dtype=torch.float32)
 +            name = p
-+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+             sums[name] = torch.zeros_like(p, dtype=torch.float32)
 
 # %% model_in_float32
 # misconception: turns the model itself into float32 | hint: float32_sums_model_changed
@@ -235,9 +234,8 @@ def accumulate_in_float32(model):
 # %% old_grad
 # misconception: what the hook finds in `.grad` came from this pass, all of it | hint: float32_sums_old_grad
 # breaks: values that were in `.grad` before the call are not added
-# edits: empties_all
--        for other in model.parameters():
--            other.grad = None
+# edits: keeps_grad
+         sums[name] += parameter.grad.float()
 +        parameter.grad = None
 
 # %% old_grad_moved

@@ -209,32 +209,28 @@ model.register_full_backward_hook(module_hook)
 
 # %% clear
 # misconception: starts anew each pass | hint: earlier_entries_lost
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
+# edits: local_answer
+-    answer = [*grad_input, *grad_output]
 +    answer[:] = [*grad_input, *grad_output]
 
 # %% only_in_training_mode
 # misconception: asks for the training mode | hint: only_in_training
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
+# edits: local_answer
+-    answer = [*grad_input, *grad_output]
 +    if module.training:
 +        answer.extend(grad_input + grad_output)
 
 # %% unpacks_three
 # misconception: takes grad_input for the gradients of x1, x2 and W | hint: weight_in_grad_input
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
+# edits: local_answer
+-    answer = [*grad_input, *grad_output]
 +    g1, g2, g_weight = grad_input
 +    answer.extend([g1, g2, grad_output[0]])
 
 # %% weight_for_x2
 # misconception: takes the gradient of W for that of x2 | hint: parameter_instead_of_module
-# edits: appends_grad_output_tuple
--    answer.extend(grad_input)
--    answer.append(grad_output)
+# edits: local_answer
+-    answer = [*grad_input, *grad_output]
 +    answer.extend([grad_input[0], module.W.grad, grad_output[0]])
 
 # %% weight_for_output

@@ -22,9 +22,8 @@
 
 # %% each_by_its_own_sum
 # misconception: each gradient by the sum of its own elements | hint: sums_everything
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
+# edits: divides_by_grad_output
+-    return tuple(grad / grad_output[0] for grad in grad_input)
 +    return tuple(grad / grad.sum() for grad in grad_input)
 
 # %% forgets_return
@@ -35,9 +34,8 @@
 
 # %% halves
 # misconception: writes two halves | hint: only_the_sum_is_right
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
+# edits: divides_by_grad_output
+-    return tuple(grad / grad_output[0] for grad in grad_input)
 +    return tuple(torch.full_like(grad, 0.5) for grad in grad_input)
 
 # %% in_place_one_after_another
@@ -59,9 +57,8 @@
 
 # %% norm_of_absolutes
 # misconception: divides by the sum of absolute values | hint: sum_of_magnitudes
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
+# edits: divides_by_grad_output
+-    return tuple(grad / grad_output[0] for grad in grad_input)
 +    return tuple(F.normalize(torch.stack(grad_input), p=1, dim=0))
 
 # %% not_registered
@@ -74,16 +71,14 @@
 
 # %% one_and_zero
 # misconception: writes one and zero | hint: only_the_sum_is_right
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
+# edits: divides_by_grad_output
+-    return tuple(grad / grad_output[0] for grad in grad_input)
 +    return torch.ones_like(grad_input[0]), torch.zeros_like(grad_input[1])
 
 # %% one_tensor
 # misconception: returns one tensor | hint: full_hook_return
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
+# edits: divides_by_grad_output
+-    return tuple(grad / grad_output[0] for grad in grad_input)
 +    return grad_input[0] / sum(grad_input)
 
 # %% shares_of_globals
@@ -117,16 +112,14 @@
 
 # %% softmax
 # misconception: softmax has the sum 1 too | hint: only_the_sum_is_right
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
+# edits: divides_by_grad_output
+-    return tuple(grad / grad_output[0] for grad in grad_input)
 +    return tuple(torch.softmax(torch.stack(grad_input), dim=0))
 
 # %% swapped
 # misconception: returns the shares in the other order | hint: swaps_gradients
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
+# edits: divides_by_grad_output
+-    return tuple(grad / grad_output[0] for grad in grad_input)
 +    g1, g2 = grad_input
 +    return g2 / (g1 + g2), g1 / (g1 + g2)
 
