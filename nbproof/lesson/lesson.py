@@ -33,6 +33,13 @@ class Cell:
     metadata: tuple[tuple[str, Any], ...] = ()
     id: str = ""
     """The notebook format's own; empty in the text that authors write."""
+    exercise: str = ""
+    """What a test cell tests, where a notebook is graded, or looked through for answers."""
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it holds code."""
+        return self.kind not in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK)
 
 
 @dataclass(frozen=True)
@@ -45,8 +52,6 @@ class TestCell(Cell):
     """What they do not have, as far as its reader cuts that off."""
     call: str = ""
     """Its two lines, if its checks stand in its exercise's folder; ``source`` and ``shown`` have the checks in their place."""
-    exercise: str = ""
-    """What it tests, where a notebook is graded."""
 
     @property
     def hides(self) -> bool:

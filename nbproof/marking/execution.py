@@ -106,7 +106,7 @@ def _steps(blueprint: Blueprint, rebuilt: Answers, all_of_it: bool) -> dict[_Ste
     for place, cell in enumerate(blueprint.handout.cells):
         found |= own.get((place, False), {})
         if cell.kind is not CellKind.SHOW and cell.is_code:
-            found[cell.kind, cell.name] = texts.get(cell.kind, {}).get(cell.name, "")
+            found[cell.kind, cell.grade_id] = texts.get(cell.kind, {}).get(cell.grade_id, "")
         elif cell.kind is CellKind.SHOW and all_of_it and place not in changed:
             found[cell.kind, f"shown {place}"] = cell.source
         found |= own.get((place, True), {})
