@@ -47,9 +47,9 @@ losses += train(copy.deepcopy(patient), scans, answers, batches[109:112])
 print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 
 # %% [markdown]
-# Which layer broke it? Look in *both* directions: a forward hook can put a tensor hook on the output (lesson 03). `tensors_in(output)`
-# finds all tensors in an output. (In the checks each module returns one tensor. If a block and its last layer return the same one, either
-# name is right.)
+# Which layer broke it? Look in *both* directions: a forward hook can return a clone of the output, with a tensor hook on it (lesson 03: if
+# a later operation changes a view in place, the view's hook is lost). In the checks each module returns one tensor. If a block and its
+# last layer return the same one, either name is right. For other models, `tensors_in(output)` finds all tensors.
 #
 # ### Exercise: What is wrong with this net?
 #
@@ -87,15 +87,18 @@ def gradient_flow_debugger(model):
     def see_output(name, module, args, output):
         if name or not list(model.children()):  # a compiled model's wrapper runs alone
             called.append(name)
+        if isinstance(output, torch.Tensor):
+            output = output.clone()  # a view would lose its hook, and on a leaf it would stay
         for tensor in tensors_in(output):
             if report["bad_output"] is None and not tensor.detach().isfinite().all():  # a checkpoint records what is not detached
                 report["bad_output"] = name
-            if tensor.requires_grad:  # the output may be a leaf, on which a hook would stay: keep the handle
+            if tensor.requires_grad:
                 handles.append(tensor.register_hook(partial(see_gradient, name)))
         if isinstance(module, nn.ReLU):
             units = torch.atleast_2d(output).transpose(0, 1).flatten(1)
             silent.setdefault(name, []).append((units == 0).all(1))  # one entry for each call
             report["dead"][name] = torch.cat(silent[name]).float().mean().item()
+        return output
 
     try:
         for name, module in model.named_modules():
@@ -654,9 +657,11 @@ class PerSampleGradients:
         def look(layer, args, output):
             if args[0].dim() < 2:
                 raise ValueError("PerSampleGradients needs inputs whose first dimension is the samples'")
+            output = output.clone()  # for inputs (N, T, d) the output is a view, which would lose its hook
             if output.requires_grad:
                 # Each call's hook knows the input of that call.
                 output.register_hook(partial(collect, layer, args[0].detach()))
+            return output
 
         def collect(layer, x, grad):
             x, grad = x.to(layer.weight.dtype), grad.to(layer.weight.dtype)  # autocast mixes dtypes

@@ -16,8 +16,10 @@ def gradient_flow_debugger(model):
         if isinstance(module, nn.ReLU):
             silent = (output == 0).transpose(0, 1).flatten(1).all(1)
             report["dead"][name] = silent.float().mean().item()
+        output = output.clone()
         if output.requires_grad:
             output.register_hook(partial(see_gradient, name))
+        return output
 
     handles = []
     for name, module in model.named_modules():
@@ -99,8 +101,10 @@ def gradient_flow_debugger(model):
 +
 @@
                  report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
++            output = output.clone()
 +            if output.requires_grad:
 +                output.register_hook(backward_hook)
++            return output
 @@
 -        handles.append(module.register_forward_hook(make_hook(name)))
 +        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
@@ -145,8 +149,10 @@ def gradient_flow_debugger(model):
 -        if report["bad_gradient"] is None and not grad.isfinite().all():
 -            report["bad_gradient"] = name
 @@
+-        output = output.clone()
 -        if output.requires_grad:
 -            output.register_hook(partial(see_gradient, name))
+-        return output
 @@
 -    for name, module in model.named_children():
 +    for name, module in model.named_modules():
@@ -167,8 +173,10 @@ def gradient_flow_debugger(model):
 # misconception: looks at the gradient of the module's input | hint: gfd_input_side
 # breaks: the first module, in *backward*, with NaN or infinity in the gradient with respect to its output
 # edits: class_names
+-            output = output.clone()
 -            if output.requires_grad:
 -                output.register_hook(backward_hook)
+-            return output
 +            if inputs[0].requires_grad:
 +                inputs[0].register_hook(backward_hook)
 @@
@@ -343,16 +351,8 @@ def gradient_flow_debugger(model):
 -    for name, module in model.named_children():
 +    for name, module in model.named_modules():
 
-# %% mends_the_output
-# misconception: returns the bad output without its NaN | hint: watcher_changes_output
-# breaks: changes nothing in the model
-# edits: asks_requires_grad
--            report["bad_output"] = name
-+            report["bad_output"] = name
-+            return output.nan_to_num()
-@@
--        if not p.requires_grad:
-+        if p.grad is None:
-@@
--        elif p.grad is not None:
-+        else:
+# %% hooks_on_the_view
+# misconception: hooks the output itself, a view of which loses its hook | hint: in_place_view
+# edits: reference
+-        if isinstance(output, torch.Tensor):
+-            output = output.clone()  # a view would lose its hook, and on a leaf it would stay
