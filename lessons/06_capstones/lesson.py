@@ -566,7 +566,7 @@ for title, use in uses.items():
         print(f"{title}: RuntimeError: {str(error)[:86]} ...")
 # %% [markdown]
 # `detach()` shares the weight's version counter, so autograd notices the change and stops. `.data` has a counter of its own; a reentrant
-# checkpoint (lesson 07) connects the weight only in backward. Both are silently wrong. And the patient? With `SoundUnitLength` it learns,
+# checkpoint, the older kind, connects the weight only in backward. Both are silently wrong. And the patient? With `SoundUnitLength` it learns,
 # even with the blank scan:
 
 # %%
