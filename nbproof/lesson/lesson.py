@@ -13,7 +13,7 @@ from typing import Any
 
 from nbproof.cells import CellKind, stub_of
 from nbproof.course_file import Course
-from nbproof.lesson.check_cell import ProbePart, canary_in, probe_part
+from nbproof.lesson.check_cell import canary_in, checks_in, probe_in
 
 __all__ = ["FILES", "Candidate", "Cell", "CheckCell", "Exercise", "Lesson", "PlainCell", "Question", "TestCell"]
 
@@ -33,6 +33,13 @@ class Cell:
     metadata: tuple[tuple[str, Any], ...] = ()
     id: str = ""
     """The notebook format's own; empty in the text that authors write."""
+    exercise: str = ""
+    """What a test cell tests, where a notebook is graded, or looked through for answers."""
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it holds code."""
+        return self.kind not in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK)
 
 
 @dataclass(frozen=True)
@@ -45,8 +52,6 @@ class TestCell(Cell):
     """What they do not have, as far as its reader cuts that off."""
     call: str = ""
     """Its two lines, if its checks stand in its exercise's folder; ``source`` and ``shown`` have the checks in their place."""
-    exercise: str = ""
-    """What it tests, where a notebook is graded."""
 
     @property
     def hides(self) -> bool:
@@ -59,19 +64,24 @@ class CheckCell(TestCell):
     """One of checks: probes run beside the learner's code, truths elsewhere. ``source`` is for the judge's eyes only."""
 
     @cached_property
-    def probe(self) -> ProbePart:
+    def probe(self) -> str:
         """What a worker gets, with hidden checks: for a process that shows nothing any more."""
-        return probe_part(self.source)
+        return probe_in(self.source)
 
     @cached_property
-    def shown_probe(self) -> ProbePart:
-        """The same part of what learners have."""
-        return probe_part(self.shown)
+    def shown_probe(self) -> str:
+        """The same of what learners have."""
+        return probe_in(self.shown)
+
+    @cached_property
+    def shown_checks(self) -> tuple[str, ...]:
+        """The names of the checks that learners have."""
+        return checks_in(self.shown)
 
     @cached_property
     def hidden_checks(self) -> tuple[str, ...]:
         """The names of the checks that learners do not have."""
-        return tuple(name for name in self.probe.checks if name not in self.shown_probe.checks)
+        return tuple(name for name in checks_in(self.source) if name not in self.shown_checks)
 
     @property
     def hides(self) -> bool:

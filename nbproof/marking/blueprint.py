@@ -133,7 +133,7 @@ class Blueprint:
         """
         above = ["", *(name for _, name in questions_above(self.handout))]
         names = [above[one.after + 1] for one in own]
-        tasks = {place: cell.name for place, cell in enumerate(self.handout.cells) if cell.kind is CellKind.TASK}
+        tasks = {place: cell.grade_id for place, cell in enumerate(self.handout.cells) if cell.kind is CellKind.TASK}
         unanswered = {place: task for place, task in tasks.items() if task not in names}
         at_end = "" if above[-1] in self.written else above[-1]
         answers = []

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 
 from nbproof.errors import CourseError
+from nbproof.lesson.check_cell import names_asked
 from nbproof.marking.blueprint import Blueprint, written_in
 from nbproof.marking.execution import Execution
 from nbproof.marking.judge_client import Judge
@@ -139,7 +140,7 @@ def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapp
                 is_asked = finding.passed and brought.canary != b""
                 exercise.rigged = exercise.rigged or (is_asked and judge.is_rigged(name, brought))
                 if hidden:
-                    finding = redacted(blueprint.course, finding, test.probe.asks, lines)
+                    finding = redacted(blueprint.course, finding, names_asked(test.probe), lines)
                 findings.append(finding)
             exercise.replies[name] = []
 

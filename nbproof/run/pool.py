@@ -29,14 +29,14 @@ from nbproof.text import in_one_line
 __all__ = ["Pool", "PoolDoor", "PoolMaker", "Reader", "local_pool", "marked", "pool_named", "verdict_or_error"]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Pool:
     """Marks a class. It writes nothing."""
 
     submit: Callable[[HandIn], Future[Verdict]]
     """Gives a hand-in to an executor that marks it. The future raises nothing for what a learner handed in."""
     room: int
-    """How many may be on their way."""
+    """How many may be on their way. A pool that grows or shrinks while it marks changes it."""
     alone: Callable[[HandIn], Verdict]
     """Marks a hand-in in a process of its own. Raises BrokenProcessPool if the hand-in ends that process."""
 
