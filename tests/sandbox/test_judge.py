@@ -26,7 +26,7 @@ from nbproof.testing.small import RIGHT
 from nbproof.values.evidence import Parts, Unreadable, snapshot
 from nbproof.values.results import Outcome
 from nbproof.values.words import ENGLISH
-from tests import LEAVES
+from tests.leaves import LEAVES
 
 ROOT = Path(__file__).parent.parent.parent
 
