@@ -30,7 +30,7 @@ from nbproof.run.journal import RunState
 from nbproof.text import counted, printable, some_of
 from nbproof_lms.names import bare_words
 from nbproof_lms.outcome import NEEDS_NOBODY, STANDS, FileRecord, broken_off, digest_in, meant_in, records_in
-from nbproof_lms.roster import Member, Roster, members_of
+from nbproof_lms.roster import ROSTER, Member, Roster, members_of
 
 __all__ = [
     "astray_lines",
@@ -43,6 +43,7 @@ __all__ = [
     "name_in_gradebook",
     "nothing_gradable_in",
     "people_of",
+    "taken_off_lines",
     "two_ids_lines",
     "undecided",
     "zeros_apart",
@@ -218,6 +219,19 @@ def two_ids_lines(people: Iterable[Person], marks: Iterable[Mark], root: Path) -
                 f"that one the extension, and the marks: {course_command('roster extend ID LESSON DATE', root)}"
             )
     return lines
+
+
+def taken_off_lines(root: Path, people: Mapping[str, Person]) -> list[str]:
+    """A line on learners whose line of the roster somebody has taken out, if any of them still count: they are in ``people``."""
+    named = RunState(root).named
+    gone = sorted(named.keys() & people.keys() - {one.id for one in _on_roster(root)(named)})
+    if not gone:
+        return []
+    keep, away = (course_command(shlex.join(["roster", what, gone[0]]), root) for what in ("add", "remove"))
+    told = some_of([people[one].contact for one in gone], 8)
+    return [
+        f"! no longer in {ROSTER}, and still of the class, with marks or work: {told}; who has left: {away}; else: {keep}"
+    ]
 
 
 def zeros_apart(people: Iterable[Person]) -> list[tuple[Person, Person]]:

@@ -44,6 +44,7 @@ from nbproof_lms.attendance import (
     lines_of,
     name_in_gradebook,
     people_of,
+    taken_off_lines,
 )
 from nbproof_lms.names import why_no_learner
 from nbproof_lms.outcome import STANDS, FileRecord, uploads_in, write_list
@@ -76,7 +77,8 @@ def _show(course: Course, root: Path) -> int:
     for line in (*lines_of(replace(found, missing={}), root), *ungraded, *lines_of_due_dates(root)):
         say(console, printable(line))
     if (root / ROSTER).exists():
-        say(console, f"roster:    {(root / ROSTER).resolve()}")
+        for line in (*taken_off_lines(root, people), f"roster:    {(root / ROSTER).resolve()}"):
+            say(console, line)
     if (kept := kept_roster(root)) is not None:
         for note in kept.notes:
             say(console, f"note: {printable(note)}")

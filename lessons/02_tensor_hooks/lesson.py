@@ -190,67 +190,32 @@ print(x.grad)  # tensor([6., 6.])
 from course import check
 check("double_grad")
 # %% [markdown]
-# ## Part 2: hooks that remember, tensors in the middle
-#
-# ### Functions that remember
-#
-# PyTorch calls your hook with the gradient alone. Often a hook needs more: a list, a name, a limit. A **closure** is a function
-# inside a function. It can still use the variables of the outer function after that has returned. A default value, or
-# `partial(function, first)`, which waits for the remaining arguments, does it, too.
-
-# %%
-def register(tensors):
-    for name, tensor in tensors.items():
-        tensor.register_hook(lambda grad: print("closure:      ", name, grad.item()))
-        tensor.register_hook(lambda grad, name=name: print("default value:", name, grad.item()))
-        tensor.register_hook(partial(print, "partial:      ", name))
-
-
-left, right = (torch.ones(1, requires_grad=True) for _ in range(2))
-register({"left": left, "right": right})
-(2 * left + 3 * right).backward()
-
-# %% [markdown]
-# A closure looks a variable up **when it runs**, not when it is made. In a loop that is a trap: when the hooks run, the loop is
-# over. A default value, or `partial`, fixes a value when the function is made.
+# ## Part 2: tensors in the middle
 #
 # ### Looking: `retain_grad` or a hook?
 #
 # [`retain_grad()`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.retain_grad.html) keeps the gradient of a
-# non-leaf tensor in `.grad`, where gradients add up. A hook sees each pass on its own, but only of **this** tensor: the next
-# forward pass makes a new `h`, without a hook. (`retain_graph=True` keeps the graph for a second pass.)
+# non-leaf tensor in its `.grad`, where gradients add up. A hook sees each pass on its own, but only of **this** tensor: the next
+# forward pass makes a new one. A hook is called with the gradient alone. To keep it in a list, make the hook a **closure**, a
+# function inside a function: it can use the outer function's variables, here `kept`, even after that has returned.
 
 # %%
-x = torch.tensor([1.0, -2.0], requires_grad=True)
-h = x * 3
-h.retain_grad()
-h.register_hook(lambda grad: print("the hook sees", grad.tolist()))
-loss = (h**2).sum()
-loss.backward(retain_graph=True)
-loss.backward()
-print("h.grad is    ", h.grad.tolist())
-
-h = x * 3
-(h**2).sum().backward()  # the next forward pass: no hook runs
-
-# %% [markdown]
-# To keep a gradient, keep a clone. `grad` itself is safe only from later passes, not from code that writes into it. `detach()`
-# and `.data` share its memory: if nobody holds `grad` itself, autograd may add later passes there:
-
-# %%
-def kept_after_two_passes(keep):
+def three_passes(keep):
     w = torch.tensor([1.0, 2.0], requires_grad=True)
-    kept = []
-    for _ in range(2):
-        h = w + 5                                       # w gets the gradient of h unchanged
-        h.register_hook(lambda grad: kept.append(keep(grad)))
+    first, kept = w + 5, []
+    first.register_hook(lambda grad: kept.append(keep(grad)))
+    first.retain_grad()
+    for h in (first, first, w + 5):   # the third is a new tensor, without the hook
         (h * 3).backward(torch.tensor([1.0, 10.0]))
-    return [grad.tolist() for grad in kept]
+    return f"{[grad.tolist() for grad in kept]}   first.grad: {first.grad.tolist()}"
 
 
-print("the gradient itself:", kept_after_two_passes(lambda grad: grad))
-print("grad.detach():      ", kept_after_two_passes(lambda grad: grad.detach()))
+print("the hook keeps grad:         ", three_passes(lambda grad: grad))
+print("the hook keeps grad.detach():", three_passes(lambda grad: grad.detach()))
 # %% [markdown]
+# Why 9 and 90? `detach()` and `.data` share the memory of `grad`. If nobody holds `grad` itself, autograd may add later passes
+# there. `grad` itself is safe from that, but not from code that writes into it. **To keep a gradient, keep a clone.**
+#
 # ### Exercise: Watch a gradient in the middle
 #
 # medium · 8 min
@@ -298,17 +263,32 @@ h.register_hook(lambda grad: print("the hook on h is called with", grad.item()))
 # %% [markdown]
 # **Once, with the sum.** Autograd waits until every use of `h` that this pass reaches has sent its gradient back. To see what
 # each use sends back, give each use its own tensor: `h.clone()` has the same values, but it is a new tensor in the graph.
+#
+# ### Functions that remember
+#
+# A hook in a loop often needs a name. A closure looks a variable up **when it runs**, not when it is made: by then the loop is
+# over. `partial(keep, name)` fixes the name at once, and waits for the remaining argument. So does a default value, as in
+# `lambda grad, name=name: keep(name, grad)`.
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)
 h = w * 3
 for_left, for_right = h.clone(), h.clone()
 loss = for_left * 10 + for_right**2
+names = {"w": w, "h": h, "for_left": for_left, "for_right": for_right, "loss": loss}
+
+closures = [lambda: name for name in names]
+print("names that closures find:", [closure() for closure in closures])
 
 caught = {}
-names = {"w": w, "h": h, "for_left": for_left, "for_right": for_right, "loss": loss}
+
+
+def keep(name, grad):
+    caught[name] = grad
+
+
 for name, tensor in names.items():
-    tensor.register_hook(lambda grad, name=name: caught.update({name: grad}))
+    tensor.register_hook(partial(keep, name))
 loss.backward()
 draw_autograd_graph(loss, names, gradients=caught)
 
@@ -395,25 +375,22 @@ check("bias_and_clamp", part="clamp")
 # **handle**, and `handle.remove()` takes the hook away. A `with` block does this at its end.
 
 # %%
-def triple(grad):
-    return grad * 3
-
-
 layer = nn.Linear(2, 1)
-handles = [layer.weight.register_hook(triple) for _ in range(3)]   # as if a cell had run three times
-layer(torch.ones(1, 2)).backward()
-print("three hooks:   ", layer.weight.grad.tolist())
 
+
+def weight_gradient():
+    layer.weight.grad = None
+    layer(torch.ones(1, 2)).backward()
+    return layer.weight.grad.tolist()
+
+
+handles = [layer.weight.register_hook(lambda grad: grad * 3) for _ in range(3)]   # as if a cell had run three times
+print("three hooks:   ", weight_gradient())
 for handle in handles:
     handle.remove()
-layer.weight.grad = None
-with layer.weight.register_hook(triple):
-    layer(torch.ones(1, 2)).backward()
-print("one, in `with`:", layer.weight.grad.tolist())
-
-layer.weight.grad = None
-layer(torch.ones(1, 2)).backward()
-print("none any more: ", layer.weight.grad.tolist())
+with layer.weight.register_hook(lambda grad: grad * 3):
+    print("one, in `with`:", weight_gradient())
+print("none any more: ", weight_gradient())
 
 # %% [markdown]
 # ### Clipping gradients
@@ -564,9 +541,9 @@ draw_curves(runs, title="Loss of the net that died, the mean of the last 20 step
 # %% [markdown]
 # ## Part 4: who made the NaN?
 #
-# The second net that dies reads digits, and continues to learn without labels: the surer its answers, the smaller the loss. The loss is the **entropy** of its probabilities: minus the sum of `p log p`. The author has thought of `p = 0`,
-# where the logarithm is infinite: `torch.where` puts a 0 there. The loss is computed by a dict of named functions, so you can
-# put a hook between any two of these steps.
+# The second net reads digits, and continues to learn without labels. The loss is the **entropy** of its probabilities, minus the
+# sum of `p log p`: the surer its answers, the smaller the loss. At `p = 0` the logarithm is infinite, so `torch.where` puts a 0
+# there. A dict of named functions computes the loss, so you can put a hook between any two of these steps.
 
 # %%
 torch.manual_seed(0)
@@ -951,13 +928,9 @@ print("h.grad:", h.grad.item())
 # %% [markdown]
 # <details><summary>What ran, and why (open it when the cell has run)</summary>
 #
-# The gradient goes through the tensors from the loss to the leaf. For each of them:
-#
-# 1. The gradients of all its uses are added up. There is one sum, so each hook is called once.
-# 2. Its tensor hooks run, in the order of registration.
-# 3. For a non-leaf, `retain_grad` keeps the gradient after **all** hooks, however early you call it. At a leaf, the gradient is
-#    added to `.grad`, and then the post-accumulate hooks run, however early they were registered.
-# 4. The gradient goes into the operation that made the tensor, and on to the earlier tensors.
+# There is one sum of all uses of `h`, so each hook is called once. The tensor hooks run first, in the order of registration. Then
+# `retain_grad` keeps the gradient of a non-leaf, however early you call it. At a leaf, the gradient is added to `.grad`, and
+# then the post-accumulate hooks run, however early they were registered.
 #
 # </details>
 #

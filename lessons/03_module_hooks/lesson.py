@@ -99,7 +99,8 @@ print(f"guessing would give:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 # A hook that returns `None` lets the value through. `args`, `grad_input` and `grad_output` are tuples.
 #
 # Here is one run of a small net, forward and backward, with a hook of each kind on each module, numbered in the order in which
-# they run. A star shows when the gradient of a weight is ready. The input requires a gradient. Which hook runs last?
+# they run. A star shows when the gradient of a weight is ready. Like a bracket, the outer module opens first and closes last. The
+# input requires a gradient. Which hook runs last?
 
 # %%
 from course.pictures.timeline import draw_hook_timeline
@@ -351,8 +352,7 @@ print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias
 # before it gets a gradient of exactly 0. The second `train` has a new optimizer, without the old momentum: these layers do not
 # change. The last layer gets a gradient, but its inputs are all zeros: it can only learn its bias, that is, how often each digit
 # occurs. That is no better than guessing.
-
-# %% [markdown]
+#
 # ## The first layer: no input needs a gradient
 #
 # The first layer of nearly every network gets **data**, which requires no gradient. The cell runs such a layer three times. **Stop
@@ -679,7 +679,15 @@ check("hook_lifecycle")
 # %% [markdown]
 # ## Further: a report of any model
 #
-# The core path ends here.
+# The core path ends here. Four further parts follow: first you look, then you act, then you see where hooks fail, and last comes
+# what is old:
+#
+# | part | it helps when |
+# | --- | --- |
+# | a report of any model | you got a model and want to know which layers are ill |
+# | what goes in, what goes back | you want to change what a module gets, or which part learns |
+# | layers that write in place | a backward hook raises an error, or is silent |
+# | old tutorials, old checkpoints | you read what somebody wrote for another version |
 #
 # `layer_report` prints a row for each tensor that a layer returns: its shape, its mean absolute value, and its gradient's mean
 # absolute value. It does not use your loss, but a sum of all outputs with random weights: compare layers with each other. Which
@@ -719,10 +727,9 @@ def layer_report(model, *inputs):
             # A plain sum fails: after a LayerNorm it is constant, so its gradient is zero.
             loss = sum((tensor * torch.randn_like(tensor)).sum() for tensor in outputs)
             torch.autograd.grad(loss, parameters, allow_unused=True)
-    wide = max((len(row["layer"]) for row in rows), default=0)
     for row in rows:
         sizes = (f"{key} {row[key]:<10.3g}" for key in ("output", "gradient") if key in row)
-        print(f"{row['layer']:{wide}} {row['shape']:16}", *sizes)
+        print(f"{row['layer']:9} {row['shape']:16}", *sizes)
 
 
 layer_report(dead, pictures)
@@ -734,7 +741,7 @@ layer_report(nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.ReLU(inplace=Tru
 # report changes no `.grad`, and leaves no hook behind. But in training mode a run changes BatchNorm's statistics: pass a copy of the
 # model. A layer that the model uses without calling it, such as the last Linear layer of attention, has no row.
 #
-# ## Further: change what goes in and what goes back
+# ## Further: what goes in, what goes back
 #
 # ### What a forward pre-hook may return
 #
@@ -869,80 +876,7 @@ from course import check
 check("backward_pre_or_post")
 
 # %% [markdown]
-# ## Further: nested modules, old hooks, in-place operations
-#
-# ### The order in nested modules
-#
-# Each level of a nested model may have hooks. In the picture, a bar reaches from a module's first hook to its last:
-
-# %%
-pairs = (nn.Sequential(nn.Linear(3, 3), nn.Tanh()) for _ in range(2))
-draw_hook_timeline(nn.Sequential(*pairs), torch.ones(2, 3, requires_grad=True))
-
-# %% [markdown]
-# Read it like brackets: the outer module opens first and closes last, and backward does the same in the other direction.
-#
-# ### The deprecated hook
-#
-# Old tutorials register backward hooks with `register_backward_hook`, without *full*. It still exists, and takes the same
-# three arguments:
-
-# %%
-layer = nn.Conv2d(2, 3, kernel_size=1)
-with warnings.catch_warnings(record=True, action="always") as caught:
-    layer.register_backward_hook(lambda module, grad_input, grad_output: print([grad.shape for grad in grad_input]))
-    layer(torch.ones(1, 2, 4, 4, requires_grad=True)).sum().backward()
-print(caught[-1].category.__name__ + ":", str(caught[-1].message).split(". ")[0], "...")
-
-# %% [markdown]
-# The layer has **one** input. What is wrong with this hook?
-#
-# ### Exercise: An autopsy
-# easy · 6 min · further
-#
-# Two models get the same inputs, `x1 = [2.]` and `x2 = [3.]`. Register `collect` as a deprecated hook on one and as a full
-# backward hook on the other. It appends its `grad_input` to `answer`. At the end, `answer` has two entries (each a tuple or list
-# of two tensors): first what the deprecated hook showed, then the true gradients of the inputs. The cell runs both models for you.
-
-# %% nbgrader={"grade": false, "grade_id": "legacy_autopsy", "locked": false, "schema_version": 3, "solution": true, "task": false}
-answer = []
-legacy_model, full_model = Model(), Model()
-
-
-def collect(module, grad_input, grad_output):
-    # TODO: put grad_input into `answer`, as one entry.
-    ### BEGIN SOLUTION
-    answer.append(grad_input)
-    ### END SOLUTION
-
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    # TODO: register `collect` as a deprecated hook on legacy_model, and as a full backward hook on full_model.
-    ### BEGIN SOLUTION
-    legacy_model.register_backward_hook(collect)
-    full_model.register_full_backward_hook(collect)
-    ### END SOLUTION
-    for model in (legacy_model, full_model):
-        x1 = torch.tensor([2.0], requires_grad=True)
-        x2 = torch.tensor([3.0], requires_grad=True)
-        model(x1, x2).backward()
-
-# %% nbgrader={"grade": true, "grade_id": "test_legacy_autopsy", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("legacy_autopsy")
-
-# %% [markdown]
-# The picture shows a run of the model with both hooks:
-
-# %%
-from course.pictures.legacy import draw_legacy_comparison
-
-draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
-
-# %% [markdown]
-# The deprecated hook shows the gradients of what the **last operation** of the module gets. In `Model` that is the product and `W`,
-# not `x1` and `x2`. In the convolution it was input, weight and bias: tutorials with these three describe the deprecated hook.
+# ## Further: layers that write in place
 #
 # ### Full backward hooks and in-place operations
 #
@@ -1016,13 +950,61 @@ from course import check
 check("in_place_safe")
 
 # %% [markdown]
-# ## Further: old checkpoints
+# ## Further: old tutorials, old checkpoints
 #
-# You rename a layer, and `load_state_dict` no longer reads what you saved last month.
+# ### The deprecated hook
 #
+# Old tutorials register backward hooks with `register_backward_hook`, without *full*. It still exists, and takes the same three
+# arguments. It is deprecated: the cell below silences PyTorch's warnings. What is wrong with it?
+#
+# ### Exercise: An autopsy
+# easy · 6 min · further
+#
+# Two models get the same inputs, `x1 = [2.]` and `x2 = [3.]`. Register `collect` as a deprecated hook on one and as a full
+# backward hook on the other. It appends its `grad_input` to `answer`. At the end, `answer` has two entries (each a tuple or list
+# of two tensors): first what the deprecated hook showed, then the true gradients of the inputs. The cell runs both models for you.
+
+# %% nbgrader={"grade": false, "grade_id": "legacy_autopsy", "locked": false, "schema_version": 3, "solution": true, "task": false}
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output):
+    # TODO: put grad_input into `answer`, as one entry.
+    ### BEGIN SOLUTION
+    answer.append(grad_input)
+    ### END SOLUTION
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    # TODO: register `collect` as a deprecated hook on legacy_model, and as a full backward hook on full_model.
+    ### BEGIN SOLUTION
+    legacy_model.register_backward_hook(collect)
+    full_model.register_full_backward_hook(collect)
+    ### END SOLUTION
+    for model in (legacy_model, full_model):
+        x1 = torch.tensor([2.0], requires_grad=True)
+        x2 = torch.tensor([3.0], requires_grad=True)
+        model(x1, x2).backward()
+
+# %% nbgrader={"grade": true, "grade_id": "test_legacy_autopsy", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("legacy_autopsy")
+
+# %% [markdown]
+# The deprecated hook shows the gradients of what the **last operation** of the module gets. In `Model` that is the product and `W`,
+# not `x1` and `x2`:
+
+# %%
+from course.pictures.legacy import draw_legacy_comparison
+
+draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
+
+# %% [markdown]
 # ### State-dict hooks: read old checkpoints
 #
-# Hooks also run before and after
+# You rename a layer, and `load_state_dict` no longer reads what you saved last month. But hooks also run before and after
 # [`load_state_dict()`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict):
 #
 # | register with | runs | the hook gets |

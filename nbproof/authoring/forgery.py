@@ -18,7 +18,7 @@ from nbproof.checks.case import Case
 from nbproof.checks.check import Check, listing, seeds_of
 from nbproof.checks.namespace import undisturbed
 from nbproof.course_file import Course
-from nbproof.lesson.check_cell import probe_part
+from nbproof.lesson.check_cell import probe_in
 from nbproof.lesson.lesson import TestCell
 from nbproof.values.compare import AnyOf, Close, is_same
 from nbproof.values.evidence import Evidence, TensorRecord, key_text, snapshot
@@ -67,7 +67,7 @@ def _checks_of(source: str, name: str) -> list[type[Check]]:
 def _halves_of(source: str, name: str) -> dict[str, type[Check]]:
     """What the learner's process has of the checks of a test cell."""
     space: dict[str, object] = {"__name__": name}
-    exec(compile(probe_part(source).source, name, "exec"), space)  # noqa: S102 (authors' own code)
+    exec(compile(probe_in(source), name, "exec"), space)  # noqa: S102 (authors' own code)
     return {key: one for key, one in space.items() if isinstance(one, type) and issubclass(one, Check)}
 
 

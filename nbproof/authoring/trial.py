@@ -40,7 +40,6 @@ class Trial:
     """What to run: read-only cells, then per seed the candidate's cell and the test cells."""
 
     course: Course
-    exercise: str
     candidate: str
     setup: tuple[str, ...]
     tests: tuple[TestCell, ...]
@@ -199,8 +198,8 @@ def _flaws(trial: Trial) -> Iterator[str]:
         grade_id = test.grade_id
         try:
             for exercise, task in called_in(test.source, grade_id):
-                if exercise != trial.exercise:
-                    yield f"{grade_id} calls check({exercise!r}, ...): learners would read that name, not {trial.exercise!r}"
+                if exercise != test.exercise:
+                    yield f"{grade_id} calls check({exercise!r}, ...): learners would read that name, not {test.exercise!r}"
                 yield from _flaws_of(trial.course, task, f"{grade_id}/{task.__name__}")
         except Exception as error:
             told = blamed(error)

@@ -109,7 +109,7 @@ def _outlined(exercise: Exercise) -> OutlinedExercise:
         exercise.title.strip().replace("`", "") or exercise.id.replace("_", " "),
         exercise.minutes,
         float(exercise.points),
-        tuple(tuple(checks_in(test.shown)) for test in exercise.tests),
+        tuple(checks_in(test.shown) for test in exercise.tests),
         tuple(len(checks_in(test.hidden)) for test in exercise.tests),
         fingerprint(exercise.stub),
     )

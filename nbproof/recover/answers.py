@@ -80,7 +80,7 @@ def find_own_cells(
 def _has_released_name(handout: ReleasedNotebook, cell: ExportedCell) -> bool:
     """Whether a cell has the grade_id of a released cell; if it is code, that of released code."""
     names = handout.code_names if cell.kind == "code" else handout.names
-    return cell.name in names
+    return cell.grade_id in names
 
 
 def _added_to_a_test(handout: ReleasedNotebook, cell: ExportedCell, index: int, above: int) -> list[OwnCell]:

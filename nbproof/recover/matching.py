@@ -28,7 +28,6 @@ from nbproof.recover.notebook_bytes import ExportedCell
 __all__ = [
     "Asked",
     "Former",
-    "ReleasedCell",
     "ReleasedNotebook",
     "asked_in",
     "bare",
@@ -51,25 +50,6 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class ReleasedCell:
-    """One cell of the released notebook."""
-
-    kind: CellKind
-    name: str
-    """Its grade_id; empty if it has none."""
-    id: str
-    """The notebook format's own id."""
-    source: str
-    exercise: str = ""
-    """The exercise that a test cell tests; empty for other cells."""
-
-    @property
-    def is_code(self) -> bool:
-        """Whether it holds code."""
-        return self.kind not in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK)
-
-
-@dataclass(frozen=True)
 class Former:
     """One cell that was handed out with an earlier version of the notebook."""
 
@@ -85,19 +65,19 @@ class ReleasedNotebook:
     """The released notebook of one lesson."""
 
     lesson: str
-    cells: tuple[ReleasedCell, ...]
+    cells: tuple[Cell, ...]
     former: tuple[Former, ...] = ()
     """The cells of earlier versions, which learners may still have."""
 
     @cached_property
     def stubs(self) -> dict[str, str]:
         """The TODO cells: grade_id -> text."""
-        return {cell.name: cell.source for cell in self.cells if cell.kind is CellKind.ANSWER}
+        return {cell.grade_id: cell.source for cell in self.cells if cell.kind is CellKind.ANSWER}
 
     @cached_property
     def written(self) -> dict[str, str]:
         """The cells for written answers: grade_id -> text."""
-        return {cell.name: cell.source for cell in self.cells if cell.kind is CellKind.WRITTEN}
+        return {cell.grade_id: cell.source for cell in self.cells if cell.kind is CellKind.WRITTEN}
 
     @cached_property
     def withdrawn(self) -> set[str]:
@@ -107,14 +87,14 @@ class ReleasedNotebook:
     @cached_property
     def names(self) -> set[str]:
         """The grade_ids of all cells that have one."""
-        return {cell.name for cell in self.cells if cell.name}
+        return {cell.grade_id for cell in self.cells if cell.grade_id}
 
     @cached_property
     def code_names(self) -> set[str]:
         """The grade_ids of the cells that hold code."""
-        return {cell.name for cell in self.cells if cell.name and cell.is_code}
+        return {cell.grade_id for cell in self.cells if cell.grade_id and cell.is_code}
 
-    def cell_at(self, index: int | None) -> ReleasedCell | None:
+    def cell_at(self, index: int | None) -> Cell | None:
         """The cell at this index; None if there is no index, because no released cell is meant."""
         return None if index is None else self.cells[index]
 
@@ -125,13 +105,14 @@ class ReleasedNotebook:
         for cell in cells:
             # To learners it is the same who marks a TODO cell.
             kind = CellKind.ANSWER if cell.kind is CellKind.MANUAL else cell.kind
-            released.append(ReleasedCell(kind, cell.grade_id, cell.id, cell.source, tests.get(cell.grade_id, "")))
+            exercise = tests.get(cell.grade_id, "")
+            released.append(Cell(kind, cell.source, grade_id=cell.grade_id, id=cell.id, exercise=exercise))
         return cls(lesson, tuple(released))
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ReleasedNotebook:
         """Make it from the dictionary that ``asdict`` has made of it."""
-        cells = tuple(ReleasedCell(**{**cell, "kind": CellKind(cell["kind"])}) for cell in data["cells"])
+        cells = tuple(Cell(**{**cell, "kind": CellKind(cell["kind"]), "metadata": ()}) for cell in data["cells"])
         return cls(data["lesson"], cells, tuple(Former(**one) for one in data.get("former", ())))
 
 
@@ -218,7 +199,7 @@ def _indices(handout: ReleasedNotebook) -> tuple[dict[str, int], dict[str, list[
     """The indices of the released cells by their ids, nbgrader's and the notebook format's; and by their texts."""
     ids: dict[str, int] = {}
     for index, cell in enumerate(handout.cells):
-        ids |= dict.fromkeys({cell.name, cell.id} - {""}, index)
+        ids |= dict.fromkeys({cell.grade_id, cell.id} - {""}, index)
     return ids, grouped((bare(cell.source), index) for index, cell in enumerate(handout.cells))
 
 
@@ -228,12 +209,12 @@ def match_cells(handout: ReleasedNotebook, cells: Sequence[ExportedCell]) -> lis
     used: set[int | None] = set()
     matches: list[int | None] = []
     for cell in cells:
-        index = ids.get(cell.name or "", ids.get(cell.id))
+        index = ids.get(cell.grade_id or "", ids.get(cell.id))
         if index is None:
             alike = texts.get(bare(cell.source) or " ", [])
             unused = [at for at in alike if at not in used]
             # A cell with a name of its own is no second copy of another cell.
-            copied = [] if cell.name else alike[:1]
+            copied = [] if cell.grade_id else alike[:1]
             index = next(iter(unused + copied), None)
         used.add(index)
         matches.append(index)
@@ -246,29 +227,31 @@ def former_cells(handout: ReleasedNotebook, version: Sequence[ExportedCell]) -> 
     A cell that nothing names is the released cell that stands between the same neighbours.
     """
     indices = match_cells(handout, version)
-    unmatched = {(None, at, one.is_code) for at, one in enumerate(handout.cells) if not one.name and at not in indices}
+    unmatched = {
+        (None, at, one.is_code) for at, one in enumerate(handout.cells) if not one.grade_id and at not in indices
+    }
     texts = [*(bare(one.source) for one in handout.cells), ""]
     before = -1
     for cell, index in zip(version, indices, strict=True):
-        if index is None and (cell.name, before + 1, cell.kind == "code") in unmatched:
+        if index is None and (cell.grade_id, before + 1, cell.kind == "code") in unmatched:
             index = before + 1
         before = len(handout.cells) if index is None else index
         if bare(cell.source) not in ("", texts[before]):
-            yield Former(cell.name or "", cell.source, index)
+            yield Former(cell.grade_id or "", cell.source, index)
 
 
 def renamed(handout: ReleasedNotebook, version: Sequence[ExportedCell]) -> dict[str, str]:
     """The ids that other questions have today than in an earlier version: id there -> id of the same question today."""
     then = _questions(version)
     now = _questions(handout.cells)
-    asked = {one.name for one in handout.cells if one.kind in (CellKind.ANSWER, CellKind.WRITTEN, CellKind.TASK)}
+    asked = {one.grade_id for one in handout.cells if one.kind in (CellKind.ANSWER, CellKind.WRITTEN, CellKind.TASK)}
     same = {old: now[text] for text, old in then.items() if text in now}
     return {old: new for old, new in same.items() if old != new and {old, new} <= asked}
 
 
-def _questions(cells: Sequence[ExportedCell | ReleasedCell]) -> dict[tuple[str, str], str]:
+def _questions(cells: Sequence[ExportedCell | Cell]) -> dict[tuple[str, str], str]:
     """The text above and the text of each cell with an id -> the id."""
-    return {(bare(above.source), bare(one.source)): one.name for above, one in pairwise(cells) if one.name}
+    return {(bare(above.source), bare(one.source)): one.grade_id for above, one in pairwise(cells) if one.grade_id}
 
 
 def _released_texts(handout: ReleasedNotebook, *kinds: CellKind) -> list[str]:
@@ -292,7 +275,7 @@ def modernise(handout: ReleasedNotebook, cells: Sequence[ExportedCell]) -> list[
     known |= {(one.name, bare(one.source)): one.index for one in handout.former}
     modern = []
     for cell in cells:
-        name = cell.name or ""
+        name = cell.grade_id or ""
         key = (name, bare(cell.source))
         if cell.whole and (key in known or cell.untouched):
             cell = _of_today(handout, cell, known.get(key, ids.get(name)))
@@ -305,13 +288,13 @@ def _of_today(handout: ReleasedNotebook, cell: ExportedCell, index: int | None) 
     if index is not None:
         today = handout.cells[index]
         kind = "code" if today.is_code else "markdown"
-        return ExportedCell(today.name or None, today.source, kind, today.id)
+        return ExportedCell(today.grade_id or None, today.source, kind, today.id)
     if names_in(cell.source) - _names_of(handout.cells):
         return cell
-    return cell._replace(name=None, source="")
+    return cell._replace(grade_id=None, source="")
 
 
-def _names_of(cells: Iterable[ReleasedCell]) -> frozenset[str]:
+def _names_of(cells: Iterable[Cell]) -> frozenset[str]:
     """The names that these cells bind."""
     return frozenset[str]().union(*(names_in(cell.source) for cell in cells))
 
@@ -360,9 +343,9 @@ def parts_of(handout: ReleasedNotebook) -> tuple[str, ...]:
         if handout.cells[index].kind is not CellKind.ANSWER:
             continue
         start = index
-        while start and not handout.cells[start - 1].name and handout.cells[start].kind is not CellKind.PROSE:
+        while start and not handout.cells[start - 1].grade_id and handout.cells[start].kind is not CellKind.PROSE:
             start -= 1
-        parts[start:end] = [handout.cells[index].name] * (end - start)
+        parts[start:end] = [handout.cells[index].grade_id] * (end - start)
         end = start
     return tuple(parts)
 
@@ -377,7 +360,7 @@ def questions_above(handout: ReleasedNotebook) -> tuple[tuple[CellKind | None, s
     above: tuple[CellKind | None, str] = (None, "")
     for cell in handout.cells:
         if cell.kind in _GRADED:
-            above = (cell.kind, cell.name)
+            above = (cell.kind, cell.grade_id)
         questions.append(above)
     return tuple(questions)
 

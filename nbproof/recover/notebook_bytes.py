@@ -50,8 +50,8 @@ class Damaged(Exception):
 class ExportedCell(NamedTuple):
     """A cell of a submission."""
 
-    name: str | None
-    """Its grade_id; None if it has none."""
+    grade_id: str | None
+    """None if it has none."""
     source: str
     kind: str = "code"
     """code, markdown or raw"""

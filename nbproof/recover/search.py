@@ -18,9 +18,9 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from nbproof.cells import CellKind
+from nbproof.lesson.lesson import Cell
 from nbproof.recover.answers import Answers, find_own_cells
 from nbproof.recover.matching import (
-    ReleasedCell,
     ReleasedNotebook,
     asked_in,
     bare,
@@ -116,7 +116,7 @@ class _Search:
         self.above = _indices_above(self.indices)
         """For each cell the index of the released cell that it is, or that stands above it; -1 if none does, and for files."""
         self.former = {bare(cell.source) for cell in handout.former}
-        self.index = {cell.name: index for index, cell in enumerate(handout.cells) if cell.name}
+        self.index = {cell.grade_id: index for index, cell in enumerate(handout.cells) if cell.grade_id}
         self.named: dict[str, list[_Piece]] = {name: [] for name in handout.stubs}
         """The text of the TODO cell of each exercise, once for each copy of that cell."""
         self.strays: list[_Piece] = []
@@ -153,7 +153,7 @@ class _Search:
         if not is_known:
             piece = piece._replace(text=without_released(self.handout, cell.source))
         if released is not None and kind is CellKind.ANSWER:
-            self.named[released.name].append(piece)
+            self.named[released.grade_id].append(piece)
         elif not is_known and cell.whole and piece.text.strip() and kind is not CellKind.WRITTEN:
             self.strays.append(piece)
 
@@ -178,7 +178,7 @@ class _Search:
         for cell, released in zip(self.cells, self.released, strict=False):
             if released is None or released.kind in (CellKind.SETUP, CellKind.SHOW):
                 continue
-            if cell.name == released.name != "" or len(bare(released.source)) >= _DISTINCT:
+            if cell.grade_id == released.grade_id != "" or len(bare(released.source)) >= _DISTINCT:
                 return
         if not self._has_every_test():
             raise Damaged(self._say("search another", count=len(self.cells), lesson=self.handout.lesson))
@@ -313,7 +313,7 @@ class _Search:
     def _is_absent(self, name: str) -> bool:
         """Whether its text and its checks are gone as well, as in a version of the lesson that does not ask for it yet."""
         above = self.index[name] - 1
-        return not self._checks_of(name) and (above not in self.indices or bool(self.handout.cells[above].name))
+        return not self._checks_of(name) and (above not in self.indices or bool(self.handout.cells[above].grade_id))
 
     def _may_answer(self, name: str, piece: _Piece) -> bool:
         """Whether a text may be the answer, by the names that it binds."""
@@ -377,6 +377,8 @@ class _Search:
         below = itertools.takewhile(free.__contains__, range(piece.at + 1, piece.at + 1 + _MOST_JOINED))
         free[piece.at] = piece
         near = [free[at] for at in sorted([*above, piece.at, *below])]
+        if near == [piece]:
+            return near
         broken = {other for other in near if not is_python(other.text)}
         for run in _runs_with(near, near.index(piece)):
             if broken <= set(run) and is_python(_joined(run)):
@@ -397,7 +399,7 @@ class _Search:
     def _find_written_answers(self) -> None:
         """Find each written answer: the text of its cell, and any text elsewhere that the learner may have written."""
         texts = self._texts_elsewhere()
-        withdrawn = {at for at in texts if self.cells[at].name in self.handout.withdrawn}
+        withdrawn = {at for at in texts if self.cells[at].grade_id in self.handout.withdrawn}
         self.shown |= withdrawn
         # What stands below a task answers that.
         texts = {at: text for at, text in texts.items() if not self._is_below(at, CellKind.TASK)}
@@ -458,7 +460,7 @@ class _Search:
 
     def _texts_beside(self, name: str, texts: Mapping[int, str]) -> dict[int, str]:
         """Those of text cells directly above or below the cell for this answer."""
-        own = [at for at, cell in enumerate(self.cells) if cell.name == name]
+        own = [at for at, cell in enumerate(self.cells) if cell.grade_id == name]
         beside = {at - 1 for at in own}.union(at + 1 for at in own)
         return {at: text for at, text in texts.items() if at in beside and self.cells[at].kind != "code"}
 
@@ -505,7 +507,7 @@ def _joined(pieces: Sequence[_Piece]) -> str:
     return "\n".join(piece.text for piece in pieces)
 
 
-def _typed_text(handout: ReleasedNotebook, cell: ExportedCell, released: ReleasedCell | None) -> str:
+def _typed_text(handout: ReleasedNotebook, cell: ExportedCell, released: Cell | None) -> str:
     """What a person may have written in a cell that was not handed out; empty if it is code, or nothing."""
     lines = unreleased_lines(handout, cell.source)
     comments = [line for line in lines if line.lstrip().startswith("#")]

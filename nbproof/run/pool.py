@@ -29,14 +29,14 @@ from nbproof.text import in_one_line
 __all__ = ["Pool", "PoolDoor", "PoolMaker", "Reader", "local_pool", "marked", "pool_named", "verdict_or_error"]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Pool:
     """Marks a class. It writes nothing."""
 
     submit: Callable[[HandIn], Future[Verdict]]
     """Gives a hand-in to an executor that marks it. The future raises nothing for what a learner handed in."""
     room: int
-    """How many may be on their way."""
+    """How many may be on their way. A pool that grows or shrinks while it marks changes it."""
     alone: Callable[[HandIn], Verdict]
     """Marks a hand-in in a process of its own. Raises BrokenProcessPool if the hand-in ends that process."""
 
@@ -153,6 +153,6 @@ def _alone(blueprint: Blueprint, seed: int, given: dict[str, Any], isolation: Is
         Path("/proc/self/oom_score_adj").write_text("1000")
     limits = GradingLimits(**given)
     with local_pool(
-        blueprint.course, {blueprint.lesson: blueprint}, seed, limits, isolation=isolation, workers=1
+        blueprint.course, {blueprint.slug: blueprint}, seed, limits, isolation=isolation, workers=1
     ) as pool:
         return pool.submit(one).result()

@@ -86,7 +86,8 @@ def test_one_person_in_two_rows_and_a_group_get_their_grades_by_what_is_said(
     (course / "roster.csv").write_text("learner,also\nada,\nteam,ben | id ben | cyd | id cyd\n")
     for name in ("ada", "team"):
         Rehearsal(course, LESSON).hand_in(name, RIGHT)
-    assert main(["grade", "--no-feedback", "--course", str(course)]) == 0
+    for words in ("grade --no-feedback", f"roster due {LESSON} 2099-01-01", f"roster extend team {LESSON} 2099-02-02"):
+        assert main([*words.split(), "--course", str(course)]) == 0
     for found in (["", "", "", ""], ["4", "4", "4"]):
         export.write_text(head + "\n".join(rows))
         assert main(["report", "--canvas", str(export), "--course", str(course)]) == (found[0] == "")
@@ -108,8 +109,13 @@ def test_one_person_in_two_rows_and_a_group_get_their_grades_by_what_is_said(
                     assert [path.read_bytes() for path in draft.iterdir()] == before, "own work stays as it is"
                 elif not own.exists():
                     draft.rename(own)
-            for step in steps.splitlines()[0].strip(";").split("; then: "):
-                words = step.partition(" -m course ")[2].replace("GROUP", "team --yes")
+            extend = (
+                steps.partition("the extension by\n")[2]
+                .partition("\n")[0]
+                .replace("LESSON DATE", f"{LESSON} 2099-02-02")
+            )
+            for step in (*steps.splitlines()[0].strip(";").split("; then: "), extend):
+                words = step.partition(" -m course ")[2].replace("GROUP", "team --yes").replace("MEMBER", "cyd")
                 assert main(shlex.split(words)) == 0
 
 

@@ -209,3 +209,16 @@ def test_what_a_table_leaves_open_is_said(course: Path, capsys: pytest.CaptureFi
     for words in ((), ("add", "bob")):
         assert _roster(course, *words) == 0
         assert "roster.csv is no UTF-8" in capsys.readouterr().out
+
+
+def test_a_line_taken_out_of_the_roster_by_hand_is_named_until_its_learner_is_removed(
+    two: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (two / "roster.csv").write_text("learner,name,email\nada,Ada A,\n")
+    assert _roster(two) == 0
+    told = capsys.readouterr().out
+    assert "! no longer in roster.csv, and still of the class, with marks or work: bob" in " ".join(told.split())
+    assert _roster(two, "remove", "bob", "--yes") == 0
+    capsys.readouterr()
+    assert _roster(two) == 0
+    assert "no longer" not in capsys.readouterr().out

@@ -115,7 +115,7 @@ def _compare(blueprint: Blueprint, notebook: dict[str, Any], damage: Damage, fou
 def _runs_as(cell: dict[str, Any], blueprint: Blueprint, found: Answers) -> bool:
     """Whether the TODO cell and the learner's own cells around it are, one after another, this answer."""
     name = name_of(cell)
-    place = next(at for at, one in enumerate(blueprint.handout.cells) if one.name == name)
+    place = next(at for at, one in enumerate(blueprint.handout.cells) if one.grade_id == name)
     above, below = ([one.source for one in found.own if one.after == at] for at in (place - 1, place))
     text = found.answers[name]
     stub = blueprint.handout.stubs.get(name, "")

@@ -13,10 +13,11 @@ import pytest
 
 from nbproof.authoring.simulate import as_handed_in
 from nbproof.cells import CellKind, name_of, text_of
+from nbproof.lesson.lesson import Cell
 from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.places import course_config
 from nbproof.recover.answers import Answers
-from nbproof.recover.matching import ReleasedCell, ReleasedNotebook, bare, former_cells
+from nbproof.recover.matching import ReleasedNotebook, bare, former_cells
 from nbproof.recover.notebook_bytes import ExportedCell, cells_in
 from nbproof.recover.search import find_answers, find_answers_in_bytes
 from nbproof.values.words import ENGLISH
@@ -167,13 +168,17 @@ def test_what_was_handed_out_before_is_nobodys_answer(tmp: Path, change: str, fo
 @pytest.mark.parametrize("missing", ["", "why"])
 def test_an_answer_to_a_withdrawn_question_is_no_other_questions(missing: str) -> None:
     """Unless that one's cell is missing: it may be the same one under another name."""
-    test = ReleasedCell(CellKind.TEST, "test", "t", "assert " + "all" * 50)
-    asked = [ReleasedCell(CellKind.WRITTEN, name, name, "YOUR ANSWER HERE") for name in ("why", "how")]
-    handed_in = [ExportedCell(test.name, test.source, "code")]
-    handed_in += [ExportedCell(one.name, one.source, "markdown", one.id) for one in asked]
+    test = Cell(CellKind.TEST, "assert " + "all" * 50, grade_id="test", id="t")
+    asked = [Cell(CellKind.WRITTEN, "YOUR ANSWER HERE", grade_id=name, id=name) for name in ("why", "how")]
+    handed_in = [ExportedCell(test.grade_id, test.source, "code")]
+    handed_in += [ExportedCell(one.grade_id, one.source, "markdown", one.id) for one in asked]
     former = tuple(former_cells(ReleasedNotebook("x", (test, asked[0])), handed_in))
     texts = {"why": "A", "how": "B"}
-    cells = [cell._replace(source=texts.get(str(cell.name), cell.source)) for cell in handed_in if cell.name != missing]
+    cells = [
+        cell._replace(source=texts.get(str(cell.grade_id), cell.source))
+        for cell in handed_in
+        if cell.grade_id != missing
+    ]
     found = find_answers(ReleasedNotebook("x", (test, asked[0]), former), cells, ENGLISH)
     assert (found.own, [*found.recovered]) == ((), ["why"] * bool(missing))
     assert found.answers["why"].endswith("B" if missing else "A")

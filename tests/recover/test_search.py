@@ -12,10 +12,11 @@ from rich.console import Console
 
 from nbproof.cells import CellKind, name_of
 from nbproof.cli.class_table import RunReport, is_incomplete, print_class
+from nbproof.lesson.lesson import Cell
 from nbproof.marking.blueprint import fill_in, read_blueprint
 from nbproof.places import course_config
 from nbproof.recover.answers import Answers
-from nbproof.recover.matching import ReleasedCell, ReleasedNotebook
+from nbproof.recover.matching import ReleasedNotebook
 from nbproof.recover.notebook_bytes import Damaged, ExportedCell, cells_in, read_attachments, read_file
 from nbproof.recover.search import find_answers, find_answers_in_bytes
 from nbproof.report.records import read_class
@@ -33,23 +34,23 @@ def _stub(name: str) -> str:
     return f"def {name}(x):\n    # TODO: what {name} does\n    pass\n\n\n# TODO: use {name}\npass"
 
 
-def _released(name: str, stub: str) -> list[ReleasedCell]:
+def _released(name: str, stub: str) -> list[Cell]:
     test = f"# check {name}\nfrom nbproof.checks.check import check\n\ncheck('{name}', ThatItIsRightInAllCasesThatThereAre)"
     return [
-        ReleasedCell(CellKind.PROSE, "", f"p-{name}", _PROSE.format(name=name)),
-        ReleasedCell(CellKind.ANSWER, name, f"a-{name}", stub),
-        ReleasedCell(CellKind.TEST, f"test_{name}", f"t-{name}", test, name),
+        Cell(CellKind.PROSE, _PROSE.format(name=name), id=f"p-{name}"),
+        Cell(CellKind.ANSWER, stub, grade_id=name, id=f"a-{name}"),
+        Cell(CellKind.TEST, test, grade_id=f"test_{name}", id=f"t-{name}", exercise=name),
     ]
 
 
 HANDOUT = ReleasedNotebook(
     "01_x",
     (
-        ReleasedCell(CellKind.SETUP, "setup", "s", "import torch\nfrom torch import nn"),
+        Cell(CellKind.SETUP, "import torch\nfrom torch import nn", grade_id="setup", id="s"),
         *_released("first", _stub("first")),
         *_released("hooked", "answer = []\n\n\ndef hook(module):\n    # TODO: one\n    pass"),
         *_released("hooked_too", "def hook(module):\n    # TODO: two\n    pass\n\n\ndef other(module):\n    pass"),
-        ReleasedCell(CellKind.SHOW, "", "", "draw_everything(first, 'in colours')"),
+        Cell(CellKind.SHOW, "draw_everything(first, 'in colours')"),
     ),
 )
 ANSWERS = {
@@ -63,8 +64,8 @@ def _sound(*untouched: str, ids: bool = True) -> list[ExportedCell]:
     texts = {**ANSWERS, **{name: HANDOUT.stubs[name] for name in untouched}}
     return [
         ExportedCell(
-            cell.name or None if ids else None,
-            texts.get(cell.name, cell.source),
+            cell.grade_id or None if ids else None,
+            texts.get(cell.grade_id, cell.source),
             "markdown" if cell.kind == "prose" else "code",
         )
         for cell in HANDOUT.cells
@@ -72,7 +73,7 @@ def _sound(*untouched: str, ids: bool = True) -> list[ExportedCell]:
 
 
 def _place(name: str) -> int:
-    return next(number for number, cell in enumerate(HANDOUT.cells) if cell.name == name)
+    return next(number for number, cell in enumerate(HANDOUT.cells) if cell.grade_id == name)
 
 
 def _without(found: Answers, *names: str) -> dict[str, str]:
@@ -81,10 +82,10 @@ def _without(found: Answers, *names: str) -> dict[str, str]:
 
 def test_short_cells_without_ids_are_of_the_lesson_that_has_all_of_its_tests() -> None:
     tests = (
-        ReleasedCell(CellKind.TEST, "test_f", "t", "assert f(1) == 2"),
-        ReleasedCell(CellKind.TEST, "test_g", "u", "assert f(2) == 3"),
+        Cell(CellKind.TEST, "assert f(1) == 2", grade_id="test_f", id="t"),
+        Cell(CellKind.TEST, "assert f(2) == 3", grade_id="test_g", id="u"),
     )
-    short = ReleasedNotebook("01_x", (ReleasedCell(CellKind.ANSWER, "f", "f", "def f(x):\n    pass"), *tests))
+    short = ReleasedNotebook("01_x", (Cell(CellKind.ANSWER, "def f(x):\n    pass", grade_id="f", id="f"), *tests))
     answer = ExportedCell(None, "def f(x):\n    return x + 1")
     released = [ExportedCell(None, one.source) for one in tests]
     assert "return x + 1" in find_answers(short, [answer, *released], ENGLISH).answers["f"]
@@ -124,7 +125,7 @@ def test_below_the_untouched_stub_cells_run_where_they_stand() -> None:
     }
     cells = _sound(*mine)
     for name, texts in mine.items():
-        place = next(number for number, cell in enumerate(cells) if cell.name == name)
+        place = next(number for number, cell in enumerate(cells) if cell.grade_id == name)
         cells[place + 1 : place + 1] = [ExportedCell(None, text) for text in texts]
     found = find_answers(HANDOUT, cells, ENGLISH)
     assert (found.lost, set(found.recovered)) == ({}, set(mine))
@@ -160,7 +161,7 @@ def test_what_a_learner_wrote_into_a_test_cell_runs_before_the_check() -> None:
 
 
 def test_code_in_the_cell_for_a_written_answer_runs() -> None:
-    handout = ReleasedNotebook("01_x", (*HANDOUT.cells, ReleasedCell(CellKind.WRITTEN, "why", "w", "Why?")))
+    handout = ReleasedNotebook("01_x", (*HANDOUT.cells, Cell(CellKind.WRITTEN, "Why?", grade_id="why", id="w")))
     found = find_answers(handout, [*_sound(), ExportedCell("why", "shared = 1")], ENGLISH)
     assert [one.source for one in found.own] == ["shared = 1"]
 
@@ -217,13 +218,18 @@ def test_two_answers_at_the_end_wait_also_if_the_last_exercise_binds_the_names_o
 def test_of_an_empty_stub_the_tests_say_what_is_asked_for() -> None:
     """As nbgrader's own courses have it: the TODO cell says only that something is to be written."""
     cells = (
-        ReleasedCell(CellKind.SETUP, "setup", "s", "import numpy as np"),
-        ReleasedCell(CellKind.PROSE, "", "p", _PROSE.format(name="squares")),
-        ReleasedCell(CellKind.ANSWER, "a", "a", "# YOUR CODE HERE\nraise NotImplementedError()"),
-        ReleasedCell(CellKind.TEST, "test_a", "t", "assert np.allclose(squares, [1, 4]), len(squares)", "a"),
+        Cell(CellKind.SETUP, "import numpy as np", grade_id="setup", id="s"),
+        Cell(CellKind.PROSE, _PROSE.format(name="squares"), id="p"),
+        Cell(CellKind.ANSWER, "# YOUR CODE HERE\nraise NotImplementedError()", grade_id="a", id="a"),
+        Cell(
+            CellKind.TEST, "assert np.allclose(squares, [1, 4]), len(squares)", grade_id="test_a", id="t", exercise="a"
+        ),
     )
     handout = ReleasedNotebook("ps1", cells)
-    own = [ExportedCell(cell.name or None, cell.source, "markdown" if cell.name == "" else "code") for cell in cells]
+    own = [
+        ExportedCell(cell.grade_id or None, cell.source, "markdown" if cell.grade_id == "" else "code")
+        for cell in cells
+    ]
     assert find_answers(handout, [*own, ExportedCell(None, "cubes = [1, 8]\nprint(squares)")], ENGLISH).lost == {}
     assert (
         "a person has to look"
@@ -342,7 +348,7 @@ def test_a_notebook_of_format_3_is_upgraded_or_said_to_be_none(worksheets: objec
     ]
     whole = {"nbformat": 3, "metadata": {}, "worksheets": [{"cells": cells}]}
     read, said = cells_in(json.dumps(whole).encode())
-    assert [(cell.name, cell.kind, cell.source) for cell in read] == [
+    assert [(cell.grade_id, cell.kind, cell.source) for cell in read] == [
         (None, "markdown", "## Part A"),
         ("todo", "code", "x = 1\ny = 2"),
     ]

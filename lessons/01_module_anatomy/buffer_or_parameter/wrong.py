@@ -118,9 +118,8 @@
 
 # %% plain_mean
 # misconception: the mean is a plain tensor | hint: plain_tensor
-# edits: copied_with_a_warning
--        self.register_buffer("mean", torch.tensor(mean))
-+        self.mean = mean
+# edits: attribute_before_buffer
+-        self.register_buffer("mean", mean)
 
 # %% plain_window
 # misconception: the window is a plain tensor | hint: plain_tensor

@@ -118,11 +118,10 @@
 
 # %% no_super
 # misconception: forgets super().__init__() | hint: init_forgotten
-# edits: sequential_as_list
+# edits: iterator_kept
 -        super().__init__()
 @@
--        self.steps = nn.Sequential(*steps)
-+        self.steps = nn.ModuleList(steps)
+-        self.order = iter(order)
 
 # %% not_passed_on
 # misconception: feeds x to every step | hint: result_not_passed_on
@@ -170,17 +169,14 @@
 
 # %% pops_order
 # misconception: empties the order in the first call | hint: consumes_order
-class Chain(nn.Module):
-    def __init__(self, steps: list[nn.Module], order: list[int]):
-        super().__init__()
-        self.order = order
-        self.steps = nn.ModuleList(steps)
-        self.order = list(order)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        while self.order:
-            x = self.steps[self.order.pop(0)](x)
-        return x
+# edits: registered_twice
+-        self.run = nn.Sequential(*[self.steps[i] for i in order])
++        self.order = list(order)
+@@
+-        return self.run(x)
++        while self.order:
++            x = self.steps[self.order.pop(0)](x)
++        return x
 
 # %% run_order_container
 # misconception: registers the steps in run order | hint: registered_in_run_order

@@ -122,11 +122,9 @@
 
 # %% overrides_repr
 # misconception: overrides __repr__ | hint: repr_overridden
-# edits: after_super
+# edits: class_name_twice
 -    def extra_repr(self) -> str:
--        return super().extra_repr() + f"low={self.low}, high={self.high}"
 +    def __repr__(self) -> str:
-+        return f"Clip(low={self.low}, high={self.high})"
 
 # %% prints
 # misconception: prints instead of returning | hint: repr_nothing
@@ -142,11 +140,9 @@
 
 # %% str_method
 # misconception: overrides __str__ | hint: repr_misnamed
-# edits: after_super
+# edits: class_name_twice
 -    def extra_repr(self) -> str:
--        return super().extra_repr() + f"low={self.low}, high={self.high}"
 +    def __str__(self) -> str:
-+        return f"Clip(low={self.low}, high={self.high})"
 
 # %% text_not_method
 # misconception: extra_repr is a text | hint: repr_not_method

@@ -16,14 +16,12 @@
 # %% bias_for_inputs
 # misconception: a bias for each input | hint: anatomy_bias_shape
 # breaks: `bias` of shape `(out_features,)`
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(in_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.T + self.bias
+# edits: functional
+-        self.bias = Parameter(torch.ones(out_features))
++        self.bias = Parameter(torch.ones(in_features))
+@@
+-        return F.linear(x, self.weight, self.bias)
++        return x @ self.weight.T + self.bias
 
 # %% bias_plain
 # misconception: the bias is a plain tensor | hint: anatomy_not_a_parameter | canary

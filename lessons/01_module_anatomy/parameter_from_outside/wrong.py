@@ -36,10 +36,9 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 
 # %% assigned_again
 # misconception: assigns another object after telling the optimizer | hint: optimizer_does_not_know
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.add_param_group({"params": [model.offset]})
-    model.offset = Parameter(torch.zeros(size))
+# edits: adds_it_by_hook
+-    model.register_forward_hook(lambda m, i, o: o + m.offset)
++    model.offset = Parameter(torch.zeros(size))
 
 # %% buffer
 # misconception: a buffer that needs a gradient | hint: unregistered_from_outside
@@ -104,18 +103,16 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 # %% groups_rebuilt
 # misconception: makes one new group of all parameters | hint: anatomy_groups_made_one
 # breaks: with their gradients, momentum and settings
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.param_groups.clear()
-    optimizer.add_param_group({"params": model.parameters()})
+# edits: all_parameters_again
++    optimizer.param_groups.clear()
+     optimizer.add_param_group({"params": model.parameters()})
 
 # %% momentum_forgotten
 # misconception: empties the optimizer's state | hint: group_replaced | canary
 # breaks: with their gradients, momentum and settings
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.add_param_group({"params": [model.offset]})
-    optimizer.state.clear()
+# edits: adds_it_by_hook
+-    model.register_forward_hook(lambda m, i, o: o + m.offset)
++    optimizer.state.clear()
 
 # %% new_optimizer
 # misconception: builds a new optimizer that nobody uses | hint: optimizer_does_not_know
@@ -150,10 +147,9 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 
 # %% optimizer_set_up_anew
 # misconception: sets the optimizer up anew and loses the momentum | hint: group_replaced
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    settings = dict(optimizer.defaults)
-    optimizer.__init__(model.parameters(), **settings)
+# edits: optimizer_not_told
++    settings = dict(optimizer.defaults)
++    optimizer.__init__(model.parameters(), **settings)
 
 # %% plain_tensor
 # misconception: a plain tensor | hint: unregistered_from_outside
@@ -164,19 +160,17 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 
 # %% state_dict_of_optimizer
 # misconception: loads the old state into a new set-up | hint: group_replaced
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    state = optimizer.state_dict()
-    optimizer.__init__(model.parameters(), **optimizer.defaults)
-    optimizer.load_state_dict(state)
+# edits: optimizer_not_told
++    state = optimizer.state_dict()
++    optimizer.__init__(model.parameters(), **optimizer.defaults)
++    optimizer.load_state_dict(state)
 
 # %% steps
 # misconception: makes a step | hint: anatomy_one_step_more
 # breaks: as if nothing had happened
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.add_param_group({"params": [model.offset]})
-    optimizer.step()
+# edits: adds_it_by_hook
+-    model.register_forward_hook(lambda m, i, o: o + m.offset)
++    optimizer.step()
 
 # %% unregistered_name
 # misconception: registered under another name | hint: anatomy_other_names
@@ -197,7 +191,6 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 # %% zeroes_gradients
 # misconception: sets the gradients back | hint: anatomy_gradients_thrown_away
 # breaks: with their gradients
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.add_param_group({"params": [model.offset]})
-    optimizer.zero_grad()
+# edits: adds_it_by_hook
+-    model.register_forward_hook(lambda m, i, o: o + m.offset)
++    optimizer.zero_grad()

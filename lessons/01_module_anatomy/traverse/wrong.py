@@ -77,18 +77,16 @@
 # %% level_by_level
 # misconception: walks level by level | hint: anatomy_another_order
 # breaks: in the order in which the methods yield them
-def inventory(model: nn.Module) -> dict[str, object]:
-    names, level = [], [("", model)]
-    while level:
-        level = [(f"{p}.{k}" if p else k, c) for p, m in level for k, c in m.named_children()]
-        names += [n for n, _ in level]
-    return {
-        "children": [n for n, _ in model.named_children()],
-        "modules": names,
-        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
-        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
-        "buffers": [name for name, _ in model.named_buffers()],
-    }
+# edits: names_filtered
++    names, level = [], [("", model)]
++    while level:
++        level = [(f"{p}.{k}" if p else k, c) for p, m in level for k, c in m.named_children()]
++        names += [n for n, _ in level]
+     return {
+-        "children": [name for name, _ in model.named_children()],
+-        "modules": [name for name, _ in model.named_modules() if name],
++        "children": [n for n, _ in model.named_children()],
++        "modules": names,
 
 # %% list_of_leaves
 # misconception: lists the leaves | hint: anatomy_list_for_number

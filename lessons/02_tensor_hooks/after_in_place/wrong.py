@@ -143,11 +143,10 @@ def watch_around(tensor, change):
 # %% returns_nothing
 # misconception: returns nothing | hint: in_place_watch_two_lists
 # breaks: Write `watch_around(tensor, change)`
-def watch_around(tensor, change):
-    before, after = [], []
-    tensor.register_hook(before.append)
-    change(tensor)
-    tensor.register_hook(after.append)
+# edits: changed_twice
+-    change(tensor).register_hook(after.append)
+-    return before, after
++    tensor.register_hook(after.append)
 
 # %% swapped
 # misconception: the lists in the order of backward | hint: in_place_watch_swapped

@@ -3,10 +3,9 @@
 # misconception: a hook on what each step puts out, so the step before the guilty one is named | hint: blame_neighbour | canary
 # breaks: it got a finite gradient
 # edits: by_partial
-         for name, step in steps.items():
-+            x = step(x)
-@@
--            x = step(x)
+-            handles.append(x.register_hook(partial(note, name)))
+             x = step(x)
++            handles.append(x.register_hook(partial(note, name)))
 
 # %% first_to_run
 # misconception: the hook that runs first has the last step: a step that returns its input has its hook on the same tensor | hint: blame_same_tensor
@@ -135,10 +134,8 @@ def blame(steps, x):
 # %% takes_one_for_granted
 # misconception: takes for granted that there is a guilty one | hint: blame_none_guilty
 # breaks: if none, `None`
-# edits: by_partial
--    for name in reversed(steps):
--        if name in order:
--            return name
+# edits: first_to_run
+-    return order[0] if order else None
 +    return [name for name in steps if name in order][-1]
 
 # %% empty_text
@@ -149,10 +146,8 @@ def blame(steps, x):
 
 # %% everybody
 # misconception: the list of all bad ones | hint: blame_everybody
-# edits: by_partial
--    for name in reversed(steps):
--        if name in order:
--            return name
+# edits: first_to_run
+-    return order[0] if order else None
 +    return order or None
 
 # %% returns_the_function

@@ -7,17 +7,15 @@ def grad_clipper(model, floor, cap):
 
 # %% cap_only
 # misconception: only the cap | hint: one_limit_only
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.clamp(max=cap))
-    return model
+# edits: by_norm
+-        parameter.register_hook(lambda grad: grad * min(1.0, cap / grad.norm().item()))
++        parameter.register_hook(lambda grad: grad.clamp(max=cap))
 
 # %% clamps_weights
 # misconception: clamps the parameters | hint: changes_parameters
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.data.clamp_(floor, cap)
-    return model
+# edits: by_norm
+-        parameter.register_hook(lambda grad: grad * min(1.0, cap / grad.norm().item()))
++        parameter.data.clamp_(floor, cap)
 
 # %% clips_activations
 # misconception: full backward hooks on modules: the gradients of inputs | hint: clips_what_flows
@@ -41,11 +39,8 @@ def grad_clipper(model, floor, cap):
 
 # %% limits_the_value
 # misconception: the hook clamps the parameter and hands it out as the gradient | hint: keeps_the_tensor
-# edits: limits_in_globals
--    global lowest, highest
--    lowest, highest = floor, cap
-@@
--        parameter.register_hook(lambda grad: grad.clamp(lowest, highest))
+# edits: by_norm
+-        parameter.register_hook(lambda grad: grad * min(1.0, cap / grad.norm().item()))
 +        parameter.register_hook(lambda grad, parameter=parameter: parameter.clamp(floor, cap))
 
 # %% in_place
@@ -96,38 +91,33 @@ def grad_clipper(model, floor, cap):
 # %% returns_none
 # misconception: does not return the model | hint: returns_no_model
 # breaks: which returns the model
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
+# edits: returns_in_the_loop
+-        return model
 
 # %% swapped
 # misconception: floor and cap swapped | hint: limits_swapped
 # breaks: to the range from `floor` to `cap`
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.clamp(cap, floor))
-    return model
+# edits: by_norm
+-        parameter.register_hook(lambda grad: grad * min(1.0, cap / grad.norm().item()))
++        parameter.register_hook(lambda grad: grad.clamp(cap, floor))
 
 # %% symmetric
 # misconception: takes the limits to be symmetric | hint: symmetric_limits
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad.clamp(-cap, cap))
-    return model
+# edits: by_norm
+-        parameter.register_hook(lambda grad: grad * min(1.0, cap / grad.norm().item()))
++        parameter.register_hook(lambda grad: grad.clamp(-cap, cap))
 
 # %% to_zero
 # misconception: zeroes what lies outside | hint: zeroes_outside
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: grad * ((grad >= floor) & (grad <= cap)))
-    return model
+# edits: by_norm
+-        parameter.register_hook(lambda grad: grad * min(1.0, cap / grad.norm().item()))
++        parameter.register_hook(lambda grad: grad * ((grad >= floor) & (grad <= cap)))
 
 # %% two_arguments
 # misconception: the arguments of a module hook | hint: hook_arguments
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_hook(lambda module, grad: grad.clamp(floor, cap))
-    return model
+# edits: by_norm
+-        parameter.register_hook(lambda grad: grad * min(1.0, cap / grad.norm().item()))
++        parameter.register_hook(lambda module, grad: grad.clamp(floor, cap))
 
 # %% undefined_limits
 # misconception: limits that nobody defined | hint: undefined_name
@@ -154,17 +144,15 @@ def grad_clipper(model, floor, cap):
 
 # %% limits_come_first
 # misconception: partial puts the limits in front of the gradient | hint: limits_come_first
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_hook(partial(torch.clamp, floor, cap))
-    return model
+# edits: by_norm
+-        parameter.register_hook(lambda grad: grad * min(1.0, cap / grad.norm().item()))
++        parameter.register_hook(partial(torch.clamp, floor, cap))
 
 # %% post_hook_that_returns
 # misconception: a post-accumulate hook that returns | hint: float32_sums_returned
-def grad_clipper(model, floor, cap):
-    for parameter in model.parameters():
-        parameter.register_post_accumulate_grad_hook(lambda p: p.grad.clamp(floor, cap))
-    return model
+# edits: by_norm
+-        parameter.register_hook(lambda grad: grad * min(1.0, cap / grad.norm().item()))
++        parameter.register_post_accumulate_grad_hook(lambda p: p.grad.clamp(floor, cap))
 
 # %% frozen_too
 # misconception: every parameter takes a hook, a frozen one as well | hint: clips_frozen

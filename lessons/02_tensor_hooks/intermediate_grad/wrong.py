@@ -8,17 +8,15 @@
 # %% detached
 # misconception: keeps a detached tensor, whose memory autograd goes on using | hint: kept_alias
 # breaks: no later pass changes an entry
-def watch_gradient(tensor):
-    seen = []
-    tensor.register_hook(lambda grad: seen.append(grad.detach()))
-    return seen
+# edits: bound_append
+-    tensor.register_hook(seen.append)
++    tensor.register_hook(lambda grad: seen.append(grad.detach()))
 
 # %% extends
 # misconception: extend: the rows one by one | hint: splits_gradient
-def watch_gradient(tensor):
-    seen = []
-    tensor.register_hook(seen.extend)
-    return seen
+# edits: bound_append
+-    tensor.register_hook(seen.append)
++    tensor.register_hook(seen.extend)
 
 # %% global_list
 # misconception: one global list | hint: shared_list
@@ -32,16 +30,14 @@ def watch_gradient(tensor):
 
 # %% hooks_detached
 # misconception: hooks a detached copy | hint: no_gradient_needed
-def watch_gradient(tensor):
-    seen = []
-    tensor.detach().register_hook(seen.append)
-    return seen
+# edits: bound_append
+-    tensor.register_hook(seen.append)
++    tensor.detach().register_hook(seen.append)
 
 # %% keeps_last
 # misconception: replaces the content | hint: keeps_last_only
-# edits: nonlocal_plus
--        nonlocal seen
--        seen += [grad]
+# edits: adds_up
+-        seen.append(grad + seen[-1] if seen else grad)
 +        seen[:] = [grad]
 
 # %% keeps_numbers
@@ -53,72 +49,61 @@ def watch_gradient(tensor):
 # %% keeps_value
 # misconception: appends the tensor | hint: keeps_the_tensor
 # breaks: the gradient of `tensor` in that pass
-def watch_gradient(tensor):
-    seen = []
-    tensor.register_hook(lambda grad: seen.append(tensor.detach()))
-    return seen
+# edits: bound_append
+-    tensor.register_hook(seen.append)
++    tensor.register_hook(lambda grad: seen.append(tensor.detach()))
 
 # %% local_list
 # misconception: the hook makes a new list | hint: other_list_returned
-# edits: nonlocal_plus
--        nonlocal seen
--        seen += [grad]
+# edits: adds_up
+-        seen.append(grad + seen[-1] if seen else grad)
 +        seen = [grad]
 
 # %% no_hook
 # misconception: never registers | hint: hook_never_ran | canary
-def watch_gradient(tensor):
-    seen = []
-
-    def hook(grad):
-        seen.append(grad)
-
-    return seen
+# edits: adds_up
+-        seen.append(grad + seen[-1] if seen else grad)
++        seen.append(grad)
+@@
+-    tensor.register_hook(hook)
 
 # %% no_return
 # misconception: does not return the list | hint: returns_no_list
-def watch_gradient(tensor):
-    seen = []
-    tensor.register_hook(seen.append)
+# edits: bound_append
+-    return seen
 
 # %% only_once
 # misconception: only if the list is empty | hint: runs_only_once
 # breaks: Every later backward pass adds one entry to the list
-# edits: nonlocal_plus
--        nonlocal seen
--        seen += [grad]
+# edits: adds_up
+-        seen.append(grad + seen[-1] if seen else grad)
 +        if not seen:
 +            seen.append(grad)
 
 # %% post_accumulate
 # misconception: a post-accumulate hook | hint: post_accumulate_on_non_leaf
 # breaks: for a tensor in the middle of a graph
-def watch_gradient(tensor):
-    seen = []
-    tensor.register_post_accumulate_grad_hook(lambda t: seen.append(t.grad))
-    return seen
+# edits: bound_append
+-    tensor.register_hook(seen.append)
++    tensor.register_post_accumulate_grad_hook(lambda t: seen.append(t.grad))
 
 # %% reads_dot_grad
 # misconception: retain_grad, and reads .grad in the hook | hint: uses_retain_grad
-def watch_gradient(tensor):
-    seen = []
-    tensor.retain_grad()
-    tensor.register_hook(lambda grad: seen.append(tensor.grad))
-    return seen
+# edits: bound_append
+-    tensor.register_hook(seen.append)
++    tensor.retain_grad()
++    tensor.register_hook(lambda grad: seen.append(tensor.grad))
 
 # %% returns_a_copy
 # misconception: returns a copy of the list | hint: other_list_returned
-def watch_gradient(tensor):
-    seen = []
-    tensor.register_hook(seen.append)
-    return list(seen)
+# edits: no_return
++    return list(seen)
 
 # %% runs_backward
 # misconception: runs a backward pass of its own | hint: asks_too_early
-# edits: returns_a_copy
--    return list(seen)
+# edits: bound_append
 +    tensor.sum().backward(retain_graph=True)
-+    return seen
+     return seen
 
 # %% too_early
 # misconception: reads .grad at once, without a hook | hint: asks_too_early
@@ -135,17 +120,15 @@ def watch_gradient(tensor):
 
 # %% writes_dot_grad
 # misconception: puts the gradient into .grad by hand | hint: hook_writes_grad
-# edits: nonlocal_plus
--        nonlocal seen
--        seen += [grad]
+# edits: adds_up
+-        seen.append(grad + seen[-1] if seen else grad)
 +        tensor.grad = grad
 +        seen.append(grad)
 
 # %% zeroes
 # misconception: returns zeros | hint: changes_gradient
 # breaks: Only watch
-# edits: nonlocal_plus
--        nonlocal seen
--        seen += [grad]
+# edits: adds_up
+-        seen.append(grad + seen[-1] if seen else grad)
 +        seen.append(grad)
 +        return grad * 0

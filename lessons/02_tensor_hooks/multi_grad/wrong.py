@@ -7,15 +7,13 @@ def watch_norm(model):
 
 # %% clip_grad_norm
 # misconception: lets clip_grad_norm_ tell the norm, in the hook | hint: norm_watch_reads_grad
-def watch_norm(model):
-    norms = []
-    parameters = list(model.parameters())
-
-    def hook(grads):
-        norms.append(nn.utils.clip_grad_norm_(parameters, float("inf")))
-
-    torch.autograd.graph.register_multi_grad_hook(parameters, hook)
-    return norms
+# edits: zeros_for_none
+-    parameters = [p for p in model.parameters() if p.requires_grad]
++    parameters = list(model.parameters())
+@@
+-        filled = [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, grads)]
+-        norms.append(torch.sqrt(sum(torch.sum(g * g) for g in filled)).detach())
++        norms.append(nn.utils.clip_grad_norm_(parameters, float("inf")))
 
 # %% frozen_in_the_list
 # misconception: all parameters, the frozen ones too | hint: norm_watch_frozen
@@ -56,11 +54,10 @@ def watch_norm(model):
 
 # %% last_parameter
 # misconception: a hook on the parameter that gets its gradient last | hint: norm_watch_one_parameter
-def watch_norm(model):
-    norms = []
-    first = next(model.parameters())
-    first.register_hook(lambda grad: norms.append(grad.norm()))
-    return norms
+# edits: at_once
+-    norms.append(torch.cat([parameter.grad.flatten() for parameter in model.parameters()]).norm())
++    first = next(model.parameters())
++    first.register_hook(lambda grad: norms.append(grad.norm()))
 
 # %% list_of_norms
 # misconception: the norms, not put together | hint: norm_watch_not_one_number
@@ -105,18 +102,16 @@ def watch_norm(model):
 
 # %% one_gradient
 # misconception: takes the argument for one gradient | hint: norm_watch_gets_a_list
-def watch_norm(model):
-    norms = []
-    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), lambda grad: norms.append(grad.norm()))
-    return norms
+# edits: at_once
+-    norms.append(torch.cat([parameter.grad.flatten() for parameter in model.parameters()]).norm())
++    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), lambda grad: norms.append(grad.norm()))
 
 # %% plain_hooks
 # misconception: a plain hook on each parameter | hint: norm_watch_hook_for_each
-def watch_norm(model):
-    norms = []
-    for parameter in model.parameters():
-        parameter.register_hook(lambda grad: norms.append(grad.norm()))
-    return norms
+# edits: at_once
+-    norms.append(torch.cat([parameter.grad.flatten() for parameter in model.parameters()]).norm())
++    for parameter in model.parameters():
++        parameter.register_hook(lambda grad: norms.append(grad.norm()))
 
 # %% removes_itself
 # misconception: the hook removes itself after the first pass | hint: runs_only_once

@@ -45,19 +45,17 @@ def accumulate_in_float32(model):
 # %% empties_all
 # misconception: empties .grad of all parameters, the frozen ones too | hint: float32_sums_frozen
 # breaks: frozen ones stay as they are
-def accumulate_in_float32(model):
-    sums = {}
-
-    def hook(name, parameter):
-        sums[name] += parameter.grad.float()
-        for other in model.parameters():
-            other.grad = None
-
-    for name, p in model.named_parameters():
-        if p.requires_grad:
-            sums[name] = torch.zeros_like(p, dtype=torch.float32)
-            p.register_post_accumulate_grad_hook(partial(hook, name))
-    return sums
+# edits: argument_is_grad
+-    def hook(name, parameter, grad):
+-        sums[name] += grad.float()
+-        parameter.grad = None
++    def hook(name, parameter):
++        sums[name] += parameter.grad.float()
++        for other in model.parameters():
++            other.grad = None
+@@
+-            p.register_post_accumulate_grad_hook(partial(hook, name, p))
++            p.register_post_accumulate_grad_hook(partial(hook, name))
 
 # %% keeps_grad
 # misconception: adds and leaves .grad as it is | hint: float32_sums_keeps_grad
@@ -75,18 +73,16 @@ def accumulate_in_float32(model):
 
 # %% late_binding
 # misconception: the hooks look the loop variable up when they run | hint: fan_out_loop_variable
-def accumulate_in_float32(model):
-    sums = {}
-    for name, p in model.named_parameters():
-        if p.requires_grad:
-            sums[name] = torch.zeros_like(p, dtype=torch.float32)
-
-            def hook(parameter):
-                sums[name] += parameter.grad.float()
-                parameter.grad = None
-
-            p.register_post_accumulate_grad_hook(hook)
-    return sums
+# edits: at_once
+-            if p.grad is not None:
+-                sums[name] += p.grad.float()
+-                p.grad = None
++
++            def hook(parameter):
++                sums[name] += parameter.grad.float()
++                parameter.grad = None
++
++            p.register_post_accumulate_grad_hook(hook)
 
 # %% no_hook
 # misconception: makes the sums and no hooks | hint: float32_sums_no_hook | canary
@@ -177,9 +173,8 @@ def accumulate_in_float32(model):
 # %% parameters_for_names
 # misconception: the parameter itself as the key | hint: float32_sums_other_keys
 # edits: last_pass_only
--            sums[name] = torch.zeros_like(p, dtype=torch.float32)
 +            name = p
-+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+             sums[name] = torch.zeros_like(p, dtype=torch.float32)
 
 # %% model_in_float32
 # misconception: turns the model itself into float32 | hint: float32_sums_model_changed
@@ -239,9 +234,8 @@ def accumulate_in_float32(model):
 # %% old_grad
 # misconception: what the hook finds in `.grad` came from this pass, all of it | hint: float32_sums_old_grad
 # breaks: values that were in `.grad` before the call are not added
-# edits: empties_all
--        for other in model.parameters():
--            other.grad = None
+# edits: keeps_grad
+         sums[name] += parameter.grad.float()
 +        parameter.grad = None
 
 # %% old_grad_moved

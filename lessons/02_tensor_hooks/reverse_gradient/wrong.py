@@ -67,7 +67,6 @@ def reverse_gradient(tensor):
 # %% returns_in_training
 # misconception: returns the branch only if a gradient will come | hint: returns_nothing
 # edits: returns_nothing
-         branch.register_hook(torch.neg)
 +        return branch
 
 # %% returns_the_handle
@@ -77,11 +76,10 @@ def reverse_gradient(tensor):
 
 # %% returns_the_tensor
 # misconception: hooks a new tensor and returns the old one | hint: reverse_gradient_same_sign
-def reverse_gradient(tensor):
-    branch = tensor.view_as(tensor)
-    if branch.requires_grad:
-        branch.register_hook(lambda grad: -grad)
-    return tensor
+# edits: returns_nothing
+-        branch.register_hook(torch.neg)
++        branch.register_hook(lambda grad: -grad)
++    return tensor
 
 # %% two_arguments
 # misconception: a module hook's arguments | hint: hook_arguments
@@ -94,10 +92,9 @@ def reverse_gradient(tensor):
 # %% unguarded
 # misconception: hooks whatever it gets | hint: reverse_gradient_in_evaluation
 # breaks: Under `no_grad`, and for a tensor that needs no gradient, it just returns the values.
-def reverse_gradient(tensor):
-    branch = tensor.view_as(tensor)
-    branch.register_hook(lambda grad: -grad)
-    return branch
+# edits: detached
+-    branch = tensor.detach().requires_grad_()
++    branch = tensor.view_as(tensor)
 
 # %% made_to_need_one
 # misconception: lets a tensor that needs no gradient need one | hint: reverse_gradient_in_evaluation

@@ -73,20 +73,18 @@ def saved_bytes(model, x):
 # %% half_and_never_back
 # misconception: packs in half precision and does not go back | hint: saved_bytes_unpack
 # breaks: backward works as usual
-def saved_bytes(model, x):
-    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-    storages, kept = {}, []
-
-    def pack(tensor):
-        kept.append(tensor.detach())
-        storage = tensor.untyped_storage()
-        if storage.data_ptr() not in own:
-            storages[storage.data_ptr()] = storage.nbytes()
-        return tensor.half()
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
-        output = model(x)
-    return output, sum(storages.values())
+# edits: counts_parameters
+-    storages = {}
++    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
++    storages, kept = {}, []
+@@
++        kept.append(tensor.detach())
+         storage = tensor.untyped_storage()
+-        storages[storage.data_ptr()] = storage.nbytes()
+-        return tensor.detach()
++        if storage.data_ptr() not in own:
++            storages[storage.data_ptr()] = storage.nbytes()
++        return tensor.half()
 
 # %% number_of_elements
 # misconception: counts numbers, not bytes | hint: saved_bytes_of_other_size

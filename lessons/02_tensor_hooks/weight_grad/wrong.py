@@ -48,9 +48,8 @@ model.register_forward_hook(remember)
 
 # %% local_answer
 # misconception: assigns to a local name | hint: local_name
-# edits: detached
--    answer.append(grad.detach())
-+    answer = [grad]
+# edits: keeps_last
+-    global answer
 
 # %% local_plus
 # misconception: adds to a global list with + inside the function | hint: undefined_name

@@ -107,33 +107,27 @@ model.register_full_backward_hook(module_hook)
 # %% output_first
 # misconception: the order in which backward meets them | hint: wrong_order
 # breaks: in this order: what comes back through `model` for `x1`, what comes back for `x2`, and the gradient of the output
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
+# edits: no_output_gradient
 +    answer.extend(grad_output)
-+    answer.extend(grad_input)
+     answer.extend(grad_input)
 
 # %% product_rule
 # misconception: product rule on remembered inputs | hint: formula_of_visible_forward
-model = Model()
-answer = []
-
-
-inputs = []
-
-
-def remember(module, args):
-    inputs[:] = [value.detach() for value in args]
-
-
-def module_hook(module, grad_input, grad_output):
-    g, W = grad_output[0], module.W.detach()
-    answer.extend([g * inputs[1] * W, g * inputs[0] * W, g])
-
-
-model.register_forward_pre_hook(remember)
-
-model.register_full_backward_hook(module_hook)
+# edits: lambda_returns_nones
+-module_hook = lambda module, grad_input, grad_output: (answer.extend(grad_input), answer.extend(grad_output))
++inputs = []
++
++
++def remember(module, args):
++    inputs[:] = [value.detach() for value in args]
++
++
++def module_hook(module, grad_input, grad_output):
++    g, W = grad_output[0], module.W.detach()
++    answer.extend([g * inputs[1] * W, g * inputs[0] * W, g])
++
++
++model.register_forward_pre_hook(remember)
 
 # %% reads_grad_attribute
 # misconception: reads .grad, which is not there yet | hint: grad_not_there_yet
@@ -176,16 +170,13 @@ model.register_full_backward_hook(module_hook)
 # %% once
 # misconception: a hook that removes itself after the first pass | hint: runs_only_once
 # breaks: Each backward pass through `model(x1, x2)`
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    answer.extend([*grad_input, *grad_output])
-    handle.remove()
-
-
-handle = model.register_full_backward_hook(module_hook)
+# edits: local_answer
+-    answer = [*grad_input, *grad_output]
++    answer.extend([*grad_input, *grad_output])
++    handle.remove()
+@@
+-model.register_full_backward_hook(module_hook)
++handle = model.register_full_backward_hook(module_hook)
 
 # %% tensor_method_on_the_module
 # misconception: the tensor's register_hook on a module, which stops the cell | hint: nothing_registered
@@ -198,56 +189,48 @@ handle = model.register_full_backward_hook(module_hook)
 
 # %% accumulated
 # misconception: .grad, with the earlier passes in it | hint: accumulated_grad
-model = Model()
-answer = []
-
-
-def module_hook(module, grad_input, grad_output):
-    start = len(answer)
-    answer.extend((*grad_input, *grad_output))
-    for i, x in enumerate(inputs):
-        if x.grad is not None:
-            answer[start + i] = x.grad + grad_input[i]
-
-
-inputs = []
-
-
-def remember(module, args):
-    inputs[:] = args
-
-
-model.register_forward_pre_hook(remember)
-model.register_full_backward_hook(module_hook)
+# edits: derivative_by_hand
+-    answer.extend([inputs[1] * module.W, inputs[0] * module.W, *grad_output])
++    start = len(answer)
++    answer.extend((*grad_input, *grad_output))
++    for i, x in enumerate(inputs):
++        if x.grad is not None:
++            answer[start + i] = x.grad + grad_input[i]
+@@
+-model.register_forward_pre_hook(lambda module, args: globals().update(inputs=args))
++inputs = []
++
++
++def remember(module, args):
++    inputs[:] = args
++
++
++model.register_forward_pre_hook(remember)
 
 # %% clear
 # misconception: starts anew each pass | hint: earlier_entries_lost
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
+# edits: local_answer
+-    answer = [*grad_input, *grad_output]
 +    answer[:] = [*grad_input, *grad_output]
 
 # %% only_in_training_mode
 # misconception: asks for the training mode | hint: only_in_training
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
+# edits: local_answer
+-    answer = [*grad_input, *grad_output]
 +    if module.training:
 +        answer.extend(grad_input + grad_output)
 
 # %% unpacks_three
 # misconception: takes grad_input for the gradients of x1, x2 and W | hint: weight_in_grad_input
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
+# edits: local_answer
+-    answer = [*grad_input, *grad_output]
 +    g1, g2, g_weight = grad_input
 +    answer.extend([g1, g2, grad_output[0]])
 
 # %% weight_for_x2
 # misconception: takes the gradient of W for that of x2 | hint: parameter_instead_of_module
-# edits: appends_grad_output_tuple
--    answer.extend(grad_input)
--    answer.append(grad_output)
+# edits: local_answer
+-    answer = [*grad_input, *grad_output]
 +    answer.extend([grad_input[0], module.W.grad, grad_output[0]])
 
 # %% weight_for_output

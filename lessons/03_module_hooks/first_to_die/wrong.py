@@ -139,14 +139,12 @@ def first_to_die(net, train):
 
 # %% last_handle_only
 # misconception: one name for all handles | hint: died_hooks_stay
-# edits: list_for_each_relu
+# edits: hooks_stay
 -    handles = []
 @@
 -            handles.append(module.register_forward_hook(partial(watch, name)))
 +            handle = module.register_forward_hook(partial(watch, name))
-@@
--    for handle in handles:
--        handle.remove()
+     train(net)
 +    handle.remove()
 
 # %% returns_before_it_removes
@@ -198,19 +196,14 @@ def first_to_die(net, train):
 # %% trains_for_each_relu
 # misconception: a training run for each ReLU | hint: died_trains_again
 # edits: list_for_each_relu
--            handles.append(module.register_forward_hook(partial(watch, name)))
 -    train(net)
-+            handles.append(module.register_forward_hook(partial(watch, name)))
 +            train(net)
 
 # %% removes_before_it_trains
 # misconception: the hooks are off when the training begins | hint: died_finds_nobody
-# edits: list_for_each_relu
--    train(net)
-@@
--        handle.remove()
-+        handle.remove()
+# edits: does_not_train
 +    train(net)
+     deaths = [(steps.index(True), name) for name, steps in dead.items() if True in steps]
 
 # %% step_first
 # misconception: the pair the other way round | hint: died_wrong_pair

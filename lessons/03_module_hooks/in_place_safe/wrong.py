@@ -27,32 +27,27 @@ def output_gradients(layer):
 
 # %% full_backward_hook
 # misconception: a full backward hook, which fails before an in-place operation | hint: in_place_after_full_hook | canary
-def output_gradients(layer):
-    gradients = []
-    layer.register_full_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
-    return gradients
+# edits: clone_and_full_hook
+-    layer.register_forward_hook(lambda module, args, output: output.clone())
 
 # %% full_backward_pre_hook
 # misconception: a full backward pre-hook, which fails as well | hint: in_place_after_full_hook
-def output_gradients(layer):
-    gradients = []
-    layer.register_full_backward_pre_hook(lambda module, grad_output: gradients.append(grad_output[0]))
-    return gradients
+# edits: full_backward_hook
+-    layer.register_full_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
++    layer.register_full_backward_pre_hook(lambda module, grad_output: gradients.append(grad_output[0]))
 
 # %% hook_on_all_parameters
 # misconception: tensor hooks on all parameters | hint: in_place_of_parameter
-def output_gradients(layer):
-    gradients = []
-    for parameter in layer.parameters():
-        parameter.register_hook(gradients.append)
-    return gradients
+# edits: full_backward_hook
+-    layer.register_full_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
++    for parameter in layer.parameters():
++        parameter.register_hook(gradients.append)
 
 # %% hook_on_the_weight
 # misconception: a tensor hook on the weight | hint: in_place_of_parameter
-def output_gradients(layer):
-    gradients = []
-    layer.weight.register_hook(gradients.append)
-    return gradients
+# edits: full_backward_hook
+-    layer.register_full_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
++    layer.weight.register_hook(gradients.append)
 
 # %% hook_returns_the_handle
 # misconception: a lambda whose value, the handle, becomes the output | hint: watcher_changes_output
@@ -142,26 +137,22 @@ def output_gradients(layer):
 
 # %% asks_for_the_mode
 # misconception: asks whether gradients are enabled, instead of the tensor whether it requires one | hint: no_gradient_needed
-# edits: hook_on_the_node
--        if output.grad_fn is not None:
--            output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))
+# edits: list_for_each_forward
+-        gradients.clear()
+-        if output.requires_grad:
 +        if torch.is_grad_enabled():
-+            output.register_hook(gradients.append)
 
 # %% node_of_no_grad
 # misconception: a hook on grad_fn, which is None under no_grad | hint: no_gradient_needed
-# edits: hook_on_the_node
--        if output.grad_fn is not None:
--            output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))
+# edits: no_grad_forgotten
+-        output.register_hook(gradients.append)
 +        output.grad_fn.register_prehook(lambda grads: gradients.append(grads[0]))
 
 # %% not_registered
 # misconception: never registers the forward hook | hint: hook_never_ran
-# edits: multi_grad_hook
--            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
-+            output.register_hook(gradients.append)
-         return output
- 
+# edits: list_for_each_forward
+-        gradients.clear()
+@@
 -    layer.register_forward_hook(forward_hook)
 
 # %% one_list_for_all_layers
@@ -188,9 +179,8 @@ def output_gradients(layer):
 
 # %% reads_grad_too_early
 # misconception: reads .grad of the output in the forward hook | hint: grad_not_there_yet
-# edits: hook_on_the_node
--        if output.grad_fn is not None:
--            output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))
+# edits: no_grad_forgotten
+-        output.register_hook(gradients.append)
 +        gradients.append(output.grad)
 
 # %% retain_grad
@@ -217,32 +207,28 @@ def output_gradients(layer):
 # %% in_forward_order
 # misconception: sorts the gradients by the order of the forward pass | hint: in_place_forward_order
 # breaks: in the order of backward
-def output_gradients(layer):
-    gradients, calls, found = [], [], {}
-
-    def forward_hook(module, args, output):
-        number = len(calls)
-        calls.append(number)
-
-        def keep(grad):
-            found[number] = grad
-            gradients[:] = [found[key] for key in sorted(found)]
-
-        output = output.clone()
-        if output.requires_grad:
-            output.register_hook(keep)
-        return output
-
-    layer.register_forward_hook(forward_hook)
-    return gradients
+# edits: multi_grad_hook
+-    gradients = []
++    gradients, calls, found = [], [], {}
+@@
++        number = len(calls)
++        calls.append(number)
++
++        def keep(grad):
++            found[number] = grad
++            gradients[:] = [found[key] for key in sorted(found)]
++
+         output = output.clone()
+@@
+-            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
++            output.register_hook(keep)
 
 # %% makes_data_require_a_gradient
 # misconception: makes the output require a gradient, so that the tensor hook can be registered | hint: in_place_asks_for_more
-# edits: detached_copies
--            return output
--        output.register_hook(lambda grad: gradients.append(grad.detach().clone()))
+# edits: no_grad_forgotten
++        if not output.requires_grad:
 +            output.requires_grad_()
-+        output.register_hook(gradients.append)
+         output.register_hook(gradients.append)
 
 # %% hook_makes_a_new_list
 # misconception: the hook makes a new list, which the caller does not hold | hint: other_list_returned

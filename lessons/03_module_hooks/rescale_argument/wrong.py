@@ -219,15 +219,13 @@ def rescale_argument(module, factor):
 
 # %% once
 # misconception: a hook that removes itself after the first call | hint: runs_only_once
-def rescale_argument(module, factor):
-    def hook(module, args, kwargs):
-        handle.remove()
-        if "x2" in kwargs:
-            return args, {**kwargs, "x2": kwargs["x2"] * factor}
-        return (args[0], args[1] * factor), kwargs
-
-    handle = module.register_forward_pre_hook(hook, with_kwargs=True)
-    return handle
+# edits: no_handle
++        handle.remove()
+         if "x2" in kwargs:
+@@
+-    module.register_forward_pre_hook(hook, with_kwargs=True)
++    handle = module.register_forward_pre_hook(hook, with_kwargs=True)
++    return handle
 
 # %% own_handle
 # misconception: another forward, which a handle of the learner's own takes off | hint: rescale_other_forward

@@ -22,9 +22,8 @@
 
 # %% each_by_its_own_sum
 # misconception: each gradient by the sum of its own elements | hint: sums_everything
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
+# edits: divides_by_grad_output
+-    return tuple(grad / grad_output[0] for grad in grad_input)
 +    return tuple(grad / grad.sum() for grad in grad_input)
 
 # %% forgets_return
@@ -35,9 +34,8 @@
 
 # %% halves
 # misconception: writes two halves | hint: only_the_sum_is_right
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
+# edits: divides_by_grad_output
+-    return tuple(grad / grad_output[0] for grad in grad_input)
 +    return tuple(torch.full_like(grad, 0.5) for grad in grad_input)
 
 # %% in_place_one_after_another
@@ -59,9 +57,8 @@
 
 # %% norm_of_absolutes
 # misconception: divides by the sum of absolute values | hint: sum_of_magnitudes
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
+# edits: divides_by_grad_output
+-    return tuple(grad / grad_output[0] for grad in grad_input)
 +    return tuple(F.normalize(torch.stack(grad_input), p=1, dim=0))
 
 # %% not_registered
@@ -74,16 +71,14 @@
 
 # %% one_and_zero
 # misconception: writes one and zero | hint: only_the_sum_is_right
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
+# edits: divides_by_grad_output
+-    return tuple(grad / grad_output[0] for grad in grad_input)
 +    return torch.ones_like(grad_input[0]), torch.zeros_like(grad_input[1])
 
 # %% one_tensor
 # misconception: returns one tensor | hint: full_hook_return
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
+# edits: divides_by_grad_output
+-    return tuple(grad / grad_output[0] for grad in grad_input)
 +    return grad_input[0] / sum(grad_input)
 
 # %% shares_of_globals
@@ -99,37 +94,32 @@
 
 # %% shares_of_remembered_inputs
 # misconception: the ratio that holds for a product only | hint: formula_of_visible_forward
-model = Model()
-
-
-inputs = []
-
-
-def remember(module, args):
-    inputs[:] = [value.detach() for value in args]
-
-
-def module_hook(module, grad_input, grad_output):
-    x1, x2 = inputs
-    return x2 / (x1 + x2), x1 / (x1 + x2)
-
-
-model.register_forward_pre_hook(remember)
-
-model.register_full_backward_hook(module_hook)
+# edits: shares_of_globals
+-x1, x2 = torch.rand(1), torch.rand(1)
++inputs = []
++
++
++def remember(module, args):
++    inputs[:] = [value.detach() for value in args]
+@@
+-    return tuple(0 * grad + share / (x1 + x2) for grad, share in zip(grad_input, (x2, x1)))
++    x1, x2 = inputs
++    return x2 / (x1 + x2), x1 / (x1 + x2)
+@@
++model.register_forward_pre_hook(remember)
++
+ model.register_full_backward_hook(module_hook)
 
 # %% softmax
 # misconception: softmax has the sum 1 too | hint: only_the_sum_is_right
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
+# edits: divides_by_grad_output
+-    return tuple(grad / grad_output[0] for grad in grad_input)
 +    return tuple(torch.softmax(torch.stack(grad_input), dim=0))
 
 # %% swapped
 # misconception: returns the shares in the other order | hint: swaps_gradients
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
+# edits: divides_by_grad_output
+-    return tuple(grad / grad_output[0] for grad in grad_input)
 +    g1, g2 = grad_input
 +    return g2 / (g1 + g2), g1 / (g1 + g2)
 
@@ -163,10 +153,8 @@ model.register_full_backward_hook(module_hook)
 
 # %% clamp
 # misconception: shares clamped to 0..1 | hint: shares_clamped
-# edits: a_list_of_two
--    total = sum(grad_input)
--    return [grad / total for grad in grad_input]
-+    g1, g2 = grad_input
+# edits: swapped
+-    return g2 / (g1 + g2), g1 / (g1 + g2)
 +    t = g1 + g2
 +    return (g1 / t).clamp(0, 1), (g2 / t).clamp(0, 1)
 

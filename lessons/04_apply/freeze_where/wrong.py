@@ -123,9 +123,8 @@ def freeze_where(model, choose):
 # %% returns_nothing
 # misconception: returns nothing | hint: returns_nothing
 # breaks: which returns the model
-# edits: flag_and_mode_only
--    return model.apply(visit)
-+    model.apply(visit)
+# edits: mode_before
+-    return model.train()
 
 # %% train_first
 # misconception: puts everything into training mode first | hint: freezes_the_unchosen
@@ -173,9 +172,8 @@ def freeze_where(model, choose, frozen=True):
 
 # %% flags_turned_around
 # misconception: hands `frozen` over where its opposite is meant | hint: flags_turned_around
-# edits: flag_and_mode_only
+# edits: mode_forgotten
 -            module.requires_grad_(not frozen)
--            module.train(not frozen)
 +            module.requires_grad_(frozen)
 +            module.train(frozen)
 

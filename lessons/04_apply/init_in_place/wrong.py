@@ -61,10 +61,9 @@ def init_in_place(model, new):
 
 # %% fills_with_first
 # misconception: fills with one number | hint: one_number_for_tensor
-@torch.no_grad()
-def init_in_place(model, new):
-    for parameter in model.parameters():
-        parameter.fill_(new(parameter).mean())
+# edits: adds
+-        parameter += new(parameter)
++        parameter.fill_(new(parameter).mean())
 
 # %% linear_only
 # misconception: looks for linear layers | hint: not_only_weight_and_bias
@@ -91,10 +90,9 @@ def init_in_place(model, new):
 
 # %% out_of_place
 # misconception: an operation that is not in place | hint: new_values_rebound
-def init_in_place(model, new):
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.mul(0).add(new(parameter))
+# edits: copies_from
+-            new(parameter).copy_(parameter)
++            parameter.mul(0).add(new(parameter))
 
 # %% own_level
 # misconception: the model's own parameters only | hint: new_values_for_some
@@ -122,11 +120,10 @@ def init_in_place(model, new):
 
 # %% skips_frozen
 # misconception: leaves frozen parameters out | hint: frozen_not_initialised
-@torch.no_grad()
-def init_in_place(model, new):
-    for parameter in model.parameters():
-        if parameter.requires_grad:
-            parameter.copy_(new(parameter))
+# edits: adds
+-        parameter += new(parameter)
++        if parameter.requires_grad:
++            parameter.copy_(new(parameter))
 
 # %% state_dict_values
 # misconception: writes into everything that is saved | hint: buffers_overwritten
@@ -143,18 +140,16 @@ def init_in_place(model, new):
 # %% switched_off_and_on
 # misconception: switches gradients off to write, and on for all | hint: frozen_thawed
 # breaks: its `requires_grad`
-def init_in_place(model, new):
-    for parameter in model.parameters():
-        parameter.requires_grad_(False)
-        parameter.copy_(new(parameter))
-        parameter.requires_grad_(True)
+# edits: no_no_grad
++        parameter.requires_grad_(False)
+         parameter.copy_(new(parameter))
++        parameter.requires_grad_(True)
 
 # %% switched_off_for_good
 # misconception: switches gradients off to write | hint: init_not_trainable
-def init_in_place(model, new):
-    for parameter in model.parameters():
-        parameter.requires_grad = False
-        parameter.copy_(new(parameter))
+# edits: no_no_grad
++        parameter.requires_grad = False
+         parameter.copy_(new(parameter))
 
 # %% tensor_for_parameter
 # misconception: assigns a tensor to the name of a Parameter | hint: tensor_for_parameter

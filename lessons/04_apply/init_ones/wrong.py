@@ -84,17 +84,15 @@
 
 # %% no_filter
 # misconception: expects every module to have a W | hint: not_every_module_has_it
-# edits: data_fill
--    module_name = module.__class__.__name__
--    if "Function" in module_name:
--        module.W.data.fill_(1)
+# edits: divides_by_itself
+-    if hasattr(module, "W"):
+-        module.W.data /= module.W.data
 +    module.W.data.fill_(1)
 
 # %% one_class_only
 # misconception: reaches one class only | hint: apply_misses_some
-# edits: data_fill
--    module_name = module.__class__.__name__
--    if "Function" in module_name:
+# edits: exact_class_name
+-    if module.__class__.__name__ == "Function":
 +    if module.__class__.__name__ == "Function_A":
 
 # %% one_memory_for_all

@@ -102,31 +102,26 @@
 
 # %% global_model
 # misconception: works on the notebook's model, not on the module it is given | hint: apply_uses_global_model
-model = Model(shape=(2, 2))
-
-
-parts = [model.ab.a, model.ab.b, model.cd.c, model.cd.d]
-
-
-def add_bias(module):
-    for part in parts:
-        part.b = Parameter(torch.rand(2))
-
-
-def weight_initialization(module):
-    for part in parts:
-        part.W.data.fill_(1)
-        part.b.data.fill_(1)
-
-
-def linear_transformation(module):
-    for part in parts:
-        part.forward = partial(lambda self, X: X @ self.W + self.b, part)
-
-
-returned_module = model.apply(add_bias)
-returned_module = model.apply(weight_initialization)
-returned_module = model.apply(linear_transformation)
+# edits: bias_everywhere
++parts = [model.ab.a, model.ab.b, model.cd.c, model.cd.d]
++
++
+ def add_bias(module):
+-    module.b = Parameter(torch.rand(2))
++    for part in parts:
++        part.b = Parameter(torch.rand(2))
+@@
+-    if hasattr(module, "W"):
+-        module.W.data.fill_(1)
+-        module.b.data.fill_(1)
++    for part in parts:
++        part.W.data.fill_(1)
++        part.b.data.fill_(1)
+@@
+-    if hasattr(module, "W"):
+-        module.register_forward_hook(lambda m, args, output: args[0] @ m.W + m.b)
++    for part in parts:
++        part.forward = partial(lambda self, X: X @ self.W + self.b, part)
 
 # %% hook_returns_nothing
 # misconception: rebinds output, returns nothing | hint: linear_hook_returns_nothing
@@ -283,11 +278,8 @@ returned_module = model.apply(linear_transformation)
 # %% class_patched
 # misconception: sets forward on the class | hint: forward_class_patched
 # breaks: the classes stay as they are
-# edits: adds_bias_only
--    def hook(module, input, output):
--        return output + module.b
--
--    if "Function" in type(module).__name__:
--        module.register_forward_hook(hook)
+# edits: instance_call
+-    if hasattr(module, "W"):
+-        module.__call__ = lambda X: X @ module.W + module.b
 +    if "Function" in type(module).__name__:
 +        type(module).forward = lambda self, X: X @ self.W + self.b

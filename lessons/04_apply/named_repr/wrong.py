@@ -17,10 +17,8 @@
 
 # %% late_binding
 # misconception: all closures of one loop share the loop variable | hint: apply_late_binding
-# edits: class_of_its_own
--    if type(module).__name__.startswith("Function_"):
--        cls = type(module)
--        module.__class__ = type(cls.__name__, (cls,), {"extra_repr": function_repr})
+# edits: every_module
+-    module.extra_repr = partial(function_repr, module)
 +    for part in module.modules():
 +        if "Function" in type(part).__name__:
 +            part.extra_repr = lambda: function_repr(part)
@@ -73,10 +71,8 @@
 # %% patches_class
 # misconception: changes the class, so every object of it | hint: repr_class_patched
 # breaks: and the classes, stay as they are
-# edits: class_of_its_own
--    if type(module).__name__.startswith("Function_"):
--        cls = type(module)
--        module.__class__ = type(cls.__name__, (cls,), {"extra_repr": function_repr})
+# edits: every_module
+-    module.extra_repr = partial(function_repr, module)
 +    if "Function" in type(module).__name__:
 +        type(module).extra_repr = function_repr
 
@@ -168,22 +164,17 @@
 
 # %% children_of_the_module
 # misconception: gives the text to the children of the module that it is given | hint: only_the_children
-# edits: class_of_its_own
--    if type(module).__name__.startswith("Function_"):
--        cls = type(module)
--        module.__class__ = type(cls.__name__, (cls,), {"extra_repr": function_repr})
+# edits: every_module
+-    module.extra_repr = partial(function_repr, module)
 +    for child in module.children():
 +        if "Function" in type(child).__name__:
 +            child.extra_repr = partial(function_repr, child)
 
 # %% braces_without_f
 # misconception: forgets the f before the text | hint: braces_as_they_are
-# edits: closure
--    return "name=%s" % self.name
+# edits: repeats_class
+-    return f"{type(self).__name__}(name={self.name})"
 +    return "name={self.name}"
-@@
--        module.extra_repr = lambda: function_repr(module)
-+        module.extra_repr = partial(function_repr, module)
 
 # %% self_documenting
 # misconception: f"{self.name=}" writes the expression, too | hint: repr_notation

@@ -24,17 +24,15 @@ def replace_modules(model, wanted, make):
 # %% apply_with_memory
 # misconception: a parent visited twice shows the replacement | hint: replacement_replaced_again
 # breaks: What `make` returns is not searched again
-def replace_modules(model, wanted, make):
-    made = {}
-
-    def visit(parent):
-        for name, child in list(parent._modules.items()):
-            if wanted(child):
-                if child not in made:
-                    made[child] = make(child).train(child.training)
-                setattr(parent, name, made[child])
-
-    return model.apply(visit)
+# edits: apply_children_made_twice
++    made = {}
++
+     def visit(parent):
+@@
+-                setattr(parent, name, make(child).train(child.training))
++                if child not in made:
++                    made[child] = make(child).train(child.training)
++                setattr(parent, name, made[child])
 
 # %% copies
 # misconception: works on a copy | hint: copied_model

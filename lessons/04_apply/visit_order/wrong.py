@@ -110,10 +110,9 @@ answer = [type(module).__name__ for module in reversed(list(model.modules()))]
 
 # %% root_missing
 # misconception: forgets that the module itself is visited too | hint: root_missing
-model = Model()
-answer = []
-for child in model.children():
-    child.apply(lambda module: answer.append(type(module).__name__))
+# edits: children_only
+-    answer.append(type(child).__name__)
++    child.apply(lambda module: answer.append(type(module).__name__))
 
 # %% letters
 # misconception: += with a text on a list adds its letters | hint: not_class_names
