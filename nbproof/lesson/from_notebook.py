@@ -7,7 +7,7 @@ stands between nbgrader's marks, and is cut off here. Learners have this module:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,18 @@ from nbproof.grouping import grouped
 from nbproof.handed_out import HIDDEN, key_of
 from nbproof.lesson import heading
 from nbproof.lesson.check_cell import two_lines
-from nbproof.lesson.lesson import Cell, Exercise, Lesson, TestCell
+from nbproof.lesson.lesson import Cell, Exercise, Lesson, Question, TestCell
 
-__all__ = ["cell_called", "cell_of", "cells_of", "read_cells", "read_lesson_notebook", "read_notebook", "with_checks"]
+__all__ = [
+    "cell_called",
+    "cell_of",
+    "cells_of",
+    "lesson_of",
+    "read_cells",
+    "read_lesson_notebook",
+    "read_notebook",
+    "with_checks",
+]
 
 Visible = Callable[[str, str], str | None]
 
@@ -57,6 +66,8 @@ def cell_of(raw: Mapping[str, Any]) -> Cell:
     kind, grading, source = kind_of(raw), grading_of(raw), text_of(raw)
     points = grading.get("points") if grading.get("grade") or kind is CellKind.TASK else 0
     about = (kind, source, "", name_of(raw), points or 0, (), str(raw.get("id", "")))
+    if kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
+        return Question(*about)
     if kind is not CellKind.TEST:
         return Cell(*about)
     shown, hidden = visible_and_hidden(source)
@@ -91,16 +102,22 @@ def read_lesson_notebook(course: Course, path: Path, checks: Mapping[str, str]) 
 
     ``checks``: key -> text of the checks that learners have, for test cells of two lines.
     """
-    cells = tuple(
-        _called(course, cell, lambda exercise, part: checks.get(key_of(exercise, part)))
-        for cell in cells_of(path.read_bytes())
+    cells = cells_of(path.read_bytes())
+    answers = [cell.grade_id for cell in cells if cell.kind is CellKind.ANSWER]
+    called = (_called(course, cell, lambda exercise, part: checks.get(key_of(exercise, part))) for cell in cells)
+    return lesson_of(
+        course, path, [replace(cell, exercise=exercise_of(cell.grade_id, answers)) for cell in called], path.stem
     )
+
+
+def lesson_of(course: Course, path: Path, cells: Sequence[Cell], slug: str) -> Lesson:
+    """The lesson that these cells of a notebook are, each test cell with what it tests."""
     prose = "\n\n".join(cell.source for cell in cells if cell.kind is CellKind.PROSE)
-    answers = {cell.grade_id: cell for cell in cells if cell.kind is CellKind.ANSWER}
-    tests = grouped((exercise_of(cell.grade_id, answers), cell) for cell in cells if isinstance(cell, TestCell))
+    tests = grouped((cell.exercise, cell) for cell in cells if isinstance(cell, TestCell))
     headings = heading.built(prose)
     exercises = [
-        Exercise(course, name, path.stem, answer, tuple(tests[name]), (), (), *headings.get(name, ()))
-        for name, answer in answers.items()
+        Exercise(course, one.grade_id, slug, one, tuple(tests[one.grade_id]), (), (), *headings.get(one.grade_id, ()))
+        for one in cells
+        if one.kind is CellKind.ANSWER
     ]
-    return Lesson(course, path.stem, path, cells, tuple(exercises), title=heading.lesson_title(prose))
+    return Lesson(course, slug, path, tuple(cells), tuple(exercises), heading.lesson_title(prose))

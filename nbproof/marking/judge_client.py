@@ -47,7 +47,7 @@ class Judge:
         self.seed = seed
         self._blueprint, self._process = blueprint, process
         # Two judges of one lesson, with another state of it, share a process and no truth.
-        self._name = f"{blueprint.lesson} {next(_numbers)}"
+        self._name = f"{blueprint.slug} {next(_numbers)}"
         self._generation = 0
         self._asked: dict[str, list[tuple[str, str, int]]] = {}
         """Test cell -> what each of its checks is called and asks, and how many cases it has."""
@@ -125,7 +125,7 @@ class Judge:
                 return
             except WorkerLost as loss:
                 if last:
-                    place = about["test"] if about else self._blueprint.lesson
+                    place = about["test"] if about else self._blueprint.slug
                     raise EngineFailed(
                         f"the judge's process ended over a truth ({loss})",
                         place,

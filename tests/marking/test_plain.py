@@ -326,7 +326,7 @@ def test_a_test_that_ends_with_a_comparison_and_so_gives_full_marks_is_named(end
 
 
 def test_no_file_of_a_learners_is_imported_in_place_of_the_instructors(blueprint: Blueprint) -> None:
-    lesson = replace(blueprint, files={"helpers.py": b"", "table.csv": b""})
+    lesson = replace(blueprint, beside={"helpers.py": b"", "table.csv": b""})
     hiding = ["helpers.py", "helpers/__init__.py", "helpers.so", "helpers.cpython-311-x86_64-linux-gnu.so"]
     kept = ["mine.py", "table/x.csv", "my/helpers.py"]
     assert list(lesson.theirs(dict.fromkeys([*hiding, *kept], b""))) == kept
