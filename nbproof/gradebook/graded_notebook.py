@@ -27,13 +27,13 @@ from typing import Any
 import nbformat
 from traitlets.config import Config
 
-from nbproof.cells import name_of
 from nbproof.course_file import Course
 from nbproof.display.panel import html_of, text_of
 from nbproof.files import digest_of, replace_file
 from nbproof.gradebook.receipts import SECRET, TIME, secret_in, time_in
 from nbproof.gradebook.typeset import Typesetter
 from nbproof.key import Key, notebook_of
+from nbproof.lesson.from_notebook import name_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import OWN, Blueprint, files_beside, fill_in, is_blank
 from nbproof.marking.plain import plain_outputs
