@@ -43,6 +43,20 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Question(Cell):
+    """What a person marks: a written answer, code, or a task."""
+
+    minutes: int = 0
+    heading: Cell | None = None
+    """The prose that asks it, right above the answer; None if no such prose is known."""
+
+    @property
+    def stub(self) -> str:
+        """Its text, where it is read as learners have it. Of a task nothing was handed out that could be its answer."""
+        return "" if self.kind is CellKind.TASK else self.source
+
+
+@dataclass(frozen=True)
 class TestCell(Cell):
     """A cell of autograder tests. ``source`` is all of it, with what is hidden between nbgrader's marks."""
 
@@ -196,21 +210,6 @@ class Exercise:
 
 
 @dataclass(frozen=True)
-class Question:
-    """What a person marks: a written answer, code, or a task."""
-
-    id: str
-    points: float
-    stub: str
-    """The cell's text as it is handed out."""
-    kind: CellKind = CellKind.WRITTEN
-    """WRITTEN, MANUAL or TASK."""
-    minutes: int = 0
-    heading: Cell | None = None
-    """The prose that asks it, right above the answer; None if no such prose is known."""
-
-
-@dataclass(frozen=True)
 class Lesson:
     """A lesson of a course, with all that learners do not get."""
 
@@ -219,7 +218,6 @@ class Lesson:
     path: Path
     cells: tuple[Cell, ...]
     exercises: tuple[Exercise, ...]
-    questions: tuple[Question, ...] = ()
     title: str = ""
 
     @property
@@ -229,9 +227,9 @@ class Lesson:
         return folder.resolve() if folder.is_dir() else None
 
     @property
-    def written(self) -> tuple[Cell, ...]:
+    def questions(self) -> tuple[Question, ...]:
         """The cells with answers that a person marks."""
-        return tuple(cell for cell in self.cells if cell.kind is CellKind.WRITTEN)
+        return tuple(cell for cell in self.cells if isinstance(cell, Question))
 
     def exercise(self, name: str) -> Exercise:
         """The exercise with this id."""
