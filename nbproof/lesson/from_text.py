@@ -36,7 +36,6 @@ from nbproof.cells import (
     END_SOLUTION,
     CellKind,
     exercise_of,
-    kind_of,
     refuse_bad_markers,
     refuse_markers,
     refuse_unmarkable,
@@ -59,6 +58,7 @@ from nbproof.lesson.exercise_folder import (
     refuse_unexpected,
     refuse_unmatched,
 )
+from nbproof.lesson.from_notebook import kind_of
 from nbproof.lesson.lesson import Candidate, Cell, CheckCell, Exercise, Lesson, PlainCell, Question, TestCell
 
 __all__ = ["find_lessons", "read_lesson", "read_lessons"]

@@ -23,13 +23,13 @@ from nbgrader.nbgraderformat import MetadataValidator, SchemaTooOldError, Valida
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums, Execute, IncludeHeaderFooter
 from traitlets.config import Config
 
-from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, text_of
+from nbproof.cells import CellKind, exercise_of
 from nbproof.checks.visible import visible_text
 from nbproof.command import nbgrader_command
 from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.lesson.check_cell import is_plain
-from nbproof.lesson.from_notebook import cell_of, lesson_of, with_checks
+from nbproof.lesson.from_notebook import cell_of, grading_of, kind_of, lesson_of, name_of, text_of, with_checks
 from nbproof.lesson.heading import titles_in
 from nbproof.lesson.lesson import Cell, CheckCell, Lesson, PlainCell, Question, TestCell
 from nbproof.marking.autotests import with_tests
@@ -117,7 +117,9 @@ class Blueprint(Lesson):
     @cached_property
     def titles(self) -> dict[str, str]:
         """Exercise, or question -> the title that people read."""
-        return titles_in(self.notebook.cells, {*(test.exercise for test in self.tests.values()), *self.written})
+        return titles_in(
+            map(cell_of, self.notebook.cells), {*(test.exercise for test in self.tests.values()), *self.written}
+        )
 
     @cached_property
     def plain(self) -> dict[str, PlainCell]:
