@@ -19,7 +19,6 @@ import course
 from nbproof.command import called_for
 from nbproof.course_file import read_course
 from nbproof.sandbox.isolation import why_not_isolated
-from nbproof.values.leaf import leaves_of
 
 if TYPE_CHECKING:
     from nbproof.lesson.lesson import Lesson
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 COURSE = read_course(Path(course.__file__).parent)
 """The course that they work for."""
-LEAVES = leaves_of(COURSE)
 called_for(COURSE)
 SLUGS = sorted(path.parent.name for path in ROOT.glob("lessons/*/lesson.py"))
 """The course's lessons."""

@@ -63,6 +63,11 @@ def _tree(name: str) -> ast.Module:
     return ast.parse({**MODULES, **NEXT_TO_IT}[name].read_text(encoding="utf-8"))
 
 
+@cache
+def _nodes(name: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(_tree(name)))
+
+
 def room_of(name: str) -> str:
     """The room of a module of the tool; empty for those that lie beside the rooms."""
     parts = name.split(".")
@@ -71,29 +76,32 @@ def room_of(name: str) -> str:
     return parts[1] if len(parts) > 1 and parts[1] in ROOMS else ""
 
 
-def imports_of(name: str, at_import_only: bool = False) -> Iterator[str]:
+@cache
+def imports_of(name: str, at_import_only: bool = False) -> tuple[str, ...]:
     """The modules that a module imports, also within functions (unless told otherwise), as written in its text."""
     nodes: list[ast.AST] = [_tree(name)]
+    found: list[str] = []
     while nodes:
         node = nodes.pop()
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name} imports by a relative name"
             within = [f"{node.module}.{alias.name}" for alias in node.names]
             known = [one for one in within if one in MODULES]
-            yield from known or [str(node.module)]
+            found += known or [str(node.module)]
         elif (
             isinstance(node, ast.Constant)
             and str(node.value).count(".") > 1
             and node.value in MODULES
             and not at_import_only
         ):
-            yield node.value  # a string that names a module is there to import it
+            found.append(node.value)  # a string that names a module is there to import it
         lazy = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         typing_only = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
         if not (at_import_only and (lazy or typing_only)):
             nodes += ast.iter_child_nodes(node)
+    return tuple(found)
 
 
 def arrows(name: str) -> set[tuple[str, str, str]]:
@@ -189,7 +197,7 @@ _HARD_WORDS = re.compile(r"\b(whose|whom|whoever|whatever|(of|by|in|to) which)\b
 
 def _breaks_of_style(name: str) -> Iterator[str]:
     """Where a comprehension has two loops or two conditions, or a conditional expression is a part of another expression."""
-    for node in ast.walk(_tree(name)):
+    for node in _nodes(name):
         if isinstance(node, _COMPREHENSIONS):
             loops = [one for one in ast.walk(node) if isinstance(one, ast.comprehension)]
             if len(loops) > 1 or len(loops[0].ifs) > 1:
@@ -201,7 +209,7 @@ def _breaks_of_style(name: str) -> Iterator[str]:
 
 def _sentences(name: str) -> Iterator[str]:
     """Those of a module's docstrings."""
-    for node in ast.walk(_tree(name)):
+    for node in _nodes(name):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             yield from re.split(r"(?<=[.!?:])\s+|\n\n", ast.get_docstring(node) or "")
 
@@ -216,7 +224,7 @@ def test_style_and_english_are_plain() -> None:
 
 
 def test_the_house_holds_no_more_than_it_did() -> None:
-    nodes = [node for name in MODULES if room_of(name) != "testing" for node in ast.walk(_tree(name))]
+    nodes = [node for name in MODULES if room_of(name) != "testing" for node in _nodes(name)]
     functions = [node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     in_each = [sum(map(_decisions, ast.walk(function))) for function in functions]
     many = sum(count > 10 for count in in_each)
@@ -296,13 +304,13 @@ OURS = [name for name in MODULES if name.startswith("nbproof") and room_of(name)
 
 
 def test_a_lesson_is_read_by_its_readers_alone() -> None:
-    reading = {name for name in OURS if any(map(_parses_a_notebook, ast.walk(_tree(name))))}
+    reading = {name for name in OURS if any(map(_parses_a_notebook, _nodes(name)))}
     assert reading - LEARNERS_WORK == READERS
 
 
 def _patterns(name: str) -> Iterator[str]:
     """The regular expressions that a module writes down, but for those made of pieces."""
-    for node in ast.walk(_tree(name)):
+    for node in _nodes(name):
         if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re.") and node.args:
             yield ast.unparse(node.args[0])
 
@@ -316,10 +324,11 @@ def test_the_headings_of_a_lesson_are_read_in_one_module() -> None:
 
 def _cuts(name: str) -> Iterator[str]:
     """Where a module cuts what is hidden from what learners have."""
-    for node in ast.walk(_tree(name)):
-        if isinstance(node, ast.Call) and ast.unparse(node) == "lines.index(HIDDEN)":
+    for node in _nodes(name):
+        called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        if called == "lines.index" and ast.unparse(node) == "lines.index(HIDDEN)":
             yield f"{name}: {ast.unparse(node)}"
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "visible_and_hidden":
+        elif called == "visible_and_hidden":
             yield f"{name}: nbgrader's marks"
 
 
@@ -332,7 +341,7 @@ def test_checks_are_cut_where_they_are_read() -> None:
 
 
 def _types_of_a_lesson(name: str) -> Iterator[str]:
-    for node in ast.walk(_tree(name)):
+    for node in _nodes(name):
         if isinstance(node, ast.ClassDef):
             names = {ast.unparse(one.target) for one in node.body if isinstance(one, ast.AnnAssign)}
             if len(OF_A_LESSON & names) > 1:
@@ -340,7 +349,7 @@ def _types_of_a_lesson(name: str) -> Iterator[str]:
 
 
 def _mentions(name: str, wanted: str) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == wanted for node in ast.walk(_tree(name)))
+    return any(isinstance(node, ast.Name) and node.id == wanted for node in _nodes(name))
 
 
 def test_the_course_is_an_argument() -> None:

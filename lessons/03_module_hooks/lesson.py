@@ -99,8 +99,7 @@ print(f"guessing would give:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 # A hook that returns `None` lets the value through. `args`, `grad_input` and `grad_output` are tuples.
 #
 # Here is one run of a small net, forward and backward, with a hook of each kind on each module, numbered in the order in which
-# they run. A star shows when the gradient of a weight is ready. Like a bracket, the outer module opens first and closes last. The
-# input requires a gradient. Which hook runs last?
+# they run. A star shows when the gradient of a weight is ready. The input requires a gradient. Which hook runs last?
 
 # %%
 from course.pictures.timeline import draw_hook_timeline
@@ -352,8 +351,7 @@ print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias
 # before it gets a gradient of exactly 0. The second `train` has a new optimizer, without the old momentum: these layers do not
 # change. The last layer gets a gradient, but its inputs are all zeros: it can only learn its bias, that is, how often each digit
 # occurs. That is no better than guessing.
-
-# %% [markdown]
+#
 # ## The first layer: no input needs a gradient
 #
 # The first layer of nearly every network gets **data**, which requires no gradient. The cell runs such a layer three times. **Stop
@@ -680,13 +678,14 @@ check("hook_lifecycle")
 # %% [markdown]
 # ## Further: a report of any model
 #
-# The core path ends here. Four further parts follow. First you look, then you act; then come two places where hooks go wrong:
+# The core path ends here. Four further parts follow: first you look, then you act, then you see where hooks fail, and last comes
+# what is old:
 #
 # | part | it helps when |
 # | --- | --- |
 # | a report of any model | you got a model and want to know which layers are ill |
-# | what goes in, what goes back | you want to change what a module gets, or who learns |
-# | in-place operations | a backward hook raises an error, or is silent |
+# | what goes in, what goes back | you want to change what a module gets, or which part learns |
+# | layers that write in place | a backward hook raises an error, or is silent |
 # | old tutorials, old checkpoints | you read what somebody wrote for another version |
 #
 # `layer_report` prints a row for each tensor that a layer returns: its shape, its mean absolute value, and its gradient's mean
@@ -876,7 +875,7 @@ from course import check
 check("backward_pre_or_post")
 
 # %% [markdown]
-# ## Further: in-place operations
+# ## Further: layers that write in place
 #
 # ### Full backward hooks and in-place operations
 #

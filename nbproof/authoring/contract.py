@@ -124,7 +124,6 @@ def _trial(
     canary = exercise.canary if candidate.role in ("reference", "accepted") else ""
     return Trial(
         exercise.course,
-        exercise.id,
         candidate.source,
         *to_run(lesson, exercise),
         seeds=seeds,

@@ -150,7 +150,7 @@ def explore(
         tasks = [one for one in names.values() if inspect.isclass(one) and issubclass(one, Exploration) and one.draws]
         with TemporaryDirectory(ignore_cleanup_errors=True) as scratch, contextlib.ExitStack() as stack:
             right = [one for one in exercise.candidates if one.role in ("reference", "accepted")]
-            trial = Trial(course, exercise.id, "", to_run(lesson, exercise)[0], (), files=lesson.files)
+            trial = Trial(course, "", to_run(lesson, exercise)[0], (), files=lesson.files)
             answerers = [_Answerer(one, trial, file, Path(scratch)) for one in right]
             for one in answerers:
                 stack.callback(one.end)

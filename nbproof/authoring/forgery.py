@@ -14,11 +14,11 @@ from functools import cache
 from itertools import chain
 from types import CodeType
 
-from nbproof.checks.case import Case
-from nbproof.checks.check import Check, listing, seeds_of
+from nbproof.checks.case import Case, seeds_of
+from nbproof.checks.check import Check, listing
 from nbproof.checks.namespace import undisturbed
 from nbproof.course_file import Course
-from nbproof.lesson.check_cell import probe_part
+from nbproof.lesson.check_cell import probe_in
 from nbproof.lesson.lesson import TestCell
 from nbproof.values.compare import AnyOf, Close, is_same
 from nbproof.values.evidence import Evidence, TensorRecord, key_text, snapshot
@@ -67,7 +67,7 @@ def _checks_of(source: str, name: str) -> list[type[Check]]:
 def _halves_of(source: str, name: str) -> dict[str, type[Check]]:
     """What the learner's process has of the checks of a test cell."""
     space: dict[str, object] = {"__name__": name}
-    exec(compile(probe_part(source).source, name, "exec"), space)  # noqa: S102 (authors' own code)
+    exec(compile(probe_in(source), name, "exec"), space)  # noqa: S102 (authors' own code)
     return {key: one for key, one in space.items() if isinstance(one, type) and issubclass(one, Check)}
 
 
@@ -94,7 +94,7 @@ def called_in(source: str, name: str, names: Mapping[str, object] | None = None)
 
 def _is_forged(course: Course, hidden: type[Check], half: type[Check], shown: Sequence[type[Check]]) -> bool:
     """Whether evidence put together of visible truths passes a hidden check, under each of some seeds."""
-    first = seeds_of(hidden, 1)[0]
+    first = seeds_of(hidden.cases, 1)[0]
     wanted = [hidden().truth(Case(first + number, course)) for number in range(_SEEDS)]
     for number, one in enumerate(wanted):
         pieces: list[Evidence] = []

@@ -9,15 +9,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain
+from typing import cast
 
 from nbproof.course_file import Course
 
 __all__ = [
     "CHECK_LINE",
-    "ProbePart",
     "canary_in",
     "checks_in",
     "grade_id_of",
@@ -25,7 +24,8 @@ __all__ = [
     "is_plain",
     "left_out",
     "may_score",
-    "probe_part",
+    "names_asked",
+    "probe_in",
     "the_call",
     "two_lines",
 ]
@@ -37,29 +37,10 @@ _AT_HOME = {"truth", "mistakes"}
 """Members that it never has."""
 
 
-@dataclass(frozen=True)
-class ProbePart:
-    """The worker's share of a test cell: importable source, and the names of its checks."""
-
-    source: str
-    checks: tuple[str, ...]
-
-    @cached_property
-    def asks(self) -> frozenset[str]:
-        """The learner's names that a probe may look at: each string in its text that could be a name, and each ``nb.name``."""
-        names = set()
-        for node in ast.walk(ast.parse(self.source)):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
-                names.add(node.value)
-            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "nb":
-                names.add(node.attr)
-        return frozenset(names)
-
-
-def probe_part(source: str) -> ProbePart:
+def probe_in(source: str) -> str:
     """The part of a test cell without anything that knows, or helps to compute, what is wanted."""
     tree = ast.parse(source)
-    checks = list(chain.from_iterable(map(_checked_in, tree.body)))
+    checks = _checks_called(tree.body)
     family = _family(tree)
     whole = [node for node in _reached(checks, tree.body) if isinstance(node, ast.ClassDef) and node.name in family]
     members = _members(whole)
@@ -71,7 +52,18 @@ def probe_part(source: str) -> ProbePart:
     reached = _reached(checks, halves)
     used = set[str]().union(*map(_names_in, reached))
     body = [node for node in halves if node in reached or _imported_by(node) & used]
-    return ProbePart(ast.unparse(ast.Module(body, [])), tuple(checks))
+    return ast.unparse(ast.Module(body, []))
+
+
+def names_asked(probe: str) -> frozenset[str]:
+    """The learner's names that a probe may look at: each string in its text that could be a name, and each ``nb.name``."""
+    names = set()
+    for node in ast.walk(ast.parse(probe)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+            names.add(node.value)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "nb":
+            names.add(node.attr)
+    return frozenset(names)
 
 
 def left_out(source: str) -> list[ast.stmt]:
@@ -82,7 +74,7 @@ def left_out(source: str) -> list[ast.stmt]:
     bound: set[str] = set()
     for node in tree.body:
         names = _defined_in(node)
-        if names & bound or not (names or _imported_by(node) - {"*"} or _checked_in(node) or _does_nothing(node)):
+        if names & bound or not (names or _imported_by(node) - {"*"} or _check_call(node) or _does_nothing(node)):
             statements.append(node)
         bound |= names | _imported_by(node)
         if isinstance(node, ast.ClassDef) and node.name in family:
@@ -94,12 +86,18 @@ def _does_nothing(node: ast.stmt) -> bool:
     return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
-def _checked_in(node: ast.stmt) -> list[str]:
-    """The names of the classes in a top-level ``check("id", A, B)``; none for any other statement."""
+def _check_call(node: ast.stmt) -> ast.Call | None:
+    """A top-level ``check("id", A, B)``; None for any other statement."""
     call = node.value if isinstance(node, ast.Expr) else None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "check":
-        return []
-    return [argument.id for argument in call.args[1:] if isinstance(argument, ast.Name)]
+    is_check = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"
+    return cast(ast.Call, call) if is_check else None
+
+
+def _checks_called(statements: Iterable[ast.stmt]) -> list[str]:
+    """The names of the classes that these statements hand to ``check``."""
+    calls = filter(None, map(_check_call, statements))
+    arguments = chain.from_iterable(call.args[1:] for call in calls)
+    return [one.id for one in arguments if isinstance(one, ast.Name)]
 
 
 def _defined_in(node: ast.AST) -> set[str]:
@@ -206,42 +204,31 @@ def the_call(course: Course, source: str) -> re.Match[str] | None:
     return two_lines(course).fullmatch(source)
 
 
+def _statements(source: str) -> list[ast.stmt] | None:
+    """Those of a text; None if it is no Python."""
+    try:
+        return ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
 def is_plain(course: Course, source: str) -> bool:
     """Whether a test cell is none of this project's: it imports no ``check`` from there, or calls none at its top level."""
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError):
-        return True
+    body = _statements(source) or []
     ours = ["nbproof", course.package]
     ours += [f"{name}.{module}" for name, module in (("nbproof", "checks.check"), (course.package, "checking"))]
     imports = [node for node in body if isinstance(node, ast.ImportFrom) and node.module in ours]
     names = chain.from_iterable(node.names for node in imports)
     imported = "check" in {name.name for name in names}
-    return not (imported and any(map(_calls_check, body)))
-
-
-def _calls_check(node: ast.stmt) -> bool:
-    call = node.value if isinstance(node, ast.Expr) else None
-    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"
+    return not (imported and any(map(_check_call, body)))
 
 
 def may_score(course: Course, source: str) -> bool:
     """Whether a plain test may end with a result: nbgrader takes it for points, and not for a part of them."""
-    try:
-        last = ast.parse(source).body[-1:]
-    except (SyntaxError, ValueError, RecursionError):
-        return True
-    return is_plain(course, source) and any(isinstance(node, ast.Expr) for node in last)
+    body = _statements(source)
+    return body is None or (is_plain(course, source) and any(isinstance(node, ast.Expr) for node in body[-1:]))
 
 
-_CALL = re.compile(r"^check\([^()]*\)", re.MULTILINE)
-
-
-def checks_in(source: str) -> list[str]:
-    """The names of the classes that the text of a test cell hands to ``check``."""
-    names = []
-    for text in _CALL.findall(source):
-        call = ast.parse(text, mode="eval").body
-        if isinstance(call, ast.Call):
-            names += [argument.id for argument in call.args[1:] if isinstance(argument, ast.Name)]
-    return names
+def checks_in(source: str) -> tuple[str, ...]:
+    """The names of the classes that the text of a test cell hands to ``check``; none if it is no Python."""
+    return tuple(_checks_called(_statements(source) or []))

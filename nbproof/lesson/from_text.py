@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,6 @@ from nbproof.cells import (
     END_SOLUTION,
     CellKind,
     exercise_of,
-    kind_of,
     refuse_bad_markers,
     refuse_markers,
     refuse_unmarkable,
@@ -46,6 +45,7 @@ from nbproof.cells import (
 )
 from nbproof.course_file import Course
 from nbproof.errors import LessonError, UsageError, refuse_unknown
+from nbproof.grouping import grouped
 from nbproof.handed_out import NamedCell
 from nbproof.lesson import heading
 from nbproof.lesson.check_cell import CHECK_LINE, is_plain
@@ -58,6 +58,7 @@ from nbproof.lesson.exercise_folder import (
     refuse_unexpected,
     refuse_unmatched,
 )
+from nbproof.lesson.from_notebook import kind_of
 from nbproof.lesson.lesson import Candidate, Cell, CheckCell, Exercise, Lesson, PlainCell, Question, TestCell
 
 __all__ = ["find_lessons", "read_lesson", "read_lessons"]
@@ -102,16 +103,24 @@ def read_lesson(course: Course, folder: Path) -> Lesson:
         if cell.kind is CellKind.TEST
     }
     refuse_unmatched({key: place for place, key in keys.items() if key}, checks, folder)
-    tested = {cell.place: _tested(course, cell, checks.get(keys[cell.place])) for cell in cells if cell.place in keys}
-    cells = tuple(tested.get(cell.place, cell) for cell in cells)
+    tested = {
+        cell.place: _tested(course, cell, checks.get(keys[cell.place]), ids) for cell in cells if cell.place in keys
+    }
+    cells = tuple(tested.get(cell.place) or _asked(above, cell) for above, cell in pairwise([cells[0], *cells]))
     prose = "\n\n".join(cell.source for cell in cells if cell.kind is CellKind.PROSE)
-    exercises, questions = _exercises(course, cells, folder), _questions(cells)
-    return Lesson(course, folder.name, path, cells, exercises, questions, heading.lesson_title(prose))
+    return Lesson(course, folder.name, path, cells, _exercises(course, cells, folder), heading.lesson_title(prose))
 
 
-def _tested(course: Course, cell: Cell, found: NamedCell | None) -> TestCell:
+def _tested(course: Course, cell: Cell, found: NamedCell | None, ids: Collection[str]) -> TestCell:
     """A test cell with its whole text: the checks that its two lines stand for, if they do."""
-    about = (cell.place, cell.grade_id, cell.points, cell.metadata)
+    exercise = exercise_of(cell.grade_id, ids)
+    if not exercise:
+        raise LessonError(
+            f"{cell.grade_id} tests no exercise of this lesson",
+            cell.place,
+            f"call it test_<id> with one of: {', '.join(sorted(ids))}",
+        )
+    about = (cell.place, cell.grade_id, cell.points, cell.metadata, cell.id, exercise)
     if found is None:
         refuse_no_python(cell.source, cell.place, cell.grade_id)
         refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
@@ -180,19 +189,9 @@ def _refuse_twice(fact: str, places: Iterable[tuple[str, str]]) -> None:
 
 
 def _exercises(course: Course, cells: Sequence[Cell], folder: Path) -> tuple[Exercise, ...]:
-    answers = {cell.grade_id: at for at, cell in enumerate(cells) if cell.kind is CellKind.ANSWER}
-    tests: dict[str, list[TestCell]] = {name: [] for name in answers}
-    for cell in cells:
-        if isinstance(cell, TestCell):
-            name = exercise_of(cell.grade_id, answers)
-            if not name:
-                raise LessonError(
-                    f"{cell.grade_id} tests no exercise of this lesson",
-                    cell.place,
-                    f"call it test_<id> with one of: {', '.join(sorted(answers))}",
-                )
-            tests[name].append(cell)
-    return tuple(_exercise(course, cells[: at + 1], tests[name], folder) for name, at in answers.items())
+    tests = grouped((cell.exercise, cell) for cell in cells if isinstance(cell, TestCell))
+    answers = [at for at, cell in enumerate(cells) if cell.kind is CellKind.ANSWER]
+    return tuple(_exercise(course, cells[: at + 1], tests.get(cells[at].grade_id, ()), folder) for at in answers)
 
 
 def _exercise(course: Course, cells: Sequence[Cell], tests: Sequence[TestCell], folder: Path) -> Exercise:
@@ -226,15 +225,14 @@ def _exercise(course: Course, cells: Sequence[Cell], tests: Sequence[TestCell], 
 _GRADED = (CellKind.ANSWER, CellKind.TEST, CellKind.WRITTEN)
 
 
-def _questions(cells: Sequence[Cell]) -> tuple[Question, ...]:
-    """What the written answers answer, with the prose right above that asks it."""
-    found = []
-    for above, cell in itertools.pairwise([cells[0], *cells]):
-        if cell.kind is CellKind.WRITTEN:
-            asked = heading.asked(above.source) if above.kind is CellKind.PROSE else None
-            how = (asked[1], above) if asked is not None else ()
-            found.append(Question(cell.grade_id, cell.points, "", cell.kind, *how))
-    return tuple(found)
+def _asked(above: Cell, cell: Cell) -> Cell:
+    """A written answer with the prose right above that asks it; any other cell as it is."""
+    if cell.kind is not CellKind.WRITTEN:
+        return cell
+    asked = heading.asked(above.source) if above.kind is CellKind.PROSE else None
+    if asked is None:
+        return Question(**vars(cell))
+    return Question(**vars(cell), minutes=asked[1], heading=above)
 
 
 def read_lessons(course: Course, root: Path) -> tuple[Lesson, ...]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from nbproof.cells import CellKind, stub_of
 from nbproof.course_file import Course
-from nbproof.lesson.check_cell import ProbePart, canary_in, probe_part
+from nbproof.lesson.check_cell import canary_in, checks_in, probe_in
 
 __all__ = ["FILES", "Candidate", "Cell", "CheckCell", "Exercise", "Lesson", "PlainCell", "Question", "TestCell"]
 
@@ -43,6 +43,20 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Question(Cell):
+    """What a person marks: a written answer, code, or a task."""
+
+    minutes: int = 0
+    heading: Cell | None = None
+    """The prose that asks it, right above the answer; None if no such prose is known."""
+
+    @property
+    def stub(self) -> str:
+        """Its text, where it is read as learners have it. Of a task nothing was handed out that could be its answer."""
+        return "" if self.kind is CellKind.TASK else self.source
+
+
+@dataclass(frozen=True)
 class TestCell(Cell):
     """A cell of autograder tests. ``source`` is all of it, with what is hidden between nbgrader's marks."""
 
@@ -64,19 +78,24 @@ class CheckCell(TestCell):
     """One of checks: probes run beside the learner's code, truths elsewhere. ``source`` is for the judge's eyes only."""
 
     @cached_property
-    def probe(self) -> ProbePart:
+    def probe(self) -> str:
         """What a worker gets, with hidden checks: for a process that shows nothing any more."""
-        return probe_part(self.source)
+        return probe_in(self.source)
 
     @cached_property
-    def shown_probe(self) -> ProbePart:
-        """The same part of what learners have."""
-        return probe_part(self.shown)
+    def shown_probe(self) -> str:
+        """The same of what learners have."""
+        return probe_in(self.shown)
+
+    @cached_property
+    def shown_checks(self) -> tuple[str, ...]:
+        """The names of the checks that learners have."""
+        return checks_in(self.shown)
 
     @cached_property
     def hidden_checks(self) -> tuple[str, ...]:
         """The names of the checks that learners do not have."""
-        return tuple(name for name in self.probe.checks if name not in self.shown_probe.checks)
+        return tuple(name for name in checks_in(self.source) if name not in self.shown_checks)
 
     @property
     def hides(self) -> bool:
@@ -122,8 +141,7 @@ class Candidate:
 
     name: str
     """'reference', 'stub', or the name of its cell."""
-    role: str
-    """'reference', 'stub', 'accepted' or 'mutant'."""
+    role: Literal["reference", "stub", "accepted", "mutant"]
     source: str
     place: str = ""
     """``<file>:<line>`` of its cell in right.py or wrong.py; empty for reference and stub."""
@@ -191,21 +209,6 @@ class Exercise:
 
 
 @dataclass(frozen=True)
-class Question:
-    """What a person marks: a written answer, code, or a task."""
-
-    id: str
-    points: float
-    stub: str
-    """The cell's text as it is handed out."""
-    kind: CellKind = CellKind.WRITTEN
-    """WRITTEN, MANUAL or TASK."""
-    minutes: int = 0
-    heading: Cell | None = None
-    """The prose that asks it, right above the answer; None if no such prose is known."""
-
-
-@dataclass(frozen=True)
 class Lesson:
     """A lesson of a course, with all that learners do not get."""
 
@@ -214,7 +217,6 @@ class Lesson:
     path: Path
     cells: tuple[Cell, ...]
     exercises: tuple[Exercise, ...]
-    questions: tuple[Question, ...] = ()
     title: str = ""
 
     @property
@@ -224,9 +226,9 @@ class Lesson:
         return folder.resolve() if folder.is_dir() else None
 
     @property
-    def written(self) -> tuple[Cell, ...]:
+    def questions(self) -> tuple[Question, ...]:
         """The cells with answers that a person marks."""
-        return tuple(cell for cell in self.cells if cell.kind is CellKind.WRITTEN)
+        return tuple(cell for cell in self.cells if isinstance(cell, Question))
 
     def exercise(self, name: str) -> Exercise:
         """The exercise with this id."""

@@ -23,7 +23,6 @@ from random import Random
 from typing import Any
 
 from nbproof.cells import CellKind
-from nbproof.lesson.check_cell import ProbePart
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.judge_client import Brought, Judge
 from nbproof.marking.plain import hidden_run, plain_run, shown_of
@@ -150,15 +149,16 @@ class Execution:
         all_of_it: bool,
     ) -> None:
         self.engine, self.blueprint, self.judge, self.rebuilt, self.files = engine, blueprint, judge, rebuilt, files
-        self.limits = engine.limits.for_lesson(blueprint.lesson)
+        self.limits = engine.limits.for_lesson(blueprint.slug)
         self._interrupts = blueprint.cell_seconds is not None
         """Whether a cell that runs too long is interrupted, and the next one runs."""
         self._take_cells_time(blueprint.cell_seconds or 0.0)
         # The instructor's data is there before a learner's code has written anything.
-        self.limits.disk_mb += sum(map(len, blueprint.files.values())) >> 20
+        self.limits.disk_mb += sum(map(len, blueprint.beside.values())) >> 20
         self.texts = _steps(blueprint, rebuilt, all_of_it)
         self.order = list(self.texts)
-        self.exercises = {name: ExerciseRun(name) for name in blueprint.exercises}
+        tested = (test.exercise for test in blueprint.tests.values())
+        self.exercises = {name: ExerciseRun(name) for name in (*blueprint.stubs, *tested)}
         self.runs: dict[str, CellRun] = {}
         """What running each TODO cell has left behind, and each cell that a person reads."""
         self._read = _read_by_people(rebuilt)
@@ -413,20 +413,20 @@ class Execution:
 
     def _test(self, worker: Worker, exercise: ExerciseRun, name: str) -> None:
         """Ask the checks that learners have; of a plain test cell, run the lines that they have."""
-        test = self.blueprint.plain.get(name)
-        if test is not None:
+        plain = self.blueprint.plain.get(name)
+        if plain is not None:
             number = len(self.runs) + len(self.blueprint.setup) + 1
-            answer = self._execute(worker, test.shown, number, room=_ROOM)
-            shown = () if test.hides else self._outputs.clean(answer["outputs"], number)
-            exercise.plain[name] = ran = plain_run(test, answer, shown)
+            answer = self._execute(worker, plain.shown, number, room=_ROOM)
+            shown = () if plain.hides else self._outputs.clean(answer["outputs"], number)
+            exercise.plain[name] = ran = plain_run(plain, answer, shown)
             exercise.out_of_memory = exercise.out_of_memory or says_out_of_memory(ran.sentence)
             self.runs[name] = shown_of(CellRun(ran.outputs), self._secrets)
             if worker.interrupted:
                 # Its hidden lines stand behind those that did not end.
                 exercise.asked_all.add(name)
         elif self._is_asked(name):
-            part = self.blueprint.checks[name].shown_probe
-            self._probe(worker, exercise, name, part, part.checks, "")
+            test = self.blueprint.checks[name]
+            self._probe(worker, exercise, name, test.shown_probe, test.shown_checks, "")
             for reply in exercise.replies.get(name, ()):
                 if reply.trouble is not None and not reply.trouble.wanted:
                     # torch makes an error of its own of one in a callback, and quotes it.
@@ -454,7 +454,7 @@ class Execution:
         exercise.asked_all.add(name)
 
     def _probe(
-        self, worker: Worker, exercise: ExerciseRun, name: str, part: ProbePart, checks: Collection[str], canary: str
+        self, worker: Worker, exercise: ExerciseRun, name: str, probe: str, checks: Collection[str], canary: str
     ) -> None:
         """Ask all cases of these checks of a test cell, one after another, and keep what is brought.
 
@@ -467,7 +467,7 @@ class Execution:
             beside = canary if number == watched else ""
             request: dict[str, Any] = {"op": "probe", "test": name, "check": check, "seed": seed, "canary": beside}
             if number == 0:
-                request["source"] = part.source
+                request["source"] = probe
             answer, payload = worker.request(request, {"printed": str, "size": int})
             try:
                 brought = _brought_by(check, seed, answer, payload, bool(beside))

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 
 from nbproof.errors import CourseError
+from nbproof.lesson.check_cell import names_asked
 from nbproof.marking.blueprint import Blueprint, written_in
 from nbproof.marking.execution import Execution
 from nbproof.marking.judge_client import Judge
@@ -70,7 +71,7 @@ def mark(
     engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Answers, learner: str, files: dict[str, bytes]
 ) -> Verdict:
     """The verdict on a rebuilt submission. If the learner's code does harm, a status says so: no exception leaves this."""
-    files = {**blueprint.files, **blueprint.theirs(files)}
+    files = {**blueprint.beside, **blueprint.theirs(files)}
     rebuilt = replace(rebuilt, own=blueprint.with_questions(rebuilt.own))
     judge.prepare()
 
@@ -85,14 +86,14 @@ def mark(
         run.run()
         seconds, peak = seconds + run.seconds, max(peak, run.peak)
     _judge(blueprint, judge, rebuilt, run.exercises)
-    theirs = (data.decode("utf-8", "replace") for name, data in files.items() if name not in blueprint.files)
+    theirs = (data.decode("utf-8", "replace") for name, data in files.items() if name not in blueprint.beside)
     texts = [*rebuilt.answers.values(), *(one.source for one in rebuilt.own), *theirs]
     maker = OutcomeMaker(blueprint, judge, rebuilt, run.limits, named_in(texts))
     answers = {**rebuilt.answers, **blueprint.answers_to_tasks(rebuilt.own)}
     tested = {test.exercise for test in blueprint.tests.values()}
     return Verdict(
         learner,
-        blueprint.lesson,
+        blueprint.slug,
         judge.seed,
         tuple(maker.make(one) for name, one in run.exercises.items() if name in tested),
         answers,
@@ -139,7 +140,7 @@ def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Answers, exercises: Mapp
                 is_asked = finding.passed and brought.canary != b""
                 exercise.rigged = exercise.rigged or (is_asked and judge.is_rigged(name, brought))
                 if hidden:
-                    finding = redacted(blueprint.course, finding, test.probe.asks, lines)
+                    finding = redacted(blueprint.course, finding, names_asked(test.probe), lines)
                 findings.append(finding)
             exercise.replies[name] = []
 

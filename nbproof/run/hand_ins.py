@@ -17,20 +17,20 @@ import hashlib
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cache, cached_property, reduce
 from itertools import chain, islice
 from operator import or_
 from pathlib import Path
 from unicodedata import normalize
 
-from nbproof.cells import CellKind, text_of
+from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import Course
 from nbproof.errors import CourseError, UsageError
 from nbproof.key import Key, notebook_of
-from nbproof.lesson.from_notebook import read_cells
+from nbproof.lesson.from_notebook import read_cells, text_of
 from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn, files_below, read_file
 from nbproof.text import printable, some_of
@@ -99,18 +99,21 @@ class LessonBook:
         return frozenset().union(*self._exercises.values())
 
     @cached_property
-    def _released(self) -> dict[str, Counter[str]]:
-        """By lesson: what stands in its cells, and in those of versions before."""
-        found = {name: _texts(path.read_bytes()) for name, path in self._paths.items()}
-        here = places(self.root)
-        for name in (name for name, path in self._paths.items() if path == here.source(name)):
+    def _released(self) -> Callable[[str], Counter[str]]:
+        """Of a lesson: what stands in its cells, and in those of versions before. Each is read when it is first asked for."""
+        return cache(self._read_released)
+
+    def _read_released(self, lesson: str) -> Counter[str]:
+        path = self._paths[lesson]
+        texts = _texts(path.read_bytes())
+        if path == places(self.root).source(lesson):
             # The lesson's own fault, which grading tells.
             with contextlib.suppress(CourseError):
                 from nbproof.marking.blueprint import read_blueprint  # slow to import
 
-                learners = read_blueprint(self.course, here.source(name), course_config(self.root), name).notebook
-                found[name] |= _texts(json.dumps(learners).encode())
-        return {name: texts | self._former(name, texts) for name, texts in found.items()}
+                learners = read_blueprint(self.course, path, course_config(self.root), lesson).notebook
+                texts |= _texts(json.dumps(learners).encode())
+        return texts | self._former(lesson, texts)
 
     def _former(self, lesson: str, released: Counter[str]) -> Counter[str]:
         """What stands in versions that learners may hold all the same; a solution that was handed out is an answer still."""
@@ -132,10 +135,6 @@ class LessonBook:
         """Whether no other lesson has an id of this one's."""
         return self.lessons[lesson] == self._exercises[lesson]
 
-    def _said_in(self, data: bytes) -> frozenset[bytes]:
-        """The ids of exercises among the words of these bytes."""
-        return self._known.intersection(one[0] for one in islice(_ID.finditer(data), _MOST_WORDS))
-
     def guess(self, path: Path) -> Guess:
         """The lesson of the file at ``path``."""
         data = b""
@@ -149,7 +148,7 @@ class LessonBook:
         data = data.replace(b"\0", b"")  # without zeros UTF-16 reads as UTF-8 does: ids are plain letters
         notebook = _NOTEBOOK.match(data[:_HEAD]) is not None
         marked = {one[1] for one in islice(_MARK.finditer(data), _MOST_MARKS)}
-        words = marked or self._said_in(data)
+        words = marked or self._known.intersection(one[0] for one in islice(_ID.finditer(data), _MOST_WORDS))
         counts = {name: len(ids & words) for name, ids in self.lessons.items()}
         if marked and not any(counts.values()):
             counts |= dict.fromkeys(self._alike(data, marked), 1)
@@ -175,15 +174,15 @@ class LessonBook:
 
     def _nearest(self, own: set[str], names: Sequence[str]) -> Sequence[str]:
         """The lessons that share the most texts with a notebook. A text that all of them have says nothing."""
-        shared = Counter(chain.from_iterable(self._released[name] for name in names))
+        shared = Counter(chain.from_iterable(self._released(name) for name in names))
         telling = {text for text in own if shared[text] < len(names)}
-        counts = {name: len(telling & self._released[name].keys()) for name in names}
+        counts = {name: len(telling & self._released(name).keys()) for name in names}
         near = [name for name in names if counts[name] * 2 > max(counts.values())]
         return self._nearest(own, near) if near and len(near) < len(names) else names
 
     def answers(self, data: bytes, lesson: str) -> Counter[str]:
         """Texts of cells in a learner's notebook that were not handed out with this lesson -> how often each stands there."""
-        released = self._released[lesson]
+        released = self._released(lesson)
         return Counter({text: count for text, count in _texts(data).items() if text not in released})
 
 

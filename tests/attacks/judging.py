@@ -202,9 +202,9 @@ def secret_lines(blueprint: Blueprint, shortest: int = 26) -> list[str]:
     """The lines of hidden checks that a worker is handed, and that learners are not; in a whole lesson short ones are anybody's."""
     # The visible half goes the same way through ast.unparse, which writes brackets and lines anew.
     known = [cell.source for cell in blueprint.notebook.cells]
-    known += [test.shown_probe.source for test in blueprint.checks.values()]
+    known += [test.shown_probe for test in blueprint.checks.values()]
     shown = "".join(map(_bare, known))
-    lines = {line.strip() for test in blueprint.checks.values() for line in test.probe.source.splitlines()}
+    lines = {line.strip() for test in blueprint.checks.values() for line in test.probe.splitlines()}
     lines |= {line for plain in blueprint.plain.values() for line in plain.secrets}
     return sorted(line for line in lines if len(line) >= shortest and _bare(line) not in shown)
 

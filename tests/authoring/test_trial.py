@@ -20,13 +20,11 @@ TEST_CELL = cell_of("test_catch", TEST.replace("NAME", "catch"))
 WRITES = "import os\nprint('a word', file=__import__('sys').stderr)\nos.nothing"
 
 TRIALS = {
-    "cell_raises": Trial(
-        COURSE, "catch", "thing = 1", SETUP, (cell_of("test_catch", TEST_CELL.source + "\nthing.nothing\n"),)
-    ),
-    "dies": Trial(COURSE, "catch", "import os; os._exit(0)", (), ()),
-    "setup_dies": Trial(COURSE, "catch", ANSWER, ("import os; os._exit(3)",), (TEST_CELL,)),
-    "setup_never_ends": Trial(COURSE, "catch", ANSWER, ("while True: pass",), (TEST_CELL,), limit=1.0),
-    "setup_raises": Trial(COURSE, "catch", "x = 1", (WRITES,), ()),
+    "cell_raises": Trial(COURSE, "thing = 1", SETUP, (cell_of("test_catch", TEST_CELL.source + "\nthing.nothing\n"),)),
+    "dies": Trial(COURSE, "import os; os._exit(0)", (), ()),
+    "setup_dies": Trial(COURSE, ANSWER, ("import os; os._exit(3)",), (TEST_CELL,)),
+    "setup_never_ends": Trial(COURSE, ANSWER, ("while True: pass",), (TEST_CELL,), limit=1.0),
+    "setup_raises": Trial(COURSE, "x = 1", (WRITES,), ()),
 }
 
 
@@ -49,7 +47,7 @@ def test_what_raises_or_dies_is_told_with_each_trial_that_meets_it(outcomes: dic
 @pytest.mark.slow
 def test_leaving_early_ends_what_still_runs(outcomes: dict[str, Tried]) -> None:
     before = _running()  # the process that forks stays
-    trials = run_trials([TRIALS["dies"], Trial(COURSE, "catch", "while True: pass", (), (), limit=600.0)])
+    trials = run_trials([TRIALS["dies"], Trial(COURSE, "while True: pass", (), (), limit=600.0)])
     assert next(trials)[1].ended == "died"
     trials.close()
     assert _running() <= before

@@ -30,7 +30,8 @@ from nbproof.values.compare import AnyOf, Matches, first_difference
 from nbproof.values.evidence import snapshot
 from nbproof.values.results import ProbeError
 from nbproof.values.words import ENGLISH
-from tests import COURSE, LEAVES
+from tests import COURSE
+from tests.leaves import LEAVES
 
 CASE = Case(1, COURSE)
 

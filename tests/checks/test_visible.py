@@ -15,7 +15,7 @@ from nbproof.checks.visible import visible_text
 from nbproof.errors import CourseError
 from nbproof.handed_out import HIDDEN, digest_of_visible
 from nbproof.lesson import lesson as value
-from nbproof.lesson.check_cell import probe_part
+from nbproof.lesson.check_cell import probe_in
 from nbproof.lesson.from_notebook import with_checks
 from tests import SLUGS, some_by_day, the_lesson
 
@@ -111,5 +111,4 @@ def test_a_grader_s_text_is_what_the_author_wrote(slug: str, monkeypatch: pytest
         if isinstance(cell, value.TestCell):
             found = whole(in_the_notebook(cell))
             assert ast.dump(ast.parse(found)) == ast.dump(ast.parse(cell.source)), cell.grade_id
-            part = probe_part(found)
-            exec(compile(part.source, cell.grade_id, "exec"), {"__name__": "probe"})
+            exec(compile(probe_in(found), cell.grade_id, "exec"), {"__name__": "probe"})

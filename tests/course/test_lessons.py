@@ -26,7 +26,7 @@ from course.sources import show_source
 from nbproof.authoring.checkup import check_release
 from nbproof.authoring.contract import check_contract, select
 from nbproof.cells import CellKind
-from nbproof.lesson.check_cell import probe_part
+from nbproof.lesson.check_cell import probe_in
 from nbproof.lesson.lesson import Lesson
 from nbproof.limits import GradingLimits
 from nbproof.places import course_config
@@ -69,7 +69,7 @@ def test_the_lesson_opens_with_what_you_will_do_learn_need(lesson: Lesson) -> No
 
 def test_no_probe_uses_what_only_truths_use(lesson: Lesson) -> None:
     """In a sealed process there is no such module."""
-    parts = {cell.grade_id: probe_part(cell.source).source for one in lesson.exercises for cell in one.tests}
+    parts = {cell.grade_id: probe_in(cell.source) for one in lesson.exercises for cell in one.tests}
     assert parts
     assert [name for name, text in parts.items() if any(module in text for module in COURSE.truths)] == []
 

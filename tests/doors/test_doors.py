@@ -21,7 +21,7 @@ from nbproof import doors
 from nbproof.doors import Door
 from nbproof.errors import UsageError
 from nbproof.gradebook.receipts import TIME
-from tests import needs_isolation
+from tests import ROOT, needs_isolation
 
 LESSON = "01_tables"
 CHECKS = '''\
@@ -309,8 +309,8 @@ def test_a_door_says_what_is_wrong_with_what_stands_behind_it(there: Door, name:
     assert fact in told.value.fact and cure in told.value.next_command and told.value.place == "here"
 
 
-def test_times_of_a_forge_have_their_zone(plugins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(plugins)
+def test_times_of_a_forge_have_their_zone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "examples" / "plugins" / "nbproof-clones")
     from nbproof_clones import SYSTEM
 
     (tmp_path / "ada").mkdir()

@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FrameType
 
 import pytest
 
@@ -320,12 +320,17 @@ def _calls(count: int, place: Path, form: str) -> Counter[CodeType]:
     course, table = make_course(place / "course"), place / "class.csv"
     table.write_text("learner,name\n" + "".join(f"l{at},Abc{at:04} Roe\n" for at in range(count)))
     found = Counter[CodeType]()
+
+    def noted(frame: FrameType, event: str, told: object) -> None:
+        if event == "call":
+            found[frame.f_code] += 1
+
     for lesson in ("01_first", "02_other", "01_first"):
         files = {form.format(at): notebook(lesson, f"{at} {place.name} {found.total()}") for at in range(count)}
         (place / "hooks.zip").write_bytes(
             zipped(files | {form.format(0).replace("x.ipynb", f"{at}.csv"): b"1" for at in range(count)})
         )
-        sys.setprofile(lambda frame, event, told: found.update((frame.f_code,) * (event == "call")))
+        sys.setprofile(noted)
         try:
             collect(COURSE, course, [place / "hooks.zip"], names=None if "Roe" in form else table)
         finally:

@@ -189,6 +189,7 @@ def test_names_that_an_lms_would_read_otherwise(system: str, name: str) -> None:
         assert canvas_takes(file, {"3143": {"207797"}}) == ("3143", "207797")
 
 
+@pytest.mark.slow
 def test_only_what_is_new_goes_back_again(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _back(graded, "moodle") == _back(graded, "moodle", "--force") == 0
     first = (graded / "handback" / f"moodle-{LESSON}-1.zip").read_bytes()
@@ -312,6 +313,7 @@ def test_a_table_for_a_mail_merge(course: Path, capsys: pytest.CaptureFixture[st
     assert all(learner.strip("'=") in Path(row["path"]).read_text() for learner, row in rows.items())
 
 
+@pytest.mark.slow
 def test_what_is_cut_off_is_handed_back_once_more(
     graded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

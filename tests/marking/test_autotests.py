@@ -100,16 +100,18 @@ def test_the_text_is_nbgraders_own(lesson: Path) -> None:
     assert "AUTOTEST" not in nbformat.writes(ours)
 
 
-@pytest.mark.parametrize("place", ["header", "footer"])
-def test_another_header_writes_them_anew(lesson: Path, place: str) -> None:
+@pytest.mark.slow
+def test_another_header_writes_them_anew_and_a_footer_does_not_reach_them(lesson: Path) -> None:
     root = lesson.parents[2]
     written(lesson, {**LESSON, "test_shown": ("test", "### AUTOTEST twice(3)")})
-    (root / "nbgrader_config.py").write_text(f"c = get_config()\nc.IncludeHeaderFooter.{place} = 'around.ipynb'\n")
-    for start in (0, 7):
-        text = f"class helper: base = {start}\nimport sys; sys.modules['helper'] = helper"
-        written(root / "around.ipynb", {"around": ("setup", text)})
+    settings = "c = get_config()\nc.IncludeHeaderFooter.header = 'header.ipynb'\nc.IncludeHeaderFooter.footer = 'footer.ipynb'\n"
+    (root / "nbgrader_config.py").write_text(settings)
+    for header, footer in ((0, 5), (7, 0)):
+        for place, base in (("header", header), ("footer", footer)):
+            text = f"class helper: base = {base}\nimport sys; sys.modules['helper'] = helper"
+            written(root / f"{place}.ipynb", {place: ("setup", text)})
         shown = "\n".join(cell.source for cell in with_tests(COURSE, lesson, course_config(root)).cells)
-        assert f'"{6 + (start if place == "header" else 0)}", "the value of twice(3)' in shown
+        assert f'"{6 + header}", "the value of twice(3)' in shown
 
 
 WRONG = {

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from nbproof.errors import UsageError
-from nbproof.lesson.check_cell import probe_part
+from nbproof.lesson.check_cell import checks_in, probe_in
 from nbproof.lesson.lesson import Candidate, Exercise
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import read_blueprint
@@ -31,7 +31,7 @@ from tests.warm import limited
 
 def test_right_answers_earn_all_marks(bench: Bench) -> None:
     verdict = bench.mark()
-    assert verdict.score == sum(POINTS.values()) == bench.blueprint.max_score
+    assert verdict.score == sum(POINTS.values()) == sum(cell.points for cell in bench.blueprint.cells)
     assert {exercise.status for exercise in verdict.exercises} == {"passed"}
 
 
@@ -192,10 +192,10 @@ check("exercise", First)
 
 
 def test_only_what_a_probe_uses_is_left() -> None:
-    part = probe_part(CELL)
-    assert part.checks == ("First",)
-    assert [word for word in ("truth", "used_by_truth", "too much") if word in part.source] == []
-    assert all(word in part.source for word in ("SHAPE", "helper", "class First"))
+    probe = probe_in(CELL)
+    assert checks_in(CELL) == ("First",)
+    assert [word for word in ("truth", "used_by_truth", "too much") if word in probe] == []
+    assert all(word in probe for word in ("SHAPE", "helper", "class First"))
 
 
 @pytest.mark.slow
@@ -204,12 +204,12 @@ def test_no_truth_of_a_lesson_goes_to_the_worker() -> None:
     assert len(cells) > 50
     wrong = {}
     for cell in cells:
-        part = probe_part(cell.source)
-        nodes = [one for one in ast.walk(ast.parse(part.source)) if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
+        probe, checks = probe_in(cell.source), checks_in(cell.source)
+        nodes = [one for one in ast.walk(ast.parse(probe)) if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
         names = {node.name for node in nodes}
-        if names & {"truth", "mistakes"} or not part.checks or not set(part.checks) <= names:
+        if names & {"truth", "mistakes"} or not checks or not set(checks) <= names:
             wrong[cell.grade_id] = sorted(names)
-        exec(compile(part.source, cell.grade_id, "exec"), {"__name__": "half"})
+        exec(compile(probe, cell.grade_id, "exec"), {"__name__": "half"})
     assert wrong == {}
 
 

@@ -154,6 +154,7 @@ def test_wrong_uses_say_fact_place_and_next(course: Path, tmp_path: Path, capsys
         assert "error: " in told and "  at: " in told and "  next: " in told and "Traceback" not in told
 
 
+@pytest.mark.slow
 def test_whoever_has_no_grade_is_named_and_gets_what_was_asked_for(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,7 +26,7 @@ from nbproof.testing.small import RIGHT
 from nbproof.values.evidence import Parts, Unreadable, snapshot
 from nbproof.values.results import Outcome
 from nbproof.values.words import ENGLISH
-from tests import LEAVES
+from tests.leaves import LEAVES
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -73,7 +73,7 @@ def _with_test(
 ) -> Blueprint:
     source = SPENDS.format(spends=spends, truth=truth)
     test = replace(blueprint.tests["test_first"], source=source, shown=source)
-    return replace(blueprint, tests={**blueprint.tests, "test_first": test})
+    return replace(blueprint, cells=tuple(test if cell.grade_id == "test_first" else cell for cell in blueprint.cells))
 
 
 def _mark(engine: Engine, blueprint: Blueprint, judge: Judge | None = None) -> dict[str, Outcome]:

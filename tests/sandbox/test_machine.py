@@ -102,6 +102,7 @@ def test_the_limits_of_both_versions_of_cgroups_are_read(tmp_path: Path, monkeyp
     assert room_here().cpus == 1
 
 
+@pytest.mark.slow
 def test_a_fork_server_that_always_ends_is_not_started_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from nbproof.sandbox.evidence_wire import decode, pack, unpack
 from nbproof.sandbox.wire import Closed, WireError, receive, send
 from nbproof.values.evidence import Evidence, snapshot
-from tests import LEAVES
 from tests.drawn import DRAWN, PLAIN
+from tests.leaves import LEAVES
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),

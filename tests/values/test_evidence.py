@@ -15,7 +15,7 @@ from nbproof.values.describe import sort_of
 from nbproof.values.evidence import MAX_BYTES, MAX_ITEMS, TensorRecord, Unreadable, snapshot
 from nbproof.values.leaf import ITEM_SIZES
 from nbproof.values.words import ENGLISH
-from tests import LEAVES
+from tests.leaves import LEAVES
 
 DTYPES = [getattr(torch, name) for name in sorted(ITEM_SIZES)]
 

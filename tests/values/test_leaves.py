@@ -28,7 +28,8 @@ from nbproof.values.compare import Close, first_difference
 from nbproof.values.evidence import MAX_BYTES, TensorRecord, Unreadable, snapshot
 from nbproof.values.leaf import leaves_of, refuse_missing_leaves
 from nbproof.values.words import ENGLISH
-from tests import COURSE, LEAVES
+from tests import COURSE
+from tests.leaves import LEAVES
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "iterators"
 
