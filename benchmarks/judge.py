@@ -92,7 +92,7 @@ def targets(exercises: frozenset[str] = frozenset()) -> Iterator[Target]:
                 truth, mistakes = task.truth(case), dict(task.mistakes(case))
                 task.truth = lambda case, truth=truth: truth  # type: ignore[method-assign, misc]
                 task.mistakes = lambda case, mistakes=mistakes: mistakes  # type: ignore[method-assign, misc]
-                yield Target(blueprint.lesson, exercise, task, case, truth)
+                yield Target(blueprint.slug, exercise, task, case, truth)
 
 
 def _at_home(target: Target, value: object, draw: bool) -> None:

@@ -77,7 +77,9 @@ def scores(folder: Path, lesson: str) -> dict[tuple[str, str], float | None]:
     course_id = course_config(folder).CourseDirectory.course_id
     with Gradebook(f"sqlite:///{folder / 'gradebook.db'}", course_id) as book:
         return {
-            (who, cell): mark.auto for who, one in marks_in(book, lesson).items() for cell, mark in one.cells.items()
+            (key.learner, cell): mark.auto
+            for key, one in marks_in(book, lesson).items()
+            for cell, mark in one.cells.items()
         }
 
 

@@ -113,18 +113,23 @@ class _Trace:
 
     def __init__(self, case: Case, moment: str) -> None:
         self._case = case
-        self.number = case.integer(f"trace {moment}", 1, PRIME)
+        self._drawn: dict[str, int] = {}
+        self.number = self._draw(moment)
+
+    def _draw(self, what: str) -> int:
+        """The number of what runs somewhere. Most never runs, so it is drawn when it is asked for."""
+        if what not in self._drawn:
+            self._drawn[what] = self._case.integer(f"trace {what}", 1, PRIME)
+        return self._drawn[what]
 
     def left_by(self, kind: str, place: str, module: nn.Module) -> Callable[[], None]:
-        step = self._case.integer(f"trace of a {kind} hook on {place}", 1, PRIME)
-        in_training = self._case.integer(f"trace of training mode on {place}", 1, PRIME)
-        replaced = self._case.integer(f"trace of another forward on {place}", 1, PRIME)
-
         def leave() -> None:
-            mode = in_training if module.__dict__["training"] else 0
+            left = self._draw(f"of a {kind} hook on {place}")
+            if module.__dict__["training"]:
+                left += self._draw(f"of training mode on {place}")
             if _has_another_forward(module):
-                mode += replaced
-            self.number = (self.number * FACTOR + step + mode) % PRIME
+                left += self._draw(f"of another forward on {place}")
+            self.number = (self.number * FACTOR + left) % PRIME
 
         return leave
 

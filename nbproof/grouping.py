@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import TypeVar
 
-__all__ = ["grouped"]
+__all__ = ["grouped", "merged"]
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -18,3 +19,8 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> defaultdict[K, list[V]]:
     for key, value in pairs:
         found[key].append(value)
     return found
+
+
+def merged(maps: Iterable[Mapping[K, V]]) -> dict[K, V]:
+    """One dict of several. The last of them counts for a key that is in more than one."""
+    return dict(chain.from_iterable(one.items() for one in maps))

@@ -24,9 +24,10 @@ def console_for_output(stderr: bool = False) -> Console:
     return console if console.is_terminal else Console(stderr=stderr, width=120)
 
 
-def say(console: Console, text: str) -> None:
-    """Print a text as it is: what looks like markup stays, and no path or command is broken at the edge."""
-    console.print(text, highlight=False, markup=False, soft_wrap=True)
+def say(console: Console, *lines: str) -> None:
+    """Print lines as they are: what looks like markup stays, and no path or command is broken at the edge."""
+    for line in lines:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 @contextmanager

@@ -135,9 +135,7 @@ def is_junk(parts: tuple[str, ...]) -> bool:
 def take_in(paths: Sequence[Path], folder: Path, step: Step, budget: Budget | None = None) -> Arrived:
     """Copy an upload into ``folder``: folders, archives, files. Raises OSError only for what cannot be written."""
     folder.mkdir()
-    name = "files"
-    if len(paths) == 1:
-        name = paths[0].name or paths[0].resolve().name
+    name = (paths[0].name or paths[0].resolve().name) if len(paths) == 1 else "files"
     budget = budget or Budget()
     arrivals = _Arrivals(folder, budget, replace(budget), step)
     for path in paths:

@@ -237,10 +237,8 @@ def taken_off_lines(root: Path, people: Mapping[str, Person]) -> list[str]:
 def zeros_apart(people: Iterable[Person]) -> list[tuple[Person, Person]]:
     """Pairs of people with one name or address, and ids that differ only in zeros in front. Who has fewer zeros comes first."""
     alike = grouped((one.id.lstrip("0"), one) for one in people if one.id.isdecimal())
-    pairs: list[tuple[Person, Person]] = []
-    for several in alike.values():
-        pairs += pairwise(sorted(several, key=lambda one: len(one.id)))
-    return [(one, other) for one, other in pairs if _said_of(one) & _said_of(other)]
+    pairs = (pairwise(sorted(several, key=lambda one: len(one.id))) for several in alike.values())
+    return [(one, other) for one, other in chain.from_iterable(pairs) if _said_of(one) & _said_of(other)]
 
 
 def _said_of(person: Person) -> set[tuple[str, ...]]:
@@ -277,9 +275,8 @@ def choice(root: Path, copy: str, learner: str, lesson: str) -> str:
 def background_of(course: Course, root: Path) -> ClassBackground:
     """The background of a report on the class: its people, and what came and is not graded."""
     lessons = gradable_lessons(root, [])
-    coming: set[Key] = set()
-    for _, left in broken_off(root):
-        coming.update(record.key for record in left)
+    left = chain.from_iterable(records for _, records in broken_off(root))
+    coming = {record.key for record in left}
     handed_in = {*coming, *(one.key for one in take_in(course, root, lessons).submissions)}
     return ClassBackground(
         _on_roster(root),
@@ -317,9 +314,8 @@ def nothing_gradable_in(root: Path, handed_in: Collection[Key]) -> tuple[Nothing
 
 
 def _as_nothing_gradable(record: FileRecord, key: Key) -> NothingGradable:
-    why = record.status
-    if record.status != "no notebook" and record.why:
-        why = f"{record.status}, {record.why}"
+    says_more = record.status != "no notebook" and record.why
+    why = f"{record.status}, {record.why}" if says_more else record.status
     name = printable(record.name.rsplit("/", 1)[-1][:120])
     return NothingGradable(*key, name, why[:200], record.status, record.sha256)
 

@@ -28,12 +28,10 @@ def choose(
     items: Sequence[IncomingFile], submitted: SubmittedFolder, book: LessonBook, *, by_hand: bool
 ) -> list[IncomingFile]:
     """The items, and each copy of a lesson with its end. ``by_hand``: a person has said that all of it is one learner's."""
-    groups: dict[Key, dict[int, IncomingFile]] = defaultdict(dict)
-    for at, item in enumerate(items):
-        if item.is_answer:
-            groups[item.record.key][at] = item
+    groups = grouped((item.record.key, (at, item)) for at, item in enumerate(items) if item.is_answer)
     found = dict(enumerate(items))
-    for key, copies in groups.items():
+    for key, several in groups.items():
+        copies = dict(several)
         if why := submitted.why_blocked(*key):
             found |= {at: item.ended("not read", why) for at, item in copies.items()}
         else:
@@ -105,12 +103,10 @@ def _distinct(
     copies: dict[int, IncomingFile], by_hand: bool
 ) -> tuple[dict[int, IncomingFile], dict[int, IncomingFile]]:
     """The copies that have the same bytes as another one, with their end; and of all others the latest with these bytes."""
-    groups: dict[str, dict[int, IncomingFile]] = defaultdict(dict)
-    for at, item in copies.items():
-        groups[item.record.sha256][at] = item
+    groups = grouped((item.record.sha256, (at, item)) for at, item in copies.items())
     same: dict[int, IncomingFile] = {}
     left: dict[int, IncomingFile] = {}
-    for group in groups.values():
+    for group in map(dict, groups.values()):
         latest = _latest(group)
         keep = _HELD if _HELD in group else latest
         left[keep] = group[latest]

@@ -49,10 +49,9 @@ def print_collected(collected: Collected, root: Path, console: Console | None = 
     if usual := statuses - Counter(one.status for one in shown):
         say(console, f"not shown, for there is nothing to say of them: {_counts(usual)}; list.json names every file")
     told = _counts({status: count for status, count in collected.counts.items() if status != "junk"})
-    for line in (*collected.notes, *_times(collected, root), told or "no file came", *cures(collected, root)):
-        say(console, printable(line))
-    for upload in collected.uploads:
-        say(console, f"kept: {root / 'collected' / upload.folder / 'list.json'}")
+    lines = (*collected.notes, *_times(collected, root), told or "no file came", *cures(collected, root))
+    say(console, *map(printable, lines))
+    say(console, *(f"kept: {root / 'collected' / upload.folder / 'list.json'}" for upload in collected.uploads))
 
 
 def _counts(statuses: Mapping[str, int]) -> str:

@@ -63,9 +63,7 @@ def collect(
     asked = _uploads(root, [Path(path) for path in paths])
     brought = [fetched_by(one) for one in fetch]
     among = [] if lesson is None else gradable_lessons(root, [lesson])
-    asked_for = lesson or ""
-    if len(among) == 1:
-        asked_for = among[0]
+    asked_for = among[0] if len(among) == 1 else lesson or ""
     told = Enrolment({}, (), ()) if names is None else import_roster(root, names)
     roster = kept_roster(root)
     named = _named(root, learner, roster) if learner is not None else ""
@@ -208,9 +206,8 @@ def _with_entry(record: FileRecord, entry: LmsEntry) -> FileRecord:
 
 def _unless_far(time: datetime | None) -> datetime | None:
     """The time that something was handed in; None if that is unknown, or a year and more from now."""
-    if time is None or time > datetime.now(UTC) + _FAR:
-        return None
-    return time
+    is_far = time is not None and time > datetime.now(UTC) + _FAR
+    return None if is_far else time
 
 
 def _fetched_for(item: IncomingFile, upload: Arrived, book: LessonBook) -> list[str]:
@@ -290,9 +287,7 @@ def _of_lesson(item: IncomingFile, among: Sequence[str]) -> IncomingFile:
     holds = item.guess.lesson
     if not item.record.learner:
         return item.ended("no learner known", item.record.why, lesson=holds)
-    fitting = [*(item.guess.others or among)]
-    if holds:
-        fitting = [holds]
+    fitting = [holds] if holds else item.guess.others or among
     if among:
         fitting = [one for one in fitting if one in among]
     if among and not fitting:

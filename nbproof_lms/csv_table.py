@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from nbproof.errors import UsageError, disk_trouble
+from nbproof.grouping import merged
 from nbproof.text import some_of
 from nbproof_lms.names import bare
 
@@ -61,9 +62,7 @@ def number_in(text: str) -> float | None:
 def decimal_sign(text: str) -> str:
     """What stands before the decimals of a number in a cell; empty if nothing does, or the cell holds no number."""
     found = _NUMBER.fullmatch(text.strip())
-    if not found:
-        return ""
-    return found["sign"] or ""
+    return (found and found["sign"]) or ""
 
 
 @dataclass(frozen=True)
@@ -287,9 +286,7 @@ def head_of(cell: str) -> str:
     return " ".join(filter(None, map(bare, words)))
 
 
-_MEANT: dict[str, str] = {}
-for _meaning, _list in _WORDS.items():
-    _MEANT |= dict.fromkeys(map(head_of, _list.split(";")), _meaning)
+_MEANT = merged(dict.fromkeys(map(head_of, words.split(";")), meaning) for meaning, words in _WORDS.items())
 
 
 def heads_of(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -303,7 +300,9 @@ def heads_of(rows: Sequence[Sequence[str]]) -> list[str]:
         if head in heads:
             head = head_of(cell)
         heads.append(head)
-    heads = _github_heads(heads)
+    if head_of("github_username") in heads:
+        # The identifier of GitHub Classroom is the learner's id.
+        heads = [{IDENTIFIER: "learner"}.get(head, head) for head in heads]
     alone = {FIRST, LAST} & set(heads)
     if len(alone) == 1 and not {"name", "full name"} & set(heads):
         heads[heads.index(alone.pop())] = "full name"
@@ -313,20 +312,11 @@ def heads_of(rows: Sequence[Sequence[str]]) -> list[str]:
     return heads
 
 
-def _github_heads(heads: list[str]) -> list[str]:
-    """The same meanings, but GitHub Classroom's identifier is the learner's id."""
-    if head_of("github_username") not in heads:
-        return heads
-    return [{IDENTIFIER: "learner"}.get(head, head) for head in heads]
-
-
 def _named(cell: str) -> str:
     """The meaning of a column by its head, if a language of Moodle's calls something so; else the head."""
     head = head_of(cell)
     both = {_MEANT.get(head_of(part), head_of(part)) for part in cell.split("/")}
-    if both == {FIRST, LAST}:
-        return "full name"
-    return _MEANT.get(head, head)
+    return "full name" if both == {FIRST, LAST} else _MEANT.get(head, head)
 
 
 def is_filled(rows: Sequence[Sequence[str]], column: int) -> bool:

@@ -12,7 +12,7 @@ from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from types import MappingProxyType
 
@@ -114,10 +114,7 @@ def _kept_columns(sheet: Sheet, table: GradeTable, filled: Iterable[int]) -> lis
     if table.keep is None:
         return sheet.rows
     columns = (*table.keep, *sorted(filled))
-    rows = []
-    for row in sheet.rows:
-        rows.append([row[column] for column in columns])
-    return rows
+    return [list(map(row.__getitem__, columns)) for row in sheet.rows]
 
 
 def _columns(
@@ -148,16 +145,10 @@ def _columns(
     left_out: list[CourseError] = []
     for columns, names in grouped((frozenset(means[name]), name) for name in lessons if name not in places).items():
         column = f"#{min(columns) + 1}" if len(columns) > 1 else "COLUMN"
-        command = ["report", *lesson.split(), *asked, *_column_options({**chosen, names[0]: column})]
+        options = (("--column", f"{name}={one}") for name, one in {**chosen, names[0]: column}.items())
+        command = ["report", *lesson.split(), *asked, *chain.from_iterable(options)]
         left_out.append(_no_column(sheet, columns, sorted(columns or table.lessons), names, command))
     return places, left_out
-
-
-def _column_options(columns: Mapping[str, str]) -> Iterator[str]:
-    """The words of a command that name the columns of lessons."""
-    for lesson, column in columns.items():
-        yield "--column"
-        yield f"{lesson}={column}"
 
 
 def _no_column(

@@ -67,9 +67,8 @@ def hand_back_pages(request: Namespace) -> int:
     behind = outdated(results, request.names)
     asked = marker_lines([one for key, one in results.marks.items() if key in set(keys)], root)
     failures = map(_failure, feedback.failed)
-    console = console_for_output()
-    for line in (*failures, *behind, *asked, *_packed(done, results.people), *_lost(done)):
-        say(console, printable(line))
+    lines = (*failures, *behind, *asked, *_packed(done, results.people), *_lost(done))
+    say(console_for_output(), *map(printable, lines))
     return 1 if failed or behind or done.nowhere else 0
 
 
@@ -160,9 +159,7 @@ def _hand_back(root: Path, target: str, keys: Iterable[Key], people: Sequence[Pe
     """Write what ``target`` takes, of these pages; all of them with ``force``. Raises CourseError if it cannot be written."""
     folder = root / "handback"
     written = _written(root, keys)
-    starts = dict.fromkeys(written, "")
-    if target != "folder":
-        starts = _addresses(root, find_system(target))
+    starts = dict.fromkeys(written, "") if target == "folder" else _addresses(root, find_system(target))
     before = _read_record(root).get(target, {})
     asked = {key: page for key, page in written.items() if key in starts}
     pages = {key: page for key, page in asked.items() if force or before.get("/".join(key)) != _digest(page)}

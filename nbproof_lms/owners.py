@@ -134,9 +134,7 @@ class Upload:
 
     def learners_named(self, name: str) -> frozenset[str]:
         """The learners with exactly this name, on the roster or, without one, among those who handed in before."""
-        if self.roster is not None:
-            return self.roster.named(name)
-        return frozenset(self._called[plain(name)])
+        return frozenset(self._called[plain(name)]) if self.roster is None else self.roster.named(name)
 
     @cached_property
     def _called(self) -> Mapping[str, Sequence[str]]:

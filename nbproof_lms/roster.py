@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 
 from nbproof.command import course_command
@@ -129,9 +129,7 @@ class Roster:
                 found[plain(_first_name_first(name))].add(member.learner)
         # A learner's own id is nobody else's; annamaria may be Maria Anna, or Anna Maria.
         own = grouped((plain(learner), learner) for learner in self.learners)
-        for name, learners in own.items():
-            found[name] = {*learners}
-        return {**found, "": set()}
+        return {**found, **{name: {*learners} for name, learners in own.items()}, "": set()}
 
     @cached_property
     def _bare_names(self) -> Mapping[str, set[str]]:
@@ -217,9 +215,8 @@ def read_names(path: Path, option: str = "--names") -> Roster:
     heads = heads_of(rows)
     columns = _id_columns(heads, rows)
     if not columns and not {FIRST, LAST} <= set(heads):
-        then = "name one column 'learner'; every other column holds names that stand for that learner"
-        if IDENTIFIER in heads:
-            then = REVEALED
+        named = "name one column 'learner'; every other column holds names that stand for that learner"
+        then = REVEALED if IDENTIFIER in heads else named
         place = f"{path}, with the first line {', '.join(rows[0])[:120]!r}"
         raise UsageError("no column of the names says which learner it is", place, then)
     table = _TableOfNames(heads, columns)
@@ -264,8 +261,10 @@ class _TableOfNames:
     def add(self, line: str, row: Sequence[str]) -> None:
         """Read one row. ``line``: its name for people."""
         cells = dict(zip(self.heads, row, strict=False))
-        if _is_canvas_own(cells):
-            if bare_words(_full_name(cells)) == ("student", "test"):
+        words = bare_words(_full_name(cells))
+        # Of Canvas's lines some are no learner's.
+        if _is_canvas(cells) and words in {("points", "possible"), ("student", "test"), ()}:
+            if words == ("student", "test"):
                 self.notes.append(f"{line}: Canvas's own student for tests is left out")
             return
         ids = filter(None, map(cells.get, self.columns))
@@ -293,11 +292,8 @@ def _what_is_read(rows: Sequence[Sequence[str]], heads: Sequence[str], columns: 
     used = {*_SAID, *columns, *names}
     if IDENTIFIER in heads:
         used.add(STATUS)
-    left = []
-    for name, head, *cells in zip(rows[0], heads, *rows[1:], strict=False):
-        if any(cells) and head not in used:
-            left.append(name)
-    if left:
+    columns_there = zip(rows[0], heads, *rows[1:], strict=False)
+    if left := [name for name, head, *cells in columns_there if any(cells) and head not in used]:
         yield f"not used: {some_of([*map(repr, left)], 8)}"
 
 
@@ -321,11 +317,6 @@ def _id_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence
 def _is_canvas(heads: Collection[str]) -> bool:
     """Whether it is Canvas's export, with the names in one column or in two."""
     return "student" in heads or {"sis login id", FIRST} <= set(heads)
-
-
-def _is_canvas_own(cells: Mapping[str, str]) -> bool:
-    """Whether it is a line of that export that is no learner's."""
-    return _is_canvas(cells) and bare_words(_full_name(cells)) in {("points", "possible"), ("student", "test"), ()}
 
 
 def _full_name(cells: Mapping[str, str]) -> str:
@@ -504,12 +495,8 @@ def _differ(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
 
 def _changed(before: Mapping[str, Member], now: Mapping[str, Member]) -> dict[str, int]:
     """Column -> the number of members of before with another text in it now; without columns that nobody has changed."""
-    counts: dict[str, int] = {}
-    for head in _COLUMNS:
-        for learner, one in before.items():
-            if getattr(one, head) != getattr(now[learner], head):
-                counts[head] = counts.get(head, 0) + 1
-    return counts
+    cells = product(_COLUMNS, before)
+    return Counter(head for head, name in cells if getattr(before[name], head) != getattr(now[name], head))
 
 
 def _together(one: Member, other: Member) -> Member:
@@ -541,8 +528,8 @@ def import_roster(root: Path, table: Path, option: str = "--names") -> Enrolment
     done = enrol(root, came.members)
     notes = [*came.notes, *done.notes]
     if left := sorted({one.learner for one in before}.difference(done.ids.values())):
-        stay = f"{table.name} does not have {some_of(left, 8)}, who stay on the roster"
-        notes.append(f"{stay}; `roster remove` takes off who has left")
+        stay = f"on the roster, and not in {table.name}: {some_of(left, 8)}"
+        notes.append(f"{stay}: they stay there; `roster remove` takes off who has left")
     return replace(done, notes=tuple(notes), said=came.said)
 
 

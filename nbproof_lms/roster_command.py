@@ -74,14 +74,13 @@ def _show(course: Course, root: Path) -> int:
     says_late = "; (l) late, as the LMS says" if late else ""
     say(console, f"- nothing, ! nothing that can be graded{says_late}")
     ungraded = outdated(read_class(course, root, [], background=background)) if came else []
-    for line in (*lines_of(replace(found, missing={}), root), *ungraded, *lines_of_due_dates(root)):
-        say(console, printable(line))
+    lines = (*lines_of(replace(found, missing={}), root), *ungraded, *lines_of_due_dates(root))
+    say(console, *map(printable, lines))
     if (root / ROSTER).exists():
         for line in (*taken_off_lines(root, people), f"roster:    {(root / ROSTER).resolve()}"):
             say(console, line)
     if (kept := kept_roster(root)) is not None:
-        for note in kept.notes:
-            say(console, f"note: {printable(note)}")
+        say(console, *(f"note: {printable(note)}" for note in kept.notes))
     return 0
 
 
@@ -313,9 +312,10 @@ def lines_of_due_dates(root: Path) -> list[str]:
             return []
         dates = due_dates_in(book)
     lines = [f"due:       {lesson}: {in_utc(when)}" for lesson, when in sorted(dates.lessons.items())]
-    for (learner, lesson), until in dates.extensions.items():
-        lines.append(f"extension: {lesson}: {printable(learner)} until {in_utc(until)}")
-    return lines
+    return lines + [
+        f"extension: {lesson}: {printable(learner)} until {in_utc(until)}"
+        for (learner, lesson), until in dates.extensions.items()
+    ]
 
 
 @contextlib.contextmanager

@@ -99,8 +99,7 @@ print(f"guessing would give:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 # A hook that returns `None` lets the value through. `args`, `grad_input` and `grad_output` are tuples.
 #
 # Here is one run of a small net, forward and backward, with a hook of each kind on each module, numbered in the order in which
-# they run. A star shows when the gradient of a weight is ready. Like a bracket, the outer module opens first and closes last. The
-# input requires a gradient. Which hook runs last?
+# they run. A star shows when the gradient of a weight is ready. The input requires a gradient. Which hook runs last?
 
 # %%
 from course.pictures.timeline import draw_hook_timeline

@@ -418,6 +418,17 @@ check("safe_features")
 # ### END SOLUTION
 
 # %% [markdown]
+# Register, run, remove: from here on this is given.
+
+# %% nbgrader={"grade": false, "grade_id": "setup_run_with", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def run_with(model, hooks, x):
+    """`model(x)` with `hooks`, {layer name: forward hook}. Afterwards, even after an error, they are gone."""
+    with ExitStack() as stack:
+        for name, hook in hooks.items():
+            stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
+        return model(x)
+
+# %% [markdown]
 # ## Change a feature and see what happens
 #
 # Looking shows what a layer holds, not whether the net *uses* it. To find that out, change it. **Activation patching** takes two inputs: a *clean*
@@ -435,7 +446,7 @@ check("safe_features")
 # - It runs `model` on `corrupted`, but makes `layer` (a dotted name) return what it returns for `clean`. It returns the model's answer, with a
 #   graph or without.
 # - If `channels` is a list, only these channels (dimension 1 of the output) are replaced; an empty list means none.
-# - Afterwards your hooks are gone, other people's hooks are still there, and every module has its old mode.
+# - No hook of yours stays, and every module keeps its mode.
 #
 # ```python
 # clean, corrupted = torch.tensor([[1.0, 2.0, 3.0]]), torch.zeros(1, 3)
@@ -455,7 +466,7 @@ def patch_activation(
     """`model(corrupted)`, where `layer` returns (in these channels) what it returned for `clean`."""
     # TODO: two runs, two hooks.
     ### BEGIN SOLUTION
-    module, kept = model.get_submodule(layer), []
+    kept = []
 
     def keep(module, args, output):
         if not isinstance(output, torch.Tensor):
@@ -469,12 +480,10 @@ def patch_activation(
         patched[:, channels] = kept[0][:, channels]
         return patched
 
-    with module.register_forward_hook(keep):
-        model(clean)
+    run_with(model, {layer: keep}, clean)
     if len(kept) != 1:
         raise ValueError(f"{layer} ran {len(kept)} times in one call: only what runs once can be patched")
-    with module.register_forward_hook(patch):
-        return model(corrupted)
+    return run_with(model, {layer: patch}, corrupted)
     ### END SOLUTION
 
 
@@ -542,8 +551,8 @@ def without(one, channels):
         output[:, channels] = 0
         return output
 
-    with torch.no_grad(), digit_net.block.register_forward_hook(hook):
-        return digit_net(one)
+    with torch.no_grad():
+        return run_with(digit_net, {"block": hook}, one)
 
 
 missed = sorted(range(16), key=lambda channel: without(three, [channel]).log_softmax(1)[0, 3].item())
@@ -664,8 +673,8 @@ check("steer_block")
 def hidden(task):
     """What the first block returns, on average over a thousand lines."""
     kept = []
-    with torch.no_grad(), gpt.blocks[0].register_forward_hook(lambda m, a, o: kept.append(o["hidden"])):
-        gpt(lines(task, torch.randint(10, (1000, DIGITS))))
+    with torch.no_grad():
+        run_with(gpt, {"blocks.0": lambda m, a, o: kept.append(o["hidden"])}, lines(task, torch.randint(10, (1000, DIGITS))))
     return kept[0].mean(0)
 
 
@@ -791,8 +800,7 @@ _ = attention(tokens, tokens, tokens, need_weights=False)
 # tensor's key gives its position.
 #
 # - Tuples, lists and dicts are opened, however deeply nested; anything that is not a tensor is left out.
-# - Each tensor is kept as in `safe_features`: as it was, and without a gradient.
-# - Afterwards your hooks are gone.
+# - Each tensor is kept as in `safe_features`: as it was, and without a gradient. No hook stays.
 #
 # ```python
 # # what a layer `rnn` returns           its keys
@@ -823,10 +831,7 @@ def every_tensor(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[s
     def hook(name, module, args, output):
         put(name, output)
 
-    with ExitStack() as stack:
-        for name in layers:
-            stack.enter_context(model.get_submodule(name).register_forward_hook(partial(hook, name)))
-        model(x)
+    run_with(model, {name: partial(hook, name) for name in layers}, x)
     return tensors
 
 
@@ -858,8 +863,7 @@ show_source(Rounds)
 # Write `record_calls(model, x)`: it runs `model` on `x` once, in its mode, and returns a list of pairs `(name, output)`, **one for each call** of a
 # module inside `model`.
 #
-# - They come in the order in which hooks fire, with outputs kept as in `safe_features`.
-# - No hook stays.
+# - They come in the order in which hooks fire, with outputs kept as in `safe_features`. No hook stays.
 #
 # ```python
 # record_calls(nn.Sequential(nn.Sequential(nn.ReLU())), x)  # [("0.0", ...), ("0", ...)]
@@ -891,11 +895,7 @@ def record_calls(model: nn.Module, x: torch.Tensor) -> list[tuple[str, torch.Ten
     def keep(name, module, args, output):
         calls.append((name, copied(output)))
 
-    with ExitStack() as stack:
-        for name, module in model.named_modules():
-            if name:
-                stack.enter_context(module.register_forward_hook(partial(keep, name)))
-        model(x)
+    run_with(model, {name: partial(keep, name) for name, _ in model.named_modules() if name}, x)
     return calls
     ### END SOLUTION
 
@@ -984,7 +984,7 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 #
 # - If `step` is the dotted name of a module, it means this module's **first** output, in any model, even one that cannot be traced.
 # - Otherwise it is a name from `get_graph_node_names`.
-# - Your hooks are gone afterwards, other people's hooks stay, and the model stays in eval mode.
+# - No hook of yours stays; the model stays in eval mode.
 #
 # ```python
 # value_at(tiny, "bn1", x)           # the output of a module
@@ -1004,9 +1004,7 @@ def value_at(model: nn.Module, step: str, x: torch.Tensor) -> torch.Tensor:
         finally:
             model.eval()  # a failed trace leaves it in training mode
     outputs = []
-    hook = lambda module, args, output: outputs.append(output.detach().clone())
-    with model.get_submodule(step).register_forward_hook(hook):
-        model(x)
+    run_with(model, {step: lambda module, args, output: outputs.append(output.detach().clone())}, x)
     return outputs[0]
     ### END SOLUTION
 
@@ -1051,7 +1049,7 @@ products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 
 #
 # - All `nn.Linear` and `nn.Conv2d` layers count, subclasses too, wherever they are in the model, for **each call**; other layers count as 0, and so does the bias.
 # - The count is for the **whole batch**; inputs of `nn.Linear` may have more than two dimensions.
-# - Each call starts from 0 and leaves no hook behind.
+# - Each call starts from 0, and no hook stays.
 #
 # ```python
 # count_macs(nn.Linear(7, 4), torch.ones(2, 7))  # 56, for 8 numbers of 7 products each
@@ -1068,11 +1066,8 @@ def count_macs(model: nn.Module, x: torch.Tensor) -> int:
     def count(module, args, output):
         counts.append(output.numel() * module.weight[0].numel())
 
-    with ExitStack() as stack:
-        for module in model.modules():
-            if isinstance(module, (nn.Linear, nn.Conv2d)):
-                stack.enter_context(module.register_forward_hook(count))
-        model(x)
+    layers = [name for name, module in model.named_modules() if isinstance(module, (nn.Linear, nn.Conv2d))]
+    run_with(model, dict.fromkeys(layers, count), x)
     return sum(counts)
     ### END SOLUTION
 
@@ -1101,32 +1096,24 @@ for what, model, given in (("ResNet-18", net, x), ("cut after layer3", traced, x
 # %% [markdown]
 # ## Your tools on models from practice
 #
-# The first three lines should give shapes. The last two ask for what does not exist: an LSTM returns three tensors, not one, and the ReLU runs twice,
-# not once. A good tool raises an error that says so. No check tests this.
+# The first two lines should give shapes. The last two ask for what does not exist: an LSTM returns three tensors, not one, and the ReLU
+# runs twice, not once. A good tool raises an error that says so. No check tests this.
 
 
 # %%
-def short(result):
-    """Shapes for tensors, and at most four entries of a list."""
-    if isinstance(result, torch.Tensor):
-        return tuple(result.shape)
-    if isinstance(result, dict):
-        return {name: short(value) for name, value in result.items()}
-    return [short(one) for one in result[:4]] if isinstance(result, (list, tuple)) else result
-
-
 def attempt(what, tool, *given):
     try:
-        print(f"{what:44}", short(tool(*given)))
+        result = tool(*given)
+        tensors = result.values() if isinstance(result, dict) else [result]
+        print(f"{what:40}", [tuple(tensor.shape) for tensor in tensors])
     except Exception as error:
-        print(f"{what:44} {type(error).__name__}: {str(error)[:80]}")
+        print(f"{what:40} {type(error).__name__}: {str(error)[:80]}")
 
 
 encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), num_layers=2).eval()
 reader = nn.Sequential(nn.LSTM(8, 6, batch_first=True))
 inner, (words, other) = ["layers.0.linear1", "layers.1"], torch.randn(2, 2, 5, 8)
 attempt("FeatureExt, an encoder", lambda: FeatureExt(deepcopy(encoder), inner)(words))
-attempt("record_calls, an encoder", record_calls, encoder, words)
 attempt("patch_activation, an encoder", patch_activation, encoder, "layers.0", words, other)
 attempt("safe_features, an LSTM: an error?", safe_features, reader, ["0"], words)
 attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer1.0.relu", x, -x)
@@ -1136,7 +1123,6 @@ attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer
 #
 # - A trained net knows more than it returns. A hook gets its features out, also for tasks that the net was not trained for.
 # - A kept output is an alias. If a later operation works in place, only a clone is unchanged.
-# - Hooks stay until they are removed. `with` and `finally` remove them even after an error.
 # - A hook that returns a value replaces the output. A patch shows what is enough. What is needed depends on what you put in its place.
 #
 # ## Where to go on

@@ -59,17 +59,19 @@ def train(net, optimizer):
 
 
 def dead_relus(net, x):
-    outputs = {}
+    alive = {}
     with ExitStack() as hooks:
-        for name in ("2", "4"):
-            keep = lambda module, args, output, name=name: outputs.update({name: output})
-            hooks.enter_context(net.get_submodule(name).register_forward_hook(keep))
+        for name, module in net.named_modules():
+            if isinstance(module, nn.ReLU):
+                look = lambda module, args, output, name=name: alive.update({name: output.any()})
+                hooks.enter_context(module.register_forward_hook(look))
         net(x)
-    return [name for name, output in outputs.items() if not output.any()]
+    return [name for name in alive if not alive[name]]
 
 
+sgd = partial(torch.optim.SGD, lr=0.05, momentum=0.9)
 net = torch.compile(digit_net(), backend="eager")  # this backend needs no C++ compiler
-loss = train(net, torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9))[-1]
+loss = train(net, sgd(net.parameters()))[-1]
 pictures, labels = next(iter(digit_batches()))
 print(f"loss: {loss:.2f}, guessing gives {torch.tensor(10.0).log():.2f}")
 print("dead ReLUs:", dead_relus(net, pictures))
@@ -150,7 +152,6 @@ kinds = {
     "forward hook": forward,
     "full backward hook": lambda net: net[1].register_full_backward_hook,
     "tensor hook on a parameter": lambda net: net[0].weight.register_hook,
-    "post-accumulate hook on one": lambda net: net[0].weight.register_post_accumulate_grad_hook,
 }
 print(f"{'':28} early  late  sentinel, late")
 for kind, hook in kinds.items():
@@ -160,45 +161,19 @@ print("sentinel on another module:", count(lambda net: net[0].register_forward_h
 
 # %% [markdown]
 # An **empty** set of hooks is not guarded, a non-empty one is. Each module has a set for each kind, so the sentinel must be of the same
-# kind, on the same module. Autograd calls the hooks on parameters, early or late.
+# kind, on the same module. Autograd calls a parameter's hooks, early or late.
 #
 # ## What runs twice calls its hooks twice
 #
 # A [*checkpoint*](https://docs.pytorch.org/docs/stable/checkpoint.html) throws away what backward needs, and computes it again in
-# backward: less memory, more time. Which hooks of a checkpointed part run again?
-# [`ModuleTracker().is_bw`](https://docs.pytorch.org/docs/stable/module_tracker.html) asks autograd whether backward is running. Guess
-# both lists before you run the cell.
-
-# %%
-from torch.utils.checkpoint import checkpoint
-
-part = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3), nn.Flatten())
-calls = []
-
-
-def note(what, *_):
-    if ModuleTracker().is_bw:
-        calls.append(what)
-
-
-for name, layer in part.named_modules():
-    layer.register_forward_hook(partial(note, name or "part"))
-part[2].register_forward_pre_hook(partial(note, "2 begins"))
-part[2].register_forward_hook(lambda module, args, output: note(f"2 always: {type(output).__name__}"), always_call=True)
-
-x = torch.randn(5, 3, requires_grad=True)
-for reentrant in (True, False):
-    calls.clear()
-    checkpoint(part, x, use_reentrant=reentrant).sum().backward()
-    print(f"use_reentrant={reentrant!s:5}  in backward: {calls}")
+# backward: less memory, more time. Here the net that died has its middle in a checkpoint. Which of its hooks run again? Guess first.
 
 # %%
 from course.pictures.timeline import draw_hook_timeline
+from torch.utils.checkpoint import CheckpointError, checkpoint
 
 
 class Halved(nn.Module):
-    """The net that died, with its middle in a checkpoint."""
-
     def __init__(self):
         super().__init__()
         net = digit_net()
@@ -211,23 +186,32 @@ class Halved(nn.Module):
 draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called again in backward")
 
 # %% [markdown]
-# The reentrant checkpoint, the older kind, runs its whole part again. The newer one stops once backward has what it needs: the last layer
-# that saves something still begins (step 30 in the picture), and no later layer. The forward hooks of this layer and of the whole part do
-# not run, unless you register them with `always_call=True`: then they get `None` as output. With the newer kind, the second forward must
-# save as many tensors as the first, of the same shapes:
+# The second forward stops once backward has what it needs: the last layer begins (step 30) and does not end. So the forward hooks of this
+# layer and of `middle` do not run again, unless you register them with `always_call=True`: then they get `None` as output. The second
+# forward must save as many tensors as the first, of the same shapes.
+# [`ModuleTracker().is_bw`](https://docs.pytorch.org/docs/stable/module_tracker.html) asks autograd whether backward is running:
 
 # %%
-squares = []
-part[1].register_forward_hook(lambda module, args, output: None if squares else squares.append(output.pow(2).mean()))
+net, squares = Halved(), []
+
+
+def tell(module, args, output):
+    if ModuleTracker().is_bw:
+        print("in backward the last layer of `middle` returns", output)
+
+
+with net.middle[2].register_forward_hook(tell, always_call=True):
+    net(pictures).sum().backward()
+net.middle[1].register_forward_hook(lambda module, args, output: None if squares else squares.append(output.pow(2).mean()))
 try:
-    checkpoint(part, x, use_reentrant=False).sum().backward()
-except torch.utils.checkpoint.CheckpointError as error:
+    net(pictures).sum().backward()
+except CheckpointError as error:
     print("CheckpointError:", str(error).split(":")[1].split("\n")[0])
 
 # %% [markdown]
-# The hook's `pow` saved a tensor in the first forward only. So look at `output.detach()`.
+# The second hook's `pow` saved a tensor in the first forward only. So look at `output.detach()`.
 #
-# By `is_bw` a hook knows which forward it is in. To count the model's calls is not enough: in a checkpoint, the model is called again.
+# To count the model's calls is not enough: a checkpoint may call the whole model again.
 #
 # ### Exercise: One entry per call
 # medium · 15 min
@@ -267,16 +251,17 @@ from course import check
 check("one_entry_a_step")
 
 # %% [markdown]
-# Three steps with two micro-batches each make six calls, so each layer has six entries:
+# Which ReLU of this net dies, and when?
 
 # %%
-net, layers = Halved(), ["first", "middle.3", "middle.4", "last"]
+from course.pictures.curves import draw_curves
+
+net, layers, history = Halved(), ["middle.2", "middle.4"], {}  # a part of a Sequential keeps its numbers
 if is_written(recorder, net, layers):
     with recorder(net, layers) as history:
-        for pictures, labels in digit_batches(3):
-            for micro in (slice(64), slice(64, None)):
-                F.cross_entropy(net(pictures[micro]), labels[micro]).backward()
-    print("entries:", {name: len(entries) for name, entries in history.items()})
+        train(net, sgd(net.parameters()))
+curves = {name: [min(entry, 3) for entry in entries] for name, entries in history.items()}
+draw_curves(curves, title="Mean of the squares of the outputs, cut off at 3")
 
 # %% [markdown]
 # ## A gradient that is 65,536 times too large
@@ -297,36 +282,38 @@ with torch.autocast("cpu", dtype=torch.float16):
 # %% [markdown]
 # The square of 300 is too large for **float16** (on GPUs, autocast computes `pow` in float32): use `output.detach().float()`. And small
 # gradients become 0. So training multiplies the loss by a large number, 65,536 at first, and divides the gradients by it right before
-# the step. [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) does both. What does a hook see, if the true gradient is 1?
+# the step. [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) does both. How large is the gradient of the last bias in a tensor
+# hook, and right before the step?
 
 # %%
-w = Parameter(torch.ones(2))
-optimizer = torch.optim.SGD([w], lr=1.0)
-scaler = torch.amp.GradScaler("cpu")
-w.register_hook(lambda grad: print("tensor hook:         ", grad))
-optimizer.register_step_pre_hook(lambda optimizer, args, kwargs: print("right before the step:", w.grad))
+def train_in_half(net, optimizer, scaler, steps=100):
+    losses = []
+    for pictures, labels in digit_batches(steps):
+        with torch.autocast("cpu", dtype=torch.float16):
+            loss = F.cross_entropy(net(pictures), labels)
+        optimizer.zero_grad()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        losses.append(loss.item())
+    return losses
 
 
-def one_step(factor=1):
-    optimizer.zero_grad()
-    scaler.scale((w * factor).sum()).backward()
-    scaler.step(optimizer)
-    scaler.update()
-
-
-one_step()
-
-# %% [markdown]
-# Here a tensor hook that clamps to (-1, 1) does great harm: only 1/65,536 of the gradient is left. And if a gradient overflows, the
-# scaler skips the step, no hook of this optimizer runs, and the scale is halved:
-
-# %%
-with w.register_hook(lambda grad: grad.clamp(-1, 1)):
-    one_step()
-one_step(factor=1e38)
-print("scale now:", scaler.get_scale())
+net, scaler, in_backward, at_step = Halved(), torch.amp.GradScaler("cpu"), [], []
+bias, optimizer = net.last.bias, sgd(net.parameters())
+bias.register_hook(lambda grad: in_backward.append(grad.norm().item()))
+optimizer.register_step_pre_hook(lambda optimizer, args, kwargs: at_step.append(bias.grad.norm().item()))
+loss = train_in_half(net, optimizer, scaler)[-1]
+print(f"first step: norm {in_backward[0]:.0f} in backward, {at_step[0]:.2f} right before the step")
+print(f"loss {loss:.2f}: {len(in_backward)} times backward, {len(at_step)} steps; the scale is now {scaler.get_scale():.0f}")
+with bias.register_hook(lambda grad: grad.clamp(-1, 1)):
+    train_in_half(net, optimizer, scaler, steps=1)
+print(f"a tensor hook clamps to (-1, 1): norm {at_step[-1]:.5f} right before the step")
 
 # %% [markdown]
+# The batch that killed the net makes a gradient that overflows in float16. So the scaler skips this step, no hook of this optimizer
+# runs, and the scale is halved. By luck, this saves the net. And a tensor hook that clamps does great harm: almost nothing is left.
+#
 # An optimizer has hooks of its own:
 # [`register_step_pre_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.register_step_pre_hook.html) and
 # `register_step_post_hook(hook)` call `hook(optimizer, args, kwargs)` around each step. A pre-hook returns `None`, or a pair that
@@ -362,18 +349,16 @@ from course import check
 check("clip_at_step")
 
 # %% [markdown]
-# Does clipping help the net that died? It has a sentinel on each ReLU now:
+# Does clipping help the net that died? It has a sentinel on each ReLU now (compiled, its names begin with `_orig_mod`):
 
 # %%
-from course.pictures.curves import draw_curves
-
 runs = {}
 for way in ("as it was", "with clipping"):
     net = digit_net()
     for layer in (net[2], net[4]):
         layer.register_forward_hook(lambda module, args, output: None)
     net = torch.compile(net, backend="eager")
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
+    optimizer = sgd(net.parameters())
     if way == "with clipping":
         clip_at_step(optimizer, 1.0)
     runs[way] = train(net, optimizer)
@@ -558,7 +543,7 @@ print("merged, the same output:", torch.allclose(before, attention(tokens, token
 # %% [markdown]
 # ## Further
 #
-# The core path ends here. Three parts follow, each alone:
+# Three parts follow, each alone:
 #
 # - *Batch sizes and random numbers* (2 minutes)
 # - *Which operation made the NaN?* (35 minutes)
@@ -571,7 +556,7 @@ print("merged, the same output:", torch.allclose(before, attention(tokens, token
 
 # %%
 print("batch sizes 4, 6:", count(4, forward, 6), "  4, 6, 8:", count(4, 6, forward, 8))
-part = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.Linear(3, 3))
+part, x = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.Linear(3, 3)), torch.randn(5, 3)
 
 
 def gradient(run, generator):

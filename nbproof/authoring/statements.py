@@ -80,9 +80,9 @@ def _sum(lesson: Lesson) -> str:
     if further:
         time += f" for the core path, and {further} minutes for what is called *further*"
     what = f"{counted(len(lesson.exercises), 'exercise')} for {points_in_words(sum(one.points for one in lesson.exercises))}"
-    if lesson.written:
-        points = points_in_words(sum(cell.points for cell in lesson.written))
-        what += f", and {counted(len(lesson.written), 'question')} in your own words, {points}"
+    if lesson.questions:
+        points = points_in_words(sum(cell.points for cell in lesson.questions))
+        what += f", and {counted(len(lesson.questions), 'question')} in your own words, {points}"
     return f"{time}: {what}"
 
 
@@ -94,7 +94,7 @@ def minutes_of(lesson: Lesson) -> tuple[int, int]:
     minutes = {False: 0.0, True: 0.0}
     for exercise in lesson.exercises:
         minutes[exercise.further] += exercise.minutes - _reading(exercise.statement)
-    further, asked = False, {question.id: question.minutes for question in lesson.questions}
+    further, asked = False, {question.grade_id: question.minutes for question in lesson.questions}
     for cell in lesson.cells:
         further = further or (cell.kind is CellKind.PROSE and begins_further(cell.source))
         minutes[further] += asked.get(cell.grade_id, 0) or _minutes_at(cell)
@@ -125,11 +125,11 @@ def amiss(lesson: Lesson) -> Iterator[LessonError]:
                 exercise.answer.place,
                 "write above it '### Exercise: <title>', and below that 'easy · 5 min' (or medium, or hard)",
             )
-    for written, question in zip(lesson.written, lesson.questions, strict=True):
+    for question in lesson.questions:
         if question.heading is None:
             yield LessonError(
-                f"{written.grade_id}: nothing right above it asks for it",
-                written.place,
+                f"{question.grade_id}: nothing right above it asks for it",
+                question.place,
                 "begin the text above with '### In your own words: <title>' and '5 min', and ask",
             )
 

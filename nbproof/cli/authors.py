@@ -155,6 +155,7 @@ def _check(arguments: argparse.Namespace) -> int:
     if arguments.explore:
         return _explore(arguments)
     refuse_bad_language(arguments.works_for)
+    arguments.works_for.refuse_missing_modules()
 
     with progress("candidates") as step:
         from nbproof.authoring.checkup import check_up

@@ -115,8 +115,7 @@ def print_class(console: Console, report: RunReport, everybody: bool = False) ->
     else:
         say(console, f"{len(learners)} learners: --all prints the scores of all, the report sums them up")
     print_problems(console, report)
-    for line in _totals(report):
-        say(console, line)
+    say(console, *_totals(report))
     say(console, summary_line(report))
     say(console, f"gradebook: {report.graded.gradebook}")
     say(console, f"report:    {course_command('report', report.root)}")
@@ -167,8 +166,7 @@ def print_problems(console: Console, report: RunReport) -> None:
     lines += report.graded.notes
     lines += plain_test_lines(report.graded.plain_tests)
     lines += failed_page_lines(report)
-    for line in lines:
-        say(console, line)
+    say(console, *lines)
 
 
 def _place(mark: Mark, report: RunReport) -> str:

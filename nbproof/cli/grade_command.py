@@ -130,10 +130,10 @@ class _GradeCommand:
         self.counting = Watch()
         self.pool: PoolMaker | None = None
 
-    def say(self, text: str) -> None:
-        """Print a line, unless ``--quiet`` was asked for."""
+    def say(self, *lines: str) -> None:
+        """Print lines, unless ``--quiet`` was asked for."""
         if not self.request.quiet:
-            say(self.console, text)
+            say(self.console, *lines)
 
     def settle(self) -> None:
         """Take the simulated class, in a folder of its own, if nobody has handed in anything and no class is known."""
@@ -160,11 +160,10 @@ class _GradeCommand:
         """Do everything, with the course locked."""
         request = self.request
         refuse_bad_language(self.course)
+        self.course.refuse_missing_modules()
         lessons = gradable_lessons(self.root, request.names_of_lessons)
-        for line in _first_lines(self.course, self.root):
-            self.say(line)
-        for line in (*not_obeyed(course_config(self.root)), *_unbuilt(self.course, self.root, lessons)):
-            say(self.warnings, line)
+        self.say(*_first_lines(self.course, self.root))
+        say(self.warnings, *not_obeyed(course_config(self.root)), *_unbuilt(self.course, self.root, lessons))
         chosen = isolation_or_refuse(request.unsafe, request.isolation)
         self.pool = self._pool(chosen.level)
         self.say(chosen.line)
@@ -241,14 +240,12 @@ class _GradeCommand:
         except OSError as error:
             raise trouble_with_disk(error, folder) or error from None
         report = replace(report, failed_pages=pages.failed)
-        for line in (*failed_page_lines(report), f"feedback:  {folder.resolve()}"):
-            self.say(line)
+        self.say(*failed_page_lines(report), f"feedback:  {folder.resolve()}")
         return report
 
     def _collect(self) -> Collected | None:
         if not (self.request.uploads or self.request.fetch):
-            for line in finish_broken_off(self.root):
-                say(self.warnings, printable(line))
+            say(self.warnings, *map(printable, finish_broken_off(self.root)))
             return None
         with progress("collecting") as step:
             collected = collect(self.course, self.root, self.request.uploads, **reading_of(self.request), step=step)
@@ -260,8 +257,7 @@ class _GradeCommand:
         request, folder = self.request, places(self.root).base("submitted")
         intake = take_in(self.course, self.root, lessons)
         if not intake.submissions:
-            for note in intake.notes:
-                self.say(note)
+            self.say(*intake.notes)
             place = places(self.root).notebook("submitted", "LEARNER", lessons[0])
             raise UsageError(
                 "nothing was handed in for " + (", ".join(request.names_of_lessons) or "any lesson"),

@@ -82,10 +82,8 @@ def print_notebook(course: Course, verdict: Verdict, seconds: float) -> None:
     """What the visible and hidden tests say about one notebook, an exercise after the other."""
     console = console_for_output()
     for exercise in verdict.exercises:
-        for line in _lines_of(course, exercise):
-            say(console, line)
-    for name, how in verdict.recovered.items():
-        say(console, f"note: {name}: {how}")
+        say(console, *_lines_of(course, exercise))
+    say(console, *(f"note: {name}: {how}" for name, how in verdict.recovered.items()))
     for text in verdict.written:
         told = "your text is there" if text.answered else "nothing is written yet"
         say(console, f"· {text.id}  not checked automatically: {told}")

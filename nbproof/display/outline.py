@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.course_file import Course
+from nbproof.grouping import merged
 from nbproof.handed_out import OUTLINE, checks_files, visible_in
 from nbproof.lesson.check_cell import checks_in
 from nbproof.lesson.from_notebook import read_lesson_notebook
@@ -71,13 +72,12 @@ def outline(course: Course) -> tuple[OutlinedLesson, ...]:
 def _read(path: Path) -> tuple[OutlinedLesson, ...]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        return tuple(_lesson_from(slug, lesson) for slug, lesson in sorted(data.items()))
+        return tuple(
+            OutlinedLesson(slug, lesson["title"], tuple(map(_exercise_from, lesson["exercises"])))
+            for slug, lesson in sorted(data.items())
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return ()
-
-
-def _lesson_from(slug: str, data: dict[str, Any]) -> OutlinedLesson:
-    return OutlinedLesson(slug, data["title"], tuple(map(_exercise_from, data["exercises"])))
 
 
 def _exercise_from(data: dict[str, Any]) -> OutlinedExercise:
@@ -87,9 +87,7 @@ def _exercise_from(data: dict[str, Any]) -> OutlinedExercise:
 
 def outline_of(course: Course, source: Path, texts: Path) -> tuple[OutlinedLesson, ...]:
     """The outline of the instructor's notebooks in ``source``, with the checks in ``texts`` that their check cells call."""
-    checks: dict[str, str] = {}
-    for exercise, path in checks_files(texts).items():
-        checks |= visible_in(exercise, path)
+    checks = merged(visible_in(exercise, path) for exercise, path in checks_files(texts).items())
     lessons = [
         read_lesson_notebook(course, path, checks)
         for path in sorted(source.glob("*/*.ipynb"))

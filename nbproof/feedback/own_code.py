@@ -109,19 +109,16 @@ _ARROW = re.compile(r"^-{2,4}> ?\d{1,6} ?(.*)", re.MULTILINE)
 
 def own_line(outputs: tuple[Mapping[str, Any], ...]) -> str:
     """The line of the learner's cell that its error came from: ``line 2 of your cell: return a / 0``; empty if unknown."""
-    traceback = None
-    for output in outputs:
-        if output.get("output_type") == "error":
-            traceback = output.get("traceback")
+    tracebacks = [output.get("traceback") for output in outputs if output.get("output_type") == "error"]
+    traceback = tracebacks[-1] if tracebacks else None
     if not isinstance(traceback, list):
         return ""
     lines = "\n".join(_ESCAPES.sub("", line) for line in traceback if isinstance(line, str))
     found = ""
     for number, below in _FRAME.findall(lines):
         # Python shows a line that it cannot read without an arrow.
-        text = below.strip().partition("\n")[0]
-        if arrow := _ARROW.search(below):
-            text = arrow[1]
+        arrow = _ARROW.search(below)
+        text = arrow[1] if arrow else below.strip().partition("\n")[0]
         found = f"line {number} of your cell"
         if text.strip():
             found += f": {text.strip()}"
@@ -169,9 +166,7 @@ def _picture_and_text(output: Mapping[str, Any]) -> tuple[str, str]:
     if not isinstance(data, Mapping):
         data = {}
     packed = "".join(str(data.get("image/png", "")).split())
-    picture = ""
-    if len(packed) <= LARGEST_PICTURE and _PACKED.fullmatch(packed):
-        picture = packed
+    picture = packed if len(packed) <= LARGEST_PICTURE and _PACKED.fullmatch(packed) else ""
     if output.get("output_type") == "stream":
         return picture, str(output.get("text", ""))
     if not data:

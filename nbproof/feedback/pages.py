@@ -183,11 +183,12 @@ def task_of(course: Course, root: Path, key: Key, marks: Mark | None, problem: s
 def print_feedback(feedback: Feedback, folder: Path, seconds: float, asked: Iterable[str] = ()) -> None:
     """Print what became of the pages, those that could not be written first. ``asked``: lines on what people have to do."""
     console = console_for_output()
-    for learner, lesson, reason in feedback.failed:
-        say(console, f"! not written: feedback/{learner}/{lesson}: {reason}")
+    say(
+        console,
+        *(f"! not written: feedback/{learner}/{lesson}: {reason}" for learner, lesson, reason in feedback.failed),
+    )
     if feedback.failed:
         say(console, f"  next: mend that, then: {course_command('feedback')} (it writes what is missing only)")
-    for line in asked:
-        say(console, line)
+    say(console, *asked)
     say(console, f"wrote {counted(len(feedback.written), 'page')}, {feedback.unchanged} unchanged, {seconds:.1f} s")
     say(console, f"feedback:  {folder.resolve()}")

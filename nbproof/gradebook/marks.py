@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from nbproof.course_file import Course
 from nbproof.errors import CourseError
-from nbproof.grouping import grouped
+from nbproof.grouping import grouped, merged
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.results import Verdict
 from nbproof.text import printable
@@ -145,8 +145,8 @@ class Mark:
         return bool(self.problem) and not self.by_person
 
     @property
-    def how(self) -> str:
-        """``graded``; ``unchanged``: nothing ran; ``not graded``; ``nothing``: it was not handed in."""
+    def how(self) -> Literal["graded", "unchanged", "not graded", "nothing"]:
+        """``unchanged``: nothing ran; ``nothing``: it was not handed in."""
         if self.absent:
             return "nothing"
         if self.problem:
@@ -262,14 +262,11 @@ def _added_up(key: Key, several: list[Mark]) -> Mark:
     first = several[0]
     if "/" not in first.lesson:
         return first
-    cells: dict[str, CellMark] = {}
-    for one in several:
-        cells |= _under(one.lesson, one.cells)
     return replace(
         max(several, key=lambda one: one.late.seconds),
         verdict=_joined(key, [one.verdict for one in several]),
         max_score=sum(one.max_score for one in several),
-        cells=cells,
+        cells=merged(_under(one.lesson, one.cells) for one in several),
         penalty=sum(one.penalty for one in several),
         earlier=sum(one.earlier for one in several),
         fresh=any(one.fresh for one in several),
@@ -279,12 +276,8 @@ def _added_up(key: Key, several: list[Mark]) -> Mark:
 
 def _joined(key: Key, verdicts: list[Verdict]) -> Verdict:
     """The verdict on an assignment, without exercises, from those on its notebooks."""
-    recovered: dict[str, str] = {}
-    problems: list[str] = []
-    for one in verdicts:
-        recovered |= _under(one.lesson, one.recovered)
-        if one.problem:
-            problems.append(f"{notebook_of(one.lesson)}: {one.problem}")
+    recovered = merged(_under(one.lesson, one.recovered) for one in verdicts)
+    problems = [f"{notebook_of(one.lesson)}: {one.problem}" for one in verdicts if one.problem]
     if len(problems) < len(verdicts):
         problems = []
     damage = "; ".join(filter(None, (one.damage for one in verdicts)))

@@ -27,6 +27,7 @@ from sqlalchemy import func, text
 from nbproof.command import nbgrader_command
 from nbproof.gradebook.marks import CellMark, Lateness, Mark, Person
 from nbproof.gradebook.storage_errors import trouble_with_gradebook
+from nbproof.grouping import merged
 from nbproof.key import Key, assignment_of, notebook_of
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config
@@ -109,8 +110,7 @@ def read_marks(root: Path, lessons: Collection[str], learners: Collection[str] |
     found: dict[Key, Mark] = {}
     with opened_gradebook(root) as book:
         if book is not None:
-            for lesson in sorted(set(lessons) & set(lessons_in(book))):
-                found |= {Key(learner, lesson): mark for learner, mark in marks_in(book, lesson).items()}
+            found = marks_in(book, *sorted(set(lessons) & set(lessons_in(book))))
     return {key: mark for key, mark in found.items() if learners is None or key.learner in learners}
 
 
@@ -151,9 +151,14 @@ def _given_to(book: Any, assignment: Any) -> list[str]:
     return [counted(count, what) for what, count in given.items() if count]
 
 
-def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
-    """Learner -> mark, for all submissions of a lesson, or of an assignment. The cells of an assignment with several notebooks
-    are called ``notebook/cell``. It takes some queries a lesson: nbgrader's objects would ask once a cell.
+def marks_in(book: Any, *lessons: str) -> dict[Key, Mark]:
+    """The marks of all submissions of these lessons, or assignments."""
+    return merged(_marks_of(book, lesson) for lesson in lessons)
+
+
+def _marks_of(book: Any, lesson: str) -> dict[Key, Mark]:
+    """The marks of all submissions of a lesson, or of an assignment. The cells of an assignment with several notebooks are
+    called ``notebook/cell``. It takes some queries a lesson: nbgrader's objects would ask once a cell.
 
     Each notebook has its own penalty for being late.
 
@@ -181,7 +186,7 @@ def marks_in(book: Any, lesson: str) -> dict[str, Mark]:
             _lateness(one, assignment.duedate is not None),
         )
         if one.timestamp is not None or one.extension is None or _is_marked(mark):
-            found[one.student_id] = mark
+            found[mark.key] = mark
     return found
 
 

@@ -134,7 +134,7 @@ class Writer(Gradebook):  # type: ignore[misc]
 
         nbgrader keeps an extension with the submission, so an empty one is made if nothing was handed in yet.
         """
-        empty = learner not in marks_in(self, lesson)
+        empty = Key(learner, lesson) not in marks_in(self, lesson)
         if until is not None:
             self.update_or_create_student(learner)
             try:

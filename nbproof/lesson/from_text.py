@@ -22,7 +22,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterable, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,6 @@ from nbproof.cells import (
     END_SOLUTION,
     CellKind,
     exercise_of,
-    kind_of,
     refuse_bad_markers,
     refuse_markers,
     refuse_unmarkable,
@@ -59,6 +58,7 @@ from nbproof.lesson.exercise_folder import (
     refuse_unexpected,
     refuse_unmatched,
 )
+from nbproof.lesson.from_notebook import kind_of
 from nbproof.lesson.lesson import Candidate, Cell, CheckCell, Exercise, Lesson, PlainCell, Question, TestCell
 
 __all__ = ["find_lessons", "read_lesson", "read_lessons"]
@@ -106,10 +106,9 @@ def read_lesson(course: Course, folder: Path) -> Lesson:
     tested = {
         cell.place: _tested(course, cell, checks.get(keys[cell.place]), ids) for cell in cells if cell.place in keys
     }
-    cells = tuple(tested.get(cell.place, cell) for cell in cells)
+    cells = tuple(tested.get(cell.place) or _asked(above, cell) for above, cell in pairwise([cells[0], *cells]))
     prose = "\n\n".join(cell.source for cell in cells if cell.kind is CellKind.PROSE)
-    exercises, questions = _exercises(course, cells, folder), _questions(cells)
-    return Lesson(course, folder.name, path, cells, exercises, questions, heading.lesson_title(prose))
+    return Lesson(course, folder.name, path, cells, _exercises(course, cells, folder), heading.lesson_title(prose))
 
 
 def _tested(course: Course, cell: Cell, found: NamedCell | None, ids: Collection[str]) -> TestCell:
@@ -226,15 +225,14 @@ def _exercise(course: Course, cells: Sequence[Cell], tests: Sequence[TestCell], 
 _GRADED = (CellKind.ANSWER, CellKind.TEST, CellKind.WRITTEN)
 
 
-def _questions(cells: Sequence[Cell]) -> tuple[Question, ...]:
-    """What the written answers answer, with the prose right above that asks it."""
-    found = []
-    for above, cell in itertools.pairwise([cells[0], *cells]):
-        if cell.kind is CellKind.WRITTEN:
-            asked = heading.asked(above.source) if above.kind is CellKind.PROSE else None
-            how = (asked[1], above) if asked is not None else ()
-            found.append(Question(cell.grade_id, cell.points, "", cell.kind, *how))
-    return tuple(found)
+def _asked(above: Cell, cell: Cell) -> Cell:
+    """A written answer with the prose right above that asks it; any other cell as it is."""
+    if cell.kind is not CellKind.WRITTEN:
+        return cell
+    asked = heading.asked(above.source) if above.kind is CellKind.PROSE else None
+    if asked is None:
+        return Question(**vars(cell))
+    return Question(**vars(cell), minutes=asked[1], heading=above)
 
 
 def read_lessons(course: Course, root: Path) -> tuple[Lesson, ...]:

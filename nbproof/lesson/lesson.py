@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from nbproof.cells import CellKind, stub_of
 from nbproof.course_file import Course
@@ -40,6 +40,20 @@ class Cell:
     def is_code(self) -> bool:
         """Whether it holds code."""
         return self.kind not in (CellKind.PROSE, CellKind.WRITTEN, CellKind.TASK)
+
+
+@dataclass(frozen=True)
+class Question(Cell):
+    """What a person marks: a written answer, code, or a task."""
+
+    minutes: int = 0
+    heading: Cell | None = None
+    """The prose that asks it, right above the answer; None if no such prose is known."""
+
+    @property
+    def stub(self) -> str:
+        """Its text, where it is read as learners have it. Of a task nothing was handed out that could be its answer."""
+        return "" if self.kind is CellKind.TASK else self.source
 
 
 @dataclass(frozen=True)
@@ -127,8 +141,7 @@ class Candidate:
 
     name: str
     """'reference', 'stub', or the name of its cell."""
-    role: str
-    """'reference', 'stub', 'accepted' or 'mutant'."""
+    role: Literal["reference", "stub", "accepted", "mutant"]
     source: str
     place: str = ""
     """``<file>:<line>`` of its cell in right.py or wrong.py; empty for reference and stub."""
@@ -196,21 +209,6 @@ class Exercise:
 
 
 @dataclass(frozen=True)
-class Question:
-    """What a person marks: a written answer, code, or a task."""
-
-    id: str
-    points: float
-    stub: str
-    """The cell's text as it is handed out."""
-    kind: CellKind = CellKind.WRITTEN
-    """WRITTEN, MANUAL or TASK."""
-    minutes: int = 0
-    heading: Cell | None = None
-    """The prose that asks it, right above the answer; None if no such prose is known."""
-
-
-@dataclass(frozen=True)
 class Lesson:
     """A lesson of a course, with all that learners do not get."""
 
@@ -219,7 +217,6 @@ class Lesson:
     path: Path
     cells: tuple[Cell, ...]
     exercises: tuple[Exercise, ...]
-    questions: tuple[Question, ...] = ()
     title: str = ""
 
     @property
@@ -229,9 +226,9 @@ class Lesson:
         return folder.resolve() if folder.is_dir() else None
 
     @property
-    def written(self) -> tuple[Cell, ...]:
+    def questions(self) -> tuple[Question, ...]:
         """The cells with answers that a person marks."""
-        return tuple(cell for cell in self.cells if cell.kind is CellKind.WRITTEN)
+        return tuple(cell for cell in self.cells if isinstance(cell, Question))
 
     def exercise(self, name: str) -> Exercise:
         """The exercise with this id."""

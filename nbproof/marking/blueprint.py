@@ -9,7 +9,7 @@ import copy
 import math
 import shlex
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import cached_property, partial
@@ -23,15 +23,15 @@ from nbgrader.nbgraderformat import MetadataValidator, SchemaTooOldError, Valida
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums, Execute, IncludeHeaderFooter
 from traitlets.config import Config
 
-from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, text_of
+from nbproof.cells import CellKind, exercise_of
 from nbproof.checks.visible import visible_text
 from nbproof.command import nbgrader_command
 from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.lesson.check_cell import is_plain
-from nbproof.lesson.from_notebook import cell_of, with_checks
+from nbproof.lesson.from_notebook import cell_of, grading_of, kind_of, lesson_of, name_of, text_of, with_checks
 from nbproof.lesson.heading import titles_in
-from nbproof.lesson.lesson import Cell, CheckCell, PlainCell, Question, TestCell
+from nbproof.lesson.lesson import Cell, CheckCell, Lesson, PlainCell, Question, TestCell
 from nbproof.marking.autotests import with_tests
 from nbproof.marking.plain import plain_cell
 from nbproof.marking.results import WrittenAnswer
@@ -54,30 +54,47 @@ OWN = "learners_own_cell"
 """In the metadata of a rebuilt notebook's cell: that it is none of the instructor's; its number among the learner's."""
 
 
-@dataclass(frozen=True)
-class Blueprint:
-    """What the instructor's notebook of one lesson says."""
+@dataclass(frozen=True, kw_only=True)
+class Blueprint(Lesson):
+    """A lesson as the instructor's notebook has it, and what learners got of it."""
 
-    course: Course
-    lesson: str
     notebook: nbformat.NotebookNode
     """The learner's version: stubs, no hidden tests."""
-    order: tuple[tuple[CellKind, str], ...]
-    """(kind, grade_id) of the cells that run while grading: setup, answer, test."""
-    setup: dict[str, str]
-    stubs: dict[str, str]
-    tests: dict[str, TestCell]
-    written: dict[str, Question] = field(default_factory=dict)
-    """What a person marks: grade_id of the cell -> the question."""
-    files: dict[str, bytes] = field(default_factory=dict)
+    beside: dict[str, bytes] = field(default_factory=dict)
     """The instructor's data files beside the notebook, by relative path."""
     cell_seconds: float | None = None
     """If all tests of the lesson are plain: how long a cell may run, as nbgrader is told, or 0 if it is not told. A cell that
     takes longer is interrupted, and what it defined stands. None: each exercise has its time, and is ended after it."""
     former: tuple[Former, ...] = ()
     """What learners were handed with earlier versions."""
-    withheld: dict[str, str] = field(default_factory=dict)
-    """grade_id -> the instructor's text, of cells that learners have in part only."""
+
+    @cached_property
+    def setup(self) -> dict[str, str]:
+        """The texts of the setup cells."""
+        return {cell.grade_id: cell.source for cell in self.cells if cell.kind is CellKind.SETUP}
+
+    @cached_property
+    def tests(self) -> dict[str, TestCell]:
+        """The test cells."""
+        return {cell.grade_id: cell for cell in self.cells if isinstance(cell, TestCell)}
+
+    @cached_property
+    def stubs(self) -> dict[str, str]:
+        """The TODO cells as learners have them."""
+        return self.handout.stubs
+
+    @cached_property
+    def written(self) -> dict[str, Question]:
+        """What a person marks: grade_id of the cell -> the question as learners have it."""
+        cells = map(cell_of, self.notebook.cells)
+        return {cell.grade_id: cell for cell in cells if isinstance(cell, Question)}
+
+    @cached_property
+    def withheld(self) -> dict[str, str]:
+        """grade_id -> the instructor's text, of cells other than tests that learners have in part only."""
+        shown = {cell.grade_id: cell.source for cell in self.handout.cells}
+        named = [cell for cell in self.cells if cell.grade_id and cell.grade_id not in self.tests]
+        return {cell.grade_id: cell.source for cell in named if cell.source != shown[cell.grade_id]}
 
     @cached_property
     def solutions(self) -> dict[str, str]:
@@ -85,29 +102,19 @@ class Blueprint:
         texts = {name: text for name, text in self.withheld.items() if name in self.stubs}
         return {name: text for name, text in texts.items() if text.strip() != self.stubs[name].strip()}
 
-    @cached_property
-    def texts(self) -> dict[str, Question]:
-        """The markdown cells that learners write in and a person marks."""
-        return {name: one for name, one in self.written.items() if one.kind is CellKind.WRITTEN}
-
     def theirs(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
         """A learner's files, without two kinds: the instructor has a file of the same name, or the file would be imported in
         place of an instructor's module."""
-        modules = {name.removesuffix(".py") for name in self.files if name.endswith(".py")}
+        modules = {name.removesuffix(".py") for name in self.beside if name.endswith(".py")}
         first = {name: Path(name).parts[0].partition(".")[0] for name in files}
-        return {name: data for name, data in files.items() if name not in self.files and first[name] not in modules}
-
-    @cached_property
-    def exercises(self) -> tuple[str, ...]:
-        """The ids of all TODO cells in their order, then of what else test cells test."""
-        answers = [name for kind, name in self.order if kind is CellKind.ANSWER]
-        tested = [self.tests[name].exercise for kind, name in self.order if kind is CellKind.TEST]
-        return tuple(dict.fromkeys([*answers, *tested]))
+        return {name: data for name, data in files.items() if name not in self.beside and first[name] not in modules}
 
     @cached_property
     def titles(self) -> dict[str, str]:
         """Exercise, or question -> the title that people read."""
-        return titles_in(self.notebook.cells, {*(test.exercise for test in self.tests.values()), *self.written})
+        return titles_in(
+            map(cell_of, self.notebook.cells), {*(test.exercise for test in self.tests.values()), *self.written}
+        )
 
     @cached_property
     def plain(self) -> dict[str, PlainCell]:
@@ -123,8 +130,12 @@ class Blueprint:
     def handout(self) -> ReleasedNotebook:
         """What learners were handed: safe to show to a process that has read a submission."""
         tests = {name: test.exercise for name, test in self.tests.items()}
-        cells = map(cell_of, self.notebook.cells)
-        return replace(ReleasedNotebook.of(self.lesson, cells, tests), former=self.former)
+        cells = []
+        for cell in map(cell_of, self.notebook.cells):
+            kind = CellKind.ANSWER if cell.kind is CellKind.MANUAL else cell.kind
+            exercise = tests.get(cell.grade_id, "")
+            cells.append(Cell(kind, cell.source, grade_id=cell.grade_id, id=cell.id, exercise=exercise))
+        return ReleasedNotebook(self.slug, tuple(cells), self.former)
 
     def with_questions(self, own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
         """A learner's own cells, each with the questions that a person marks there.
@@ -153,46 +164,18 @@ class Blueprint:
                 answers[name] = "\n\n".join(one.source for one in own if name in one.questions)
         return answers
 
-    @property
-    def max_score(self) -> float:
-        """The lesson's marks, those for written answers included."""
-        tested = sum(test.points for test in self.tests.values())
-        return tested + sum(question.points for question in self.written.values())
-
 
 def read_blueprint(course: Course, source: Path, config: Config, lesson: str = "") -> Blueprint:
     """Read the instructor's notebook. ``lesson``: what it is called, if that is not the file's name."""
     instructor = _instructors(course, source, config)
     learner = _released(instructor, source, config)
     shown = {name_of(cell): cell.source for cell in learner.cells}
-    cells = [cell_of(cell) for cell in instructor.cells]
-    order = tuple((_RUNS_AS[cell.kind], cell.grade_id) for cell in cells if cell.kind in _RUNS_AS)
-    tests = _read_tests(course, cells, shown, config)
-    is_plain = all(isinstance(test, PlainCell) for test in tests.values())
+    cells = list(_with_tests(course, list(map(cell_of, instructor.cells)), shown, config))
+    is_plain = all(isinstance(cell, PlainCell) for cell in cells if cell.kind is CellKind.TEST)
     seconds = _cell_seconds(config) if is_plain else None
-    named = [cell for cell in cells if cell.grade_id]
-    return Blueprint(
-        course,
-        lesson or source.stem,
-        learner,
-        order,
-        {cell.grade_id: cell.source for cell in cells if cell.kind is CellKind.SETUP},
-        {name: shown[name] for kind, name in order if kind is CellKind.ANSWER},
-        tests,
-        _read_questions(cells, shown),
-        files_beside(source, config),
-        seconds,
-        withheld={cell.grade_id: cell.source for cell in named if cell.source != shown[cell.grade_id]},
-    )
-
-
-# If a person marks an answer, its names are there for the cells below all the same.
-_RUNS_AS = {
-    CellKind.SETUP: CellKind.SETUP,
-    CellKind.ANSWER: CellKind.ANSWER,
-    CellKind.MANUAL: CellKind.ANSWER,
-    CellKind.TEST: CellKind.TEST,
-}
+    taken_apart = lesson_of(course, source, cells, lesson or source.stem)
+    beside = files_beside(source, config)
+    return Blueprint(**vars(taken_apart), notebook=learner, beside=beside, cell_seconds=seconds)
 
 
 def _instructors(course: Course, source: Path, config: Config) -> nbformat.NotebookNode:
@@ -297,30 +280,17 @@ def _refuse_what_is_not_ours(notebook: nbformat.NotebookNode, source: Path) -> N
         )
 
 
-def _read_tests(course: Course, cells: Sequence[Cell], shown: Mapping[str, str], config: Config) -> dict[str, TestCell]:
-    """The test cells. If a test cell's name does not say what it tests, it tests the answer above it."""
+def _with_tests(course: Course, cells: Sequence[Cell], shown: Mapping[str, str], config: Config) -> Iterator[Cell]:
+    """The cells, with what test cells test. If the name of one does not say what it tests, it tests the answer above it."""
     answers = [cell.grade_id for cell in cells if cell.kind is CellKind.ANSWER]
-    tests: dict[str, TestCell] = {}
     above = ""
     for cell in cells:
         name = cell.grade_id
         if cell.kind is CellKind.ANSWER:
             above = name
-        elif cell.kind is CellKind.TEST:
-            exercise = exercise_of(name, answers) or above or name
-            tests[name] = _test_cell(course, cell, shown[name], exercise, config)
-    return tests
-
-
-def _read_questions(cells: Sequence[Cell], shown: Mapping[str, str]) -> dict[str, Question]:
-    """The questions that a person marks, by their ids. ``shown``: the texts that learners have."""
-    questions = {}
-    for cell in cells:
-        if cell.kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
-            # Of a task nothing was handed out that could be its answer.
-            stub = "" if cell.kind is CellKind.TASK else shown[cell.grade_id]
-            questions[cell.grade_id] = Question(cell.grade_id, float(cell.points), stub, cell.kind)
-    return questions
+        if cell.kind is CellKind.TEST:
+            cell = _test_cell(course, cell, shown[name], exercise_of(name, answers) or above or name, config)
+        yield cell
 
 
 def _test_cell(course: Course, cell: Cell, shown: str, exercise: str, config: Config) -> TestCell:
@@ -364,7 +334,9 @@ def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
 def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) -> tuple[WrittenAnswer, ...]:
     """For each question, whether there is something to mark among the answers."""
     return tuple(
-        WrittenAnswer(name, one.points, not is_blank(one, answers.get(name, one.stub)), one.kind is CellKind.MANUAL)
+        WrittenAnswer(
+            name, float(one.points), not is_blank(one, answers.get(name, one.stub)), one.kind is CellKind.MANUAL
+        )
         for name, one in questions.items()
     )
 

@@ -149,15 +149,16 @@ class Execution:
         all_of_it: bool,
     ) -> None:
         self.engine, self.blueprint, self.judge, self.rebuilt, self.files = engine, blueprint, judge, rebuilt, files
-        self.limits = engine.limits.for_lesson(blueprint.lesson)
+        self.limits = engine.limits.for_lesson(blueprint.slug)
         self._interrupts = blueprint.cell_seconds is not None
         """Whether a cell that runs too long is interrupted, and the next one runs."""
         self._take_cells_time(blueprint.cell_seconds or 0.0)
         # The instructor's data is there before a learner's code has written anything.
-        self.limits.disk_mb += sum(map(len, blueprint.files.values())) >> 20
+        self.limits.disk_mb += sum(map(len, blueprint.beside.values())) >> 20
         self.texts = _steps(blueprint, rebuilt, all_of_it)
         self.order = list(self.texts)
-        self.exercises = {name: ExerciseRun(name) for name in blueprint.exercises}
+        tested = (test.exercise for test in blueprint.tests.values())
+        self.exercises = {name: ExerciseRun(name) for name in (*blueprint.stubs, *tested)}
         self.runs: dict[str, CellRun] = {}
         """What running each TODO cell has left behind, and each cell that a person reads."""
         self._read = _read_by_people(rebuilt)

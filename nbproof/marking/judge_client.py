@@ -9,6 +9,7 @@ import itertools
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from nbproof.checks.case import seeds_of
 from nbproof.marking.blueprint import Blueprint
 from nbproof.sandbox.exceptions import EngineFailed, JudgeFailed, WorkerLost
 from nbproof.sandbox.judging import JudgeProcess
@@ -47,7 +48,7 @@ class Judge:
         self.seed = seed
         self._blueprint, self._process = blueprint, process
         # Two judges of one lesson, with another state of it, share a process and no truth.
-        self._name = f"{blueprint.lesson} {next(_numbers)}"
+        self._name = f"{blueprint.slug} {next(_numbers)}"
         self._generation = 0
         self._asked: dict[str, list[tuple[str, str, int]]] = {}
         """Test cell -> what each of its checks is called and asks, and how many cases it has."""
@@ -62,7 +63,7 @@ class Judge:
         """(check, seed) of every case of a test cell."""
         plan = []
         for check, _, cases in self._asked[test]:
-            plan += [(check, self.seed * 1000 + number) for number in range(1, cases + 1)]
+            plan += [(check, seed) for seed in seeds_of(cases, self.seed)]
         return plan
 
     def asked(self, test: str) -> dict[str, str]:
@@ -125,7 +126,7 @@ class Judge:
                 return
             except WorkerLost as loss:
                 if last:
-                    place = about["test"] if about else self._blueprint.lesson
+                    place = about["test"] if about else self._blueprint.slug
                     raise EngineFailed(
                         f"the judge's process ended over a truth ({loss})",
                         place,

@@ -71,7 +71,7 @@ def mark(
     engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Answers, learner: str, files: dict[str, bytes]
 ) -> Verdict:
     """The verdict on a rebuilt submission. If the learner's code does harm, a status says so: no exception leaves this."""
-    files = {**blueprint.files, **blueprint.theirs(files)}
+    files = {**blueprint.beside, **blueprint.theirs(files)}
     rebuilt = replace(rebuilt, own=blueprint.with_questions(rebuilt.own))
     judge.prepare()
 
@@ -86,14 +86,14 @@ def mark(
         run.run()
         seconds, peak = seconds + run.seconds, max(peak, run.peak)
     _judge(blueprint, judge, rebuilt, run.exercises)
-    theirs = (data.decode("utf-8", "replace") for name, data in files.items() if name not in blueprint.files)
+    theirs = (data.decode("utf-8", "replace") for name, data in files.items() if name not in blueprint.beside)
     texts = [*rebuilt.answers.values(), *(one.source for one in rebuilt.own), *theirs]
     maker = OutcomeMaker(blueprint, judge, rebuilt, run.limits, named_in(texts))
     answers = {**rebuilt.answers, **blueprint.answers_to_tasks(rebuilt.own)}
     tested = {test.exercise for test in blueprint.tests.values()}
     return Verdict(
         learner,
-        blueprint.lesson,
+        blueprint.slug,
         judge.seed,
         tuple(maker.make(one) for name, one in run.exercises.items() if name in tested),
         answers,

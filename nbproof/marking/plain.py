@@ -157,10 +157,8 @@ def _why_it_failed(failing: Sequence[nbformat.NotebookNode], quoting: bool) -> s
     if any(one["output_type"] == "error" for one in failing):
         return "The test cell ended with an error."
     written = "".join(one.text for one in failing).strip()
-    first = ", a warning for example"
-    if quoting and written:
-        first = f", beginning with `{printable(written.splitlines()[0][:200])}`"
-    return f"Something was written to stderr{first}: nbgrader gives no points then."
+    quoted = f"beginning with `{printable(written.splitlines()[0][:200])}`" if quoting and written else ""
+    return f"Something was written to stderr, {quoted or 'a warning for example'}: nbgrader gives no points then."
 
 
 def _fails(output: Mapping[str, Any]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from nbproof.grouping import merged
 from nbproof.recover.answers import OwnCell
 from nbproof.values.results import Outcome
 
@@ -79,10 +80,8 @@ class Verdict:
     @property
     def scores(self) -> dict[str, float]:
         """Marks by grade_id: of every test cell, and 0 for each written answer that nobody has written."""
-        scores = {one.id: 0.0 for one in self.written if not one.answered}
-        for exercise in self.exercises:
-            scores |= exercise.points
-        return scores
+        unwritten = {one.id: 0.0 for one in self.written if not one.answered}
+        return merged((unwritten, *(exercise.points for exercise in self.exercises)))
 
     def in_short(self) -> Verdict:
         """The verdict without outputs and pictures: a run keeps so much of each submission in memory."""

@@ -123,12 +123,14 @@ class Mark(NotebookExporter):  # type: ignore[misc]
 
         for note in graded.notes:
             self.log.error("%s", note)
-        for line in (*graded.remarks, *plain_test_lines(graded.plain_tests)):
+        lines = (
+            *graded.remarks,
+            *plain_test_lines(graded.plain_tests),
+            *(f"{lesson}: {what}" for lesson, what in graded.given_away.items()),
+            *(f"{lesson}: its reference answers lose marks here: {why}" for lesson, why in graded.unfit.items()),
+        )
+        for line in lines:
             self.log.warning("%s", line)
-        for lesson, what in graded.given_away.items():
-            self.log.warning("%s: %s", lesson, what)
-        for lesson, why in graded.unfit.items():
-            self.log.warning("%s: its reference answers lose marks here: %s", lesson, why)
         for one in graded.marks.values():
             if one.problem:
                 self.log.error("%s is not graded: %s", one.learner, one.problem)

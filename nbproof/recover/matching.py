@@ -21,7 +21,7 @@ from itertools import pairwise
 from typing import Any
 
 from nbproof.cells import CellKind
-from nbproof.grouping import grouped
+from nbproof.grouping import grouped, merged
 from nbproof.lesson.lesson import Cell
 from nbproof.recover.notebook_bytes import ExportedCell
 
@@ -62,7 +62,7 @@ class Former:
 
 @dataclass(frozen=True)
 class ReleasedNotebook:
-    """The released notebook of one lesson."""
+    """The released notebook of one lesson. To learners it is the same who marks a TODO cell: all are answers."""
 
     lesson: str
     cells: tuple[Cell, ...]
@@ -97,17 +97,6 @@ class ReleasedNotebook:
     def cell_at(self, index: int | None) -> Cell | None:
         """The cell at this index; None if there is no index, because no released cell is meant."""
         return None if index is None else self.cells[index]
-
-    @classmethod
-    def of(cls, lesson: str, cells: Iterable[Cell], tests: Mapping[str, str]) -> ReleasedNotebook:
-        """Make it from the cells that learners get. ``tests``: id of a test cell -> the exercise that it tests."""
-        released = []
-        for cell in cells:
-            # To learners it is the same who marks a TODO cell.
-            kind = CellKind.ANSWER if cell.kind is CellKind.MANUAL else cell.kind
-            exercise = tests.get(cell.grade_id, "")
-            released.append(Cell(kind, cell.source, grade_id=cell.grade_id, id=cell.id, exercise=exercise))
-        return cls(lesson, tuple(released))
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ReleasedNotebook:
@@ -161,10 +150,7 @@ def _defined_in(text: str) -> frozenset[str]:
 @lru_cache(maxsize=2000)
 def names_in(text: str) -> frozenset[str]:
     """The names that lines at the margin bind. Nothing is parsed, so it may be asked of any text."""
-    names = set(_defined_in(text))
-    for targets in _ASSIGNS.findall(view(text)):
-        names.update(map(str.strip, targets.split(",")))
-    return frozenset(names)
+    return _defined_in(text).union(*(map(str.strip, targets.split(",")) for targets in _ASSIGNS.findall(view(text))))
 
 
 def binds(text: str) -> frozenset[str]:
@@ -197,9 +183,7 @@ def is_python(text: str) -> bool:
 @lru_cache(maxsize=32)
 def _indices(handout: ReleasedNotebook) -> tuple[dict[str, int], dict[str, list[int]]]:
     """The indices of the released cells by their ids, nbgrader's and the notebook format's; and by their texts."""
-    ids: dict[str, int] = {}
-    for index, cell in enumerate(handout.cells):
-        ids |= dict.fromkeys({cell.grade_id, cell.id} - {""}, index)
+    ids = merged(dict.fromkeys({cell.grade_id, cell.id} - {""}, index) for index, cell in enumerate(handout.cells))
     return ids, grouped((bare(cell.source), index) for index, cell in enumerate(handout.cells))
 
 
@@ -310,10 +294,8 @@ def without_released(handout: ReleasedNotebook, text: str) -> str:
 @lru_cache(maxsize=32)
 def _given_lines(handout: ReleasedNotebook) -> frozenset[str]:
     """All texts that were handed out, whole and line by line, bare."""
-    given = {""}
-    for text in _released_texts(handout):
-        given.update(map(bare, [text, *text.splitlines()]))
-    return frozenset(given)
+    given = (map(bare, [text, *text.splitlines()]) for text in _released_texts(handout))
+    return frozenset({""}.union(*given))
 
 
 def unreleased_lines(handout: ReleasedNotebook, text: str) -> list[str]:

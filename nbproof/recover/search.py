@@ -130,8 +130,10 @@ class _Search:
         self.result = Answers(dict(handout.stubs))
         for at in range(len(cells)):
             self._sort_in(at)
-        for name in _unused_files(cells, files):
-            self.strays.append(_Piece(len(cells), files[name], False, True, self._say("search file", name=name)))
+        self.strays += [
+            _Piece(len(cells), files[name], False, True, self._say("search file", name=name))
+            for name in _unused_files(cells, files)
+        ]
 
     def _say(self, key: str, **about: object) -> str:
         return self.words.text_in(SEARCH_TEXTS, key, **about)
@@ -280,11 +282,9 @@ class _Search:
     def _signs_of(self, name: str) -> list[_Piece]:
         """All texts outside of the TODO cell that may be the answer, in their order."""
         near = [] if self.named[name] else self._pieces_near(name)
-        others = list(self.strays)
-        for other, own in self.named.items():
-            if other != name:
-                others += own
-        return [piece for piece in sorted(others) if piece in near or self._may_answer(name, piece)]
+        others = (own for other, own in self.named.items() if other != name)
+        pieces = sorted(itertools.chain(self.strays, *others))
+        return [piece for piece in pieces if piece in near or self._may_answer(name, piece)]
 
     def _doubt_others(self, name: str, signs: Sequence[_Piece]) -> None:
         """Leave answers to other exercises to a person as well, if they may answer this one.

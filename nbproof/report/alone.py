@@ -1,31 +1,27 @@
 """The class where nbproof-lms is not installed: those in the gradebook and in ``submitted/``. Nothing came by an upload.
 
-Each name here is one of nbproof_lms, takes the same and gives the same; ``nbproof/nbgrader/next_door.py`` chooses.
+Each name here is one of nbproof_lms, takes what that takes and gives the same; ``nbproof/nbgrader/next_door.py`` chooses.
 """
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn
+from types import NoneType
+from typing import Any, NoReturn
 
 from nbproof.command import Option, not_installed, option
-from nbproof.errors import CourseError, UsageError
-from nbproof.gradebook.marks import ClassResults, Mark, Person
+from nbproof.course_file import Course
+from nbproof.errors import UsageError
+from nbproof.gradebook.marks import Person
 from nbproof.gradebook.reader import opened_gradebook, people_in
 from nbproof.key import Key
 from nbproof.places import places
-from nbproof.report.attendance import Attendance, NothingGradable, missing_in
+from nbproof.report.attendance import Attendance, missing_in
 from nbproof.report.records import ClassBackground, everybody
 from nbproof.report.statistics import missing_lines
 from nbproof.text import printable
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from nbproof.course_file import Course
 
 PACKAGE = "nbproof-lms"
 
@@ -50,32 +46,9 @@ def collect(course: Course, root: Path, paths: Sequence[Path | str], **how: Any)
     raise not_installed("what sorts an upload into submitted/", PACKAGE)
 
 
-def print_collected(collected: Any, root: Path, console: Console | None = None) -> None:
-    """Nothing was collected."""
-
-
 def hand_back_pages(request: Namespace) -> NoReturn:
     """Raises UsageError, which names the package that hands back."""
     raise not_installed("what packs pages for an LMS", PACKAGE)
-
-
-def is_class_known(root: Path) -> bool:
-    """There is no roster."""
-    return False
-
-
-def members_of(root: Path) -> tuple[()]:
-    """There is no roster."""
-    return ()
-
-
-def name_in_gradebook(root: Path) -> None:
-    """There is no roster."""
-
-
-def finish_broken_off(root: Path) -> tuple[str, ...]:
-    """No upload was cut off."""
-    return ()
 
 
 def people_of(root: Path) -> dict[str, Person]:
@@ -104,68 +77,14 @@ def attend(root: Path, people: Mapping[str, Person], handed_in: Collection[Key],
     return Attendance(missing_in(lessons, people, handed_in), people=people)
 
 
-def background_of(course: Course, root: Path) -> ClassBackground:
-    """Nothing is known beside the gradebook and what was handed in."""
-    return ClassBackground()
-
-
-def late_by_lms(root: Path) -> frozenset[Key]:
-    """No LMS has called anything late."""
-    return frozenset()
-
-
-def nothing_gradable_in(root: Path, handed_in: Collection[Key]) -> tuple[NothingGradable, ...]:
-    """What cannot be graded lies in ``submitted/``, and is told there."""
-    return ()
-
-
 def lines_of(attendance: Attendance, root: Path) -> list[str]:
     """Lines for a terminal on learners who handed in nothing, and on marks for what is gone."""
     return [*map(printable, (*missing_lines(attendance.missing, attendance.contact), *attendance.withdrawn))]
 
 
-def astray_lines(files: Sequence[str], root: Path) -> list[str]:
-    """No file is without its place."""
-    return []
-
-
-def two_ids_lines(people: Iterable[Person], marks: Iterable[Mark], root: Path) -> list[str]:
-    """Each person has one id."""
-    return []
-
-
-def zeros_apart(people: Iterable[Person]) -> list[tuple[Person, Person]]:
-    """Each person has one id."""
-    return []
-
-
-def zeros_lines(people: Iterable[Person]) -> list[str]:
-    """Each person has one id."""
-    return []
-
-
 def but_settled(root: Path, keys: Iterable[Key], found: Attendance) -> tuple[Attendance, dict[Key, bool]]:
     """The class as it is: nobody has settled anything."""
     return found, {}
-
-
-def seen_in(root: Path, keys: Iterable[Key], others: Iterable[NothingGradable]) -> dict[Key, bool]:
-    """Nobody has settled anything."""
-    return {}
-
-
-def forget_others(root: Path, keys: Iterable[Key]) -> None:
-    """Nobody has settled anything."""
-
-
-def without_place(root: Path, told: Iterable[NothingGradable]) -> tuple[str, ...]:
-    """No file is without its place."""
-    return ()
-
-
-def copies_in_time(course: Course, root: Path, scores: Iterable[Mark]) -> Iterator[tuple[str, Key]]:
-    """No earlier copy is kept."""
-    return iter(())
 
 
 def exports_of(request: Namespace) -> dict[str, Path]:
@@ -175,35 +94,35 @@ def exports_of(request: Namespace) -> dict[str, Path]:
     return {}
 
 
-def options_of_exports() -> list[str]:
-    """No LMS is known that would have one."""
-    return []
+_NOTHING: Mapping[str, Callable[[], object]] = {
+    "astray_lines": list,
+    "background_of": ClassBackground,
+    "columns_of": dict,
+    "copies_in_time": lambda: iter(()),
+    "finish_broken_off": tuple,
+    "forget_others": NoneType,
+    "grade_files": lambda: ({}, []),
+    "is_class_known": bool,
+    "known_elsewhere": frozenset,
+    "late_by_lms": frozenset,
+    "members_of": tuple,
+    "name_in_gradebook": NoneType,
+    "nothing_gradable_in": tuple,
+    "options_of_exports": list,
+    "print_collected": NoneType,
+    "seen_in": dict,
+    "two_ids_lines": list,
+    "without_place": tuple,
+    "zeros": lambda: ({}, []),
+    "zeros_apart": list,
+    "zeros_lines": list,
+}
+"""Name of a function -> what makes its answer, whatever it is asked: there is no roster, no LMS, no upload, and nothing is
+settled."""
 
 
-def columns_of(said: Sequence[str]) -> dict[str, str]:
-    """There are no grade files."""
-    return {}
-
-
-def zeros(
-    results: ClassResults, zero: Collection[str], seen: Mapping[Key, bool], came: Collection[Key] = ()
-) -> tuple[dict[Key, Mark], list[str]]:
-    """There are no grade files."""
-    return {}, []
-
-
-def grade_files(
-    root: Path,
-    exports: Mapping[str, Path],
-    results: ClassResults,
-    chosen: Mapping[str, str],
-    names: Sequence[str],
-    given: Mapping[Key, Mark] = MappingProxyType({}),
-) -> tuple[dict[str, Any], list[CourseError]]:
-    """There are no grade files."""
-    return {}, []
-
-
-def known_elsewhere(option: str, made: Mapping[str, Any]) -> frozenset[str]:
-    """There are no grade files."""
-    return frozenset()
+def __getattr__(name: str) -> Callable[..., object]:
+    """The function that finds nothing, by its name. Raises AttributeError for another name."""
+    if name not in _NOTHING:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return lambda *asked, **how: _NOTHING[name]()

@@ -86,12 +86,12 @@ def read_class(
     verdicts |= _in_gradebook(book, handed_in) | journalled
     # A file that is in submitted/ now and cannot be graded counts, even if an earlier one was graded there.
     marks = join_marks(verdicts | refused, book.marks, background.late)
-    for key in handed_in.keys() - refused.keys():
-        marks[key] = replace(marks[key], behind=_why_behind(root, journalled.get(key), book, key, digests[key]))
-    for key in coming:
-        marks[key] = replace(marks[key], behind=_NOT_GRADED)
-    for key in marks.keys() & {*intake.absent} - refused.keys() - coming:
-        marks[key] = _as_absent(marks[key])
+    marks |= {
+        key: replace(marks[key], behind=_why_behind(root, journalled.get(key), book, key, digests[key]))
+        for key in handed_in.keys() - refused.keys()
+    }
+    marks |= {key: replace(marks[key], behind=_NOT_GRADED) for key in coming}
+    marks |= {key: _as_absent(marks[key]) for key in marks.keys() & {*intake.absent} - refused.keys() - coming}
     if not marks:
         raise UsageError(
             f"nothing was handed in for {', '.join(names) or 'any lesson'}",
@@ -203,14 +203,15 @@ def _refused(
 ) -> dict[Key, Verdict]:
     """A verdict with the reason, for each submission that cannot be graded."""
     found = {key: Verdict(*key, problem=one.problem) for key, one in handed_in.items() if one.problem}
-    for key, one in problems_of(root).items():
-        # A problem of an earlier file says nothing of one that came since.
-        if key in handed_in and one.handed_in in ("", digests.get(key)):
-            found[key] = one
-    for key, why in background.problems.items():
-        if key.lesson in lessons:
-            found[key] = Verdict(*key, problem=why)
-    return found
+    # A problem of an earlier file says nothing of one that came since.
+    found |= {
+        key: one
+        for key, one in problems_of(root).items()
+        if key in handed_in and one.handed_in in ("", digests.get(key))
+    }
+    return found | {
+        key: Verdict(*key, problem=why) for key, why in background.problems.items() if key.lesson in lessons
+    }
 
 
 def _journalled(
@@ -302,9 +303,7 @@ def _results_in(
     """The results in an open gradebook."""
     known = lessons_in(book)
     names = [name for name in lessons if name in known]
-    held: dict[Key, Mark] = {}
-    for name in names:
-        held |= {Key(learner, name): mark for learner, mark in marks_in(book, name).items()}
+    held = marks_in(book, *names)
     if graded and not held:
         return _without_gradebook(course, root, f"the gradebook holds nothing of what was graded: {_MISSING}")
     if is_another(book, RunState(root).gradebook):
@@ -336,10 +335,8 @@ def _more_time(dates: DueDates, lessons: Collection[str]) -> frozenset[Key]:
     """The submissions with an extension that has not ended."""
     now = datetime.now(UTC)
     extended = {key for key, until in dates.extensions.items() if until > now}
-    found: set[Key] = set()
-    for learner, assignment in extended:
-        found.update(Key(learner, name) for name in lessons if assignment_of(name) == assignment)
-    return frozenset(found)
+    pairs = itertools.product(extended, lessons)
+    return frozenset(Key(key.learner, name) for key, name in pairs if assignment_of(name) == key.lesson)
 
 
 def everybody(
@@ -369,12 +366,14 @@ def joined(person: Person, member: Person) -> Person:
 
 def _notes(root: Path, background: ClassBackground, lessons: Collection[str]) -> list[str]:
     """Sentences on learners without anything that can be graded, and on copies that wait."""
-    notes = []
-    for (learner, lesson), why in background.problems.items():
-        if not lesson:
-            notes.append(f"nothing that can be graded came from {learner}: {why}")
+    notes = [
+        f"nothing that can be graded came from {key.learner}: {why}"
+        for key, why in background.problems.items()
+        if not key.lesson
+    ]
     see = course_command("roster", root)
-    for learner, lesson in background.waiting:
-        if lesson in lessons:
-            notes.append(f"another copy of {learner}'s {lesson} may be the last, and waits for you: see {see}")
-    return notes
+    return notes + [
+        f"another copy of {key.learner}'s {key.lesson} may be the last, and waits for you: see {see}"
+        for key in background.waiting
+        if key.lesson in lessons
+    ]

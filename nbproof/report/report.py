@@ -40,6 +40,7 @@ from nbproof.feedback.own_code import harmless
 from nbproof.files import replace_file
 from nbproof.front_end import prose
 from nbproof.gradebook.marks import ClassLesson, ClassResults, Mark, Person, by_assignment, exercise_row, submission_row
+from nbproof.grouping import merged
 from nbproof.key import Key
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config
@@ -146,9 +147,6 @@ def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generat
     surroundings.globals["how_late"] = how_late
     surroundings.tests["made_up"] = is_made_up
     titles = {lesson.slug: titles_of(results, lesson.slug) for lesson in results.lessons}
-    title_of: dict[str, str] = {}
-    for of_lesson in titles.values():
-        title_of |= of_lesson
     script = (_PAGES / "report.js").read_text(encoding="utf-8")
     shares = [mark.share for mark in results.marks.values() if mark.max_score and not mark.unmarked]
     class_mean = statistics.fmean(shares) if shares else None
@@ -156,7 +154,7 @@ def html_of(results: ClassResults, made: Mapping[str, Any], course: str, generat
         **made,
         results=results,
         titles=titles,
-        title_of=title_of,
+        title_of=merged(titles.values()),
         course=course,
         generated=generated,
         module=results.course.commands,

@@ -125,9 +125,8 @@ def _hints_of(course: Course, outcome: Outcome) -> Iterator[Hint]:
 
 
 def _misconception_row(results: ClassResults, hint: Hint, cases: list[tuple[Mark, str]]) -> Row:
-    could: set[str] = set()
-    for lesson in {mark.lesson for mark, _ in cases}:
-        could.update(one.learner for one in results.of_lesson(lesson))
+    marks = chain.from_iterable(map(results.of_lesson, {mark.lesson for mark, _ in cases}))
+    could = {one.learner for one in marks}
     learners = sorted({mark.learner for mark, _ in cases})
     exercises = Counter(exercise for _, exercise in cases).most_common()
     return {
@@ -231,10 +230,8 @@ def _reasons(mine: Sequence[Mark], due: Sequence[ClassLesson]) -> list[str]:
 
 def _misconceptions(course: Course, mine: Sequence[Mark]) -> list[str]:
     """The names of the learner's three commonest misconceptions."""
-    counts: Counter[str] = Counter()
-    for _, outcome in _outcomes(mine):
-        if not outcome.is_whole:
-            counts.update(set(outcome.hints))
+    hints = (set(outcome.hints) for _, outcome in _outcomes(mine) if not outcome.is_whole)
+    counts = Counter(chain.from_iterable(hints))
     names = {key: hint.name for key, hint in all_hints(course).items()}
     return [names.get(key, key) for key, _ in counts.most_common(3)]
 

@@ -202,7 +202,7 @@ class _ClassRun:
         failed = self._mark_all(jobs, blueprints, made, force) if jobs else {}
         self._write_absent(intake.absent)
         names = {assignment_of(lesson) for _, lesson in self._verdicts}
-        unsettled = self.penalties.assign(self._held(names), self.lessons)
+        unsettled = self.penalties.assign(marks_in(self.writer, *names), self.lessons)
         self.state.number(self.writer.number)
         marks = self._marks()
         remarks = (
@@ -323,7 +323,7 @@ class _ClassRun:
 
     def _plan(self, intake: Intake, force: bool) -> list[HandIn]:
         """What has to be marked. What need not is noted, and written down where the gradebook does not have it all."""
-        held = self._held({one.key.lesson for one in intake.submissions})
+        held = marks_in(self.writer, *{one.key.lesson for one in intake.submissions})
         jobs = []
         for one in intake.submissions:
             key = one.key
@@ -460,16 +460,9 @@ class _ClassRun:
     def _refuse(self, key: Key, why: str, handed_in: str = "") -> None:
         self._verdicts[key] = Verdict(*key, problem=why, handed_in=handed_in or self._marked.get(key, ""))
 
-    def _held(self, names: Collection[str]) -> dict[Key, Mark]:
-        """What the gradebook holds of these lessons, or assignments."""
-        held: dict[Key, Mark] = {}
-        for name in names:
-            held |= {Key(learner, name): one for learner, one in marks_in(self.writer, name).items()}
-        return held
-
     def _marks(self) -> dict[Key, Mark]:
         """The marks of all submissions that have a verdict."""
-        held = self._held({lesson for _, lesson in self._verdicts})
+        held = marks_in(self.writer, *{lesson for _, lesson in self._verdicts})
         for key, verdict in self._verdicts.items():
             if not verdict.problem and lacks(held.get(key), verdict):
                 self._refuse(key, "graded, but the gradebook does not hold it yet")

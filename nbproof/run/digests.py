@@ -212,11 +212,11 @@ def _former(root: Path, blueprint: Blueprint) -> tuple[Former, ...]:
 
     A solution that was handed out by mistake is still an answer.
     """
-    keep_version(root, blueprint.lesson, json.dumps(blueprint.notebook).encode())
+    keep_version(root, blueprint.slug, json.dumps(blueprint.notebook).encode())
     solved = set(map(bare, blueprint.withheld.values()))
     solved -= {bare(cell.source) for cell in blueprint.handout.cells}
     found: dict[Former, None] = {}
-    for path in keep_version(root, blueprint.lesson):
+    for path in keep_version(root, blueprint.slug):
         with contextlib.suppress(Damaged):
             found |= dict.fromkeys(former_cells(blueprint.handout, cells_in(path.read_bytes())[0]))
     return tuple(one for one in found if bare(one.source) not in solved)

@@ -25,12 +25,12 @@ from operator import or_
 from pathlib import Path
 from unicodedata import normalize
 
-from nbproof.cells import CellKind, text_of
+from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import Course
 from nbproof.errors import CourseError, UsageError
 from nbproof.key import Key, notebook_of
-from nbproof.lesson.from_notebook import read_cells
+from nbproof.lesson.from_notebook import read_cells, text_of
 from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn, files_below, read_file
 from nbproof.text import printable, some_of
@@ -135,10 +135,6 @@ class LessonBook:
         """Whether no other lesson has an id of this one's."""
         return self.lessons[lesson] == self._exercises[lesson]
 
-    def _said_in(self, data: bytes) -> frozenset[bytes]:
-        """The ids of exercises among the words of these bytes."""
-        return self._known.intersection(one[0] for one in islice(_ID.finditer(data), _MOST_WORDS))
-
     def guess(self, path: Path) -> Guess:
         """The lesson of the file at ``path``."""
         data = b""
@@ -152,7 +148,7 @@ class LessonBook:
         data = data.replace(b"\0", b"")  # without zeros UTF-16 reads as UTF-8 does: ids are plain letters
         notebook = _NOTEBOOK.match(data[:_HEAD]) is not None
         marked = {one[1] for one in islice(_MARK.finditer(data), _MOST_MARKS)}
-        words = marked or self._said_in(data)
+        words = marked or self._known.intersection(one[0] for one in islice(_ID.finditer(data), _MOST_WORDS))
         counts = {name: len(ids & words) for name, ids in self.lessons.items()}
         if marked and not any(counts.values()):
             counts |= dict.fromkeys(self._alike(data, marked), 1)

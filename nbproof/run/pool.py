@@ -153,6 +153,6 @@ def _alone(blueprint: Blueprint, seed: int, given: dict[str, Any], isolation: Is
         Path("/proc/self/oom_score_adj").write_text("1000")
     limits = GradingLimits(**given)
     with local_pool(
-        blueprint.course, {blueprint.lesson: blueprint}, seed, limits, isolation=isolation, workers=1
+        blueprint.course, {blueprint.slug: blueprint}, seed, limits, isolation=isolation, workers=1
     ) as pool:
         return pool.submit(one).result()

@@ -84,7 +84,7 @@ def _missing(blueprint: Blueprint, answers: Mapping[str, str]) -> Iterator[str]:
     name that is not defined."""
     code = [cell.source for cell in blueprint.notebook.cells if cell.cell_type == "code"]
     # A lesson may put a folder of its own on the path that Python imports from.
-    parts = chain.from_iterable((path.parts[0], path.name) for path in map(Path, blueprint.files))
+    parts = chain.from_iterable((path.parts[0], path.name) for path in map(Path, blueprint.beside))
     own = {part.removesuffix(".py") for part in parts}
     for module in dict.fromkeys(_IMPORTS.findall("\n".join([*code, *answers.values()]))):
         try:

@@ -171,9 +171,8 @@ class Engine:
         except OSError as error:
             raise NoRoom(error.strerror) from None
         ended = Ended()
-        scratch = ""
-        if self.isolation is not Isolation.FULL:
-            scratch = tempfile.mkdtemp(prefix="scratch-", dir=self._launched.folder)
+        has_own = self.isolation is Isolation.FULL
+        scratch = "" if has_own else tempfile.mkdtemp(prefix="scratch-", dir=self._launched.folder)
         bounds = {
             "memory": limits.memory_mb << 20,
             "processes": min(self._processes, limits.processes),

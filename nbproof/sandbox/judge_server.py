@@ -8,12 +8,14 @@ from outside; it bounds its memory itself.
 from __future__ import annotations
 
 import contextlib
+import json
 import resource
 import socket
 import sys
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from typing import Any
 
 from nbproof.checks.case import Case
@@ -29,6 +31,8 @@ __all__ = ["serve"]
 
 _MOST_WORDS = 4_000
 """Most characters of each text of a finding: no sentence is longer, even if a learner made it so."""
+_MOST_PASSES = 20_000
+"""Most answers that are remembered: some 20 MB."""
 
 
 def serve(channel: socket.socket, course: Course) -> None:
@@ -52,6 +56,8 @@ class _Court:
     tasks: dict[tuple[str, str, str], type[Check]] = field(default_factory=dict)
     known: dict[tuple[str, str, str, int], tuple[Any, Mapping[str, object]]] = field(default_factory=dict)
     """Truths and their mistakes: the same for a whole class, so computed once."""
+    passes: dict[bytes, dict[str, Any]] = field(default_factory=dict)
+    """Digest of a question -> the answer, where that is a pass: right answers mostly bring the same bytes."""
 
     def answer(self, header: dict[str, Any], payload: bytes) -> dict[str, Any]:
         """The answer to one question. An error of the instructor's code becomes an answer, and ends nothing."""
@@ -60,7 +66,7 @@ class _Court:
                 return self.open(header)
             if header["op"] == "truth":
                 return self.prepare(header)
-            return self.judge(header, payload)
+            return self.judged(header, payload)
         except MemoryError:
             return {"beyond": "memory"}
         except Exception as error:
@@ -87,6 +93,17 @@ class _Court:
             case = Case(header["seed"], self.course)
             self.known[key] = (task.truth(case), dict(task.mistakes(case)))
         return {}
+
+    def judged(self, header: dict[str, Any], payload: bytes) -> dict[str, Any]:
+        """The finding on what a probe brought; looked up where the very same has passed before."""
+        question = json.dumps({**header, "id": "", "room": 0}, sort_keys=True).encode()
+        key = sha256(question + payload).digest()
+        if key in self.passes:
+            return self.passes[key]
+        answer = self.judge(header, payload)
+        if answer.get("finding", {}).get("passed") and len(self.passes) < _MOST_PASSES:
+            self.passes[key] = answer
+        return answer
 
     def judge(self, header: dict[str, Any], payload: bytes) -> dict[str, Any]:
         """The finding on what a probe brought."""

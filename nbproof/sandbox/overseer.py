@@ -47,10 +47,8 @@ class Overseer:
         with contextlib.suppress(OSError):
             fcntl.ioctl(self.listener, _RECEIVE, question)
             number, _, _, call, _, _, *arguments = _QUESTION.unpack(question)
-            reply = _REPLY.pack(number, 0, -errno.EPERM, 0)
-            if self._may_be_sent(call, arguments):
-                reply = _REPLY.pack(number, 0, 0, _GO_ON)
-            fcntl.ioctl(self.listener, _ANSWER, bytearray(reply))
+            decision = (0, _GO_ON) if self._may_be_sent(call, arguments) else (-errno.EPERM, 0)
+            fcntl.ioctl(self.listener, _ANSWER, bytearray(_REPLY.pack(number, 0, *decision)))
 
     def close(self) -> None:
         """Stop answering: the kernel refuses calls that still wait. A second call does nothing."""

@@ -112,9 +112,7 @@ class Pristine:
     def __init__(self, *packages: str) -> None:
         inside = [name for name in sys.modules if name.split(".")[0] in packages]
         self._modules = {name: sys.modules[name] for name in inside if not name.startswith(_ENGINE)}
-        classes: set[type] = set()
-        for name, module in self._modules.items():
-            classes.update(_classes_of(name, vars(module)))
+        classes = set[type]().union(*(_classes_of(name, vars(module)) for name, module in self._modules.items()))
         self._spaces = _Spaces([*self._modules.values(), *classes])
         self._insides = _Insides(chain.from_iterable(map(dict.values, self._spaces.before.values())))
 

@@ -80,8 +80,7 @@ def _note_deleted(process: int, folder: bytes, most: int, held: dict[tuple[int, 
             if stat.S_ISREG(found.st_mode) and not found.st_nlink:
                 held[found.st_dev, found.st_ino] = found.st_blocks * 512
     # Of one that is mapped and no longer open nobody can tell how large it is: as large as a file may be.
-    for key in mapped - held.keys():
-        held[key] = most
+    held.update(dict.fromkeys(mapped - held.keys(), most))
 
 
 def memory_mb(processes: Iterable[int], most: float = math.inf) -> float:

@@ -83,7 +83,7 @@ def test_a_notebook_becomes_a_lesson_with_its_asserts(course: Path) -> None:
     assert [cell.grade_id for cell in first.tests] == ["test_squares", "test_squares_part_2"] and first.points == 2
     assert first.plain == {"test_squares", "test_squares_part_2"} and not first.mutants and not first.accepted
     assert second.answer.source.count("BEGIN SOLUTION") == 2
-    assert [cell.grade_id for cell in lesson.written] == ["explain_why"]
+    assert [cell.grade_id for cell in lesson.questions] == ["explain_why"]
     assert "### Exercise: Part A (2 points)\n\nmedium · 10 min" in [cell.source for cell in lesson.cells]
     beside = {path.name for path in (course / "lessons" / made.slug / "files").iterdir()}
     assert beside == {"beside.py", "data.csv"}

@@ -109,7 +109,7 @@ def test_the_answer_and_the_mark_scheme_stay_with_the_instructor(tmp_path: Path)
     path = write_lesson(tmp_path, "00_tiny", [Sketch()]) / "lesson.py"
     path.write_text(path.read_text() + WRITTEN)
     lesson = read_lesson(COURSE, path.parent)
-    assert [cell.grade_id for cell in lesson.written] == ["explain_twice"]
+    assert [cell.grade_id for cell in lesson.questions] == ["explain_twice"]
     assert len(lesson.exercises) == 1
     build(COURSE, tmp_path, say=lambda line: None)
     source, release = (

@@ -27,7 +27,7 @@ pytestmark = [
 
 LESSON = the_lesson("01_module_anatomy")
 SLUG = LESSON.slug
-(QUESTION,) = LESSON.written
+(QUESTION,) = LESSON.questions
 RIGHT = {one.id: one.answer.source for one in LESSON.exercises}
 CODE_POINTS = sum(exercise.points for exercise in LESSON.exercises)
 EVIL = '<img src=x onerror=alert("name")>'

@@ -35,7 +35,7 @@ pytestmark = [
 
 LESSON = the_lesson("01_module_anatomy")
 SLUG = LESSON.slug
-(QUESTION,) = LESSON.written
+(QUESTION,) = LESSON.questions
 POINTS = sum(exercise.points for exercise in LESSON.exercises)
 RIGHT = {one.id: one.answer.source for one in LESSON.exercises}
 WRITTEN = "Autograd follows what is computed, the optimizer what is registered."

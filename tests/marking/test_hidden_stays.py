@@ -20,8 +20,7 @@ from tests.attacks.judging import leaked, secret_lines, texts_in
 
 def _leaky(blueprint: Blueprint) -> Blueprint:
     """As the engine was: all checks are asked where they stand, and nothing that they bring is withheld."""
-    tests = {name: replace(test, shown=test.source) for name, test in blueprint.tests.items()}
-    return replace(blueprint, tests=tests)
+    return replace(blueprint, cells=tuple(replace(cell, shown=cell.source) for cell in blueprint.tests.values()))
 
 
 def _handed_out(blueprint: Blueprint, verdict: Verdict) -> tuple[list[str], list[bytes]]:

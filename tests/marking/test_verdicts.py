@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import nbformat
@@ -10,7 +11,7 @@ import pytest
 
 from nbproof.cells import CellKind
 from nbproof.display.help import all_hints
-from nbproof.lesson.lesson import CheckCell, PlainCell, Question
+from nbproof.lesson.lesson import CheckCell, PlainCell
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.judge_client import Judge
@@ -55,15 +56,27 @@ TESTS = {
     "test_seen": _plain("test_seen", "seen"),
 }
 STUBS = dict.fromkeys(("a", "b", "p", "seen"), "pass  # TODO")
+
+
+def _released(name: str, text: str, points: int = 0) -> nbformat.NotebookNode:
+    """A TODO cell; with points, a question."""
+    make = nbformat.v4.new_markdown_cell if points else nbformat.v4.new_code_cell
+    grading = {"grade_id": name, "solution": True, "grade": points > 0, "points": points}
+    return make(text, metadata={"nbgrader": grading})
+
+
+RELEASED = [
+    *(_released(name, text) for name, text in STUBS.items()),
+    _released("why", "Write here.", 2),
+    _released("how", "Write here.", 1),
+]
 BLUEPRINT = Blueprint(
-    COURSE,
-    "01_first",
-    nbformat.v4.new_notebook(),
-    tuple((CellKind.ANSWER, name) for name in STUBS),
-    {},
-    STUBS,
-    TESTS,
-    {"why": Question("why", 2, "Write here."), "how": Question("how", 1, "Write here.")},
+    course=COURSE,
+    slug="01_first",
+    path=Path("01_first.ipynb"),
+    cells=tuple(TESTS.values()),
+    exercises=(),
+    notebook=nbformat.v4.new_notebook(cells=RELEASED),
 )
 DONE = Answers(dict.fromkeys(STUBS, "x = 1"))
 
@@ -118,7 +131,7 @@ def test_a_case_that_fails_costs_its_own_test_cell_and_is_the_one_that_is_told()
 
 
 def test_what_is_wrong_and_worth_nothing_is_wrong() -> None:
-    worthless = replace(BLUEPRINT, tests={"test_b": replace(TESTS["test_b"], points=0)})
+    worthless = replace(BLUEPRINT, cells=(replace(TESTS["test_b"], points=0),))
     progress = ExerciseRun("b", findings={"test_b": _found(False, unjudged="E")})
     assert OutcomeMaker(worthless, cast(Judge, Plan()), DONE, LIMITS).make(progress).status is Status.FAILED
 

@@ -52,7 +52,7 @@ def test_plain_nbgrader_gives_the_references_full_marks_and_the_release_none(
     plain.ClearSolutions.text_stub = course_config(ROOT).ClearSolutions.text_stub  # what the release was made with
     shutil.copytree(ROOT / "source" / slug, plain_course / "source" / slug)
     lesson = the_lesson(slug)
-    (question,) = lesson.written
+    (question,) = lesson.questions
     right = {one.id: one.answer.source for one in lesson.exercises}
     _submit(plain_course, "reference", slug, {**right, question.grade_id: "Because."})
     _submit(plain_course, "untouched", slug, {})

@@ -73,7 +73,7 @@ def _with_test(
 ) -> Blueprint:
     source = SPENDS.format(spends=spends, truth=truth)
     test = replace(blueprint.tests["test_first"], source=source, shown=source)
-    return replace(blueprint, tests={**blueprint.tests, "test_first": test})
+    return replace(blueprint, cells=tuple(test if cell.grade_id == "test_first" else cell for cell in blueprint.cells))
 
 
 def _mark(engine: Engine, blueprint: Blueprint, judge: Judge | None = None) -> dict[str, Outcome]:

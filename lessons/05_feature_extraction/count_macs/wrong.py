@@ -1,12 +1,19 @@
 # %% convolutions_only
 # misconception: forgets the linear layers | hint: feat_one_kind
-# edits: reference
--            if isinstance(module, (nn.Linear, nn.Conv2d)):
-+            if isinstance(module, nn.Conv2d):
-@@
--
--
--print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+def count_macs(model: nn.Module, x: torch.Tensor) -> int:
+    """The MACs of all calls of nn.Linear and nn.Conv2d while `model` runs on `x`."""
+    # TODO: multiply the output's elements by the products for each, and add up over all calls.
+    counts = []
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    with ExitStack() as stack:
+        for module in model.modules():
+            if isinstance(module, nn.Conv2d):
+                stack.enter_context(module.register_forward_hook(count))
+        model(x)
+    return sum(counts)
 
 # %% counter_goes_on
 # misconception: a counter in the notebook that nobody sets back | hint: feat_goes_on
@@ -71,32 +78,22 @@ def count_macs(model, x):
 # %% exact_class
 # misconception: leaves out layers of a class made from nn.Linear | hint: feat_subclass
 # breaks: All `nn.Linear` and `nn.Conv2d` layers count
-# edits: convolutions_only
--            if isinstance(module, nn.Conv2d):
+# edits: weights_of_two_dimensions
+-            if hasattr(module, "weight") and module.weight.dim() > 1:
 +            if type(module) in (nn.Linear, nn.Conv2d):
 
 # %% flops
 # misconception: counts multiplications and additions | hint: feat_flops
-# edits: convolutions_only
+# edits: direct_children_only
 -        counts.append(output.numel() * module.weight[0].numel())
 +        counts.append(2 * output.numel() * module.weight[0].numel())
 @@
--            if isinstance(module, nn.Conv2d):
-+            if isinstance(module, (nn.Linear, nn.Conv2d)):
-
-# %% groups_forgotten
-# misconception: forgets the groups | hint: feat_groups | canary
-# edits: flops
--        counts.append(2 * output.numel() * module.weight[0].numel())
-+        if isinstance(module, nn.Conv2d):
-+            height, width = module.kernel_size
-+            counts.append(output.numel() * module.in_channels * height * width)
-+        else:
-+            counts.append(output.numel() * module.in_features)
+-        for module in model.children():
++        for module in model.modules():
 
 # %% hooks_stay
 # misconception: leaves the hooks there | hint: feat_hook_left
-# breaks: leaves no hook behind
+# breaks: no hook stays
 def count_macs(model, x):
     counts = []
 
@@ -112,11 +109,11 @@ def count_macs(model, x):
 # %% list_of_counts
 # misconception: returns the counts unsummed | hint: feat_not_summed
 # breaks: returns how many MACs this call took, as a whole number
-# edits: reference
+# edits: direct_children_only
+-        for module in model.children():
++        for module in model.modules():
+@@
 -    return sum(counts)
--
--
--print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 +    return counts
 
 # %% numbers_of_the_output
@@ -145,8 +142,8 @@ def count_macs(model, x):
 # %% one_vector_a_sample
 # misconception: takes inputs of Linear for flat | hint: feat_tokens
 # breaks: inputs of `nn.Linear` may have more than two dimensions
-# edits: flops
--        counts.append(2 * output.numel() * module.weight[0].numel())
+# edits: one_sample
+-        counts.append(output[0].numel() * module.weight[0].numel())
 +        if isinstance(module, nn.Conv2d):
 +            counts.append(output.numel() * module.weight[0].numel())
 +        else:
@@ -159,16 +156,25 @@ def count_macs(model, x):
 
 # %% square_window
 # misconception: takes every window for a square | hint: feat_square
-# edits: groups_forgotten
--            height, width = module.kernel_size
--            counts.append(output.numel() * module.in_channels * height * width)
+# edits: one_vector_a_sample
+-            counts.append(output.numel() * module.weight[0].numel())
 +            counts.append(output.numel() * module.in_channels // module.groups * module.kernel_size[0] ** 2)
+@@
+-            counts.append(args[0].shape[0] * module.in_features * module.out_features)
++            counts.append(output.numel() * module.in_features)
+
+# %% groups_forgotten
+# misconception: forgets the groups | hint: feat_groups | canary
+# edits: square_window
+-            counts.append(output.numel() * module.in_channels // module.groups * module.kernel_size[0] ** 2)
++            height, width = module.kernel_size
++            counts.append(output.numel() * module.in_channels * height * width)
 
 # %% with_bias
 # misconception: adds the bias | hint: feat_bias
 # breaks: so does the bias
-# edits: flops
--        counts.append(2 * output.numel() * module.weight[0].numel())
+# edits: one_sample
+-        counts.append(output[0].numel() * module.weight[0].numel())
 +        each = module.weight[0].numel() + (module.bias is not None)
 +        counts.append(output.numel() * each)
 
@@ -206,27 +212,31 @@ def count_macs(model, x):
 
 # %% hook_returns_the_count
 # misconception: the hook returns its count, which takes the place of the output | hint: hook_replaces_output
-# edits: flops
--def count_macs(model: nn.Module, x: torch.Tensor) -> int:
--    """The MACs of all calls of nn.Linear and nn.Conv2d while `model` runs on `x`."""
--    # TODO: multiply the output's elements by the products for each, and add up over all calls.
-+def count_macs(model, x):
-@@
--        counts.append(2 * output.numel() * module.weight[0].numel())
-+        macs = output.numel() * module.weight[0].numel()
-+        counts.append(macs)
-+        return macs
+def count_macs(model, x):
+    counts = []
+
+    def count(module, args, output):
+        macs = output.numel() * module.weight[0].numel()
+        counts.append(macs)
+        return macs
+
+    with ExitStack() as stack:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                stack.enter_context(module.register_forward_hook(count))
+        model(x)
+    return sum(counts)
 
 # %% whole_weight
 # misconception: takes the whole weight for each number of the output | hint: feat_whole_weight
-# edits: flops
--        counts.append(2 * output.numel() * module.weight[0].numel())
+# edits: one_sample
+-        counts.append(output[0].numel() * module.weight[0].numel())
 +        counts.append(output.numel() * module.weight.numel())
 
 # %% positions_forgotten
 # misconception: uses each weight once for a sample | hint: feat_positions
-# edits: flops
--        counts.append(2 * output.numel() * module.weight[0].numel())
+# edits: one_sample
+-        counts.append(output[0].numel() * module.weight[0].numel())
 +        counts.append(len(output) * module.weight.numel())
 
 # %% torch_counts

@@ -1,103 +1,5 @@
 # nothing to break: Assume that each layer returns one tensor and runs once
 
-# %% attribute_access
-# misconception: getattr with a dotted name | hint: dotted_name
-# breaks: `layers` are dotted names
-class FeatureExt(nn.Module):
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        self.features = {}
-        for name in layers:
-            getattr(model, name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-    def forward(self, x):
-        self.features.clear()
-        self.model(x)
-        return dict(self.features)
-
-# %% class_attribute
-# misconception: the dict belongs to the class | hint: shared_state
-# breaks: Two `FeatureExt` objects on one model do not disturb each other
-class FeatureExt(nn.Module):
-    features = {}
-
-    def __init__(self, model, layers):
-        super().__init__()
-        self.model = model
-        for name in layers:
-            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-    def forward(self, x):
-        self.model(x)
-        return self.features
-
-# %% every_module
-# misconception: keeps all layers | hint: all_layers
-# breaks: its keys are the names in `layers`
-# edits: attribute_access
--        for name in layers:
--            getattr(model, name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-+        for name, module in model.named_modules():
-+            module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-# %% forces_eval
-# misconception: switches the model to eval mode | hint: changes_mode
-# breaks: The model's mode and outputs stay the same
-# edits: every_module
--        for name, module in model.named_modules():
--            module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-+        model.eval()
-+        for name in layers:
-+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-# %% hook_returns_feature
-# misconception: the hook hands a scaled feature on | hint: changes_the_flow
-# edits: attribute_access
--            getattr(model, name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-+            model.get_submodule(name).register_forward_hook(self.hook(name))
-+
-+    def hook(self, name):
-+        def fn(module, args, output):
-+            self.features[name] = output
-+            return output / output.abs().max()
-+
-+        return fn
-
-# %% keeps_first_call
-# misconception: the first call's features stay | hint: stale_result
-# breaks: each call returns the features of its `x`
-# edits: class_attribute
--    features = {}
--
-@@
-+        self.features = {}
-         for name in layers:
--            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-+            hook = lambda m, a, o, name=name: self.features.setdefault(name, o) is None or None
-+            model.get_submodule(name).register_forward_hook(lambda m, a, o, hook=hook: hook(m, a, o) and None)
-
-# %% keeps_input
-# misconception: keeps the input | hint: input_or_output
-# breaks: its values those layers' outputs
-# edits: attribute_access
--            getattr(model, name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-+            model.get_submodule(name).register_forward_hook(
-+                lambda m, a, o, name=name: self.features.update({name: a[0]})
-+            )
-
-# %% keeps_shapes
-# misconception: keeps shapes | hint: shape_for_output
-# edits: keeps_input
--                lambda m, a, o, name=name: self.features.update({name: a[0]})
-+                lambda m, a, o, name=name: self.features.update({name: o.shape})
-
-# %% late_binding
-# misconception: the loop variable is read when the hook runs | hint: loop_variable
-# edits: attribute_access
--            getattr(model, name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-+            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.update({name: o}))
-
 # %% layers_on_the_input
 # misconception: runs each layer on the model's input | hint: layers_on_the_input
 # breaks: Calling it on `x` runs the model once
@@ -109,21 +11,6 @@ class FeatureExt(nn.Module):
 
     def forward(self, x):
         return {name: self.model.get_submodule(name)(x) for name in self.layers}
-
-# %% name_contains
-# misconception: matches a part of a name | hint: name_in_name
-# edits: every_module
--            module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-+            if any(layer in name for layer in layers):
-+                module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-
-# %% name_ends_with
-# misconception: takes any layer whose name ends with the one that was asked for | hint: name_in_name
-# edits: every_module
--            module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
-+            for layer in layers:
-+                if name.endswith(layer):
-+                    module.register_forward_hook(lambda m, a, o, layer=layer: self.features.update({layer: o}))
 
 # %% paired_by_position
 # misconception: pairs names and outputs by position | hint: by_position
@@ -158,12 +45,117 @@ class FeatureExt(nn.Module):
 
 # %% returns_nothing
 # misconception: keeps the features but returns nothing | hint: returns_nothing | canary
-# edits: keeps_first_call
--            hook = lambda m, a, o, name=name: self.features.setdefault(name, o) is None or None
--            model.get_submodule(name).register_forward_hook(lambda m, a, o, hook=hook: hook(m, a, o) and None)
-+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        self.model(x)
+
+# %% class_attribute
+# misconception: the dict belongs to the class | hint: shared_state
+# breaks: Two `FeatureExt` objects on one model do not disturb each other
+# edits: returns_nothing
++    features = {}
++
+     def __init__(self, model, layers):
 @@
--        return self.features
+-        self.features = {}
+@@
++        return self.features
+
+# %% forces_eval
+# misconception: switches the model to eval mode | hint: changes_mode
+# breaks: The model's mode and outputs stay the same
+# edits: returns_nothing
++        model.eval()
+         for name in layers:
+@@
++        self.features.clear()
+         self.model(x)
+@@
++        return dict(self.features)
+
+# %% attribute_access
+# misconception: getattr with a dotted name | hint: dotted_name
+# breaks: `layers` are dotted names
+# edits: forces_eval
+-        model.eval()
+@@
+-            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
++            getattr(model, name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+# %% every_module
+# misconception: keeps all layers | hint: all_layers
+# breaks: its keys are the names in `layers`
+# edits: attribute_access
+-        for name in layers:
+-            getattr(model, name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
++        for name, module in model.named_modules():
++            module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+# %% hook_returns_feature
+# misconception: the hook hands a scaled feature on | hint: changes_the_flow
+# edits: attribute_access
+-            getattr(model, name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
++            model.get_submodule(name).register_forward_hook(self.hook(name))
++
++    def hook(self, name):
++        def fn(module, args, output):
++            self.features[name] = output
++            return output / output.abs().max()
++
++        return fn
+
+# %% keeps_first_call
+# misconception: the first call's features stay | hint: stale_result
+# breaks: each call returns the features of its `x`
+# edits: returns_nothing
+-            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
++            hook = lambda m, a, o, name=name: self.features.setdefault(name, o) is None or None
++            model.get_submodule(name).register_forward_hook(lambda m, a, o, hook=hook: hook(m, a, o) and None)
+@@
++        return self.features
+
+# %% keeps_input
+# misconception: keeps the input | hint: input_or_output
+# breaks: its values those layers' outputs
+# edits: attribute_access
+-            getattr(model, name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
++            model.get_submodule(name).register_forward_hook(
++                lambda m, a, o, name=name: self.features.update({name: a[0]})
++            )
+
+# %% keeps_shapes
+# misconception: keeps shapes | hint: shape_for_output
+# edits: keeps_input
+-                lambda m, a, o, name=name: self.features.update({name: a[0]})
++                lambda m, a, o, name=name: self.features.update({name: o.shape})
+
+# %% late_binding
+# misconception: the loop variable is read when the hook runs | hint: loop_variable
+# edits: attribute_access
+-            getattr(model, name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
++            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.update({name: o}))
+
+# %% name_contains
+# misconception: matches a part of a name | hint: name_in_name
+# edits: every_module
+-            module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
++            if any(layer in name for layer in layers):
++                module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+# %% name_ends_with
+# misconception: takes any layer whose name ends with the one that was asked for | hint: name_in_name
+# edits: every_module
+-            module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
++            for layer in layers:
++                if name.endswith(layer):
++                    module.register_forward_hook(lambda m, a, o, layer=layer: self.features.update({layer: o}))
 
 # %% returns_output
 # misconception: returns the model's output | hint: output_for_features

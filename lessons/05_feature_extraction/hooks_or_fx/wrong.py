@@ -20,17 +20,6 @@ def value_at(model, step, x):
     steps = get_graph_node_names(model)[1]
     return create_feature_extractor(model, steps)(x)[step]
 
-# %% dict_returned
-# misconception: returns the extractor's dict | hint: feat_dict_for_value
-# breaks: returns the value that one step computed
-def value_at(model, step, x):
-    if step not in dict(model.named_modules()):
-        return create_feature_extractor(model, [step])(x)
-    found = []
-    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
-        model(x)
-    return found[0]
-
 # %% fx_only
 # misconception: torchvision's extractor for everything | hint: feat_cannot_be_traced
 # breaks: even one that cannot be traced
@@ -39,12 +28,14 @@ def value_at(model, step, x):
 
 # %% hook_stays
 # misconception: leaves the hook there | hint: feat_hook_left
-# breaks: Your hooks are gone afterwards
-# edits: alias
--    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach())):
--        model(x)
-+    model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone()))
-+    model(x)
+# breaks: No hook of yours stays
+def value_at(model, step, x):
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    found = []
+    model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone()))
+    model(x)
+    return found[0]
 
 # %% hooks_on_all_modules
 # misconception: looks the step up among the modules' outputs | hint: feat_fx_own_names
@@ -66,9 +57,19 @@ def hook_into(found, name, output):
 # %% hooks_only
 # misconception: hooks for everything | hint: feat_no_module_behind
 # breaks: Otherwise it is a name from `get_graph_node_names`
-# edits: dict_returned
--    if step not in dict(model.named_modules()):
--        return create_feature_extractor(model, [step])(x)
+def value_at(model, step, x):
+    found = []
+    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+        model(x)
+    return found[0]
+
+# %% dict_returned
+# misconception: returns the extractor's dict | hint: feat_dict_for_value
+# breaks: returns the value that one step computed
+# edits: hooks_only
++    if step not in dict(model.named_modules()):
++        return create_feature_extractor(model, [step])(x)
+     found = []
 
 # %% last_call
 # misconception: keeps the last call of a module | hint: feat_last_call
@@ -107,22 +108,25 @@ def value_at(model, step, x):
 
 # %% suffix_cut_off
 # misconception: cuts the number of the call off | hint: feat_suffix
-# edits: hooks_only
-+import re
-+
-+
- def value_at(model, step, x):
-+    step = re.sub(r"_\d+$", "", step)
-+    if step not in dict(model.named_modules()):
-+        return create_feature_extractor(model, [step])(x)[step]
+import re
+
+
+def value_at(model, step, x):
+    step = re.sub(r"_\d+$", "", step)
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    found = []
+    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+        model(x)
+    return found[0]
 
 # %% trains
 # misconception: switches the model to training mode | hint: changes_mode
 # edits: hooks_only
- def value_at(model, step, x):
 +    model.train()
 +    if step not in dict(model.named_modules()):
 +        return create_feature_extractor(model, [step])(x)[step]
+     found = []
 
 # %% traces_first_and_stays_in_training
 # misconception: tries to trace first; a trace that fails leaves the model in training mode | hint: feat_left_in_training
@@ -161,7 +165,6 @@ def value_at(model, step, x):
 
 # %% clears_all_hooks
 # misconception: empties the dict of hooks, other people's too | hint: removes_other_hooks
-# breaks: other people's hooks stay
 def value_at(model, step, x):
     if step not in dict(model.named_modules()):
         return create_feature_extractor(model, [step])(x)[step]

@@ -28,11 +28,10 @@ def pooled(net, pictures):
 # %% hook_stays
 # misconception: leaves the hook there | hint: feat_hook_left
 # breaks: Afterwards your hooks are gone
-# edits: handle_by_hand
+# edits: off_too_early
 -    handle = net.pool.register_forward_hook(keep)
-+    net.pool.register_forward_hook(keep)
-@@
 -    handle.remove()
++    net.pool.register_forward_hook(keep)
 
 # %% clears_hooks
 # misconception: clears all hooks of the layer | hint: removes_other_hooks

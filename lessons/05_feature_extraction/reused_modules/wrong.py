@@ -1,81 +1,3 @@
-# %% a_round_too_many
-# misconception: counts one round too many | hint: feat_rounds_counted
-predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
-
-
-def record_calls(model, x):
-    calls, handles = [], []
-    try:
-        for name, module in model.named_modules():
-            if name:
-                hook = lambda m, a, o, name=name: calls.append((name, o.detach().clone()))
-                handles.append(module.register_forward_hook(hook))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return calls
-
-# %% alias
-# misconception: keeps the outputs themselves | hint: feat_alias
-# breaks: with outputs kept as in `safe_features`
-# edits: a_round_too_many
--predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
-+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
-@@
-     calls, handles = [], []
-+
-+    def keep(name, module, args, output):
-+        calls.append((name, output.detach()))
-+
-@@
--                hook = lambda m, a, o, name=name: calls.append((name, o.detach().clone()))
--                handles.append(module.register_forward_hook(hook))
-+                handles.append(module.register_forward_hook(partial(keep, name)))
-
-# %% children_only
-# misconception: hooks on the direct children only | hint: feat_top_level
-# edits: alias
--        calls.append((name, output.detach()))
-+        calls.append((name, output.detach().clone()))
-@@
--        for name, module in model.named_modules():
--            if name:
--                handles.append(module.register_forward_hook(partial(keep, name)))
-+        for name, child in model.named_children():
-+            handles.append(child.register_forward_hook(partial(keep, name)))
-
-# %% dict_keeps_the_last
-# misconception: a dict by name keeps the last call | hint: feat_one_entry
-# breaks: **one for each call**
-predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
-
-
-def record_calls(model, x):
-    calls, handles = {}, []
-    try:
-        for name, module in model.named_modules():
-            if name:
-                hook = lambda m, a, o, name=name: calls.update({name: o.detach().clone()})
-                handles.append(module.register_forward_hook(hook))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return list(calls.items())
-
-# %% function_predicted
-# misconception: expects a report from torch.relu | hint: feat_function_fires
-# edits: a_round_too_many
--predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
-+predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "relu"]
-
-# %% graph_kept
-# misconception: keeps the graph | hint: feat_graph
-# edits: alias
--        calls.append((name, output.detach()))
-+        calls.append((name, output.clone()))
-
 # %% hooks_stay
 # misconception: leaves the hooks there | hint: feat_hook_left
 # breaks: No hook stays
@@ -96,31 +18,63 @@ def record_calls(model, x):
 
 # %% late_binding
 # misconception: the loop variable is read when the hook runs | hint: loop_variable
-# edits: a_round_too_many
--predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
-+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+    try:
+        for name, module in model.named_modules():
+            if name:
+                handles.append(module.register_forward_hook(lambda m, a, o: calls.append((name, o.detach().clone()))))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+# %% alias
+# misconception: keeps the outputs themselves | hint: feat_alias
+# breaks: with outputs kept as in `safe_features`
+# edits: late_binding
++
++    def keep(name, module, args, output):
++        calls.append((name, output.detach()))
++
+     try:
 @@
--                hook = lambda m, a, o, name=name: calls.append((name, o.detach().clone()))
--                handles.append(module.register_forward_hook(hook))
-+                handles.append(module.register_forward_hook(lambda m, a, o: calls.append((name, o.detach().clone()))))
+-                handles.append(module.register_forward_hook(lambda m, a, o: calls.append((name, o.detach().clone()))))
++                handles.append(module.register_forward_hook(partial(keep, name)))
+
+# %% dict_keeps_the_last
+# misconception: a dict by name keeps the last call | hint: feat_one_entry
+# breaks: **one for each call**
+# edits: late_binding
+-    calls, handles = [], []
++    calls, handles = {}, []
+@@
+-                handles.append(module.register_forward_hook(lambda m, a, o: calls.append((name, o.detach().clone()))))
++                hook = lambda m, a, o, name=name: calls.update({name: o.detach().clone()})
++                handles.append(module.register_forward_hook(hook))
+@@
+-    return calls
++    return list(calls.items())
+
+# %% graph_kept
+# misconception: keeps the graph | hint: feat_graph
+# edits: alias
+-        calls.append((name, output.detach()))
++        calls.append((name, output.clone()))
 
 # %% leaves_only
 # misconception: hooks on modules without children only | hint: feat_no_containers
 # breaks: of a module inside `model`
-# edits: children_only
--        for name, child in model.named_children():
--            handles.append(child.register_forward_hook(partial(keep, name)))
-+        for name, module in model.named_modules():
+# edits: alias
+-        calls.append((name, output.detach()))
++        calls.append((name, output.detach().clone()))
+@@
+-            if name:
 +            if len(list(module.children())) == 0:
-+                handles.append(module.register_forward_hook(partial(keep, name)))
-
-# %% nothing_predicted
-# misconception: runs it, and writes down what ran without a prediction | hint: feat_no_prediction | canary
-# breaks: Write them into `predicted`, in order, before you run anything
-# edits: a_round_too_many
--predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
-+predicted = []
-+what_ran = ["enter", "relu", "mix", "relu", "mix", "relu"]
 
 # %% numbered_calls
 # misconception: numbers the calls as torch.fx does | hint: feat_numbered
@@ -133,11 +87,21 @@ def record_calls(model, x):
 +        times[name] = number + 1
 +        calls.append((f"{name}_{number}" if number else name, output.detach().clone()))
 
-# %% one_call_a_module
-# misconception: expects one call of each module | hint: feat_one_entry
-# edits: a_round_too_many
--predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
-+predicted = ["enter", "relu", "mix"]
+# %% root_included
+# misconception: a hook on the model as well | hint: feat_root_listed
+# breaks: of a module inside `model`
+# edits: leaves_only
+-            if len(list(module.children())) == 0:
+-                handles.append(module.register_forward_hook(partial(keep, name)))
++            handles.append(module.register_forward_hook(partial(keep, name)))
+
+# %% children_only
+# misconception: hooks on the direct children only | hint: feat_top_level
+# edits: root_included
+-        for name, module in model.named_modules():
+-            handles.append(module.register_forward_hook(partial(keep, name)))
++        for name, child in model.named_children():
++            handles.append(child.register_forward_hook(partial(keep, name)))
 
 # %% recursion_over_children
 # misconception: walks the children of each module | hint: feat_under_each_name
@@ -149,25 +113,46 @@ def record_calls(model, x):
 +            path = prefix + name
 +            handles.append(child.register_forward_hook(lambda m, a, o, p=path: calls.append((p, o.detach().clone()))))
 +            walk(child, path + ".")
- 
-     try:
+@@
 -        for name, child in model.named_children():
 -            handles.append(child.register_forward_hook(partial(keep, name)))
 +        walk(model)
 
-# %% root_included
-# misconception: a hook on the model as well | hint: feat_root_listed
-# breaks: of a module inside `model`
-# edits: leaves_only
--            if len(list(module.children())) == 0:
--                handles.append(module.register_forward_hook(partial(keep, name)))
-+            handles.append(module.register_forward_hook(partial(keep, name)))
-
 # %% sorted_by_module
 # misconception: expects the calls of one module together | hint: feat_grouped
+# edits: late_binding
+-predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
++predicted = ["enter", "relu", "relu", "relu", "mix", "mix"]
+@@
+-                handles.append(module.register_forward_hook(lambda m, a, o: calls.append((name, o.detach().clone()))))
++                hook = lambda m, a, o, name=name: calls.append((name, o.detach().clone()))
++                handles.append(module.register_forward_hook(hook))
+
+# %% a_round_too_many
+# misconception: counts one round too many | hint: feat_rounds_counted
+# edits: sorted_by_module
+-predicted = ["enter", "relu", "relu", "relu", "mix", "mix"]
++predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
+
+# %% function_predicted
+# misconception: expects a report from torch.relu | hint: feat_function_fires
 # edits: a_round_too_many
 -predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
-+predicted = ["enter", "relu", "relu", "relu", "mix", "mix"]
++predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "relu"]
+
+# %% nothing_predicted
+# misconception: runs it, and writes down what ran without a prediction | hint: feat_no_prediction | canary
+# breaks: Write them into `predicted`, in order, before you run anything
+# edits: a_round_too_many
+-predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
++predicted = []
++what_ran = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+# %% one_call_a_module
+# misconception: expects one call of each module | hint: feat_one_entry
+# edits: a_round_too_many
+-predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
++predicted = ["enter", "relu", "mix"]
 
 # %% wrong_and_left_so
 # misconception: writes another wrong list after the run | hint: feat_one_entry

@@ -1,23 +1,5 @@
 # nothing to break: Each layer returns one tensor and runs at most once
 
-# %% children_only
-# misconception: looks among the children | hint: dotted_name
-def safe_features(model, layers, x):
-    features, handles = {}, []
-    children = dict(model.named_children())
-
-    def keep(name, module, args, output):
-        features[name] = output.detach().clone()
-
-    try:
-        for name in layers:
-            handles.append(children[name].register_forward_hook(partial(keep, name)))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return features
-
 # %% clears_all_hooks
 # misconception: empties the model's dicts of hooks | hint: removes_other_hooks
 # breaks: other people's hooks stay
@@ -177,25 +159,24 @@ def safe_features(model, layers, x):
 
 safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
 
-# %% runs_it_twice
-# misconception: runs the model to see which layers run, and once more for the features | hint: feat_runs_twice
-# breaks: runs `model` on `x` once
+# %% eval_mode
+# misconception: switches the model to eval mode | hint: changes_mode
 def safe_features(model, layers, x):
     features = {}
     with ExitStack() as stack:
         for name in layers:
             hook = lambda module, args, output, name=name: features.update({name: output.detach().clone()})
             stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
-        model(x)
-        model(x)
+        model.eval()(x)
     return features
 
-# %% eval_mode
-# misconception: switches the model to eval mode | hint: changes_mode
-# edits: runs_it_twice
--        model(x)
--        model(x)
-+        model.eval()(x)
+# %% runs_it_twice
+# misconception: runs the model to see which layers run, and once more for the features | hint: feat_runs_twice
+# breaks: runs `model` on `x` once
+# edits: eval_mode
+-        model.eval()(x)
++        model(x)
++        model(x)
 
 # %% inference_mode
 # misconception: takes inference mode for a cheaper no_grad | hint: feat_inference
@@ -217,3 +198,16 @@ def safe_features(model, layers, x):
 +    finally:
 +        for handle in handles:
 +            handle.remove()
+
+# %% children_only
+# misconception: looks among the children | hint: dotted_name
+# edits: registers_before_try
+     features, handles = {}, []
++    children = dict(model.named_children())
+@@
+-    for name in layers:
+-        handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+@@
++        for name in layers:
++            handles.append(children[name].register_forward_hook(partial(keep, name)))
+         model(x)

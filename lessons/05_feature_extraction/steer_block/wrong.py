@@ -3,15 +3,13 @@
 # %% tensor_for_dict
 # misconception: returns the tensor instead of the dict | hint: steer_tensor_for_dict
 # breaks: everything else in the dict stays
-# edits: one_line
--    return block.register_forward_hook(lambda module, args, output: output | {"hidden": output["hidden"] + direction})
-+    return block.register_forward_hook(lambda module, args, output: output["hidden"] + direction)
+def steer(block, direction):
+    return block.register_forward_hook(lambda module, args, output: output["hidden"] + direction)
 
 # %% dict_as_tensor
 # misconception: takes the output for a tensor | hint: steer_dict_is_no_tensor
-# edits: one_line
--    return block.register_forward_hook(lambda module, args, output: output | {"hidden": output["hidden"] + direction})
-+    return block.register_forward_hook(lambda module, args, output: output + direction)
+def steer(block, direction):
+    return block.register_forward_hook(lambda module, args, output: output + direction)
 
 # %% forgets_return
 # misconception: builds the new dict and does not return it | hint: steer_no_effect | canary
@@ -22,9 +20,8 @@
 # %% other_entries_lost
 # misconception: returns a dict of one entry | hint: steer_entries_lost
 # breaks: everything else in the dict stays
-# edits: one_line
--    return block.register_forward_hook(lambda module, args, output: output | {"hidden": output["hidden"] + direction})
-+    return block.register_forward_hook(lambda module, args, output: {"hidden": output["hidden"] + direction})
+def steer(block, direction):
+    return block.register_forward_hook(lambda module, args, output: {"hidden": output["hidden"] + direction})
 
 # %% writes_into_the_tensor
 # misconception: adds in place | hint: steer_in_place
@@ -38,10 +35,8 @@
 # %% writes_into_the_dict
 # misconception: puts the new tensor into the old dict | hint: steer_in_place
 # breaks: Outputs that others have kept
-# edits: copied_then_changed
--        steered = dict(output)
--        steered["hidden"] = output["hidden"] + direction
--        return steered
+# edits: writes_into_the_tensor
+-        output["hidden"] += direction
 +        output["hidden"] = output["hidden"] + direction
 +        return output
 
@@ -94,14 +89,12 @@ def steer(block, direction):
 # %% no_handle
 # misconception: returns nothing | hint: returns_nothing
 # breaks: It returns the handle
-# edits: one_line
--    return block.register_forward_hook(lambda module, args, output: output | {"hidden": output["hidden"] + direction})
-+    block.register_forward_hook(lambda module, args, output: output | {"hidden": output["hidden"] + direction})
+def steer(block, direction):
+    block.register_forward_hook(lambda module, args, output: output | {"hidden": output["hidden"] + direction})
 
 # %% returns_the_block
 # misconception: returns the block | hint: steer_no_handle
 # edits: no_handle
-     block.register_forward_hook(lambda module, args, output: output | {"hidden": output["hidden"] + direction})
 +    return block
 
 # %% gone_at_once
@@ -116,13 +109,12 @@ def steer(block, direction):
 # %% only_once
 # misconception: the hook removes itself | hint: runs_only_once
 # breaks: After the call, the entry `"hidden"` of the block's output is larger
-# edits: copied_then_changed
-     def hook(module, args, output):
+# edits: entry_by_entry
+-        return {name: value + direction if name == "hidden" else value for name, value in output.items()}
 +        handle.remove()
-@@
--    return block.register_forward_hook(hook)
-+    handle = block.register_forward_hook(hook)
-+    return handle
++        steered = dict(output)
++        steered["hidden"] = output["hidden"] + direction
++        return steered
 
 # %% one_direction_for_all
 # misconception: the direction is a variable of the notebook | hint: shared_state

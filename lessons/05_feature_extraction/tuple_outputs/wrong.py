@@ -1,91 +1,3 @@
-# %% alias
-# misconception: keeps the tensors themselves | hint: feat_alias | canary
-# breaks: as it was
-def every_tensor(model, layers, x):
-    found, handles = {}, []
-
-    def put(place, value):
-        if isinstance(value, torch.Tensor):
-            found[place] = value.detach()
-        elif isinstance(value, dict):
-            for key, part in value.items():
-                put(f"{place}.{key}", part)
-        elif isinstance(value, (tuple, list)):
-            for i, part in enumerate(value):
-                put(f"{place}.{i}", part)
-
-    try:
-        for name in layers:
-            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return found
-
-# %% counted_through
-# misconception: counts the tensors through | hint: feat_flat_numbers
-# breaks: a tensor's key gives its position
-def every_tensor(model, layers, x):
-    found, handles = {}, []
-
-    def tensors_in(value):
-        if isinstance(value, torch.Tensor):
-            return [value.detach().clone()]
-        if isinstance(value, dict):
-            value = list(value.values())
-        return [t for part in value for t in tensors_in(part)] if isinstance(value, (tuple, list)) else []
-
-    def hook(name, module, args, output):
-        if isinstance(output, torch.Tensor):
-            found[name] = output.detach().clone()
-        else:
-            for i, tensor in enumerate(tensors_in(output)):
-                found[f"{name}.{i}"] = tensor
-
-    try:
-        for name in layers:
-            handles.append(model.get_submodule(name).register_forward_hook(partial(hook, name)))
-        model(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return found
-
-# %% counts_from_one
-# misconception: counts the parts from 1 | hint: feat_other_keys
-# edits: alias
--            found[place] = value.detach()
-+            found[place] = value.detach().clone()
-@@
--            for i, part in enumerate(value):
-+            for i, part in enumerate(value, 1):
-
-# %% dict_values_numbered
-# misconception: numbers the values of a dict | hint: feat_dict_skipped
-# edits: alias
--            found[place] = value.detach()
-+            found[place] = value.detach().clone()
-@@
--            for key, part in value.items():
--                put(f"{place}.{key}", part)
-+            put(place, list(value.values()))
-
-# %% dicts_skipped
-# misconception: opens tuples and lists only | hint: feat_dict_skipped
-# edits: dict_values_numbered
--        elif isinstance(value, dict):
--            put(place, list(value.values()))
-
-# %% exact_kinds
-# misconception: compares types, so an OrderedDict is no dict | hint: feat_exact_kind
-# edits: dicts_skipped
--        elif isinstance(value, (tuple, list)):
-+        elif type(value) is dict:
-+            for key, part in value.items():
-+                put(f"{place}.{key}", part)
-+        elif type(value) in (tuple, list):
-
 # %% first_part
 # misconception: takes output[0] everywhere | hint: feat_first_part
 # breaks: returns a flat dict with **every** tensor that the named layers return
@@ -104,13 +16,60 @@ def every_tensor(model, layers, x):
             handle.remove()
     return found
 
-# %% gaps_closed
-# misconception: numbers what is left when None is left out | hint: feat_gaps_closed
+# %% dicts_skipped
+# misconception: opens tuples and lists only | hint: feat_dict_skipped
+# edits: first_part
+-    def hook(name, module, args, output):
+-        found[name] = output[0].detach().clone()
++    def put(place, value):
++        if isinstance(value, torch.Tensor):
++            found[place] = value.detach().clone()
++        elif isinstance(value, (tuple, list)):
++            for i, part in enumerate(value):
++                put(f"{place}.{i}", part)
+@@
+-            handles.append(model.get_submodule(name).register_forward_hook(partial(hook, name)))
++            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
+
+# %% alias
+# misconception: keeps the tensors themselves | hint: feat_alias | canary
+# breaks: as it was
+# edits: dicts_skipped
+-            found[place] = value.detach().clone()
++            found[place] = value.detach()
++        elif isinstance(value, dict):
++            for key, part in value.items():
++                put(f"{place}.{key}", part)
+
+# %% counts_from_one
+# misconception: counts the parts from 1 | hint: feat_other_keys
 # edits: alias
 -            found[place] = value.detach()
 +            found[place] = value.detach().clone()
 @@
 -            for i, part in enumerate(value):
++            for i, part in enumerate(value, 1):
+
+# %% dict_values_numbered
+# misconception: numbers the values of a dict | hint: feat_dict_skipped
+# edits: dicts_skipped
++        elif isinstance(value, dict):
++            put(place, list(value.values()))
+         elif isinstance(value, (tuple, list)):
+
+# %% exact_kinds
+# misconception: compares types, so an OrderedDict is no dict | hint: feat_exact_kind
+# edits: dicts_skipped
+-        elif isinstance(value, (tuple, list)):
++        elif type(value) is dict:
++            for key, part in value.items():
++                put(f"{place}.{key}", part)
++        elif type(value) in (tuple, list):
+
+# %% gaps_closed
+# misconception: numbers what is left when None is left out | hint: feat_gaps_closed
+# edits: counts_from_one
+-            for i, part in enumerate(value, 1):
 +            for i, part in enumerate(part for part in value if part is not None):
 
 # %% graph_kept
@@ -122,7 +81,7 @@ def every_tensor(model, layers, x):
 
 # %% hooks_stay
 # misconception: leaves the hooks there | hint: feat_hook_left
-# breaks: Afterwards your hooks are gone
+# breaks: No hook stays
 def every_tensor(model, layers, x):
     found = {}
 
@@ -143,9 +102,9 @@ def every_tensor(model, layers, x):
 
 # %% late_binding
 # misconception: the loop variable is read when the hook runs | hint: loop_variable
-# edits: alias
--            found[place] = value.detach()
-+            found[place] = value.detach().clone()
+# edits: counts_from_one
+-            for i, part in enumerate(value, 1):
++            for i, part in enumerate(value):
 @@
 -            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
 +            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o: put(name, o)))
@@ -162,18 +121,6 @@ def every_tensor(model, layers, x):
                  put(f"{place}.{i}", part)
 +        else:
 +            found[place] = value.detach().clone()
-
-# %% one_level
-# misconception: opens one level | hint: feat_one_level
-# breaks: are opened, however deeply nested
-# edits: first_part
--        found[name] = output[0].detach().clone()
-+        if isinstance(output, torch.Tensor):
-+            found[name] = output.detach().clone()
-+        else:
-+            for i, part in enumerate(output):
-+                if isinstance(part, torch.Tensor):
-+                    found[f"{name}.{i}"] = part.detach().clone()
 
 # %% opens_text
 # misconception: opens whatever can be looped over | hint: feat_into_text
@@ -192,6 +139,34 @@ def every_tensor(model, layers, x):
 -        found[name] = output[0].detach().clone()
 +        if isinstance(output, torch.Tensor):
 +            found[name] = output.detach().clone()
+
+# %% counted_through
+# misconception: counts the tensors through | hint: feat_flat_numbers
+# breaks: a tensor's key gives its position
+# edits: tensors_only
+     found, handles = {}, []
++
++    def tensors_in(value):
++        if isinstance(value, torch.Tensor):
++            return [value.detach().clone()]
++        if isinstance(value, dict):
++            value = list(value.values())
++        return [t for part in value for t in tensors_in(part)] if isinstance(value, (tuple, list)) else []
+@@
+             found[name] = output.detach().clone()
++        else:
++            for i, tensor in enumerate(tensors_in(output)):
++                found[f"{name}.{i}"] = tensor
+
+# %% one_level
+# misconception: opens one level | hint: feat_one_level
+# breaks: are opened, however deeply nested
+# edits: tensors_only
+             found[name] = output.detach().clone()
++        else:
++            for i, part in enumerate(output):
++                if isinstance(part, torch.Tensor):
++                    found[f"{name}.{i}"] = part.detach().clone()
 
 # %% tuple_as_tensor
 # misconception: treats every output as a tensor | hint: feat_output_is_tuple

@@ -120,14 +120,6 @@ def looking_at(model, hooks):
     for handle in handles:
         handle.remove()
 
-# %% no_grad_only
-# misconception: takes no_grad for eval | hint: feat_no_grad_is_not_eval
-# breaks: every module is in eval mode
-# edits: always_train
--    model.eval()
-@@
--        model.train()
-
 # %% recording_left_off
 # misconception: leaves autograd switched off | hint: feat_grad_mode
 # edits: eval_only
@@ -137,17 +129,20 @@ def looking_at(model, hooks):
 # %% recording_left_on
 # misconception: switches autograd on at the end, also where it was off | hint: feat_grad_mode
 # breaks: autograd its old state
-# edits: eval_only
-     model.eval()
-+    torch.set_grad_enabled(False)
-@@
-     finally:
+# edits: recording_left_off
 +        torch.set_grad_enabled(True)
+         for module, training in modes:
 
 # %% stays_in_eval
 # misconception: leaves the model in eval mode | hint: feat_mode_lost
 # edits: always_train
 -        model.train()
+
+# %% no_grad_only
+# misconception: takes no_grad for eval | hint: feat_no_grad_is_not_eval
+# breaks: every module is in eval mode
+# edits: stays_in_eval
+-    model.eval()
 
 # %% all_but_the_model
 # misconception: puts the modes of the parts back, and forgets that of the model | hint: feat_some_modules_only

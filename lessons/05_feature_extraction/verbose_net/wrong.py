@@ -1,68 +1,9 @@
-# %% all_modules
-# misconception: hooks on every module of the tree | hint: children_or_modules
-# breaks: one line for each **direct child**
-# edits: name_on_the_layer
--        for name, layer in model.named_children():
--            layer.__name__ = name
--            layer.register_forward_hook(lambda layer, _, output: print(f"new --->: {layer.__name__}: {output.shape}"))
-+        for name, layer in model.named_modules():
-+            layer.register_forward_hook(partial(self.tell, name))
-+
-+    @staticmethod
-+    def tell(name, module, args, output):
-+        print(f"{name}: {tuple(output.shape)}")
-
-# %% children_in_a_row
-# misconception: runs the children one after another | hint: children_in_a_row
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        pass
-
-    def forward(self, x):
-        for name, layer in self.model.named_children():
-            x = layer(x)
-            print(name, tuple(x.shape))
-        return x
-
-# %% class_name
-# misconception: the class's name for the child's name | hint: class_or_name
-# edits: name_on_the_layer
--        for name, layer in model.named_children():
--            layer.__name__ = name
--            layer.register_forward_hook(lambda layer, _, output: print(f"new --->: {layer.__name__}: {output.shape}"))
-+        for layer in model.children():
-+            layer.register_forward_hook(lambda module, args, output: print(type(module).__name__, output.shape))
-
-# %% forgets_return
-# misconception: forward returns None | hint: returns_nothing | canary
-# breaks: returns what the model returns
-class VerboseNet(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-        for name, layer in model.named_children():
-            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
-
-    def forward(self, x):
-        self.model(x)
-
 # %% hook_returns_tuple
 # misconception: a lambda that returns a tuple replaces the output | hint: hook_replaces_output
 # edits: name_on_the_layer
 -            layer.__name__ = name
 -            layer.register_forward_hook(lambda layer, _, output: print(f"new --->: {layer.__name__}: {output.shape}"))
 +            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
-
-# %% hooks_on_model
-# misconception: one hook on the whole model | hint: one_hook_for_all
-# edits: class_name
--        for layer in model.children():
--            layer.register_forward_hook(lambda module, args, output: print(type(module).__name__, output.shape))
-+        model.register_forward_hook(
-+            lambda module, args, output: print([(n, output.shape) for n, _ in module.named_children()])
-+        )
 
 # %% input_shape
 # misconception: prints the input's shape | hint: input_or_output
@@ -83,22 +24,57 @@ class VerboseNet(nn.Module):
 -            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
 +            layer.register_forward_hook(lambda module, args, output, name=name: print(name, "has run"))
 
-# %% prints_a_heading
-# misconception: a heading besides the children's lines | hint: extra_lines
-# breaks: and nothing else
-# edits: forgets_return
--        self.model(x)
-+        print("shapes:")
-+        return self.model(x)
+# %% class_name
+# misconception: the class's name for the child's name | hint: class_or_name
+# edits: name_only
+-        for name, layer in model.named_children():
+-            layer.register_forward_hook(lambda module, args, output, name=name: print(name, "has run"))
++        for layer in model.children():
++            layer.register_forward_hook(lambda module, args, output: print(type(module).__name__, output.shape))
+
+# %% all_modules
+# misconception: hooks on every module of the tree | hint: children_or_modules
+# breaks: one line for each **direct child**
+# edits: class_name
+-        for layer in model.children():
+-            layer.register_forward_hook(lambda module, args, output: print(type(module).__name__, output.shape))
++        for name, layer in model.named_modules():
++            layer.register_forward_hook(partial(self.tell, name))
++
++    @staticmethod
++    def tell(name, module, args, output):
++        print(f"{name}: {tuple(output.shape)}")
+
+# %% hooks_on_model
+# misconception: one hook on the whole model | hint: one_hook_for_all
+# edits: class_name
+-        for layer in model.children():
+-            layer.register_forward_hook(lambda module, args, output: print(type(module).__name__, output.shape))
++        model.register_forward_hook(
++            lambda module, args, output: print([(n, output.shape) for n, _ in module.named_children()])
++        )
 
 # %% registers_in_forward
 # misconception: new hooks at each call, never removed | hint: hooks_pile_up
-# edits: children_in_a_row
--            x = layer(x)
--            print(name, tuple(x.shape))
--        return x
-+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
-+        return self.model(x)
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        pass
+
+    def forward(self, x):
+        for name, layer in self.model.named_children():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
+        return self.model(x)
+
+# %% children_in_a_row
+# misconception: runs the children one after another | hint: children_in_a_row
+# edits: registers_in_forward
+-            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
+-        return self.model(x)
++            x = layer(x)
++            print(name, tuple(x.shape))
++        return x
 
 # %% shape_only
 # misconception: prints no name | hint: line_without_name
@@ -113,6 +89,15 @@ class VerboseNet(nn.Module):
 -            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
 +            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
 +        model(torch.ones(1, 3, 32, 32))
+
+# %% forgets_return
+# misconception: forward returns None | hint: returns_nothing | canary
+# breaks: returns what the model returns
+# edits: trial_run_at_build
+-        model(torch.ones(1, 3, 32, 32))
+@@
+-        return self.model(x)
++        self.model(x)
 
 # %% two_arguments
 # misconception: a forward hook with two arguments | hint: hook_arguments
@@ -138,14 +123,6 @@ class VerboseNet(nn.Module):
 -            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
 +            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output[0].shape))
 
-# %% switches_to_eval
-# misconception: switches the model to eval mode | hint: changes_mode
-# edits: prints_a_heading
--        self.model = model
-+        self.model = model.eval()
-@@
--        print("shapes:")
-
 # %% without_gradients
 # misconception: runs the model without autograd | hint: output_cut_off
 # edits: forgets_return
@@ -158,6 +135,21 @@ class VerboseNet(nn.Module):
 # breaks: runs the model once
 # edits: forgets_return
 +        return self.model(x)
+
+# %% prints_a_heading
+# misconception: a heading besides the children's lines | hint: extra_lines
+# breaks: and nothing else
+# edits: runs_it_twice
+-        self.model(x)
++        print("shapes:")
+
+# %% switches_to_eval
+# misconception: switches the model to eval mode | hint: changes_mode
+# edits: prints_a_heading
+-        self.model = model
++        self.model = model.eval()
+@@
+-        print("shapes:")
 
 # %% old_lines_again
 # misconception: collects the lines and never empties the list | hint: stale_result

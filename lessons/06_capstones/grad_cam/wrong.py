@@ -1,28 +1,4 @@
 
-# %% absolute_value
-# misconception: takes the absolute value at the end | hint: cam_abs | canary
-def grad_cam(model, layer, x, targets):
-    activations, gradients = [], []
-
-    def forward_hook(module, inputs, output):
-        activations.append(output.detach().clone())
-        output.register_hook(lambda grad: gradients.append(grad))
-
-    module = dict(model.named_modules())[layer]
-    handle = module.register_forward_hook(forward_hook)
-    try:
-        inputs = x.clone().detach().requires_grad_(True)
-        output = model(inputs)
-        score = output[torch.arange(x.size(0)), targets].sum()
-        torch.autograd.grad(score, inputs)
-    finally:
-        handle.remove()
-
-    acts, grads = activations[0], gradients[0]
-    weights = grads.mean(dim=(2, 3), keepdim=True)
-    cam = (weights * acts).sum(dim=1)
-    return cam.abs()
-
 # %% alias
 # misconception: keeps the output without a copy | hint: cam_overwritten
 # breaks: `A` is what the layer returned
@@ -49,16 +25,6 @@ def grad_cam(model, layer, x, targets):
 -        scores = model(x).gather(1, targets[:, None])
 +        scores = model(x)
 
-# %% backward_fills_grad
-# misconception: backward() adds to every .grad | hint: cam_fills_grad
-# breaks: every `.grad`, `requires_grad` and mode is as it was
-# edits: absolute_value
--        torch.autograd.grad(score, inputs)
-+        score.backward()
-@@
--    return cam.abs()
-+    return F.relu(cam)
-
 # %% backward_of_a_vector
 # misconception: backward of one score for each picture | hint: cam_one_number
 # edits: all_scores
@@ -66,40 +32,6 @@ def grad_cam(model, layer, x, targets):
 -        torch.autograd.grad(scores.sum(), x)
 +        scores = model(x).gather(1, targets[:, None])
 +        torch.autograd.grad(scores, x)
-
-# %% changes_the_input
-# misconception: makes the caller's pictures require a gradient | hint: cam_changes_x
-# breaks: every `.grad`, `requires_grad` and mode is as it was
-# edits: absolute_value
--        inputs = x.clone().detach().requires_grad_(True)
-+        inputs = x.requires_grad_(True)
-@@
--    return cam.abs()
-+    return F.relu(cam)
-
-# %% class_of_the_first
-# misconception: one class for the whole batch | hint: cam_one_class_for_all
-# breaks: no other picture changes its map
-# edits: backward_fills_grad
--        score = output[torch.arange(x.size(0)), targets].sum()
--        score.backward()
-+        score = output[:, int(targets[0])].sum()
-+        torch.autograd.grad(score, inputs)
-
-# %% clears_hooks
-# misconception: clears all hooks of the layer | hint: removes_other_hooks
-# edits: absolute_value
--        handle.remove()
-+        module._forward_hooks.clear()
-@@
--    return cam.abs()
-+    return F.relu(cam)
-
-# %% cross_entropy
-# misconception: the gradient of the loss | hint: cam_softmax
-# edits: class_of_the_first
--        score = output[:, int(targets[0])].sum()
-+        score = F.cross_entropy(output, targets)
 
 # %% detached_leaf
 # misconception: asks for the gradient of a detached copy | hint: cam_outside_the_graph
@@ -113,15 +45,6 @@ def grad_cam(model, layer, x, targets):
         scores = model(x)
     (gradient,) = torch.autograd.grad(scores[torch.arange(len(x)), targets].sum(), kept["output"])
     return (gradient.mean((2, 3), keepdim=True) * kept["output"]).sum(1).relu()
-
-# %% first_picture
-# misconception: the map of the first picture | hint: cam_first_picture_only
-# edits: absolute_value
--    acts, grads = activations[0], gradients[0]
-+    acts, grads = activations[0][0:1], gradients[0][0:1]
-@@
--    return cam.abs()
-+    return F.relu(cam)
 
 # %% full_backward_hook
 # misconception: a full backward hook, which the in-place ReLU does not stand | hint: in_place_after_full_hook
@@ -142,16 +65,6 @@ def grad_cam(model, layer, x, targets):
     weights = seen["gradients"].mean((2, 3), keepdim=True)
     return (weights * seen["activations"]).sum(1).relu()
 
-# %% getattr_for_dotted_names
-# misconception: getattr with a dotted name | hint: dotted_name
-# breaks: `layer` is the dotted name
-# edits: absolute_value
--    module = dict(model.named_modules())[layer]
-+    module = getattr(model, layer)
-@@
--    return cam.abs()
-+    return F.relu(cam)
-
 # %% gradient_of_the_input
 # misconception: the gradient with respect to the layer's input | hint: cam_input_side
 def grad_cam(model, layer, x, targets):
@@ -170,12 +83,6 @@ def grad_cam(model, layer, x, targets):
     weights = seen["gradient"].mean((2, 3), keepdim=True)
     return (weights * seen["output"]).sum(1).relu()
 
-# %% highest_score
-# misconception: the class that the model prefers | hint: cam_best_class
-# edits: class_of_the_first
--        score = output[:, int(targets[0])].sum()
-+        score = output.max(dim=1).values.sum()
-
 # %% hook_stays
 # misconception: never removes its hook | hint: gfd_leaves_hooks
 # breaks: Afterwards your hooks are gone
@@ -190,19 +97,63 @@ def grad_cam(model, layer, x, targets):
 # %% hook_stays_after_an_error
 # misconception: removes its hook only if all goes well | hint: feat_error_skips
 # breaks: even after an error
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    inputs = x.clone().detach().requires_grad_(True)
+    output = model(inputs)
+    score = output[torch.arange(x.size(0)), targets].sum()
+    torch.autograd.grad(score, inputs)
+    handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% backward_fills_grad
+# misconception: backward() adds to every .grad | hint: cam_fills_grad
+# breaks: every `.grad`, `requires_grad` and mode is as it was
+# edits: hook_stays_after_an_error
+-    inputs = x.clone().detach().requires_grad_(True)
+-    output = model(inputs)
+-    score = output[torch.arange(x.size(0)), targets].sum()
+-    torch.autograd.grad(score, inputs)
+-    handle.remove()
++    try:
++        inputs = x.clone().detach().requires_grad_(True)
++        output = model(inputs)
++        score = output[torch.arange(x.size(0)), targets].sum()
++        score.backward()
++    finally:
++        handle.remove()
+
+# %% class_of_the_first
+# misconception: one class for the whole batch | hint: cam_one_class_for_all
+# breaks: no other picture changes its map
 # edits: backward_fills_grad
--    try:
--        inputs = x.clone().detach().requires_grad_(True)
--        output = model(inputs)
 -        score = output[torch.arange(x.size(0)), targets].sum()
 -        score.backward()
--    finally:
--        handle.remove()
-+    inputs = x.clone().detach().requires_grad_(True)
-+    output = model(inputs)
-+    score = output[torch.arange(x.size(0)), targets].sum()
-+    torch.autograd.grad(score, inputs)
-+    handle.remove()
++        score = output[:, int(targets[0])].sum()
++        torch.autograd.grad(score, inputs)
+
+# %% cross_entropy
+# misconception: the gradient of the loss | hint: cam_softmax
+# edits: class_of_the_first
+-        score = output[:, int(targets[0])].sum()
++        score = F.cross_entropy(output, targets)
+
+# %% highest_score
+# misconception: the class that the model prefers | hint: cam_best_class
+# edits: class_of_the_first
+-        score = output[:, int(targets[0])].sum()
++        score = output.max(dim=1).values.sum()
 
 # %% local_names
 # misconception: assigns to local names inside the hook | hint: cam_never_caught
@@ -289,14 +240,6 @@ def grad_cam(model, layer, x, targets):
     weights = kept["output"].grad.mean((2, 3), keepdim=True)
     return (weights * kept["values"]).sum(1).relu()
 
-# %% scaled_to_one
-# misconception: divides by the largest value of each picture | hint: cam_scaled
-# breaks: not scaled
-# edits: absolute_value
--    return cam.abs()
-+    cam = F.relu(cam)
-+    return cam / (cam.amax(dim=(1, 2), keepdim=True) + 1e-8)
-
 # %% sum_of_gradients
 # misconception: the sum of the gradient instead of its mean | hint: cam_sum_or_mean
 # edits: mean_over_batch
@@ -321,9 +264,59 @@ def grad_cam(model, layer, x, targets):
 
 # %% eval_mode_stays
 # misconception: puts the model into evaluation mode, and leaves it there | hint: changes_mode
-# edits: absolute_value
+# edits: backward_fills_grad
      activations, gradients = [], []
 +    model.eval()
 @@
+-        score.backward()
++        torch.autograd.grad(score, inputs)
+
+# %% absolute_value
+# misconception: takes the absolute value at the end | hint: cam_abs | canary
+# edits: eval_mode_stays
+-    model.eval()
+@@
+-    return F.relu(cam)
++    return cam.abs()
+
+# %% changes_the_input
+# misconception: makes the caller's pictures require a gradient | hint: cam_changes_x
+# breaks: every `.grad`, `requires_grad` and mode is as it was
+# edits: eval_mode_stays
+-    model.eval()
+@@
+-        inputs = x.clone().detach().requires_grad_(True)
++        inputs = x.requires_grad_(True)
+
+# %% clears_hooks
+# misconception: clears all hooks of the layer | hint: removes_other_hooks
+# edits: eval_mode_stays
+-    model.eval()
+@@
+-        handle.remove()
++        module._forward_hooks.clear()
+
+# %% first_picture
+# misconception: the map of the first picture | hint: cam_first_picture_only
+# edits: eval_mode_stays
+-    model.eval()
+@@
+-    acts, grads = activations[0], gradients[0]
++    acts, grads = activations[0][0:1], gradients[0][0:1]
+
+# %% getattr_for_dotted_names
+# misconception: getattr with a dotted name | hint: dotted_name
+# breaks: `layer` is the dotted name
+# edits: eval_mode_stays
+-    model.eval()
+@@
+-    module = dict(model.named_modules())[layer]
++    module = getattr(model, layer)
+
+# %% scaled_to_one
+# misconception: divides by the largest value of each picture | hint: cam_scaled
+# breaks: not scaled
+# edits: absolute_value
 -    return cam.abs()
-+    return F.relu(cam)
++    cam = F.relu(cam)
++    return cam / (cam.amax(dim=(1, 2), keepdim=True) + 1e-8)

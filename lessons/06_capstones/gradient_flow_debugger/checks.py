@@ -17,8 +17,10 @@ FUNCTIONS = {
     "sound": lambda x: x * 1,
     "log": lambda x: torch.log(x - 0.1),  # NaN at 0
     "root": lambda x: x + (x * 0).sqrt(),  # nothing to see in forward, NaN in backward
-    "steep": lambda x: x.sqrt(),  # an infinite slope at 0
+    "steep": torch.sqrt,  # an infinite slope at 0
     "flood": lambda x: x * torch.inf,
+    "cut": lambda x: (x * 1)[:, :6],  # a view
+    "drain": lambda x: x.mul_(0).sqrt(),  # in place, NaN in backward
 }
 
 
@@ -71,14 +73,15 @@ BAD = {
     "NaN": 'report["bad_output"] for a NaN', "infinity": 'report["bad_output"] for an infinity',
     "block": 'report["bad_output"] for a NaN made by a block', "sound": 'report["bad_output"] of a sound net',
     "root": 'report["bad_gradient"] for a NaN', "steep": 'report["bad_gradient"] for an infinity',
+    "view": 'report["bad_gradient"] of a view that is changed in place',
 }
 
 
 class FirstBadPlaces(Check):
     """The first bad output and the first bad gradient are named: NaN or infinity, layer or block; None where all is sound."""
 
-    faults = {"NaN": {}, "infinity": {}, "block": {"end": "log"}, "root": {"turn": "root"}, "steep": {"end": "steep"}, "sound": {}}
-    blame = {"gradients, with 7 for NaN": "watcher_changes_gradient", "outputs, with 7 for NaN": "watcher_changes_output"}
+    faults = {"NaN": {}, "infinity": {}, "block": {"end": "log"}, "root": {"turn": "root"}, "steep": {"end": "steep"}, "view": {"turn": "cut", "end": "drain"}, "sound": {}}
+    blame = {"gradients, with 7 for NaN": "watcher_changes_gradient"}
     errors = {
         r"TypeError: 'NoneType' object is not an iterator": "not_started",
         r"TypeError: gradient_flow_debugger\(\) missing \d+ required": "gfd_runs_model",
@@ -95,12 +98,10 @@ class FirstBadPlaces(Check):
         return made
 
     def probe(self, nb, case):
-        nets, brought, outputs = self.nets(case), {}, []
+        nets, brought = self.nets(case), {}
         for fault, (net, x, upstream, _) in nets.items():
             with nb.function("gradient_flow_debugger")(net) as report:
-                outputs.append(net(x))
-                (outputs[-1] * upstream).sum().backward()
-            brought["outputs, with 7 for NaN"] = [one.nan_to_num(7, 8, 9) for one in outputs]
+                (net(x) * upstream).sum().backward()
             brought[BAD[fault]] = entry(report, "bad_gradient" if "gradient" in BAD[fault] else "bad_output")
         return {**brought, 'report["bad_gradient"] of a sound net': entry(report, "bad_gradient"), "gradients, with 7 for NaN": gradients(nets["root"][0])}
 
@@ -110,10 +111,9 @@ class FirstBadPlaces(Check):
         net, x, upstream, (_, act, _, _, _, second, *_) = nets["root"]
         (net(x) * upstream).sum().backward()
         return {
-            "outputs, with 7 for NaN": [one(given).nan_to_num(7, 8, 9) for one, given, *_ in nets.values()],
             BAD["NaN"]: f"{names['NaN'][4 + case.integer('where', 0, 1)]}.{names['NaN'][0]}",
             BAD["infinity"]: f"{names['infinity'][4]}.{names['infinity'][0]}", BAD["block"]: names["block"][5],
-            BAD["root"]: f"{second}.{act}", BAD["steep"]: f"{names['steep'][5]}.{names['steep'][2]}",
+            BAD["root"]: f"{second}.{act}", **{BAD[fault]: f"{names[fault][5]}.{names[fault][2]}" for fault in ("steep", "view")},
             BAD["sound"]: None, 'report["bad_gradient"] of a sound net': None, "gradients, with 7 for NaN": gradients(net),
         }
 
@@ -134,6 +134,7 @@ class FirstBadPlaces(Check):
             "gfd_input_side": AnyOf({field: f"{second}.{turn}"}, {field: right[field], BAD["steep"]: AnyOf(*before)}),
             "gfd_nan_only": AnyOf({**forward, **other["infinity"]}, {**forward, **other["steep"]}, {**forward, BAD["steep"]: None}, {one: None, infinity: right[infinity]}),
             "gfd_last_for_first": AnyOf(other["NaN"], other["root"]), "gfd_leaves_only": {**forward, **other["block"]},
+            "in_place_view": {**{BAD[fault]: right[BAD[fault]] for fault in nets if fault != "view"}, **other["view"]},
         }
 
 
@@ -192,28 +193,27 @@ class InTown(Check):
         return net, cars, drivers, names
 
     def probe(self, nb, case):
-        reports, watch = {}, nb.function("gradient_flow_debugger")
-        for fault in ({"turn": "root"}, {"end": "flood"}, {}):
+        reports, watch = [], nb.function("gradient_flow_debugger")
+        for fault in {"turn": "root"}, {"turn": "cut", "end": "drain"}, {"end": "flood"}, {}:
             net, cars, drivers, _ = self.hidden_town(case, **fault)
-            with watch(net) as reports["".join(fault)]:
+            with watch(net) as report:
                 (net(cars) * drivers).sum().backward()
+            reports.append(entry(report, "bad_output" if len(reports) > 1 else "bad_gradient"))
         with suppress(KeyError), watch(net):
             raise KeyError("closed")
         return {
-            "bad output": entry(reports[""], "bad_output"), "bad output, in a flood": entry(reports["end"], "bad_output"),
-            "bad gradient": entry(reports["turn"], "bad_gradient"), "gradients": gradients(net),
-            "attributes": [sorted(vars(module)) for module in net.modules()],
+            "bad gradients, bad outputs": reports, "gradients": gradients(net), "attributes": [sorted(vars(module)) for module in net.modules()],
             "what runs afterwards": what_runs(net, case, lambda: net(cars).sum().backward()),
         }
 
     def truth(self, case):
-        net, x, drivers, (_, act, _, _, _, second, *_) = self.hidden_town(case)
+        net, x, drivers, (_, act, turn, _, _, second, *_) = self.hidden_town(case)
         trained = {name: p for name, p in net.named_parameters() if p.requires_grad}
         found = torch.autograd.grad((net(x) * drivers).sum(), list(trained.values()), allow_unused=True)
         grads = {name: grad for name, grad in zip(trained, found) if grad is not None}
         grads[[*grads][-2]] += net[-1].weight.grad
         return {
-            "bad output": None, "bad output, in a flood": second, "bad gradient": f"{second}.{act}", "gradients": grads,
+            "bad gradients, bad outputs": [f"{second}.{act}", f"{second}.{turn}", second, None], "gradients": grads,
             "attributes": [sorted(vars(module)) for module in net.modules()],
             "what runs afterwards": as_before(what_runs(net, case, lambda: net(x).sum().backward())),
         }

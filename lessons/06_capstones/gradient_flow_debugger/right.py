@@ -31,8 +31,10 @@ class gradient_flow_debugger:
             others = [d for d in range(output.dim()) if d != 1]
             alive = (output != 0).sum(dim=others) > 0
             self.report["dead"][name] = 1 - alive.sum().item() / alive.numel()
+        output = output.clone()
         if output.requires_grad:
             output.register_hook(lambda grad: self.on_gradient(name, grad))
+        return output
 
     def on_gradient(self, name, grad):
         if self.report["bad_gradient"] is None and not torch.isfinite(grad).all():
@@ -49,8 +51,10 @@ def gradient_flow_debugger(model):
         if isinstance(module, nn.ReLU):
             zero = (output == 0).flatten(2).all(-1).all(0) if output.dim() > 2 else (output == 0).all(0)
             dead[name] = sum(zero.tolist()) / len(zero)
-        if output.requires_grad:
-            output.register_hook(lambda grad, name=name: gradients.append((name, grad.isfinite().all().item())))
+        copy = output * 1
+        if copy.requires_grad:
+            copy.register_hook(lambda grad, name=name: gradients.append((name, grad.isfinite().all().item())))
+        return copy
 
     handles = []
     try:
@@ -88,8 +92,10 @@ def gradient_flow_debugger(model):
         if isinstance(module, nn.ReLU):
             silent = [not unit.any() for unit in output.unbind(1)]
             report["dead"][name] = sum(silent) / len(silent)
+        output = output.clone()
         if output.requires_grad:
             output.register_hook(partial(first, "bad_gradient", name))
+        return output
 
     with register_module_forward_hook(listen):
         yield report
@@ -115,8 +121,10 @@ def gradient_flow_debugger(model):
         if isinstance(module, nn.ReLU):
             dims = (0, *range(2, output.ndim))
             report["dead"][name] = (output.detach().abs().sum(dims) == 0).float().mean().item()
+        output = output.clone()
         if output.grad_fn is not None:
             output.grad_fn.register_prehook(partial(before_node, name))
+        return output
 
     handles = [
         module.register_forward_hook(partial(after_module, name=name), with_kwargs=True)
@@ -154,7 +162,9 @@ def gradient_flow_debugger(model):
                 moved = output.detach().transpose(0, 1).flatten(1)
                 report["dead"][name] = 1.0 - moved.count_nonzero(1).bool().float().mean().item()
             if output.requires_grad:
+                output = output.clone()
                 output.register_hook(lambda grad: report.note("bad_gradient", name, grad))
+            return output
 
         handles.append(module.register_forward_hook(hook, prepend=True))
     try:

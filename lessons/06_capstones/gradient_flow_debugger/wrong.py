@@ -1,50 +1,5 @@
 # nothing to break: Write the context manager
 
-# %% asks_requires_grad
-# misconception: takes requires_grad for the answer | hint: gfd_unreached
-@contextmanager
-def gradient_flow_debugger(model):
-    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
-
-    def see_gradient(name, grad):
-        if report["bad_gradient"] is None and not grad.isfinite().all():
-            report["bad_gradient"] = name
-
-    def see_output(name, module, args, output):
-        if report["bad_output"] is None and not output.isfinite().all():
-            report["bad_output"] = name
-        if isinstance(module, nn.ReLU):
-            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
-            report["dead"][name] = silent.float().mean().item()
-        if output.requires_grad:
-            output.register_hook(partial(see_gradient, name))
-
-    handles = []
-    for name, module in model.named_modules():
-        handles.append(module.register_forward_hook(partial(see_output, name)))
-    try:
-        yield report
-    finally:
-        for handle in handles:
-            handle.remove()
-    for name, p in model.named_parameters():
-        if not p.requires_grad:
-            report["no_gradient"].append(name)
-        elif p.grad is not None:
-            report["gradient_size"][name] = p.grad.abs().mean().item()
-
-# %% backward_only
-# misconception: never looks at the outputs | hint: gfd_backward_only
-# edits: asks_requires_grad
--        if report["bad_output"] is None and not output.isfinite().all():
--            report["bad_output"] = name
-@@
--        if not p.requires_grad:
-+        if p.grad is None:
-@@
--        elif p.grad is not None:
-+        else:
-
 # %% bad_gradients_of_parameters
 # misconception: looks for NaN in the gradients of the parameters | hint: gfd_parameters_for_outputs
 @contextmanager
@@ -79,77 +34,32 @@ def gradient_flow_debugger(model):
                 report["bad_gradient"] = name
             report["gradient_size"][name] = param.grad.abs().mean().item()
 
-# %% children_only
-# misconception: hooks on the direct children only | hint: gfd_no_dead
-# edits: backward_only
-     def see_output(name, module, args, output):
-+        if report["bad_output"] is None and not output.isfinite().all():
-+            report["bad_output"] = name
-@@
--    for name, module in model.named_modules():
-+    for name, module in model.named_children():
-
-# %% class_names
-# misconception: class names instead of names | hint: class_or_name | canary
-# edits: bad_gradients_of_parameters
-     def make_hook(name):
-+        def backward_hook(grad):
-+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
-+                report["bad_gradient"] = name
-+
-@@
-                 report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
-+            if output.requires_grad:
-+                output.register_hook(backward_hook)
-@@
--        handles.append(module.register_forward_hook(make_hook(name)))
-+        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
-@@
--            if report["bad_gradient"] is None and not param.grad.isfinite().all():
--                report["bad_gradient"] = name
-
-# %% clears_all_hooks
-# misconception: clears the hook dicts of the modules | hint: removes_other_hooks
-# breaks: changes nothing in the model
-# edits: class_names
--        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
-+        handles.append(module.register_forward_hook(make_hook(name)))
-@@
--        for handle in handles:
--            handle.remove()
-+        for module in model.modules():
-+            module._forward_hooks.clear()
-
-# %% decorator_forgotten
-# misconception: a generator without the decorator | hint: gfd_no_context
-# edits: children_only
--@contextmanager
-@@
--    for name, module in model.named_children():
-+    for name, module in model.named_modules():
-
-# %% each_position_a_unit
-# misconception: asks along the batch only | hint: gfd_positions_for_units
-# edits: children_only
--            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
-+            silent = (output == 0).all(0)
-@@
--    for name, module in model.named_children():
-+    for name, module in model.named_modules():
-
 # %% forward_only
 # misconception: looks at the outputs of forward, never at a gradient | hint: gfd_forward_only
-# edits: children_only
--
--    def see_gradient(name, grad):
--        if report["bad_gradient"] is None and not grad.isfinite().all():
--            report["bad_gradient"] = name
-@@
--        if output.requires_grad:
--            output.register_hook(partial(see_gradient, name))
-@@
--    for name, module in model.named_children():
-+    for name, module in model.named_modules():
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
 
 # %% full_backward_hook
 # misconception: full backward hooks on all modules, which in-place ReLUs do not stand | hint: in_place_after_full_hook
@@ -166,37 +76,58 @@ def gradient_flow_debugger(model):
 # %% gradient_of_the_input
 # misconception: looks at the gradient of the module's input | hint: gfd_input_side
 # breaks: the first module, in *backward*, with NaN or infinity in the gradient with respect to its output
-# edits: class_names
--            if output.requires_grad:
--                output.register_hook(backward_hook)
+# edits: bad_gradients_of_parameters
++        def backward_hook(grad):
++            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
++                report["bad_gradient"] = name
++
+         def forward_hook(module, inputs, output):
+@@
+                 report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
 +            if inputs[0].requires_grad:
 +                inputs[0].register_hook(backward_hook)
 @@
+-            if report["bad_gradient"] is None and not param.grad.isfinite().all():
+-                report["bad_gradient"] = name
+
+# %% class_names
+# misconception: class names instead of names | hint: class_or_name | canary
+# edits: gradient_of_the_input
+-            if inputs[0].requires_grad:
+-                inputs[0].register_hook(backward_hook)
++            output = output.clone()
++            if output.requires_grad:
++                output.register_hook(backward_hook)
++            return output
+@@
+-        handles.append(module.register_forward_hook(make_hook(name)))
++        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
+
+# %% clears_all_hooks
+# misconception: clears the hook dicts of the modules | hint: removes_other_hooks
+# breaks: changes nothing in the model
+# edits: class_names
 -        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
 +        handles.append(module.register_forward_hook(make_hook(name)))
+@@
+-        for handle in handles:
+-            handle.remove()
++        for module in model.modules():
++            module._forward_hooks.clear()
 
 # %% hooks_every_output
 # misconception: registers on outputs that need no gradient | hint: no_gradient_needed
-# edits: children_only
--        if output.requires_grad:
--            output.register_hook(partial(see_gradient, name))
+# edits: forward_only
+     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
++
++    def see_gradient(name, grad):
++        if report["bad_gradient"] is None and not grad.isfinite().all():
++            report["bad_gradient"] = name
+@@
+             report["dead"][name] = silent.float().mean().item()
++        output = output.clone()
 +        output.register_hook(partial(see_gradient, name))
-@@
--    for name, module in model.named_children():
-+    for name, module in model.named_modules():
-
-# %% hooks_stay
-# misconception: never removes its hooks | hint: gfd_leaves_hooks
-# edits: children_only
--    for name, module in model.named_children():
-+    for name, module in model.named_modules():
-@@
--    try:
--        yield report
--    finally:
--        for handle in handles:
--            handle.remove()
-+    yield report
++        return output
 
 # %% last_output
 # misconception: each bad output overwrites the one before | hint: gfd_last_for_first
@@ -239,12 +170,56 @@ def gradient_flow_debugger(model):
 # %% mends_gradients
 # misconception: replaces NaN in the gradient by 0 on the way | hint: watcher_changes_gradient
 # breaks: changes nothing in the model
-# edits: children_only
+# edits: hooks_every_output
              report["bad_gradient"] = name
 +        return torch.nan_to_num(grad)
 @@
--    for name, module in model.named_children():
-+    for name, module in model.named_modules():
+-        output.register_hook(partial(see_gradient, name))
++        if output.requires_grad:
++            output.register_hook(partial(see_gradient, name))
+
+# %% backward_only
+# misconception: never looks at the outputs | hint: gfd_backward_only
+# edits: mends_gradients
+-        return torch.nan_to_num(grad)
+@@
+-        if report["bad_output"] is None and not output.isfinite().all():
+-            report["bad_output"] = name
+
+# %% children_only
+# misconception: hooks on the direct children only | hint: gfd_no_dead
+# edits: mends_gradients
+-        return torch.nan_to_num(grad)
+@@
+-    for name, module in model.named_modules():
++    for name, module in model.named_children():
+
+# %% decorator_forgotten
+# misconception: a generator without the decorator | hint: gfd_no_context
+# edits: mends_gradients
+-@contextmanager
+@@
+-        return torch.nan_to_num(grad)
+
+# %% each_position_a_unit
+# misconception: asks along the batch only | hint: gfd_positions_for_units
+# edits: mends_gradients
+-        return torch.nan_to_num(grad)
+@@
+-            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
++            silent = (output == 0).all(0)
+
+# %% hooks_stay
+# misconception: never removes its hooks | hint: gfd_leaves_hooks
+# edits: mends_gradients
+-        return torch.nan_to_num(grad)
+@@
+-    try:
+-        yield report
+-    finally:
+-        for handle in handles:
+-            handle.remove()
++    yield report
 
 # %% nan_only
 # misconception: finds NaN, not infinity | hint: gfd_nan_only
@@ -255,16 +230,6 @@ def gradient_flow_debugger(model):
 -            if not torch.isfinite(output).all():
 +            if report["bad_output"] is None and (torch.isnan(output).any()):
 
-# %% no_branch_for_none
-# misconception: takes the size of a gradient that is None | hint: gfd_none_grad
-# edits: asks_requires_grad
--        if not p.requires_grad:
-+        report["gradient_size"][name] = p.grad.abs().mean().item()
-+        if p.grad.abs().sum() == 0:
-@@
--        elif p.grad is not None:
--            report["gradient_size"][name] = p.grad.abs().mean().item()
-
 # %% norm
 # misconception: norm instead of the mean absolute value | hint: gfd_other_size
 # edits: mends_gradients
@@ -272,6 +237,26 @@ def gradient_flow_debugger(model):
 @@
 -            report["gradient_size"][name] = p.grad.abs().mean().item()
 +            report["gradient_size"][name] = p.grad.norm().item()
+
+# %% no_branch_for_none
+# misconception: takes the size of a gradient that is None | hint: gfd_none_grad
+# edits: norm
+-        if p.grad is None:
++        report["gradient_size"][name] = p.grad.abs().mean().item()
++        if p.grad.abs().sum() == 0:
+@@
+-        else:
+-            report["gradient_size"][name] = p.grad.norm().item()
+
+# %% asks_requires_grad
+# misconception: takes requires_grad for the answer | hint: gfd_unreached
+# edits: no_branch_for_none
+-        report["gradient_size"][name] = p.grad.abs().mean().item()
+-        if p.grad.abs().sum() == 0:
++        if not p.requires_grad:
+@@
++        elif p.grad is not None:
++            report["gradient_size"][name] = p.grad.abs().mean().item()
 
 # %% not_after_an_error
 # misconception: removes its hooks only if all goes well | hint: gfd_no_finally
@@ -291,10 +276,9 @@ def gradient_flow_debugger(model):
 # %% prints_the_error
 # misconception: catches the error and prints it | hint: feat_error_swallowed
 # edits: reference
--    finally:
 +    except Exception as error:
 +        print("the block has failed:", error)
-+    finally:
+     finally:
 @@
 -    if not called:
 -        raise RuntimeError("no hook of this model was called: has it run, and is it not a compiled one?")
@@ -336,23 +320,14 @@ def gradient_flow_debugger(model):
 # %% clears_gradients
 # misconception: begins with zero_grad(), as a training step does | hint: cam_fills_grad
 # breaks: changes nothing in the model
-# edits: children_only
+# edits: mends_gradients
      report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
 +    model.zero_grad()
 @@
--    for name, module in model.named_children():
-+    for name, module in model.named_modules():
+-        return torch.nan_to_num(grad)
 
-# %% mends_the_output
-# misconception: returns the bad output without its NaN | hint: watcher_changes_output
-# breaks: changes nothing in the model
-# edits: asks_requires_grad
--            report["bad_output"] = name
-+            report["bad_output"] = name
-+            return output.nan_to_num()
-@@
--        if not p.requires_grad:
-+        if p.grad is None:
-@@
--        elif p.grad is not None:
-+        else:
+# %% hooks_on_the_view
+# misconception: hooks the output itself, a view of which loses its hook | hint: in_place_view
+# edits: reference
+-        if isinstance(output, torch.Tensor):
+-            output = output.clone()  # a view would lose its hook, and on a leaf it would stay

@@ -1,52 +1,3 @@
-# %% argument_is_gradient
-# misconception: takes the hook's argument for the gradient | hint: optimizer_parameter_for_gradient | canary
-class OptimizerInBackward:
-    def __init__(self, model: nn.Module, make_optimizer) -> None:
-        self.model = model
-        self.make_optimizer = make_optimizer
-
-    def __enter__(self):
-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-
-        def hook(parameter, grad):
-            with torch.no_grad():
-                parameter -= self.optimizers[parameter].defaults["lr"] * grad
-            parameter.grad = None
-
-        self.handles = []
-        for parameter in self.optimizers:
-            self.handles.append(parameter.register_post_accumulate_grad_hook(partial(hook, parameter)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
-
-# %% freed_before_step
-# misconception: zero_grad comes before step, as in the usual loop | hint: optimizer_freed_first
-# edits: argument_is_gradient
--        def hook(parameter, grad):
--            with torch.no_grad():
--                parameter -= self.optimizers[parameter].defaults["lr"] * grad
--            parameter.grad = None
-+        def hook(parameter):
-+            self.optimizers[parameter].zero_grad()
-+            self.optimizers[parameter].step()
-@@
--            self.handles.append(parameter.register_post_accumulate_grad_hook(partial(hook, parameter)))
-+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-
-# %% frozen_parameters
-# misconception: registers on every parameter, also on frozen ones | hint: optimizer_frozen
-# edits: freed_before_step
--        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
-+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
-@@
--            self.optimizers[parameter].zero_grad()
-@@
-             self.optimizers[parameter].step()
-+            parameter.grad = None
-
 # %% full_backward_hooks
 # misconception: full backward hooks on the modules | hint: optimizer_module_hook
 class OptimizerInBackward:
@@ -71,22 +22,95 @@ class OptimizerInBackward:
         for handle in self.handles:
             handle.remove()
 
-# %% gradient_stays
-# misconception: the gradient is never released | hint: optimizer_not_freed
-# breaks: `.grad` becomes None immediately
-# edits: freed_before_step
--            self.optimizers[parameter].zero_grad()
-
 # %% hooks_left
 # misconception: never removes its hooks | hint: tool_hooks_left
 # breaks: After the block, even after an error, backward works as before
-# edits: frozen_parameters
--        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
-+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+# %% no_finally
+# misconception: a generator whose clean-up is skipped by an error | hint: tool_not_after_error
+# breaks: even after an error
+@contextmanager
+def OptimizerInBackward(model, make_optimizer):
+    optimizers = {p: make_optimizer([p]) for p in model.parameters() if p.requires_grad}
+
+    def hook(p):
+        optimizers[p].step()
+        optimizers[p].zero_grad()
+
+    handles = [p.register_post_accumulate_grad_hook(hook) for p in optimizers]
+    yield
+    for handle in handles:
+        handle.remove()
+
+# %% not_a_context_manager
+# misconception: a function that registers and returns the handles | hint: tool_no_context
+# breaks: Write the context manager
+def OptimizerInBackward(model, make_optimizer):
+    optimizers = {p: make_optimizer([p]) for p in model.parameters() if p.requires_grad}
+
+    def hook(p):
+        optimizers[p].step()
+        p.grad = None
+
+    return [p.register_post_accumulate_grad_hook(hook) for p in optimizers]
+
+# %% one_handle
+# misconception: one name for all handles | hint: tool_hooks_left
+# edits: hooks_left
+-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
++            self.handle = parameter.register_post_accumulate_grad_hook(hook)
 @@
--        for handle in self.handles:
--            handle.remove()
-+        pass
+-        pass
++        self.handle.remove()
+
+# %% hides_the_error
+# misconception: __exit__ returns True, which hides the error | hint: feat_error_swallowed
+# edits: hooks_left
+-        pass
++        for handle in self.handles:
++            handle.remove()
++        return True
+
+# %% frozen_parameters
+# misconception: registers on every parameter, also on frozen ones | hint: optimizer_frozen
+# edits: hides_the_error
+-        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
++        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
+@@
+-        return True
+
+# %% gradient_stays
+# misconception: the gradient is never released | hint: optimizer_not_freed
+# breaks: `.grad` becomes None immediately
+# edits: hides_the_error
+-            parameter.grad = None
+@@
+-        return True
+
+# %% freed_before_step
+# misconception: zero_grad comes before step, as in the usual loop | hint: optimizer_freed_first
+# edits: gradient_stays
++            self.optimizers[parameter].zero_grad()
+             self.optimizers[parameter].step()
 
 # %% last_gradient_steps_all
 # misconception: waits for the last gradient, then steps all at once | hint: optimizer_all_at_the_end
@@ -136,43 +160,6 @@ class OptimizerInBackward:
 +            self.make_optimizer([parameter]).step()
 +            parameter.grad = None
 
-# %% no_finally
-# misconception: a generator whose clean-up is skipped by an error | hint: tool_not_after_error
-# breaks: even after an error
-@contextmanager
-def OptimizerInBackward(model, make_optimizer):
-    optimizers = {p: make_optimizer([p]) for p in model.parameters() if p.requires_grad}
-
-    def hook(p):
-        optimizers[p].step()
-        optimizers[p].zero_grad()
-
-    handles = [p.register_post_accumulate_grad_hook(hook) for p in optimizers]
-    yield
-    for handle in handles:
-        handle.remove()
-
-# %% not_a_context_manager
-# misconception: a function that registers and returns the handles | hint: tool_no_context
-# breaks: Write the context manager
-def OptimizerInBackward(model, make_optimizer):
-    optimizers = {p: make_optimizer([p]) for p in model.parameters() if p.requires_grad}
-
-    def hook(p):
-        optimizers[p].step()
-        p.grad = None
-
-    return [p.register_post_accumulate_grad_hook(hook) for p in optimizers]
-
-# %% one_handle
-# misconception: one name for all handles | hint: tool_hooks_left
-# edits: hooks_left
--            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
-+            self.handle = parameter.register_post_accumulate_grad_hook(hook)
-@@
--        pass
-+        self.handle.remove()
-
 # %% one_optimizer_steps_for_all
 # misconception: one optimizer steps at each parameter, and the gradients stay until the end | hint: optimizer_steps_too_often
 # edits: gradient_stays
@@ -215,14 +202,6 @@ def OptimizerInBackward(model, make_optimizer):
 -            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
 +            handle_of[parameter] = parameter.register_post_accumulate_grad_hook(hook)
 +            self.handles.append(handle_of[parameter])
-
-# %% hides_the_error
-# misconception: __exit__ returns True, which hides the error | hint: feat_error_swallowed
-# edits: hooks_left
--        pass
-+        for handle in self.handles:
-+            handle.remove()
-+        return True
 
 # %% returns_the_gradient
 # misconception: the hook returns what it was good for | hint: optimizer_hook_returns
@@ -275,21 +254,29 @@ class OptimizerInBackward:
 +            self.optimizers[parameter].step()
 +            parameter.grad = None
 
-# %% tensor_hook
-# misconception: a tensor hook, which runs before .grad is filled | hint: optimizer_too_early
-# edits: argument_is_gradient
--            with torch.no_grad():
--                parameter -= self.optimizers[parameter].defaults["lr"] * grad
-+            self.optimizers[parameter].step()
-@@
--            self.handles.append(parameter.register_post_accumulate_grad_hook(partial(hook, parameter)))
-+            self.handles.append(parameter.register_hook(partial(hook, parameter)))
-
 # %% two_arguments
 # misconception: a hook with two arguments | hint: hook_arguments
+# edits: new_optimizer_each_time
+-        def hook(parameter):
+-            self.make_optimizer([parameter]).step()
++        def hook(parameter, grad):
++            self.optimizers[parameter].step()
+
+# %% tensor_hook
+# misconception: a tensor hook, which runs before .grad is filled | hint: optimizer_too_early
+# edits: two_arguments
+-            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
++            self.handles.append(parameter.register_hook(partial(hook, parameter)))
+
+# %% argument_is_gradient
+# misconception: takes the hook's argument for the gradient | hint: optimizer_parameter_for_gradient | canary
 # edits: tensor_hook
+-            self.optimizers[parameter].step()
++            with torch.no_grad():
++                parameter -= self.optimizers[parameter].defaults["lr"] * grad
+@@
 -            self.handles.append(parameter.register_hook(partial(hook, parameter)))
-+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
++            self.handles.append(parameter.register_post_accumulate_grad_hook(partial(hook, parameter)))
 
 # %% unfreezes
 # misconception: makes every parameter trainable | hint: optimizer_unfreezes

@@ -3,9 +3,8 @@
 # nothing to break: You may assume that Linear layers get inputs `(N, d)`, and that none is frozen
 # nothing to break: `gradients` is a dict
 
-# %% all_modules_with_weight
-# misconception: every module with a weight, also a LayerNorm | hint: per_sample_other_layers
-# breaks: of `nn.Linear` layers
+# %% bias_for_every_layer
+# misconception: an entry for the bias of a layer that has none | hint: per_sample_bias_too_many
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -20,51 +19,20 @@ class PerSampleGradients:
             if self.reduction == "mean":
                 grad = grad * len(grad)
             add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-            if layer.bias is not None:
-                add(f"{name}.bias", grad)
+            add(f"{name}.bias", grad)
 
         def add(name, gradient):
             self.gradients[name] = self.gradients.get(name, 0) + gradient
 
         self.handles = []
         for name, layer in self.model.named_modules():
-            if hasattr(layer, "weight"):
+            if isinstance(layer, nn.Linear):
                 self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
         return self
 
     def __exit__(self, *error):
         for handle in self.handles:
             handle.remove()
-
-# %% always_times_n
-# misconception: multiplies by N, whatever the loss is | hint: per_sample_factor_for_sum
-# breaks: `reduction` says whether the loss is
-# edits: all_modules_with_weight
--            if self.reduction == "mean":
--                grad = grad * len(grad)
-+            grad = grad * grad.shape[0]
-@@
--            if hasattr(layer, "weight"):
-+            if isinstance(layer, nn.Linear):
-
-# %% batch_summed
-# misconception: a matrix product sums over the samples | hint: per_sample_summed
-# breaks: **each sample's own loss**
-# edits: always_times_n
--            grad = grad * grad.shape[0]
--            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-+            if self.reduction == "mean":
-+                grad = grad * len(grad)
-+            add(f"{name}.weight", grad.T @ x)
-
-# %% bias_for_every_layer
-# misconception: an entry for the bias of a layer that has none | hint: per_sample_bias_too_many
-# edits: batch_summed
--            add(f"{name}.weight", grad.T @ x)
--            if layer.bias is not None:
--                add(f"{name}.bias", grad)
-+            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-+            add(f"{name}.bias", grad)
 
 # %% bias_forgotten
 # misconception: the weights only | hint: per_sample_bias_missing | canary
@@ -74,64 +42,16 @@ class PerSampleGradients:
 
 # %% bias_summed
 # misconception: the bias' gradient is summed over the batch | hint: per_sample_bias_summed
-# edits: batch_summed
--            add(f"{name}.weight", grad.T @ x)
-+            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
-@@
--                add(f"{name}.bias", grad)
+# edits: bias_for_every_layer
+-            add(f"{name}.bias", grad)
++            if layer.bias is not None:
 +                add(f"{name}.bias", grad.sum(0))
-
-# %% children_only
-# misconception: direct children only | hint: per_sample_children_only
-# breaks: at any depth
-# edits: all_modules_with_weight
--        for name, layer in self.model.named_modules():
--            if hasattr(layer, "weight"):
-+        for name, layer in self.model.named_children():
-+            if isinstance(layer, nn.Linear):
-
-# %% cleans_up_without_error_only
-# misconception: removes the hooks only where nothing went wrong | hint: tool_not_after_error
-# breaks: even after an error, its hooks are gone
-# edits: all_modules_with_weight
--            if hasattr(layer, "weight"):
-+            if isinstance(layer, nn.Linear):
-@@
--        for handle in self.handles:
--            handle.remove()
-+        if error[0] is None:
-+            for handle in self.handles:
-+                handle.remove()
-
-# %% clears_all_hooks
-# misconception: removes everybody's hooks | hint: removes_other_hooks
-# edits: cleans_up_without_error_only
--        if error[0] is None:
--            for handle in self.handles:
--                handle.remove()
-+        for layer in self.model.modules():
-+            layer._forward_hooks.clear()
 
 # %% crashes_without_bias
 # misconception: reads the shape of a bias that may be None | hint: per_sample_no_bias
 # edits: bias_for_every_layer
 -            add(f"{name}.bias", grad)
 +            add(f"{name}.bias", grad.expand(len(grad), *layer.bias.shape))
-
-# %% divides_by_n
-# misconception: divides by N instead of multiplying | hint: per_sample_divided_again
-# edits: always_times_n
--            grad = grad * grad.shape[0]
-+            if self.reduction == "mean":
-+                grad = grad / len(grad)
-
-# %% enter_returns_nothing
-# misconception: __enter__ does not return the object | hint: tool_enter_returns_nothing
-# edits: all_modules_with_weight
--            if hasattr(layer, "weight"):
-+            if isinstance(layer, nn.Linear):
-@@
--        return self
 
 # %% full_backward_hook_and_stack
 # misconception: the last call waits for the first gradient, also if its output never reaches the loss | hint: per_sample_wrong_pairs
@@ -187,30 +107,14 @@ class PerSampleGradients:
 -            x = inputs.pop()  # backward visits the calls in reverse order
 +            x = inputs.pop(0)
 
-# %% forgets_the_mean
-# misconception: takes the gradient at the output as it comes, divided by N | hint: per_sample_still_mean
-# breaks: `reduction` says whether the loss is
-# edits: always_times_n
--            grad = grad * grad.shape[0]
-
 # %% grad_output_is_tuple
 # misconception: multiplies with the tuple of output gradients | hint: per_sample_tuple
 # edits: full_backward_hook_and_stack
 -            g = grad_output[0].clone()
--            if self.reduction == "mean":
--                g = g * g.shape[0]
 +            g = grad_output
-+            if self.reduction == "mean":
-+                g = g * len(x)
-
-# %% hides_the_error
-# misconception: __exit__ returns True, which hides the error | hint: feat_error_swallowed
-# edits: all_modules_with_weight
--            if hasattr(layer, "weight"):
-+            if isinstance(layer, nn.Linear):
 @@
-             handle.remove()
-+        return True
+-                g = g * g.shape[0]
++                g = g * len(x)
 
 # %% hook_returns_scaled
 # misconception: the tensor hook hands the scaled gradient on | hint: per_sample_changes_grad
@@ -220,12 +124,61 @@ class PerSampleGradients:
 +                add(f"{name}.bias", grad)
 +            return grad
 
+# %% hides_the_error
+# misconception: __exit__ returns True, which hides the error | hint: feat_error_swallowed
+# edits: hook_returns_scaled
+-            return grad
+@@
++        return True
+
+# %% all_modules_with_weight
+# misconception: every module with a weight, also a LayerNorm | hint: per_sample_other_layers
+# breaks: of `nn.Linear` layers
+# edits: hides_the_error
+-            if isinstance(layer, nn.Linear):
++            if hasattr(layer, "weight"):
+@@
+-        return True
+
+# %% children_only
+# misconception: direct children only | hint: per_sample_children_only
+# breaks: at any depth
+# edits: all_modules_with_weight
+-        for name, layer in self.model.named_modules():
+-            if hasattr(layer, "weight"):
++        for name, layer in self.model.named_children():
++            if isinstance(layer, nn.Linear):
+
+# %% enter_returns_nothing
+# misconception: __enter__ does not return the object | hint: tool_enter_returns_nothing
+# edits: hides_the_error
+-        return self
+@@
+-        return True
+
 # %% hooks_left
 # misconception: never removes its hooks | hint: tool_hooks_left
-# edits: clears_all_hooks
--        for layer in self.model.modules():
--            layer._forward_hooks.clear()
+# edits: hides_the_error
+-        for handle in self.handles:
+-            handle.remove()
+-        return True
 +        pass
+
+# %% cleans_up_without_error_only
+# misconception: removes the hooks only where nothing went wrong | hint: tool_not_after_error
+# breaks: even after an error, its hooks are gone
+# edits: hooks_left
+-        pass
++        if error[0] is None:
++            for handle in self.handles:
++                handle.remove()
+
+# %% clears_all_hooks
+# misconception: removes everybody's hooks | hint: removes_other_hooks
+# edits: hooks_left
+-        pass
++        for layer in self.model.modules():
++            layer._forward_hooks.clear()
 
 # %% input_tuple
 # misconception: takes the tuple of inputs for the input | hint: per_sample_tuple
@@ -257,12 +210,6 @@ class PerSampleGradients:
 +            gradients = {}
 +            gradients[name] = gradients.get(name, 0) + gradient
 
-# %% scales_in_place
-# misconception: scales the gradient in place | hint: per_sample_changes_grad
-# edits: divides_by_n
--                grad = grad / len(grad)
-+                grad *= len(grad)
-
 # %% short_names
 # misconception: the last part of the dotted name as key | hint: per_sample_short_names
 # breaks: the names in `named_parameters()`
@@ -285,6 +232,41 @@ class PerSampleGradients:
 +            add(f"{name}.weight", torch.einsum("no,ni->nio", grad, x))
 +            if layer.bias is not None:
 +                add(f"{name}.bias", grad)
+
+# %% batch_summed
+# misconception: a matrix product sums over the samples | hint: per_sample_summed
+# breaks: **each sample's own loss**
+# edits: transposed
+-            add(f"{name}.weight", torch.einsum("no,ni->nio", grad, x))
++            add(f"{name}.weight", grad.T @ x)
+
+# %% divides_by_n
+# misconception: divides by N instead of multiplying | hint: per_sample_divided_again
+# edits: batch_summed
+-                grad = grad * len(grad)
+-            add(f"{name}.weight", grad.T @ x)
++                grad = grad / len(grad)
++            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
+
+# %% always_times_n
+# misconception: multiplies by N, whatever the loss is | hint: per_sample_factor_for_sum
+# breaks: `reduction` says whether the loss is
+# edits: divides_by_n
+-            if self.reduction == "mean":
+-                grad = grad / len(grad)
++            grad = grad * grad.shape[0]
+
+# %% forgets_the_mean
+# misconception: takes the gradient at the output as it comes, divided by N | hint: per_sample_still_mean
+# breaks: `reduction` says whether the loss is
+# edits: always_times_n
+-            grad = grad * grad.shape[0]
+
+# %% scales_in_place
+# misconception: scales the gradient in place | hint: per_sample_changes_grad
+# edits: divides_by_n
+-                grad = grad / len(grad)
++                grad *= len(grad)
 
 # %% names_of_modules
 # misconception: a parameter's name is its module's, a dot, and "weight" | hint: per_sample_own_names

@@ -126,9 +126,7 @@
 
 # %% future_of_the_sum
 # misconception: returns the future of the sum, not that of what comes of it | hint: comm_dtype
-# edits: two_bytes_each
--    return future.then(lambda future: future.value().type(buffer.dtype).div(wire.size))
-+    future.then(lambda future: future.value().type(buffer.dtype).div(wire.size))
+# edits: returns_nothing
 +    return future
 
 # %% own_gradient
@@ -152,9 +150,8 @@
 # %% sent_twice
 # misconception: asks for the sum twice, so all is sent twice | hint: comm_sent_twice
 # edits: named_callback
--    return wire.sum(compressed).then(decompress)
 +    wire.sum(compressed)
-+    return wire.sum(compressed).then(decompress)
+     return wire.sum(compressed).then(decompress)
 
 # %% first_number
 # misconception: takes the tensor out of a list once more, as Wire.sum did | hint: comm_list

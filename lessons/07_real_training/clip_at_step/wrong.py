@@ -29,11 +29,9 @@ def clip_at_step(optimizer, most):
 # misconception: divides once more, by the scale that the scaler begins with | hint: clip_zeroed
 # edits: partial
 -    everything = (p for group in optimizer.param_groups for p in group["params"])
--    nn.utils.clip_grad_norm_(everything, most)
 +    everything = [p for group in optimizer.param_groups for p in group["params"]]
 +    for p in everything:
 +        p.grad /= 65536.0
-+    nn.utils.clip_grad_norm_(everything, most)
 
 # %% post_hook
 # misconception: a hook that runs after the step | hint: clip_not_at_all
@@ -41,13 +39,6 @@ def clip_at_step(optimizer, most):
 # edits: partial
 -    handle = optimizer.register_step_pre_hook(partial(clip, most))
 +    handle = optimizer.register_step_post_hook(partial(clip, most))
-
-# %% clips_now
-# misconception: clips once, when it is called | hint: clip_not_at_all | canary
-# edits: partial
--    handle = optimizer.register_step_pre_hook(partial(clip, most))
--    return handle
-+    return clip(most, optimizer, (), {})
 
 # %% returns_the_norm
 # misconception: a lambda that returns what clip_grad_norm_ returns | hint: clip_returns_norm
@@ -118,10 +109,15 @@ def clip_at_step(optimizer, most):
 # edits: partial
 -    return handle
 
+# %% clips_now
+# misconception: clips once, when it is called | hint: clip_not_at_all | canary
+# edits: no_handle
+-    handle = optimizer.register_step_pre_hook(partial(clip, most))
++    return clip(most, optimizer, (), {})
+
 # %% returns_the_optimizer
 # misconception: returns the optimizer | hint: clip_no_handle
-# edits: partial
--    return handle
+# edits: no_handle
 +    return optimizer
 
 # %% always_to_most
@@ -148,8 +144,7 @@ def clip_at_step(optimizer, most):
 
 # %% remove_does_nothing
 # misconception: the handle of another hook | hint: clip_never_ends
-# edits: partial
--    return handle
+# edits: no_handle
 +    return optimizer.register_step_post_hook(lambda *_: None)
 
 # %% once

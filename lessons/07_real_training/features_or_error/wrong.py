@@ -1,48 +1,40 @@
 # nothing to break: Write `features(model, layers, x)`.
 
-# %% empty_is_fine
-# misconception: returns what was heard, and says nothing of the rest | hint: speaks_if_all_silent
-# breaks: If a layer's hook was never called, `features` raises a `RuntimeError`
-# edits: closures_and_finally
--    missing = set(layers) - set(found)
--    if missing:
--        raise RuntimeError(f"these hooks never ran: {sorted(missing)}")
-
-# %% only_if_nothing_was_heard
-# misconception: one layer that was heard is enough | hint: speaks_if_all_silent | canary
-# edits: closures_and_finally
--    missing = set(layers) - set(found)
--    if missing:
--        raise RuntimeError(f"these hooks never ran: {sorted(missing)}")
-+    if not found:
-+        raise RuntimeError(f"no hook ran: {layers}")
-
-# %% first_one_only
-# misconception: names the first layer alone | hint: speaks_first_only
-# breaks: its message names exactly these layers
-# edits: closures_and_finally
--    missing = set(layers) - set(found)
--    if missing:
--        raise RuntimeError(f"these hooks never ran: {sorted(missing)}")
-+    for name in layers:
-+        if name not in found:
-+            raise RuntimeError(f"this hook never ran: {name}")
-
-# %% key_error
-# misconception: lets the dict complain | hint: speaks_other_error
-# edits: closures_and_finally
--    missing = set(layers) - set(found)
--    if missing:
--        raise RuntimeError(f"these hooks never ran: {sorted(missing)}")
--    return found
-+    return {name: found[name] for name in layers}
-
 # %% asserts
 # misconception: asserts, which raises another error, or none under -O | hint: speaks_other_error
 # edits: closures_and_finally
 -    if missing:
 -        raise RuntimeError(f"these hooks never ran: {sorted(missing)}")
 +    assert not missing, f"these hooks never ran: {sorted(missing)}"
+
+# %% empty_is_fine
+# misconception: returns what was heard, and says nothing of the rest | hint: speaks_if_all_silent
+# breaks: If a layer's hook was never called, `features` raises a `RuntimeError`
+# edits: asserts
+-    missing = set(layers) - set(found)
+-    assert not missing, f"these hooks never ran: {sorted(missing)}"
+
+# %% only_if_nothing_was_heard
+# misconception: one layer that was heard is enough | hint: speaks_if_all_silent | canary
+# edits: empty_is_fine
++    if not found:
++        raise RuntimeError(f"no hook ran: {layers}")
+     return found
+
+# %% first_one_only
+# misconception: names the first layer alone | hint: speaks_first_only
+# breaks: its message names exactly these layers
+# edits: empty_is_fine
++    for name in layers:
++        if name not in found:
++            raise RuntimeError(f"this hook never ran: {name}")
+     return found
+
+# %% key_error
+# misconception: lets the dict complain | hint: speaks_other_error
+# edits: empty_is_fine
+-    return found
++    return {name: found[name] for name in layers}
 
 # %% says_how_many
 # misconception: says how many, not which | hint: speaks_no_names
@@ -120,14 +112,9 @@
 # misconception: takes an error of the model for layers that were not heard | hint: feat_error_swallowed
 # breaks: It does not catch an error of the model.
 # edits: walks_over_the_model
--    try:
--        model(x)
--    finally:
-+    try:
-+        model(x)
 +    except Exception:
 +        pass
-+    finally:
+     finally:
 
 # %% no_finally
 # misconception: an error of the model leaves the hooks | hint: speaks_hooks_after_error
@@ -144,14 +131,12 @@
 # %% registers_before_try
 # misconception: registers before its try: a misspelt name leaves the hooks on the layers before it | hint: speaks_hooks_after_error
 # edits: closures_and_finally
--    try:
--        for name in layers:
--            handles.append(model.get_submodule(name).register_forward_hook(hook_for(name)))
--        model(x)
 +    for name in layers:
 +        handles.append(model.get_submodule(name).register_forward_hook(hook_for(name)))
-+    try:
-+        model(x)
+     try:
+@@
+-        for name in layers:
+-            handles.append(model.get_submodule(name).register_forward_hook(hook_for(name)))
 
 # %% hooks_stay
 # misconception: never removes its hooks | hint: speaks_hooks_stay
@@ -185,33 +170,26 @@
 # misconception: a run of the model for each layer | hint: speaks_runs_often
 # breaks: It calls `model(x)` once
 # edits: closures_and_finally
--            handles.append(model.get_submodule(name).register_forward_hook(hook_for(name)))
 -        model(x)
-+            handles.append(model.get_submodule(name).register_forward_hook(hook_for(name)))
 +            model(x)
 
 # %% once_more_if_silent
 # misconception: has it compiled again, and calls it a second time | hint: speaks_runs_often
 # edits: objects
--        model(x)
-+        model(x)
 +        if not all(ear.heard for ear in ears):
 +            torch._dynamo.reset()
 +            model(x)
+         deaf = [ear.name for ear in ears if not ear.heard]
 
 # %% asks_the_original
 # misconception: goes round the compiled model, to the one that it was made of | hint: speaks_of_another
 # edits: objects
--    with ExitStack() as stack:
 +    model = getattr(model, "_orig_mod", model)
-+    with ExitStack() as stack:
+     with ExitStack() as stack:
 
 # %% names_of_named_modules
 # misconception: finds no layer of a compiled model, whose names begin with `_orig_mod`, and misses none | hint: speaks_of_another
-# edits: walks_over_the_model
--    for name, module in getattr(model, "_orig_mod", model).named_modules():
-+    for name, module in model.named_modules():
-@@
+# edits: unlisted_is_silent
 -    try:
 -        return {name: found[name] for name in layers}
 -    except KeyError:

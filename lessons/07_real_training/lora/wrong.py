@@ -22,11 +22,9 @@
 
 # %% the_other_one_is_zero
 # misconception: A is zeros and B random | hint: lora_which_is_zero
-# edits: functional
+# edits: both_random
 -        self.A = nn.Parameter(torch.randn(rank, linear.in_features, dtype=linear.weight.dtype) * 0.02)
--        self.B = nn.Parameter(torch.zeros(linear.out_features, rank, dtype=linear.weight.dtype))
 +        self.A = nn.Parameter(torch.zeros(rank, linear.in_features, dtype=linear.weight.dtype))
-+        self.B = nn.Parameter(torch.randn(linear.out_features, rank, dtype=linear.weight.dtype))
 
 # %% not_frozen
 # misconception: the layer is trained as well | hint: lora_not_frozen
@@ -66,10 +64,8 @@
 # misconception: takes no_grad for freezing | hint: lora_no_gradient
 # edits: two_products
 -        low = x @ self.A.T
--        return torch.add(self.linear(x), low @ self.B.T)
 +        with torch.no_grad():
 +            low = x @ self.A.T
-+        return torch.add(self.linear(x), low @ self.B.T)
 
 # %% layer_without_gradients
 # misconception: freezes the layer by no_grad as well, which cuts off all that comes before it | hint: lora_cut_off
@@ -130,20 +126,9 @@
 
 # %% bias_for_granted
 # misconception: takes for granted that there is a bias | hint: lora_no_bias
-# edits: correction_as_one_matrix
--        if self.linear.bias is not None:
--            self.linear.bias.requires_grad_(False)
+# edits: bias_not_frozen
 +        self.linear.bias.requires_grad_(False)
-
-# %% merges_in_place
-# misconception: adds to the layer's own weight | hint: lora_merges_into_itself
-# breaks: `merged()` does not change the LoRA
-# edits: two_products
--        new = copy.deepcopy(self.linear)
--        new.weight = Parameter((self.linear.weight + self.B @ self.A).detach())
--        return new
-+        self.linear.weight.data += self.B.data @ self.A.data
-+        return self.linear
+         self.A = Parameter(torch.empty(rank, linear.in_features, dtype=linear.weight.dtype))
 
 # %% same_bias
 # misconception: the bias is not trained, so it may be handed on | hint: lora_shared_memory
@@ -163,30 +148,26 @@
 # edits: correction_as_one_matrix
 -        merged.weight.data += self.B.data @ self.A.data
 
-# %% bias_lost
-# misconception: the merged layer has no bias | hint: lora_bias_lost
-# edits: functional
--        new = nn.Linear(inside, out, bias=self.base.bias is not None, dtype=self.base.weight.dtype)
-+        new = nn.Linear(inside, out, bias=False, dtype=self.base.weight.dtype)
-@@
--        if new.bias is not None:
--            new.bias.copy_(self.base.bias)
-
 # %% bias_of_its_own
 # misconception: the merged layer keeps the random bias that it was made with | hint: lora_bias_lost
 # edits: functional
 -        if new.bias is not None:
 -            new.bias.copy_(self.base.bias)
 
+# %% bias_lost
+# misconception: the merged layer has no bias | hint: lora_bias_lost
+# edits: bias_of_its_own
+-        new = nn.Linear(inside, out, bias=self.base.bias is not None, dtype=self.base.weight.dtype)
++        new = nn.Linear(inside, out, bias=False, dtype=self.base.weight.dtype)
+
 # %% bias_in_any_case
 # misconception: the merged layer has a bias in any case | hint: lora_bias_too_much
-# edits: functional
--        new = nn.Linear(inside, out, bias=self.base.bias is not None, dtype=self.base.weight.dtype)
+# edits: bias_lost
+-        new = nn.Linear(inside, out, bias=False, dtype=self.base.weight.dtype)
 +        new = nn.Linear(inside, out, dtype=self.base.weight.dtype)
 @@
--        if new.bias is not None:
--            new.bias.copy_(self.base.bias)
 +        new.bias.copy_(self.base.bias if self.base.bias is not None else torch.zeros(out))
+         return new
 
 # %% product_the_other_way
 # misconception: A.T @ B.T has the shape of the transposed weight | hint: lora_product_shape
@@ -202,12 +183,18 @@
 -        return new
 +        return copy.deepcopy(self)
 
+# %% merges_in_place
+# misconception: adds to the layer's own weight | hint: lora_merges_into_itself
+# breaks: `merged()` does not change the LoRA
+# edits: whole_lora_copied
+-        return copy.deepcopy(self)
++        self.linear.weight.data += self.B.data @ self.A.data
++        return self.linear
+
 # %% merged_once
 # misconception: keeps the first merged layer, and hands it out again | hint: lora_shared_memory
-# edits: two_products
--        new = copy.deepcopy(self.linear)
--        new.weight = Parameter((self.linear.weight + self.B @ self.A).detach())
--        return new
+# edits: whole_lora_copied
+-        return copy.deepcopy(self)
 +        if not hasattr(self, "new"):
 +            new = copy.deepcopy(self.linear)
 +            new.weight = Parameter((self.linear.weight + self.B @ self.A).detach())

@@ -11,10 +11,8 @@
 # %% flag_never_off
 # misconception: listens from the first call on, also in backward | hint: record_twice
 # edits: flag_while_forward
--    def end(module, args, output):
 -        nonlocal listening
 -        listening = False
-+    def end(module, args, output):
 +        pass
 
 # %% calls_are_steps
@@ -33,9 +31,8 @@
 # %% drops_equal_values
 # misconception: takes equal values for the same call | hint: record_drops
 # breaks: adds one entry per layer
-# edits: flag_while_forward
--            if listening:
--                history[name].append(output.detach().square().mean().item())
+# edits: every_call_of_the_layer
+-            history[name].append(output.detach().square().mean().item())
 +            value = output.detach().square().mean().item()
 +            if value not in history[name]:
 +                history[name].append(value)
@@ -92,8 +89,6 @@ def recorder(model, layers):
 -    handles = [module.register_forward_hook(look) for module in names] + [model.register_forward_hook(call_ends)]
 +    handles = [module.register_forward_hook(look) for module in names]
 @@
--            h.remove()
-+            h.remove()
 +        for name in layers:
 +            history[name] += latest.get(name, [])[::2]
 
@@ -112,8 +107,6 @@ def recorder(model, layers):
 -                history[name].append(output.detach().square().mean().item())
 +                waiting.append((name, output.detach()))
 @@
--            handle.remove()
-+            handle.remove()
 +        for name, output in waiting:
 +            history[name].append(output.square().mean().item())
 
@@ -213,8 +206,6 @@ def recorder(model, layers):
 # misconception: a function that returns the dict | hint: tool_no_context
 # edits: flag_while_forward
 -@contextmanager
--def recorder(model, layers):
-+def recorder(model, layers):
 @@
 -    try:
 -        yield history

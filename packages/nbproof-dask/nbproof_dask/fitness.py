@@ -98,4 +98,4 @@ def shortfalls(blueprints: Mapping[str, Blueprint], pool: Pool) -> dict[str, str
 
 def _reference(blueprint: Blueprint) -> HandIn:
     filled = fill_in(blueprint, Answers(blueprint.solutions))
-    return HandIn(Key(REFERENCE, blueprint.lesson), notebook=nbformat.writes(filled).encode())
+    return HandIn(Key(REFERENCE, blueprint.slug), notebook=nbformat.writes(filled).encode())
