@@ -102,11 +102,6 @@ class Blueprint(Lesson):
         texts = {name: text for name, text in self.withheld.items() if name in self.stubs}
         return {name: text for name, text in texts.items() if text.strip() != self.stubs[name].strip()}
 
-    @cached_property
-    def texts(self) -> dict[str, Question]:
-        """The markdown cells that learners write in and a person marks."""
-        return {name: one for name, one in self.written.items() if one.kind is CellKind.WRITTEN}
-
     def theirs(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
         """A learner's files, without two kinds: the instructor has a file of the same name, or the file would be imported in
         place of an instructor's module."""
@@ -135,8 +130,12 @@ class Blueprint(Lesson):
     def handout(self) -> ReleasedNotebook:
         """What learners were handed: safe to show to a process that has read a submission."""
         tests = {name: test.exercise for name, test in self.tests.items()}
-        cells = map(cell_of, self.notebook.cells)
-        return replace(ReleasedNotebook.of(self.slug, cells, tests), former=self.former)
+        cells = []
+        for cell in map(cell_of, self.notebook.cells):
+            kind = CellKind.ANSWER if cell.kind is CellKind.MANUAL else cell.kind
+            exercise = tests.get(cell.grade_id, "")
+            cells.append(Cell(kind, cell.source, grade_id=cell.grade_id, id=cell.id, exercise=exercise))
+        return ReleasedNotebook(self.slug, tuple(cells), self.former)
 
     def with_questions(self, own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
         """A learner's own cells, each with the questions that a person marks there.
@@ -164,12 +163,6 @@ class Blueprint(Lesson):
             if question.kind is CellKind.TASK:
                 answers[name] = "\n\n".join(one.source for one in own if name in one.questions)
         return answers
-
-    @property
-    def max_score(self) -> float:
-        """The lesson's marks, those for written answers included."""
-        tested = sum(test.points for test in self.tests.values())
-        return tested + sum(question.points for question in self.written.values())
 
 
 def read_blueprint(course: Course, source: Path, config: Config, lesson: str = "") -> Blueprint:
