@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from nbproof.feedback.page_texts import refuse_bad_language
 from nbproof.values.leaf import leaves_of
 from nbproof.values.words import ENGLISH
 from nbproof_lms.system import System
-from tests import COURSE
+from tests import COURSE, typed
 
 MODULE = """\
 import decimal
@@ -109,15 +108,7 @@ def here(stranger: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _ran(folder: Path, stranger: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
-    return subprocess.run(
-        [sys.executable, "-m", "nbproof", *words],
-        cwd=folder,
-        env=kept | {"PYTHONPATH": str(stranger)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return typed(folder, *words, given={"PYTHONPATH": str(stranger)})
 
 
 @pytest.fixture(scope="module")
