@@ -22,10 +22,10 @@ from typing import Any
 import nbformat
 
 from nbproof.authoring.simulate import as_handed_in, hand_in
-from nbproof.cells import text_of
 from nbproof.cli.grade_command import watching
 from nbproof.course_file import read_course
 from nbproof.gradebook.marks import Mark
+from nbproof.lesson.from_notebook import text_of
 from nbproof.lesson.from_text import find_lessons, read_lesson
 from nbproof.lesson.lesson import Lesson
 from nbproof.run.batch import grade_class

@@ -31,7 +31,8 @@ from nbgrader.coursedir import CourseDirectory
 from rich.console import Console
 from rich.table import Table
 
-from nbproof.cells import CellKind, kind_of, name_of
+from nbproof.cells import CellKind
+from nbproof.lesson.from_notebook import kind_of, name_of
 from nbproof.places import course_config
 
 VARIANTS = ("solved", "blank", "half", "error", "loop")

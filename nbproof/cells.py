@@ -1,4 +1,4 @@
-"""What a cell of a notebook is, as nbgrader's metadata in it says, and the marked regions of its text.
+"""What a cell of a lesson is for, and the marked regions of its text.
 
 A reference solution stands between ``### BEGIN SOLUTION`` and ``### END SOLUTION`` in an answer cell,
 hidden tests between ``### BEGIN HIDDEN TESTS`` and ``### END HIDDEN TESTS`` in a test cell. The cell of a
@@ -9,10 +9,9 @@ stands what graders go by.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from enum import StrEnum
 from itertools import chain
-from typing import Any
 
 from nbproof.errors import LessonError
 
@@ -26,17 +25,13 @@ __all__ = [
     "ITS_TESTS",
     "CellKind",
     "exercise_of",
-    "grading_of",
     "is_made_up",
-    "kind_of",
-    "name_of",
     "private_lines",
     "refuse_bad_markers",
     "refuse_markers",
     "refuse_unmarkable",
     "solution_of",
     "stub_of",
-    "text_of",
     "visible_and_hidden",
 ]
 
@@ -60,44 +55,6 @@ class CellKind(StrEnum):
     """Text with points, which learners answer in cells of their own."""
     OWN = "own"
     """A cell that a learner has added: no metadata tells it."""
-
-
-def grading_of(cell: Mapping[str, Any]) -> Mapping[str, Any]:
-    """nbgrader's metadata of a cell; empty if it has none, or none of any sense."""
-    metadata = cell.get("metadata")
-    grading = metadata.get("nbgrader") if isinstance(metadata, Mapping) else None
-    return grading if isinstance(grading, Mapping) else {}
-
-
-def name_of(cell: Mapping[str, Any]) -> str:
-    """A cell's grade_id; empty if it has none."""
-    name = grading_of(cell).get("grade_id")
-    return name if isinstance(name, str) else ""
-
-
-def text_of(cell: Mapping[str, Any]) -> str:
-    """A cell's text, which notebooks on the disk have in lines; empty if it has none, or none of any sense."""
-    source = cell.get("source")
-    if isinstance(source, list):
-        source = "".join([part for part in source if isinstance(part, str)])
-    return source if isinstance(source, str) else ""
-
-
-def kind_of(cell: Mapping[str, Any]) -> CellKind:
-    """What a cell of a notebook in nbgrader's format is. nbgrader refuses text that is graded and no solution, or the reverse."""
-    grading, code = grading_of(cell), cell.get("cell_type") == "code"
-    graded = bool(grading.get("grade"))
-    kind = CellKind.SHOW if code else CellKind.PROSE
-    if not name_of(cell):
-        return kind
-    if grading.get("solution"):
-        of_code = CellKind.MANUAL if graded else CellKind.ANSWER
-        return of_code if code else CellKind.WRITTEN
-    if grading.get("task") or (graded and not code):
-        return CellKind.TASK
-    if graded:
-        return CellKind.TEST
-    return CellKind.SETUP if grading.get("locked") and code else kind
 
 
 def exercise_of(test: str, exercises: Iterable[str]) -> str:

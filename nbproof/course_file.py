@@ -131,6 +131,21 @@ class Course:
         """Where a module of the course's package lies."""
         return self.folder.parent.joinpath(*module.split(".")).with_suffix(".py")
 
+    def refuse_missing_modules(self) -> None:
+        """Raise UsageError if a module that its file names for truths or for pictures is not there. Imports none of them."""
+        named = [("truths", module) for module in self.truths]
+        top = self.picture.partition(".")[0]
+        if top and (top == self.package or importlib.util.find_spec(top) is None):
+            named.append(("picture", self.picture))
+        for key, module in named:
+            path = self.file_of(module)
+            if not (path.is_file() or path.with_suffix("").is_dir()):
+                raise UsageError(
+                    f"{_NAME}: {key} names {module}, and there is no such module",
+                    str(path),
+                    f"write another name in {self.file}: {key}, or take it out",
+                )
+
     def pictures(self) -> Any:
         """The module of :attr:`picture`; None if a course has no such pictures. Importing it may take seconds."""
         return importlib.import_module(self.picture) if self.picture else None
@@ -233,7 +248,7 @@ def find_course(root: Path) -> Course:
 
 _KINDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "str": ("a text", lambda value: isinstance(value, str)),
-    "tuple[str, ...]": ("a list of texts", lambda value: _is_list_of(str, value)),
+    "tuple[str, ...]": ("a list of texts, such as ['one', 'two']", lambda value: _is_list_of(str, value)),
     "tuple[Mapping[str, str], ...]": ("a list of tables", lambda value: _is_list_of(dict, value)),
     "Mapping[str, Any]": ("a table", lambda value: isinstance(value, dict)),
 }
@@ -319,4 +334,6 @@ def _read(place: str) -> Course:
         lists = {one: tuple(value) for one, value in told.items() if isinstance(value, list)}
         return Course(**{**told, **lists, "package": package, "folder": folder})
     except (OSError, ValueError) as error:
-        raise UsageError(f"{_NAME} cannot be read: {error}", str(path), "correct that file") from None
+        raise UsageError(
+            f"{_NAME} cannot be read: {error}", str(path), "correct that file, which is TOML in UTF-8"
+        ) from None

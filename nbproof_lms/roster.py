@@ -528,8 +528,8 @@ def import_roster(root: Path, table: Path, option: str = "--names") -> Enrolment
     done = enrol(root, came.members)
     notes = [*came.notes, *done.notes]
     if left := sorted({one.learner for one in before}.difference(done.ids.values())):
-        stay = f"{table.name} does not have {some_of(left, 8)}, who stay on the roster"
-        notes.append(f"{stay}; `roster remove` takes off who has left")
+        stay = f"on the roster, and not in {table.name}: {some_of(left, 8)}"
+        notes.append(f"{stay}: they stay there; `roster remove` takes off who has left")
     return replace(done, notes=tuple(notes), said=came.said)
 
 

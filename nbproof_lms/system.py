@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
+from nbproof.command import course_command
 from nbproof.doors import SYSTEMS
 from nbproof.errors import CourseError, UsageError
 from nbproof_lms.csv_table import Sheet
@@ -209,7 +210,11 @@ def fetch(source: str) -> tuple[System, list[Fetched]]:
     if name not in able:
         raise SYSTEMS.unknown(name, "--fetch", able)
     if not address:
-        raise UsageError(f"{name} needs an address: {able[name].address}", "--fetch", f"--fetch {name}:ADDRESS")
+        raise UsageError(
+            f"{name} needs an address: {able[name].address}",
+            "--fetch",
+            course_command(f"collect --fetch {name}:ADDRESS"),
+        )
     try:
         fetched = list(able[name].fetch(address))
         for one in fetched:

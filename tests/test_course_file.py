@@ -95,9 +95,9 @@ def test_what_is_no_course_is_refused(
         ('package = "knots"', "nothing is called 'package' there"),
         (
             'leaves = "numpy"',
-            "leaves has to be a list of texts, and there is 'numpy'\n.*: leaves\n.*write a list of texts",
+            r"leaves has to be a list of texts, such as \['one', 'two'\], .* 'numpy'\n.*: leaves\n.*write a list of texts",
         ),
-        ("warm = 3", "warm has to be a list of texts, and there is 3"),
+        ("warm = 3", "warm has to be a list of texts, .*, and there is 3"),
         ("name = 7", "name has to be a text"),
         ('errors = ["x"]', "errors has to be a list of tables"),
         ('errors = [{hint = "x"}]', "errors, entry 1, text has to be a text, and there is none"),

@@ -152,7 +152,6 @@ kinds = {
     "forward hook": forward,
     "full backward hook": lambda net: net[1].register_full_backward_hook,
     "tensor hook on a parameter": lambda net: net[0].weight.register_hook,
-    "post-accumulate hook on one": lambda net: net[0].weight.register_post_accumulate_grad_hook,
 }
 print(f"{'':28} early  late  sentinel, late")
 for kind, hook in kinds.items():
@@ -162,7 +161,7 @@ print("sentinel on another module:", count(lambda net: net[0].register_forward_h
 
 # %% [markdown]
 # An **empty** set of hooks is not guarded, a non-empty one is. Each module has a set for each kind, so the sentinel must be of the same
-# kind, on the same module. Autograd calls the hooks on parameters, early or late.
+# kind, on the same module. Autograd calls a parameter's hooks, early or late.
 #
 # ## What runs twice calls its hooks twice
 #
@@ -212,7 +211,7 @@ except CheckpointError as error:
 # %% [markdown]
 # The second hook's `pow` saved a tensor in the first forward only. So look at `output.detach()`.
 #
-# By `is_bw` a hook knows which forward it is in. To count the model's calls is not enough: in a checkpoint, the model is called again.
+# To count the model's calls is not enough: a checkpoint may call the whole model again.
 #
 # ### Exercise: One entry per call
 # medium · 15 min
@@ -544,7 +543,7 @@ print("merged, the same output:", torch.allclose(before, attention(tokens, token
 # %% [markdown]
 # ## Further
 #
-# The core path ends here. Three parts follow, each alone:
+# Three parts follow, each alone:
 #
 # - *Batch sizes and random numbers* (2 minutes)
 # - *Which operation made the NaN?* (35 minutes)

@@ -19,10 +19,11 @@ import nbformat
 
 from nbproof.authoring.build import stand_where_lessons_go
 from nbproof.authoring.new import filled, written
-from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, grading_of, kind_of, name_of
+from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind
 from nbproof.course_file import Course, find_course, read_course
 from nbproof.errors import LessonError, UsageError
 from nbproof.lesson.exercise_folder import WRONG
+from nbproof.lesson.from_notebook import grading_of, kind_of, name_of
 from nbproof.lesson.from_text import read_lesson
 from nbproof.lesson.heading import sections, unannounced
 from nbproof.lesson.lesson import FILES

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,13 +107,16 @@ def explored(
 def answers_called(course: Course, root: Path, names: Sequence[str], name: str) -> list[tuple[Exercise, Candidate]]:
     """The answers of this name to the exercises that are named, or of the lessons. Raises UsageError if there is none."""
     found: list[tuple[Exercise, Candidate]] = []
+    known: list[str] = []
     for _, exercise in select(course, root, names):
+        known += [one.name for one in exercise.candidates]
         found += [(exercise, one) for one in exercise.candidates if one.name == name]
     if not found:
+        near = get_close_matches(name, known, 8, 0) or known
         raise UsageError(
             f"no answer is called {name!r}",
             " ".join(names) or "all lessons",
-            "a name that stands behind '# %%' in right.py or wrong.py",
+            f"a name that stands behind '# %%' in right.py or wrong.py, such as: {', '.join(dict.fromkeys(near))}",
         )
     return found
 
@@ -120,7 +124,7 @@ def answers_called(course: Course, root: Path, names: Sequence[str], name: str) 
 def check_release(course: Course, root: Path, lessons: list[Lesson]) -> list[LessonError]:
     """What is wrong with the derived notebooks and the prose: stale, misleading, or holding what learners must not see."""
     refuse_bad_hints(course, root / "lessons")
-    found: list[LessonError] = [*unused_hints(course, root / "lessons")]
+    found: list[LessonError] = [*unused_hints(course, root / "lessons"), *_budgets_of_none(course, root)]
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name).resolve()
         try:
@@ -134,6 +138,15 @@ def check_release(course: Course, root: Path, lessons: list[Lesson]) -> list[Les
                 found += leaks(lesson, release)
             found += amiss(lesson)
     return found
+
+
+def _budgets_of_none(course: Course, root: Path) -> Iterator[LessonError]:
+    """Budgets in ``course.toml`` for lessons that are not there."""
+    known = sorted(path.parent.name for path in (root / "lessons").glob("*/lesson.py"))
+    for name, of_lesson in course.budget.items():
+        if isinstance(of_lesson, dict) and name not in known:
+            place = f"{course.file}: budget, {name}"
+            yield LessonError("a budget for a lesson that is not there", place, f"choose from: {', '.join(known)}")
 
 
 def _stale(root: Path, lesson: Lesson, scratch: Path) -> Iterator[LessonError]:

@@ -14,8 +14,8 @@ from functools import cache
 from itertools import chain
 from types import CodeType
 
-from nbproof.checks.case import Case
-from nbproof.checks.check import Check, listing, seeds_of
+from nbproof.checks.case import Case, seeds_of
+from nbproof.checks.check import Check, listing
 from nbproof.checks.namespace import undisturbed
 from nbproof.course_file import Course
 from nbproof.lesson.check_cell import probe_in
@@ -94,7 +94,7 @@ def called_in(source: str, name: str, names: Mapping[str, object] | None = None)
 
 def _is_forged(course: Course, hidden: type[Check], half: type[Check], shown: Sequence[type[Check]]) -> bool:
     """Whether evidence put together of visible truths passes a hidden check, under each of some seeds."""
-    first = seeds_of(hidden, 1)[0]
+    first = seeds_of(hidden.cases, 1)[0]
     wanted = [hidden().truth(Case(first + number, course)) for number in range(_SEEDS)]
     for number, one in enumerate(wanted):
         pieces: list[Evidence] = []

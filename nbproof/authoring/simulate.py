@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nbproof.cells import name_of
 from nbproof.course_file import Course
-from nbproof.lesson.from_notebook import read_notebook
+from nbproof.lesson.from_notebook import name_of, read_notebook
 
 if TYPE_CHECKING:
     import nbformat

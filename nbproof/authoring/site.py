@@ -27,11 +27,11 @@ import nbformat
 
 from nbproof.authoring.build import as_text, how_to_install
 from nbproof.authoring.bundle import refuse_leaks
-from nbproof.cells import CellKind, kind_of
+from nbproof.cells import CellKind
 from nbproof.command import course_command, with_extra
 from nbproof.course_file import Course
 from nbproof.errors import CourseError, LessonError, UsageError, disk_trouble
-from nbproof.lesson.from_notebook import read_notebook
+from nbproof.lesson.from_notebook import kind_of, read_notebook
 from nbproof.lesson.from_text import find_lessons
 
 __all__ = ["Shown", "Site", "chapter_of", "make_site", "opening_of", "shown_by"]

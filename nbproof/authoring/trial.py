@@ -15,8 +15,8 @@ from pathlib import Path
 from IPython.core.interactiveshell import InteractiveShell
 
 from nbproof.authoring.forgery import Guard, called_in, compiled, guards
-from nbproof.checks.case import Case
-from nbproof.checks.check import Check, bring, collecting, judge_here, seeds_of
+from nbproof.checks.case import Case, seeds_of
+from nbproof.checks.check import Check, bring, collecting, judge_here
 from nbproof.course_file import Course
 from nbproof.display.help import all_hints
 from nbproof.doors import blamed
@@ -101,7 +101,7 @@ def prepare(trial: Trial) -> tuple[str, ...]:
             with contextlib.suppress(Exception, SystemExit):  # is told where the cell runs
                 # Large models are kept, and libraries prepare what they do first.
                 for _, task in called_in(test.source, test.grade_id, InteractiveShell.instance().user_ns):
-                    for seed in seeds_of(task, trial.seeds[0]):
+                    for seed in seeds_of(task.cases, trial.seeds[0]):
                         task().truth(Case(seed, trial.course))
     return tuple(filter(None, errors))
 
@@ -182,7 +182,7 @@ def _canary_flaws(trial: Trial) -> Iterator[str]:
         for _, task in called_in(test.source, grade_id, space):
             if task.__name__ not in test.hidden_checks:
                 continue
-            first = seeds_of(task, trial.seeds[0])[0]
+            first = seeds_of(task.cases, trial.seeds[0])[0]
             # By chance as well: what is right now and then tells some day that every right answer is rigged.
             seeds = _SEEDS if trial.proves_checks else task.cases
             for seed in range(first, first + seeds):
@@ -211,7 +211,7 @@ def _flaws(trial: Trial) -> Iterator[str]:
 
 def _flaws_of(course: Course, task: type[Check], name: str) -> Iterator[str]:
     hints, leaves = set(task.blame.values()), leaves_of(course)
-    for seed in seeds_of(task, 1):
+    for seed in seeds_of(task.cases, 1):
         case = Case(seed, course)
         with leaves.seeded(seed):
             wanted = snapshot(plainly(task().truth(case)))

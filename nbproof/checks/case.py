@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from nbproof.course_file import Course
 from nbproof.values.leaf import Leaves, leaves_of
 
-__all__ = ["Case", "Plan"]
+__all__ = ["Case", "Plan", "seeds_of"]
 
 T = TypeVar("T")
 M = TypeVar("M")
@@ -26,6 +26,11 @@ _WORDS = (  # noqa: SIM905
     "amber birch cedar coral delta ember fjord grove heron indigo juniper koala lemon maple nectar "
     "onyx pearl quartz raven sable tulip umber violet willow xenon yarrow zephyr"
 ).split()
+
+
+def seeds_of(cases: int, base: int) -> list[int]:
+    """The seeds of so many test cases of a check. ``base``: that of a run, the same for a whole class."""
+    return [base * 1000 + number for number in range(1, cases + 1)]
 
 
 @dataclass(frozen=True)

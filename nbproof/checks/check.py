@@ -35,7 +35,7 @@ from typing import Any, ClassVar
 
 from nbproof import check, names_of
 from nbproof.checks.apart import run_apart
-from nbproof.checks.case import Case
+from nbproof.checks.case import Case, seeds_of
 from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, trouble_of, undisturbed
 from nbproof.checks.visible import hidden_text, visible_text
@@ -63,7 +63,6 @@ __all__ = [
     "names_in",
     "names_of",
     "run_test_cell",
-    "seeds_of",
 ]
 
 
@@ -195,11 +194,6 @@ def listing() -> Iterator[list[tuple[str, type[Check]]]]:
         yield tasks
 
 
-def seeds_of(task: type[Check], base: int) -> list[int]:
-    """The seeds of a check's test cases."""
-    return [base * 1000 + number for number in range(1, task.cases + 1)]
-
-
 def is_listed(exercise: str, tasks: Sequence[type[Check]]) -> bool:
     """Whether somebody lists what ``check`` is called with: then these checks are noted, and nothing has to run."""
     if SESSION.calls is None or not tasks:
@@ -286,7 +280,7 @@ def _tell_a_person(course: Course, exercise: str, handed: tuple[str, ...], findi
 
 def _run(course: Course, task: Check, namespace: dict[str, Any], base: int) -> Finding:
     """The finding on the first test case that fails, or else on the last one."""
-    for seed in seeds_of(type(task), base):
+    for seed in seeds_of(task.cases, base):
         case = Case(seed, course)
         finding = judge_here(task, case, bring(task, namespace, case))
         if not finding.passed:

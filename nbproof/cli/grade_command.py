@@ -160,6 +160,7 @@ class _GradeCommand:
         """Do everything, with the course locked."""
         request = self.request
         refuse_bad_language(self.course)
+        self.course.refuse_missing_modules()
         lessons = gradable_lessons(self.root, request.names_of_lessons)
         self.say(*_first_lines(self.course, self.root))
         say(self.warnings, *not_obeyed(course_config(self.root)), *_unbuilt(self.course, self.root, lessons))

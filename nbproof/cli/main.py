@@ -194,7 +194,8 @@ def _from_next_door(taken: set[str]) -> Iterator[Command]:
             print(f"! {error.fact}", file=sys.stderr)
             continue
         if name in taken:
-            print(f"! a package has a command {name!r}, and there is one: the package's is left out", file=sys.stderr)
+            package = doors.package_of(doors.COMMANDS.installed()[name][0])
+            print(f"! {package} has a command {name!r}, and there is one: the package's is left out", file=sys.stderr)
         elif isinstance(command, Command) and command.name == name:
             yield command
         else:

@@ -27,7 +27,7 @@ from typing import Any
 import nbformat
 from traitlets.config import Config
 
-from nbproof.cells import name_of
+from nbproof.cells import CellKind
 from nbproof.course_file import Course
 from nbproof.display.panel import html_of, text_of
 from nbproof.files import digest_of, replace_file
@@ -35,6 +35,7 @@ from nbproof.gradebook.receipts import SECRET, TIME, secret_in, time_in
 from nbproof.gradebook.typeset import Typesetter
 from nbproof.grouping import merged
 from nbproof.key import Key, notebook_of
+from nbproof.lesson.from_notebook import name_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import OWN, Blueprint, files_beside, fill_in, is_blank
 from nbproof.marking.plain import plain_outputs
@@ -51,6 +52,7 @@ __all__ = ["copy_receipts", "earlier_folder", "graded_notebook", "is_coloured", 
 def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.NotebookNode:
     """The notebook for ``autograded/``, formgrader and feedback, from a lesson and the verdict on a submission."""
     written = {name: verdict.answers.get(name, question.stub) for name, question in blueprint.written.items()}
+    texts = {name for name, question in blueprint.written.items() if question.kind is CellKind.WRITTEN}
     blank = {name for name, text in written.items() if is_blank(blueprint.written[name], text)}
     answers = {name: text for name, text in verdict.answers.items() if name not in blank}
     notebook = fill_in(blueprint, Answers(answers, own=verdict.own))
@@ -60,7 +62,7 @@ def graded_notebook(blueprint: Blueprint, verdict: Verdict) -> nbformat.Notebook
         name = name_of(cell)
         if OWN in cell.metadata:
             _show_own(cell, verdict, editor)
-        elif name in blueprint.texts and name not in blank:
+        elif name in texts and name not in blank:
             cell["source"] = editor.typesetter.typeset(cell.source)
         elif name in blueprint.stubs or name in tests:
             if name in blueprint.stubs:

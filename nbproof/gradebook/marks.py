@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from nbproof.course_file import Course
 from nbproof.errors import CourseError
@@ -145,8 +145,8 @@ class Mark:
         return bool(self.problem) and not self.by_person
 
     @property
-    def how(self) -> str:
-        """``graded``; ``unchanged``: nothing ran; ``not graded``; ``nothing``: it was not handed in."""
+    def how(self) -> Literal["graded", "unchanged", "not graded", "nothing"]:
+        """``unchanged``: nothing ran; ``nothing``: it was not handed in."""
         if self.absent:
             return "nothing"
         if self.problem:

@@ -1,7 +1,8 @@
 """Read a lesson from nbgrader's notebooks, as they lie in ``source/`` and ``release/``.
 
-A build writes them, or somebody in JupyterLab. The heading above a TODO cell is read as a build writes it. What a test cell hides
-stands between nbgrader's marks, and is cut off here. Learners have this module: it imports nothing that is slow.
+A build writes them, or somebody in JupyterLab. What nbgrader's metadata of a cell says is known here and nowhere else. The
+heading above a TODO cell is read as a build writes it. What a test cell hides stands between nbgrader's marks, and is cut off
+here. Learners have this module: it imports nothing that is slow.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nbproof.cells import BEGIN_HIDDEN, CellKind, exercise_of, grading_of, kind_of, name_of, text_of, visible_and_hidden
+from nbproof.cells import BEGIN_HIDDEN, CellKind, exercise_of, visible_and_hidden
 from nbproof.course_file import Course
 from nbproof.grouping import grouped
 from nbproof.handed_out import HIDDEN, key_of
@@ -24,14 +25,56 @@ __all__ = [
     "cell_called",
     "cell_of",
     "cells_of",
+    "grading_of",
+    "kind_of",
     "lesson_of",
+    "name_of",
     "read_cells",
     "read_lesson_notebook",
     "read_notebook",
+    "text_of",
     "with_checks",
 ]
 
 Visible = Callable[[str, str], str | None]
+
+
+def grading_of(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+    """nbgrader's metadata of a cell; empty if it has none, or none of any sense."""
+    metadata = cell.get("metadata")
+    grading = metadata.get("nbgrader") if isinstance(metadata, Mapping) else None
+    return grading if isinstance(grading, Mapping) else {}
+
+
+def name_of(cell: Mapping[str, Any]) -> str:
+    """A cell's grade_id; empty if it has none."""
+    name = grading_of(cell).get("grade_id")
+    return name if isinstance(name, str) else ""
+
+
+def text_of(cell: Mapping[str, Any]) -> str:
+    """A cell's text, which notebooks on the disk have in lines; empty if it has none, or none of any sense."""
+    source = cell.get("source")
+    if isinstance(source, list):
+        source = "".join([part for part in source if isinstance(part, str)])
+    return source if isinstance(source, str) else ""
+
+
+def kind_of(cell: Mapping[str, Any]) -> CellKind:
+    """What a cell of a notebook in nbgrader's format is. nbgrader refuses text that is graded and no solution, or the reverse."""
+    grading, code = grading_of(cell), cell.get("cell_type") == "code"
+    graded = bool(grading.get("grade"))
+    kind = CellKind.SHOW if code else CellKind.PROSE
+    if not name_of(cell):
+        return kind
+    if grading.get("solution"):
+        of_code = CellKind.MANUAL if graded else CellKind.ANSWER
+        return of_code if code else CellKind.WRITTEN
+    if grading.get("task") or (graded and not code):
+        return CellKind.TASK
+    if graded:
+        return CellKind.TEST
+    return CellKind.SETUP if grading.get("locked") and code else kind
 
 
 def read_notebook(data: bytes | str) -> dict[str, Any]:
@@ -65,7 +108,8 @@ def cell_of(raw: Mapping[str, Any]) -> Cell:
     """One cell, as nbformat has it."""
     kind, grading, source = kind_of(raw), grading_of(raw), text_of(raw)
     points = grading.get("points") if grading.get("grade") or kind is CellKind.TASK else 0
-    about = (kind, source, "", name_of(raw), points or 0, (), str(raw.get("id", "")))
+    points = float(points) if isinstance(points, (int, float)) else 0.0
+    about = (kind, source, "", name_of(raw), points, (), str(raw.get("id", "")))
     if kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
         return Question(*about)
     if kind is not CellKind.TEST:

@@ -15,10 +15,10 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable
 
-from nbproof.cells import CellKind, is_made_up, kind_of, name_of, text_of
+from nbproof.cells import CellKind, is_made_up
+from nbproof.lesson.lesson import Cell
 
 __all__ = [
     "announced",
@@ -143,16 +143,16 @@ _LONGEST = 160
 """Characters of a heading."""
 
 
-def titles_in(cells: Iterable[Mapping[str, Any]], names: Collection[str]) -> dict[str, str]:
+def titles_in(cells: Iterable[Cell], names: Collection[str]) -> dict[str, str]:
     """The title of each of these cells. Those below one heading have their names, or numbers, in it."""
     above = dict[str, str]()
     heading = ""
     for cell in cells:
         # The text of a task is its own; that of a written answer is a learner's.
-        if kind_of(cell) in (CellKind.PROSE, CellKind.TASK):
-            heading = next(reversed(headings_in(text_of(cell))), heading)
-        if name_of(cell) in names:
-            above.setdefault(name_of(cell), heading)
+        if cell.kind in (CellKind.PROSE, CellKind.TASK):
+            heading = next(reversed(headings_in(cell.source)), heading)
+        if cell.grade_id in names:
+            above.setdefault(cell.grade_id, heading)
     shared, met = Counter(above.values()), Counter[str]()
     titles = dict[str, str]()
     for name, heading in above.items():

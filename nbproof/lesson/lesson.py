@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from nbproof.cells import CellKind, stub_of
 from nbproof.course_file import Course
@@ -141,8 +141,7 @@ class Candidate:
 
     name: str
     """'reference', 'stub', or the name of its cell."""
-    role: str
-    """'reference', 'stub', 'accepted' or 'mutant'."""
+    role: Literal["reference", "stub", "accepted", "mutant"]
     source: str
     place: str = ""
     """``<file>:<line>`` of its cell in right.py or wrong.py; empty for reference and stub."""

@@ -23,13 +23,13 @@ from nbgrader.nbgraderformat import MetadataValidator, SchemaTooOldError, Valida
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums, Execute, IncludeHeaderFooter
 from traitlets.config import Config
 
-from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, text_of
+from nbproof.cells import CellKind, exercise_of
 from nbproof.checks.visible import visible_text
 from nbproof.command import nbgrader_command
 from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.lesson.check_cell import is_plain
-from nbproof.lesson.from_notebook import cell_of, lesson_of, with_checks
+from nbproof.lesson.from_notebook import cell_of, grading_of, kind_of, lesson_of, name_of, text_of, with_checks
 from nbproof.lesson.heading import titles_in
 from nbproof.lesson.lesson import Cell, CheckCell, Lesson, PlainCell, Question, TestCell
 from nbproof.marking.autotests import with_tests
@@ -102,11 +102,6 @@ class Blueprint(Lesson):
         texts = {name: text for name, text in self.withheld.items() if name in self.stubs}
         return {name: text for name, text in texts.items() if text.strip() != self.stubs[name].strip()}
 
-    @cached_property
-    def texts(self) -> dict[str, Question]:
-        """The markdown cells that learners write in and a person marks."""
-        return {name: one for name, one in self.written.items() if one.kind is CellKind.WRITTEN}
-
     def theirs(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
         """A learner's files, without two kinds: the instructor has a file of the same name, or the file would be imported in
         place of an instructor's module."""
@@ -117,7 +112,9 @@ class Blueprint(Lesson):
     @cached_property
     def titles(self) -> dict[str, str]:
         """Exercise, or question -> the title that people read."""
-        return titles_in(self.notebook.cells, {*(test.exercise for test in self.tests.values()), *self.written})
+        return titles_in(
+            map(cell_of, self.notebook.cells), {*(test.exercise for test in self.tests.values()), *self.written}
+        )
 
     @cached_property
     def plain(self) -> dict[str, PlainCell]:
@@ -133,8 +130,12 @@ class Blueprint(Lesson):
     def handout(self) -> ReleasedNotebook:
         """What learners were handed: safe to show to a process that has read a submission."""
         tests = {name: test.exercise for name, test in self.tests.items()}
-        cells = map(cell_of, self.notebook.cells)
-        return replace(ReleasedNotebook.of(self.slug, cells, tests), former=self.former)
+        cells = []
+        for cell in map(cell_of, self.notebook.cells):
+            kind = CellKind.ANSWER if cell.kind is CellKind.MANUAL else cell.kind
+            exercise = tests.get(cell.grade_id, "")
+            cells.append(Cell(kind, cell.source, grade_id=cell.grade_id, id=cell.id, exercise=exercise))
+        return ReleasedNotebook(self.slug, tuple(cells), self.former)
 
     def with_questions(self, own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
         """A learner's own cells, each with the questions that a person marks there.
@@ -162,12 +163,6 @@ class Blueprint(Lesson):
             if question.kind is CellKind.TASK:
                 answers[name] = "\n\n".join(one.source for one in own if name in one.questions)
         return answers
-
-    @property
-    def max_score(self) -> float:
-        """The lesson's marks, those for written answers included."""
-        tested = sum(test.points for test in self.tests.values())
-        return tested + sum(question.points for question in self.written.values())
 
 
 def read_blueprint(course: Course, source: Path, config: Config, lesson: str = "") -> Blueprint:
@@ -303,10 +298,9 @@ def _test_cell(course: Course, cell: Cell, shown: str, exercise: str, config: Co
     visible = partial(visible_text, course)
     source = with_checks(course, cell.source, visible)
     shown = with_checks(course, shown, visible)
-    name, points = cell.grade_id, float(cell.points)
     if is_plain(course, cell.source):
-        return plain_cell(name, points, (source, shown), exercise, config)
-    return CheckCell(CellKind.TEST, source, grade_id=name, points=points, shown=shown, exercise=exercise)
+        return plain_cell(cell.grade_id, cell.points, (source, shown), exercise, config)
+    return CheckCell(CellKind.TEST, source, grade_id=cell.grade_id, points=cell.points, shown=shown, exercise=exercise)
 
 
 def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
@@ -339,9 +333,7 @@ def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
 def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) -> tuple[WrittenAnswer, ...]:
     """For each question, whether there is something to mark among the answers."""
     return tuple(
-        WrittenAnswer(
-            name, float(one.points), not is_blank(one, answers.get(name, one.stub)), one.kind is CellKind.MANUAL
-        )
+        WrittenAnswer(name, one.points, not is_blank(one, answers.get(name, one.stub)), one.kind is CellKind.MANUAL)
         for name, one in questions.items()
     )
 

@@ -9,6 +9,7 @@ import itertools
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from nbproof.checks.case import seeds_of
 from nbproof.marking.blueprint import Blueprint
 from nbproof.sandbox.exceptions import EngineFailed, JudgeFailed, WorkerLost
 from nbproof.sandbox.judging import JudgeProcess
@@ -62,7 +63,7 @@ class Judge:
         """(check, seed) of every case of a test cell."""
         plan = []
         for check, _, cases in self._asked[test]:
-            plan += [(check, self.seed * 1000 + number) for number in range(1, cases + 1)]
+            plan += [(check, seed) for seed in seeds_of(cases, self.seed)]
         return plan
 
     def asked(self, test: str) -> dict[str, str]:

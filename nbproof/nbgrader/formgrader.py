@@ -21,14 +21,14 @@ from nbconvert.preprocessors import Preprocessor
 from nbgrader.coursedir import CourseDirectory
 from traitlets import Unicode, default
 
-from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, kind_of, name_of
+from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind
 from nbproof.command import course_command, formgrader_on_a_hub
 from nbproof.course_file import Course
 from nbproof.display.lab import start_server
 from nbproof.gradebook.marks import Mark
 from nbproof.gradebook.typeset import with_formulas
 from nbproof.key import Key
-from nbproof.lesson.from_notebook import read_cells
+from nbproof.lesson.from_notebook import kind_of, name_of, read_cells
 from nbproof.lesson.heading import asks_at
 from nbproof.marking.blueprint import OWN
 from nbproof.nbgrader.settings import course_told

@@ -62,7 +62,7 @@ class Former:
 
 @dataclass(frozen=True)
 class ReleasedNotebook:
-    """The released notebook of one lesson."""
+    """The released notebook of one lesson. To learners it is the same who marks a TODO cell: all are answers."""
 
     lesson: str
     cells: tuple[Cell, ...]
@@ -97,17 +97,6 @@ class ReleasedNotebook:
     def cell_at(self, index: int | None) -> Cell | None:
         """The cell at this index; None if there is no index, because no released cell is meant."""
         return None if index is None else self.cells[index]
-
-    @classmethod
-    def of(cls, lesson: str, cells: Iterable[Cell], tests: Mapping[str, str]) -> ReleasedNotebook:
-        """Make it from the cells that learners get. ``tests``: id of a test cell -> the exercise that it tests."""
-        released = []
-        for cell in cells:
-            # To learners it is the same who marks a TODO cell.
-            kind = CellKind.ANSWER if cell.kind is CellKind.MANUAL else cell.kind
-            exercise = tests.get(cell.grade_id, "")
-            released.append(Cell(kind, cell.source, grade_id=cell.grade_id, id=cell.id, exercise=exercise))
-        return cls(lesson, tuple(released))
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ReleasedNotebook:

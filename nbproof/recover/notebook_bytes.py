@@ -21,9 +21,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from nbproof.cells import grading_of, name_of, text_of
 from nbproof.files import digest_of
 from nbproof.key import Key
+from nbproof.lesson.from_notebook import grading_of, name_of, text_of
 from nbproof.limits import GradingLimits
 
 __all__ = [

@@ -25,12 +25,12 @@ from operator import or_
 from pathlib import Path
 from unicodedata import normalize
 
-from nbproof.cells import CellKind, text_of
+from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import Course
 from nbproof.errors import CourseError, UsageError
 from nbproof.key import Key, notebook_of
-from nbproof.lesson.from_notebook import read_cells
+from nbproof.lesson.from_notebook import read_cells, text_of
 from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn, files_below, read_file
 from nbproof.text import printable, some_of

@@ -13,9 +13,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from nbproof.errors import CourseError
 
-__all__ = ["EngineFailed", "EngineLost", "GradingError", "JudgeFailed", "NoIsolation", "WorkerLost"]
+__all__ = ["EngineFailed", "EngineLost", "GradingError", "JudgeFailed", "LossCause", "NoIsolation", "WorkerLost"]
 
 
 class GradingError(CourseError):
@@ -38,10 +40,13 @@ class JudgeFailed(Exception):
     """A truth, or the mistakes, of a lesson's check raised an error."""
 
 
-class WorkerLost(Exception):
-    """A worker is gone. ``cause``: 'timeout', 'memory', 'disk', 'processes', 'died' or 'protocol'; ``detail`` is for people."""
+LossCause = Literal["timeout", "memory", "disk", "processes", "died", "protocol"]
 
-    def __init__(self, cause: str, detail: str = "") -> None:
+
+class WorkerLost(Exception):
+    """A worker is gone; ``detail`` is for people."""
+
+    def __init__(self, cause: LossCause, detail: str = "") -> None:
         super().__init__(f"{cause}: {detail}")
         self.cause = cause
         self.detail = detail

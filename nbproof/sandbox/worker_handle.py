@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from nbproof.limits import GradingLimits
 from nbproof.sandbox import wire
-from nbproof.sandbox.exceptions import EngineFailed, EngineLost, WorkerLost
+from nbproof.sandbox.exceptions import EngineFailed, EngineLost, LossCause, WorkerLost
 from nbproof.sandbox.usage import MAX_FILES, family, memory_mb, processor_seconds, resident_mb, scratch_bytes
 
 __all__ = ["Ended", "NoRoom", "Worker"]
@@ -159,7 +159,7 @@ class Worker:
             return WorkerLost("timeout", "processor time")
         if code is not None and code < 0:
             name = _name_of(-code)
-            cause = "memory" if name == "SIGKILL" else "died"
+            cause: LossCause = "memory" if name == "SIGKILL" else "died"
             return WorkerLost(cause, f"ended by {name}")
         return WorkerLost("died", f"it ended the Python process with status {code}")
 
@@ -200,7 +200,7 @@ class Worker:
         if self._scratch is not None and scratch_bytes(self._scratch, processes, most) > most:
             self._end_for("disk", f"more than {self._limits.disk_mb} MB")
 
-    def _end_for(self, cause: str, detail: str = "") -> NoReturn:
+    def _end_for(self, cause: LossCause, detail: str = "") -> NoReturn:
         self._kill()
         raise WorkerLost(cause, detail)
 

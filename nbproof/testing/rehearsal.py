@@ -21,13 +21,12 @@ from typing import Any
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.cells import name_of
 from nbproof.course_file import Course
 from nbproof.feedback.page import page_of
 from nbproof.feedback.pages import task_of
 from nbproof.gradebook.marks import GradedClass
 from nbproof.key import Key
-from nbproof.lesson.from_notebook import read_notebook
+from nbproof.lesson.from_notebook import name_of, read_notebook
 from nbproof.marking.blueprint import read_blueprint
 from nbproof.marking.results import Verdict
 from nbproof.places import course_config, places

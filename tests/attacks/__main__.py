@@ -26,8 +26,9 @@ def main() -> int:
     families = sorted({attack.family for attack in ATTACKS})
     parser.add_argument("--family", action="append", choices=families, help="this family only (may be given again)")
     parser.add_argument(
-        "--through", choices=("grade", "autograde"), default="grade",
-        help="who grades: `course grade`, or `nbgrader autograde`, lesson by lesson. (default: grade)",
+        "--through", choices=("grade", "autograde", "dask"), default="grade",
+        help="who grades: `course grade`, the same on two workers of a Dask cluster, or `nbgrader autograde`, lesson by lesson. "
+        "(default: grade)",
     )  # fmt: skip
     levels = ("full", "reduced")
     parser.add_argument("--isolation", choices=levels, help="at this level (default: the best that is there)")

@@ -33,6 +33,7 @@ from nbproof.values.words import ENGLISH
 from tests import without_demonstrations
 from tests.attacks.adopted import adopt_into
 from tests.attacks.arsenal import HONEST, LESSON, Attack, Scene
+from tests.cluster.machines import machines
 
 REPO = Path(__file__).resolve().parents[2]
 SEED = 424242
@@ -186,8 +187,9 @@ def _as_ordinary(command: list[str]) -> list[str]:
 
 def _commands(root: Path, lessons: Sequence[str], level: str, through: str) -> Iterator[list[str]]:
     """What the one who grades types, in the course."""
-    if through == "grade":
+    if through != "autograde":
         demanded = ["--isolation", level] if level else []
+        demanded += ["--pool", f"dask:{root.parent}/cluster/scheduler.json"] * (through == "dask")
         yield ["course", "grade", "--course", str(root), "--seed", str(SEED), "--workers=2", "--no-feedback", *demanded]
         return
     for lesson in lessons:
@@ -227,8 +229,8 @@ def assault(
 ) -> Iterator[Outcome]:
     """Grade all attackers and their neighbours in one run; what it left behind is there as long as the block.
 
-    ``level``: of isolation, as the command line names it; the best where empty. ``through``: ``grade``, or ``autograde``
-    of nbgrader's. ``ordinary``: by an ordinary user, who owns the course; needs root. ``whole``: see :func:`build_course`.
+    ``level``: of isolation, as the command line names it; the best where empty. ``through``: ``grade``, ``dask``, which is
+    ``grade`` on two workers of a cluster, or ``autograde`` of nbgrader's. ``ordinary``: by an ordinary user, who owns the course; needs root. ``whole``: see :func:`build_course`.
     ``adopted``: the lesson is made of somebody's nbgrader notebook. Raises NotHere.
     """
     folder = Path(tempfile.mkdtemp(prefix="attacks-"))
@@ -282,6 +284,8 @@ def _assaulted(
             "PYTHONDONTWRITEBYTECODE": "1",
             "MPLCONFIGDIR": str(scratch / "mpl"),
         }
+        if through == "dask":
+            stack.enter_context(machines(folder / "cluster", "one", "two", env=environment))
         output = _graded(_commands(root, lessons, level, through), folder, environment, uid)
         left = [f"process {process}" for process in _processes(str(scratch))]
         left += [f"file {path}" for path in (*(_places() - before), *_marked_files(folder))]

@@ -17,6 +17,7 @@ WAYS = {
     "at the reduced level": {"level": "reduced", "ordinary": True},
     "by an ordinary user": {"ordinary": True},
     "by nbgrader autograde": {"through": "autograde"},
+    "on a cluster": {"through": "dask"},
 }
 """How a class is graded."""
 

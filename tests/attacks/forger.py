@@ -10,8 +10,8 @@ import base64
 import json
 import zlib
 
-from nbproof.cells import grading_of
 from nbproof.handed_out import visible_in
+from nbproof.lesson.from_notebook import grading_of
 from tests import COURSE
 from tests.attacks.arsenal import LESSON, Attack, Scene
 

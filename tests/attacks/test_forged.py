@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from nbproof.cells import BEGIN_HIDDEN, name_of, text_of
+from nbproof.cells import BEGIN_HIDDEN
+from nbproof.lesson.from_notebook import name_of, text_of
 from tests.attacks.assault import REPO, Outcome
 from tests.attacks.conftest import WAYS, graded
 from tests.attacks.forger import FORMS, forger

@@ -12,8 +12,8 @@ import torch
 from torch import nn
 
 from course.models import Add
-from nbproof.checks.case import Case
-from nbproof.checks.check import Check, bring, check, collecting, judge_here, seeds_of
+from nbproof.checks.case import Case, seeds_of
+from nbproof.checks.check import Check, bring, check, collecting, judge_here
 from nbproof.display.help import all_hints
 from nbproof.display.panel import html_of, text_of
 from nbproof.values.results import CheckFailed, Finding
@@ -117,7 +117,7 @@ def test_every_case_has_to_pass(cell: CELL) -> None:
         def truth(self, case: Case) -> object:
             return case.seed if case.seed != 5003 else -1
 
-    assert seeds_of(Third, 5) == [5001, 5002, 5003]
+    assert seeds_of(Third.cases, 5) == [5001, 5002, 5003]
     with collecting(COURSE, 5) as found:
         run_check("three", Third, namespace={})
     assert [(f.passed, f.seed) for f in found] == [(False, 5003)]

@@ -16,10 +16,10 @@ import torch
 from course import check, hint, solution
 from nbproof import course_file, course_here
 from nbproof.authoring.bundle import contents_of
-from nbproof.cells import name_of
 from nbproof.checks.check import check_in
 from nbproof.display.diary import entries, note
 from nbproof.display.session import SESSION
+from nbproof.lesson.from_notebook import name_of
 from nbproof.values.results import CheckFailed, Finding
 from tests import COURSE
 

@@ -40,6 +40,7 @@ class Machines:
     folder: Path
     options: Sequence[str] = ()
     """For scheduler and workers, such as where the certificates of TLS lie."""
+    env: Mapping[str, str] = field(default_factory=lambda: os.environ)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -66,23 +67,32 @@ class Machines:
         until(self.file.exists)
 
     def start_worker(
-        self, name: str, *, before: Sequence[str] = (), python: str = sys.executable, preload: str = "", **env: str
+        self,
+        name: str,
+        *,
+        before: Sequence[str] = (),
+        python: str = sys.executable,
+        preload: str = "",
+        comes_again: bool = False,
+        **env: str,
     ) -> None:
         """Start a worker that marks one submission at a time. ``before``: the command that runs its command.
 
-        ``preload``: a program that the worker runs first; ``env``: what its environment has besides.
+        ``preload``: a program that the worker runs first; ``comes_again``: whether Dask starts another one if it dies; ``env``:
+        what its environment has besides.
         """
         more = []
         if preload:
             path = self.folder / f"{name}.py"
             path.write_text(preload, encoding="utf-8")
             more = ["--preload", str(path)]
-        own = ["--name", name, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1", *more]
+        nanny = "--nanny" if comes_again else "--no-nanny"
+        own = ["--name", name, "--nthreads", "1", nanny, "--no-dashboard", "--host", "127.0.0.1", *more]
         place = ["--local-directory", str(self.folder / name)]
         self._start(name, [*before, python, "-m", "distributed.cli.dask_worker", *own, *place], env)
 
     def _start(self, name: str, command: Sequence[str], env: Mapping[str, str] | None = None) -> None:
-        given = {**os.environ, "OMP_NUM_THREADS": "1", "CLUSTER_OF_A_TEST": str(self.folder), **(env or {})}
+        given = {**self.env, "OMP_NUM_THREADS": "1", "CLUSTER_OF_A_TEST": str(self.folder), **(env or {})}
         with (self.folder / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
                 [*command, "--scheduler-file", str(self.file), *self.options],
@@ -121,10 +131,12 @@ class Machines:
 
 
 @contextlib.contextmanager
-def machines(folder: Path, *workers: str, options: Sequence[str] = ()) -> Iterator[Machines]:
+def machines(
+    folder: Path, *workers: str, options: Sequence[str] = (), env: Mapping[str, str] = os.environ
+) -> Iterator[Machines]:
     """A cluster with these workers, by their names; it is ended with the block."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = Machines(folder, options)
+    made = Machines(folder, options, env)
     try:
         made.start_scheduler()
         for name in workers:

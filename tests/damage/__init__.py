@@ -13,7 +13,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from nbproof.cells import kind_of, name_of
+from nbproof.lesson.from_notebook import kind_of, name_of
 from tests.damage.cells import CELLS, LOSE_IDS, NothingLeft, Work
 from tests.damage.files import FILES
 

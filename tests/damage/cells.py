@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from nbproof.cells import kind_of, name_of, text_of
+from nbproof.lesson.from_notebook import kind_of, name_of, text_of
 
 Cell = dict[str, Any]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from nbproof.cells import text_of
+from nbproof.lesson.from_notebook import text_of
 
 Notebook = dict[str, Any]
 Write = Callable[[Notebook, random.Random], tuple[bytes, set[str]]]

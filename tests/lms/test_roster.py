@@ -391,4 +391,4 @@ def test_a_change_that_something_else_confirms_is_taken_and_who_is_missing_is_na
     assert _import(course, table, HEAD + JOHN + ZOE) == 0
     assert "stay on the roster" not in capsys.readouterr().out
     assert _import(course, table, HEAD + second) == 0
-    assert "class.csv does not have zz, who stay on the roster" in capsys.readouterr().out
+    assert "on the roster, and not in class.csv: zz: they stay there" in capsys.readouterr().out

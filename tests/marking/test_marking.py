@@ -31,7 +31,7 @@ from tests.warm import limited
 
 def test_right_answers_earn_all_marks(bench: Bench) -> None:
     verdict = bench.mark()
-    assert verdict.score == sum(POINTS.values()) == bench.blueprint.max_score
+    assert verdict.score == sum(POINTS.values()) == sum(cell.points for cell in bench.blueprint.cells)
     assert {exercise.status for exercise in verdict.exercises} == {"passed"}
 
 

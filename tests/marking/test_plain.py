@@ -21,9 +21,9 @@ from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
 from benchmarks.stock import grade_plainly, plain_config
-from nbproof.cells import name_of
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.lesson.check_cell import is_plain
+from nbproof.lesson.from_notebook import cell_of, name_of
 from nbproof.lesson.heading import headings_in, titles_in
 from nbproof.lesson.lesson import PlainCell
 from nbproof.marking.blueprint import Blueprint, read_blueprint
@@ -217,7 +217,7 @@ def test_manual_cells_and_tasks_wait_for_a_person(graded: Graded, blueprint: Blu
     )
     assert cell.source == "print(total(4))"
     assert cell.outputs[0].text == "30\n"
-    assert blueprint.max_score == sum(FULL.values()) + 9
+    assert sum(cell.points for cell in blueprint.cells) == sum(FULL.values()) + 9
 
 
 PLOT = "print(total(4))\nplt.plot([1, 2])\nplt.show()"
@@ -555,4 +555,4 @@ def test_each_exercise_is_called_by_the_heading_above_it() -> None:
     )
     called = ["Exercise 1", "First", "Second: part 1 of 3", "Second: part 2 of 3", "Part E"]
     wanted = dict(zip(names, called, strict=True)) | {"with_a_name": "Second: with a name"}
-    assert titles_in(notebook.cells, set(wanted)) == wanted
+    assert titles_in(map(cell_of, notebook.cells), set(wanted)) == wanted

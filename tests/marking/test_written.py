@@ -15,9 +15,9 @@ from nbgrader.utils import determine_grade
 from rich.console import Console
 
 from nbproof.authoring.build import notebook_of
-from nbproof.cells import name_of
 from nbproof.cli.class_table import RunReport, print_class
 from nbproof.gradebook.typeset import Typesetter
+from nbproof.lesson.from_notebook import name_of
 from nbproof.lesson.from_text import read_lesson
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT

@@ -19,7 +19,7 @@ import nbformat
 import pytest
 
 from nbproof.authoring.simulate import as_handed_in, hand_in
-from nbproof.cells import kind_of, name_of, text_of
+from nbproof.lesson.from_notebook import kind_of, name_of, text_of
 from nbproof.lesson.from_text import find_lessons, read_lesson
 from nbproof.lesson.lesson import Lesson
 from nbproof.marking import marker

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from nbproof.authoring.simulate import as_handed_in
-from nbproof.cells import CellKind, name_of, text_of
+from nbproof.cells import CellKind
+from nbproof.lesson.from_notebook import name_of, text_of
 from nbproof.lesson.lesson import Cell
 from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.places import course_config

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from nbproof.cells import CellKind, name_of
+from nbproof.cells import CellKind
 from nbproof.cli.class_table import RunReport, is_incomplete, print_class
+from nbproof.lesson.from_notebook import name_of
 from nbproof.lesson.lesson import Cell
 from nbproof.marking.blueprint import fill_in, read_blueprint
 from nbproof.places import course_config

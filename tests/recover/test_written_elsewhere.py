@@ -10,7 +10,7 @@ import pytest
 from nbgrader.utils import compute_checksum
 
 from nbproof.authoring.simulate import as_handed_in, hand_in
-from nbproof.cells import kind_of, name_of, text_of
+from nbproof.lesson.from_notebook import kind_of, name_of, text_of
 from nbproof.marking.blueprint import is_blank
 from nbproof.recover.answers import Answers
 from nbproof.recover.search import find_answers_in_bytes

@@ -121,7 +121,7 @@ def test_metadata_of_an_older_nbgrader_is_cured_by_the_command_that_is_named(tmp
     with pytest.raises(CourseError, match="older nbgrader") as caught:
         read_blueprint(COURSE, path, course_config(tmp_path))
     subprocess.run(caught.value.next_command, shell=True, cwd=tmp_path, check=True, capture_output=True)
-    assert read_blueprint(COURSE, path, course_config(tmp_path)).max_score == 2
+    assert sum(cell.points for cell in read_blueprint(COURSE, path, course_config(tmp_path)).cells) == 2
     assert shlex.quote(str(path)) in caught.value.next_command
 
 
@@ -135,4 +135,4 @@ def test_a_notebook_from_before_cells_had_ids_is_read_without_a_warning(tmp_path
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         config = course_config(tmp_path)
-        assert read_blueprint(COURSE, path, config).max_score == 2
+        assert sum(cell.points for cell in read_blueprint(COURSE, path, config).cells) == 2

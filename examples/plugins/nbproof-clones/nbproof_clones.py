@@ -40,7 +40,7 @@ class Clones(System):
         except (OSError, ValueError, KeyError) as error:
             fact = f"the forge's list of forks cannot be read: {error}"
             raise UsageError(
-                fact, str(listed), "gh api --paginate --slurp repos/OWNER/REPO/forks > forks.json"
+                fact, str(listed), f"gh api --paginate --slurp repos/OWNER/REPO/forks > {listed}"
             ) from None
         for login, when in forks:
             clone = folder / login

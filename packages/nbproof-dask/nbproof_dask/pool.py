@@ -6,25 +6,28 @@ come later. This module decides who may mark at all, and when a hand-in is given
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import json
 import logging
 import os
+import queue
 import secrets
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import dask
-from distributed import Client
+from distributed import Client, Security
 from distributed.client import FutureCancelledError
+from distributed.core import rpc
 
-from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.key import Key
 from nbproof.limits import GradingLimits
@@ -50,6 +53,8 @@ _PATIENCE = 60.0
 """Seconds to wait for a worker if none is there; Dask's configuration may say otherwise, as ``nbproof.patience``."""
 _EVERY = 1.0
 """Seconds between two looks at who is there."""
+_LONGEST = 4
+"""How many times as long as a submission may take: it may run twice, and one may be in front of it."""
 _MOST_DEATHS = 2
 """A hand-in that was with so many workers when they died waits until it can be tried alone."""
 _NO_PICKLE = ["dask", "msgpack", "error"]
@@ -86,7 +91,8 @@ def _marking(
     environment = {name: os.environ[name] for name in CPU_KIND if name in os.environ}
     work = Work.of(blueprints, seed, limits, isolation, environment)
     with _connected(address) as client:
-        cluster = Cluster(client, work.as_bytes(), versions(blueprints), workers)
+        longest = _LONGEST * limits.widest().submission_seconds + _PATIENCE
+        cluster = Cluster(client, work.as_bytes(), versions(blueprints), workers, longest)
         try:
             cluster.begin()
             yield cluster.pool
@@ -99,13 +105,15 @@ def _connected(address: str) -> Iterator[Client]:
     # What Dask would log of lost workers and schedulers is said here, in words.
     for name in ("client", "core", "comm", "batched", "utils_comm", "scheduler"):
         logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
-    where = {"address": address}
-    if "://" not in address:
-        where = {"scheduler_file": address}
     try:
-        # Nothing that comes back is unpickled.
+        if "://" not in address:
+            address = str(json.loads(Path(address).read_text(encoding="utf-8"))["address"])
+        # Dask's own client would wait for ever where somebody listens and is silent. In a thread: this one may have a loop.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, asyncio.wait_for(_greeting(address), _CONNECT_SECONDS)).result()
+        # What a task returns is never unpickled.
         client = Client(
-            **where, timeout=_CONNECT_SECONDS, set_as_default=False, name="nbproof", deserializers=_NO_PICKLE
+            address, timeout=_CONNECT_SECONDS, set_as_default=False, name="nbproof", deserializers=_NO_PICKLE
         )
     except Exception as error:  # whatever Dask makes of what it hears there
         raise ClusterLost(
@@ -115,10 +123,20 @@ def _connected(address: str) -> Iterator[Client]:
             f"dashboard's: {_GUIDE}",
         ) from None
     try:
-        yield client
+        # A notebook may be large, and Dask need not say so.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+            yield client
     finally:
         with contextlib.suppress(Exception):
             client.close(timeout=5)
+
+
+async def _greeting(address: str) -> None:
+    """Raises an error if it is no scheduler that answers there."""
+    async with rpc(address, connection_args=Security().get_connection_args("client")) as there:
+        who = str((await there.identity()).get("type"))
+    if who != "Scheduler":
+        raise ValueError(f"it is a Dask {who.lower()}")
 
 
 def _passed_by_its_text() -> Callable[..., Any]:
@@ -147,6 +165,8 @@ class _Job:
     """Dask's future; None as long as there is no worker to give it to."""
     workers: frozenset[str] = frozenset()
     """Those that Dask may give it to."""
+    sent: float = 0.0
+    """When Dask got it."""
 
 
 @dataclass
@@ -159,6 +179,8 @@ class Cluster:
     """What a worker has to have."""
     most: int | None
     """The most submissions at a time."""
+    longest: float
+    """Seconds after which a worker that has not answered is taken for dead."""
     run: str = field(default_factory=lambda: secrets.token_hex(8))
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _changed: threading.Event = field(default_factory=threading.Event)
@@ -175,6 +197,8 @@ class Cluster:
     _jobs: dict[str, _Job] = field(default_factory=dict)
     """Dask's key of the latest try -> the job."""
     _deaths: Counter[Key] = field(default_factory=Counter)
+    _deceased: queue.SimpleQueue[tuple[str, frozenset[str]]] = field(default_factory=queue.SimpleQueue)
+    """Workers that died, each with the keys of what it had."""
     _tries: int = 0
     _lost: ClusterLost | None = None
     _alone_since: float = field(default_factory=time.monotonic)
@@ -201,13 +225,14 @@ class Cluster:
     def end(self) -> None:
         """Leave no work behind on the cluster."""
         self._stop.set()
+        self._deceased.put(("", frozenset()))  # wakes the watch
         if self._watch.ident is not None:
             self._watch.join()
         with self._lock:
             futures = [*self._asked.values(), *(job.there for job in self._jobs.values() if job.there is not None)]
-            members = [*self._asked, *self._doubtful, *self._ready]
+            members = [*self._asked, *self._doubtful, *self._ready, *self._refused]
             self._jobs.clear()
-        if self.client.status != "running":
+        if self.client.status != "running" or not members:
             return
         with contextlib.suppress(Exception):  # engines of a worker that does not hear of it end with the worker
             self.client.cancel(futures, force=True)
@@ -232,7 +257,7 @@ class Cluster:
         self._tries += 1
         key = f"nbproof-{self.run}-{self._tries}"
         self._jobs[key] = job
-        job.workers = frozenset(self._ready)
+        job.workers, job.sent = frozenset(self._ready), time.monotonic()
         job.there = None
         if job.workers:
             job.there = self._on(job.workers, key, "mark", self.run, job.data)
@@ -286,13 +311,10 @@ class Cluster:
         return True
 
     def _happened(self, event: tuple[float, Any]) -> None:
-        """The scheduler tells what happens. If a worker died, Dask gives what it had to another one, for the first time."""
+        """The scheduler tells what happens. This runs in Dask's own loop, which must not wait for anything."""
         told = event[1]
-        if not isinstance(told, dict) or told.get("action") != "remove-worker" or told.get("expected"):
-            return
-        with self._lock:
-            for key in self._jobs.keys() & set(told.get("processing-tasks", ())):
-                self._is_given_up(key, f"worker {told.get('worker')} died")
+        if isinstance(told, dict) and told.get("action") == "remove-worker" and not told.get("expected"):
+            self._deceased.put((str(told.get("worker")), frozenset(told.get("processing-tasks", ()))))
 
     def _keep_looking(self) -> None:
         """The watch: until the run is over, see who is there."""
@@ -302,8 +324,15 @@ class Cluster:
             except ClusterLost as error:
                 self._lose(error)
             except Exception as error:
-                self._lose(self._error(f"the scheduler does not answer ({type(error).__name__}: {in_one_line(error)})"))
-            self._stop.wait(_EVERY)
+                self._lose(self._gone(f"{type(error).__name__}: {in_one_line(error)}"))
+            with contextlib.suppress(queue.Empty):
+                self._blame(*self._deceased.get(timeout=_EVERY))
+
+    def _blame(self, address: str, keys: frozenset[str]) -> None:
+        """A worker died. Dask gives what it had to another one; what was with several is given up."""
+        with self._lock:
+            for key in self._jobs.keys() & keys:
+                self._is_given_up(key, f"worker {address} died")
 
     def _lose(self, error: ClusterLost) -> None:
         with self._lock:
@@ -313,14 +342,17 @@ class Cluster:
             self._jobs.clear()
         self._changed.set()
 
+    def _gone(self, why: str) -> ClusterLost:
+        return self._error(f"the Dask scheduler is gone, or does not answer ({why})")
+
     def _error(self, fact: str) -> ClusterLost:
-        then = f"see that scheduler and workers run ({_GUIDE}); then: {course_command('grade')}, as before, goes on from there"
+        then = f"see that scheduler and workers run ({_GUIDE}); the same command goes on where this run stopped"
         return ClusterLost(f"{fact}; what was marked is kept", f"--pool dask:{self.address}", then)
 
     def _look(self) -> None:
         """Part with those who are gone, ask those who are new, and send what waits. Raises ClusterLost."""
         if self.client.status != "running":
-            raise self._error("the connection to the Dask scheduler broke")
+            raise self._gone("the connection broke")
         there = self.client.sync(self.client.scheduler.ncores, workers=None, callback_timeout=_ANSWER_SECONDS)
         with self._lock:
             known = {*self._asked, *self._doubtful, *self._ready, *self._refused}
@@ -332,6 +364,10 @@ class Cluster:
             stranded = [key for key, job in self._jobs.items() if not job.workers & self._ready.keys()]
             for key in stranded[: len(stranded) * bool(self._ready)]:
                 self._again(key)
+            late = time.monotonic() - self.longest
+            for key in [key for key, job in self._jobs.items() if job.there is not None and job.sent < late]:
+                if not self._is_given_up(key, f"no answer came within {self.longest:g} s"):
+                    self._again(key)
             self._refuse_to_wait(bool(there))
 
     def _refuse_to_wait(self, is_anybody_there: bool) -> None:
@@ -374,7 +410,10 @@ class Cluster:
             card = Card.of(answer.data) if answer.said is Said.FIT else None
         except FutureCancelledError:
             return
-        except Exception as error:  # whatever a worker without the package raises
+        except ModuleNotFoundError as error:
+            told = f"{error.name} is not installed there: python -m pip install nbproof-dask"
+            answer, card = Answer(Said.UNFIT, told.encode()), None
+        except Exception as error:  # of Dask, or of what answers in its place
             answer, card = Answer(Said.UNFIT, f"{type(error).__name__}: {in_one_line(error)}".encode()), None
         with self._lock:
             if self._asked.pop(address, None) is None:

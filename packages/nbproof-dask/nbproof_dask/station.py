@@ -51,9 +51,9 @@ def main() -> int:
 
 def _serve(work: Work, folder: Path, life: socket.socket, lines: list[socket.socket], *, is_tried: bool) -> None:
     """``is_tried``: whether the reference answers have been marked here before."""
-    is_unsafe = work.isolation is Isolation.NONE
     # First of all: to try it, processes are forked, and later there are threads here.
-    isolation_or_refuse(is_unsafe, None if is_unsafe else work.isolation.value)
+    if work.isolation is not Isolation.NONE:
+        isolation_or_refuse(wanted=work.isolation.value)
     blueprints = work.unpacked(folder)
     course = next(iter(blueprints.values())).course
     called_for(course)
@@ -70,7 +70,7 @@ def _serve(work: Work, folder: Path, life: socket.socket, lines: list[socket.soc
         for line in lines:
             threading.Thread(target=_listen, args=(line, pool), daemon=True).start()
         life.recv(1)
-    # Whatever still runs in a thread is a submission that nobody waits for any more.
+    # What still runs in a thread is a submission that nobody waits for any more.
     os._exit(0)
 
 

@@ -150,7 +150,7 @@ def mark(run: str, hand_in: bytes) -> bytes:
 
 
 def leave(run: str) -> None:
-    """The run is over: whatever it still does here comes to nothing."""
+    """The run is over: what it still does here comes to nothing."""
     with _lock:
         _over.add(run)
         station = _stations.pop(run, None)
