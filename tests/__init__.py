@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -74,11 +74,26 @@ def main(argv: list[str] | None = None) -> int:
     return run(argv, read_course(Path.cwd()) if Path("course.toml").is_file() else COURSE)
 
 
-def typed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """``python -m nbproof WORDS``, typed there by somebody who has not said which course it is."""
-    kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
-    command = [sys.executable, "-m", "nbproof", *words]
-    return subprocess.run(command, cwd=folder, env=kept, capture_output=True, text=True, check=False)
+def typed(folder: Path, *words: str, given: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """``python -m nbproof WORDS``, typed there by somebody who has not said which course it is.
+
+    ``given``: variables of their environment.
+    """
+    return python(folder, "-m", "nbproof", *words, given=given)
+
+
+def printed(folder: Path, *words: str, given: Mapping[str, str] | None = None) -> str:
+    """What ``python -m nbproof WORDS`` prints there; it has to succeed."""
+    done = typed(folder, *words, given=given)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def python(folder: Path, *words: str, given: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """``python WORDS``, started in the same way."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("NBPROOF_COURSE", "NBPROOF_WARM_FOR")}
+    command, env = [sys.executable, *words], {**kept, **(given or {})}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
 def loaded(path: Path) -> ModuleType:

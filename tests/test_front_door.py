@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +9,7 @@ import pytest
 from nbproof.sandbox.isolation import Isolation, offered
 from nbproof.testing import Bench, Rehearsal, scores, small_course
 from nbproof.testing.small import LESSON, RIGHT, WRONG
-from tests import ROOT, needs_isolation
+from tests import ROOT, needs_isolation, python
 
 
 @pytest.mark.parametrize("level", [Isolation.FULL, Isolation.REDUCED], ids=lambda level: level.value)
@@ -58,9 +55,7 @@ def test_two_courses_in_one_process_that_has_none_around_it(tmp_path: Path) -> N
         (tmp_path / name).mkdir()
         (tmp_path / name / "course.toml").write_text("")
     (tmp_path / "two.py").write_text(_TWO)
-    kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
-    command = [sys.executable, "two.py", str(ROOT / "examples" / "iterators")]
-    done = subprocess.run(command, cwd=tmp_path, env=kept, capture_output=True, text=True, check=False)
+    done = python(tmp_path, "two.py", str(ROOT / "examples" / "iterators"))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["{'ada': 4.0} {'ada': 0.0}"] * 2 + ["True False ['unchanged']"]
 

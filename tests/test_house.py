@@ -336,7 +336,6 @@ def test_checks_are_cut_where_they_are_read() -> None:
     assert {cut for name in OURS for cut in _cuts(name)} == {
         "nbproof.handed_out: lines.index(HIDDEN)",
         "nbproof.lesson.from_notebook: nbgrader's marks",
-        "nbproof.lesson.from_text: nbgrader's marks",  # a test cell that holds its own tests
     }
 
 

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from nbproof.display.help import read_hints
-from tests import typed
+from tests import printed, python
 
 pytestmark = pytest.mark.slow
 EXAMPLE = Path(__file__).parent.parent / "examples" / "iterators"
 LESSON = "01_iterators"
-
-
-def run(folder: Path, *words: str) -> str:
-    """What `python -m nbproof WORDS` prints there; it has to succeed."""
-    done = typed(folder, *words)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -40,20 +30,20 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def graded(course: Path) -> Path:
     """Its simulated class, graded."""
-    told = run(course, "grade", "--seed", "1", "--json", "class.json")
+    told = printed(course, "grade", "--seed", "1", "--json", "class.json")
     assert "isolation: " in told and "NONE" not in told
     return course / "demo"
 
 
 def test_the_contract_holds_and_what_is_built_is_up_to_date(course: Path) -> None:
-    told = " ".join(run(course, "check").split())
+    told = " ".join(printed(course, "check").split())
     assert told.count("holds") == 3 and "0 violations" in told
-    assert "none is in it" in run(course, "bundle"), "the tool's own lines are nobody's secret"
+    assert "none is in it" in printed(course, "bundle"), "the tool's own lines are nobody's secret"
 
 
 @pytest.mark.nightly
 def test_it_becomes_a_site_to_read(course: Path) -> None:
-    told = run(course, "site")
+    told = printed(course, "site")
     assert re.search(r"01_iterators: [\d.]+ s\n", told) and "none is in it" in told
     chapter = (course / "build/site/lessons/01_iterators.html").read_text(encoding="utf-8")
     assert "cell_output" in chapter and "Traceback" not in chapter
@@ -74,7 +64,7 @@ def test_feedback_and_report_call_the_misconceptions_by_name(graded: Path) -> No
     assert "Iterators: one thing at a time" in page
     told = re.findall(r"<h3>Looks like (.+?)</h3>", page)
     assert len(told) == 3 and set(told) <= names
-    run(graded.parent, "report", "--course", "demo")
+    printed(graded.parent, "report", "--course", "demo")
     report = _text(graded / "report/index.html")
     assert "Class report: Iterators and generators" in report and [name for name in told if name not in report] == []
 
@@ -98,11 +88,7 @@ def test_a_notebook_finds_its_course_checks_and_helps(course: Path, diary: Path)
         "shell.run_cell('hint(\"take\")')\n"
         "shell.run_cell('from nbproof import progress; progress()')\n"
     )
-    kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, env=kept | {"IPYTHONDIR": str(diary.parent)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = python(folder, "-c", code, given={"IPYTHONDIR": str(diary.parent)})
     assert "looks like: a source that is read to its end." in done.stdout, done.stdout + done.stderr
     assert "take: A way in." in done.stdout
     assert "0 of 3 exercises solved, 0 of 8 points" in done.stdout

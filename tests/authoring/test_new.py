@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -15,19 +12,14 @@ from nbproof.authoring.new import FIRST, new_course, new_exercise
 from nbproof.checks.case import Case
 from nbproof.checks.check import bring, judge_here, listing
 from nbproof.errors import UsageError
-from tests import COURSE
+from tests import COURSE, printed
 
 LESSON, EXERCISE = FIRST
-KEPT = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
 
 
 def run(folder: Path, *words: str) -> str:
     """What `python -m nbproof WORDS` prints there; it has to succeed."""
-    command = [sys.executable, "-m", "nbproof", *words]
-    environment = KEPT | {"COURSE_PROGRESS": str(folder / "progress.db")}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return printed(folder, *words, given={"COURSE_PROGRESS": str(folder / "progress.db")})
 
 
 @pytest.fixture(scope="module")

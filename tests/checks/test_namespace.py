@@ -169,6 +169,7 @@ print("tried", flush=True)
 """
 
 
+@pytest.mark.slow
 def test_what_somebody_has_left_on_for_everybody_is_set_aside() -> None:
     place = str(COURSE.folder)
     command = [sys.executable, "-c", BEFORE_AND_WITHIN, place, json.dumps(LEFT_ON)]

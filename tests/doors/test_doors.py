@@ -7,9 +7,7 @@ from clones, marked in plain processes, reported as JUnit XML, and counted by a 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import EntryPoint
@@ -21,7 +19,7 @@ from nbproof import doors
 from nbproof.doors import Door
 from nbproof.errors import UsageError
 from nbproof.gradebook.receipts import TIME
-from tests import ROOT, needs_isolation
+from tests import ROOT, needs_isolation, typed
 
 LESSON = "01_tables"
 CHECKS = '''\
@@ -72,16 +70,7 @@ class Course:
 
     def command(self, *words: str) -> subprocess.CompletedProcess[str]:
         """One command of the tool."""
-        kept = {name: value for name, value in os.environ.items() if name not in ("NBPROOF_COURSE", "PYTHONPATH")}
-        given = {"PYTHONPATH": str(self.plugins)} if self.plugins else {}
-        return subprocess.run(
-            [sys.executable, "-m", "nbproof", *words],
-            cwd=self.root,
-            env=kept | given,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return typed(self.root, *words, given={"PYTHONPATH": str(self.plugins or "")})
 
     def report(self, name: str) -> str:
         """A file of its report."""

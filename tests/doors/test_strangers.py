@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from nbproof.feedback.page_texts import refuse_bad_language
 from nbproof.values.leaf import leaves_of
 from nbproof.values.words import ENGLISH
 from nbproof_lms.system import System
-from tests import COURSE
+from tests import COURSE, typed
 
 MODULE = """\
 import decimal
@@ -109,15 +108,7 @@ def here(stranger: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _ran(folder: Path, stranger: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
-    return subprocess.run(
-        [sys.executable, "-m", "nbproof", *words],
-        cwd=folder,
-        env=kept | {"PYTHONPATH": str(stranger)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return typed(folder, *words, given={"PYTHONPATH": str(stranger)})
 
 
 @pytest.fixture(scope="module")
@@ -217,6 +208,21 @@ def test_what_a_leaf_type_raises_names_its_package(here: Path) -> None:
     assert isinstance(told, CourseError)
     assert told.fact.startswith("the package nbproof-stranger raised AttributeError: ")
     assert told.place == f"{here / 'stranger.py'}, line 14" and "its author has to mend it" in told.next_command
+
+
+@pytest.mark.slow
+def test_grade_names_a_leaf_type_that_cannot_take_a_value(course: Path, stranger: Path) -> None:
+    _set(course, 'leaves = ["decimal"]')
+    checks = course / "lessons" / "01_first" / "last_word_first" / "checks.py"
+    before = checks.read_text()
+    checks.write_text(before.replace('nb.function("last_word_first")(', '__import__("decimal").Decimal(1) or ('))
+    try:
+        built, ended = (_ran(course, stranger, word) for word in ("build", "grade"))
+    finally:
+        checks.write_text(before)
+        _ran(course, stranger, "build")
+    assert built.returncode == 0 and ended.returncode == 1, built.stderr
+    assert "the package nbproof-stranger raised AttributeError: " in ended.stdout + ended.stderr
 
 
 def test_an_error_of_our_own_stays_what_it_is(here: Path) -> None:

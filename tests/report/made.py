@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 
@@ -112,15 +114,24 @@ def course_on_disk(root: Path, answers: Mapping[str, Mapping[str, str]]) -> Path
         (submitted / f"{LESSON}.ipynb").write_text("{}")
         graded.mkdir(parents=True)
         (graded / ".verdict.json").write_text(json.dumps(asdict(verdict)))
-    create_tables(url := f"sqlite:///{root}/gradebook.db")
-    with Gradebook(url) as book, book.db.no_autoflush:
-        book.add_assignment(LESSON)
-        book.add_notebook(LESSON, LESSON)
-        book.add_grade_cell("test_first", LESSON, LESSON, max_score=2, cell_type="code")
-        for learner, told in answers.items():
-            book.update_or_create_student(learner)
-            book.add_submission(LESSON, learner)
-            grade = book.find_grade("test_first", LESSON, LESSON, learner)
-            grade.auto_score = 2.0 * (told.get("status", "passed") == "passed")
-        book.db.commit()
+    passed = ((learner, told.get("status", "passed") == "passed") for learner, told in answers.items())
+    (root / "gradebook.db").write_bytes(_gradebook(*passed))
     return root
+
+
+@cache
+def _gradebook(*passed: tuple[str, bool]) -> bytes:
+    """The file with these learners' marks; nbgrader takes long over each."""
+    with tempfile.TemporaryDirectory() as folder:
+        create_tables(url := f"sqlite:///{folder}/gradebook.db")
+        with Gradebook(url) as book, book.db.no_autoflush:
+            book.add_assignment(LESSON)
+            book.add_notebook(LESSON, LESSON)
+            book.add_grade_cell("test_first", LESSON, LESSON, max_score=2, cell_type="code")
+            for learner, is_passed in passed:
+                book.update_or_create_student(learner)
+                book.add_submission(LESSON, learner)
+                grade = book.find_grade("test_first", LESSON, LESSON, learner)
+                grade.auto_score = 2.0 * is_passed
+            book.db.commit()
+        return Path(folder, "gradebook.db").read_bytes()

@@ -5,10 +5,8 @@ from __future__ import annotations
 import copy
 import io
 import json
-import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -33,7 +31,7 @@ from nbproof.run.journal import journal_of
 from nbproof.run.pool import PoolMaker
 from nbproof_lms import collect
 from nbproof_lms.attendance import attend, people_of
-from tests import COURSE
+from tests import COURSE, typed
 
 Cells = Mapping[str, tuple[str, str]]
 """grade_id -> (kind, text); kinds: answer, test, manual, written, setup, show."""
@@ -369,11 +367,9 @@ def test_what_is_configured_for_the_machine_holds_and_the_course_comes_last(
 def test_the_commands_need_nothing_but_the_course(numbers: Path) -> None:
     """`grade` twice, `feedback`, `report`: in a folder where nobody has ever heard of this tool."""
     ours(numbers, "ada", "ps1", "problem1")
-    kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
 
     def run(*words: str) -> str:
-        command = [sys.executable, "-m", "nbproof", *words]
-        told = subprocess.run(command, cwd=numbers, env=kept, capture_output=True, text=True, check=False)
+        told = typed(numbers, *words)
         assert "Traceback" not in told.stderr, told.stderr
         assert told.returncode in (0, 1), told.stdout + told.stderr
         return told.stdout

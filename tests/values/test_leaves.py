@@ -5,7 +5,6 @@ tensors.
 from __future__ import annotations
 
 import importlib
-import os
 import pickle
 import shutil
 import subprocess
@@ -28,7 +27,7 @@ from nbproof.values.compare import Close, first_difference
 from nbproof.values.evidence import MAX_BYTES, TensorRecord, Unreadable, snapshot
 from nbproof.values.leaf import leaves_of, refuse_missing_leaves
 from nbproof.values.words import ENGLISH
-from tests import COURSE
+from tests import COURSE, python
 from tests.leaves import LEAVES
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "iterators"
@@ -47,10 +46,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _run(course: Path, *command: str, without: str = "none") -> subprocess.CompletedProcess[str]:
     """Run Python in the course's folder, where importing what ``without`` holds fails."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("NBPROOF_COURSE", "NBPROOF_WARM_FOR")}
-    environment = {**kept, "PYTHONPATH": str(course.parent / without)}
-    done = [sys.executable, *command]
-    return subprocess.run(done, cwd=course, env=environment, capture_output=True, text=True, check=False)
+    return python(course, *command, given={"PYTHONPATH": str(course.parent / without)})
 
 
 @pytest.mark.slow
