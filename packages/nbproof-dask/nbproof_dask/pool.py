@@ -265,11 +265,20 @@ class Cluster:
         job.there = None
         if job.workers:
             job.there = self._on(job.workers, key, "mark", self.run, job.data)
-            job.there.add_done_callback(partial(self._hands.submit, self._came, key))
+            job.there.add_done_callback(self._fetching(self._came, key))
 
     def _on(self, workers: frozenset[str], key: str, *given: Any) -> Any:
         """Dask's future of an answer."""
         return self.client.submit(_ASK, *given, key=key, workers=sorted(workers), allow_other_workers=False, pure=False)
+
+    def _fetching(self, does: Callable[[str, Any], None], about: str) -> Callable[[Any], None]:
+        """What Dask calls with a future that has ended. It must not wait: Dask has one thread for all of these."""
+
+        def fetch(there: Any) -> None:
+            with contextlib.suppress(RuntimeError):  # the run is over
+                self._hands.submit(does, about, there)
+
+        return fetch
 
     def _again(self, key: str) -> None:
         """Give a job to Dask once more, now to the workers that are ready. The caller holds the lock."""
@@ -408,7 +417,7 @@ class Cluster:
         self._tries += 1
         key = f"nbproof-{self.run}-{self._tries}"
         self._asked[address] = self._on(frozenset([address]), key, "join", self.run, self.work, threads)
-        self._asked[address].add_done_callback(partial(self._hands.submit, self._joined, address))
+        self._asked[address].add_done_callback(self._fetching(self._joined, address))
 
     def _joined(self, address: str, there: Any) -> None:
         """A worker has answered. This runs in one of :attr:`_hands`."""
