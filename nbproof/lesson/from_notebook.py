@@ -108,7 +108,8 @@ def cell_of(raw: Mapping[str, Any]) -> Cell:
     """One cell, as nbformat has it."""
     kind, grading, source = kind_of(raw), grading_of(raw), text_of(raw)
     points = grading.get("points") if grading.get("grade") or kind is CellKind.TASK else 0
-    about = (kind, source, "", name_of(raw), points or 0, (), str(raw.get("id", "")))
+    points = float(points) if isinstance(points, (int, float)) else 0.0
+    about = (kind, source, "", name_of(raw), points, (), str(raw.get("id", "")))
     if kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
         return Question(*about)
     if kind is not CellKind.TEST:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,6 @@ from nbproof.cells import (
     refuse_unmarkable,
     solution_of,
     stub_of,
-    visible_and_hidden,
 )
 from nbproof.course_file import Course
 from nbproof.errors import LessonError, UsageError, refuse_unknown
@@ -58,7 +58,7 @@ from nbproof.lesson.exercise_folder import (
     refuse_unexpected,
     refuse_unmatched,
 )
-from nbproof.lesson.from_notebook import kind_of
+from nbproof.lesson.from_notebook import cell_of
 from nbproof.lesson.lesson import Candidate, Cell, CheckCell, Exercise, Lesson, PlainCell, Question, TestCell
 
 __all__ = ["find_lessons", "read_lesson", "read_lessons"]
@@ -97,21 +97,16 @@ def read_lesson(course: Course, folder: Path) -> Lesson:
     ids = {cell.grade_id for cell in cells if cell.kind is CellKind.ANSWER}
     refuse_unexpected(folder, ids)
     checks = read_checks(folder, ids)
-    keys = {
-        cell.place: key_called(course, cell.source, cell.grade_id, cell.place)
-        for cell in cells
-        if cell.kind is CellKind.TEST
-    }
+    tests = [cell for cell in cells if isinstance(cell, TestCell)]
+    keys = {cell.place: key_called(course, cell.source, cell.grade_id, cell.place) for cell in tests}
     refuse_unmatched({key: place for place, key in keys.items() if key}, checks, folder)
-    tested = {
-        cell.place: _tested(course, cell, checks.get(keys[cell.place]), ids) for cell in cells if cell.place in keys
-    }
+    tested = {cell.place: _tested(course, cell, checks.get(keys[cell.place]), ids) for cell in tests}
     cells = tuple(tested.get(cell.place) or _asked(above, cell) for above, cell in pairwise([cells[0], *cells]))
     prose = "\n\n".join(cell.source for cell in cells if cell.kind is CellKind.PROSE)
     return Lesson(course, folder.name, path, cells, _exercises(course, cells, folder), heading.lesson_title(prose))
 
 
-def _tested(course: Course, cell: Cell, found: NamedCell | None, ids: Collection[str]) -> TestCell:
+def _tested(course: Course, cell: TestCell, found: NamedCell | None, ids: Collection[str]) -> TestCell:
     """A test cell with its whole text: the checks that its two lines stand for, if they do."""
     exercise = exercise_of(cell.grade_id, ids)
     if not exercise:
@@ -120,40 +115,39 @@ def _tested(course: Course, cell: Cell, found: NamedCell | None, ids: Collection
             cell.place,
             f"call it test_<id> with one of: {', '.join(sorted(ids))}",
         )
-    about = (cell.place, cell.grade_id, cell.points, cell.metadata, cell.id, exercise)
     if found is None:
         refuse_no_python(cell.source, cell.place, cell.grade_id)
         refuse_bad_markers(cell.source, cell.place, cell.grade_id, cell.kind)
-        shown, hidden = visible_and_hidden(cell.source)
         made = PlainCell if "nbproof" not in cell.source and is_plain(course, cell.source) else CheckCell
-        return made(cell.kind, cell.source, *about, shown=shown, hidden=hidden)
+        return made(**{**vars(cell), "exercise": exercise})
     shown, hidden = f"{CHECK_LINE}\n{found.visible}", found.hidden
     source = "\n".join([shown, BEGIN_HIDDEN, hidden, END_HIDDEN]) if hidden else shown
     refuse_bad_markers(source, found.place, cell.grade_id, cell.kind)
-    return CheckCell(cell.kind, source, *about, shown=shown, hidden=hidden, call=cell.source.strip())
+    whole = {"source": source, "shown": shown, "hidden": hidden, "call": cell.source.strip(), "exercise": exercise}
+    return CheckCell(**{**vars(cell), **whole})
 
 
 def _cell(raw: Any, place: str) -> Cell:
     if raw.cell_type not in ("markdown", "code"):
         raise LessonError(f"a {raw.cell_type} cell", place, "make it a code cell, or a '# %% [markdown]' one")
     metadata = tuple(sorted((key, raw.metadata[key]) for key in {"tags", "jupyter"} & set(raw.metadata)))
-    marks, kind = raw.metadata.get("nbgrader"), kind_of(raw)
+    cell = replace(cell_of(raw), place=place, metadata=metadata, id="")
+    marks = raw.metadata.get("nbgrader")
     if marks is None:
         refuse_markers(raw.source, place)
-        if kind is CellKind.SHOW:  # it may hold magics, which are no Python until IPython has been over them
+        if cell.kind is CellKind.SHOW:  # it may hold magics, which are no Python until IPython has been over them
             refuse_no_python(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
-        return Cell(kind, raw.source, place, metadata=metadata)
-    grade_id = str(marks.get("grade_id", ""))
-    if not _ID.fullmatch(grade_id):
+        return cell
+    if not _ID.fullmatch(cell.grade_id):
         raise LessonError(
-            f"grade_id {grade_id!r} is not lower snake case", place, "use letters a-z, digits and _, a letter first"
+            f"grade_id {cell.grade_id!r} is not lower snake case",
+            place,
+            "use letters a-z, digits and _, a letter first",
         )
-    points = marks.get("points") if marks.get("grade") else 0
-    if marks.get("grade") and (not isinstance(points, (int, float)) or points <= 0):
-        raise LessonError(f"{grade_id} has no points", place, 'add "points": 1 to its nbgrader metadata')
-    if kind is CellKind.SHOW:  # an author who gives it a name means it to be locked
-        kind = CellKind.SETUP
-    cell = Cell(kind, raw.source, place, grade_id, float(points), metadata)
+    if marks.get("grade") and cell.points <= 0:
+        raise LessonError(f"{cell.grade_id} has no points", place, 'add "points": 1 to its nbgrader metadata')
+    if cell.kind is CellKind.SHOW:  # an author who gives it a name means it to be locked
+        cell = replace(cell, kind=CellKind.SETUP)
     _refuse_bad_form(cell, raw.cell_type == "markdown")
     return cell
 
@@ -227,12 +221,10 @@ _GRADED = (CellKind.ANSWER, CellKind.TEST, CellKind.WRITTEN)
 
 def _asked(above: Cell, cell: Cell) -> Cell:
     """A written answer with the prose right above that asks it; any other cell as it is."""
-    if cell.kind is not CellKind.WRITTEN:
+    if not isinstance(cell, Question):
         return cell
     asked = heading.asked(above.source) if above.kind is CellKind.PROSE else None
-    if asked is None:
-        return Question(**vars(cell))
-    return Question(**vars(cell), minutes=asked[1], heading=above)
+    return cell if asked is None else replace(cell, minutes=asked[1], heading=above)
 
 
 def read_lessons(course: Course, root: Path) -> tuple[Lesson, ...]:

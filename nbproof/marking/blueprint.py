@@ -298,10 +298,9 @@ def _test_cell(course: Course, cell: Cell, shown: str, exercise: str, config: Co
     visible = partial(visible_text, course)
     source = with_checks(course, cell.source, visible)
     shown = with_checks(course, shown, visible)
-    name, points = cell.grade_id, float(cell.points)
     if is_plain(course, cell.source):
-        return plain_cell(name, points, (source, shown), exercise, config)
-    return CheckCell(CellKind.TEST, source, grade_id=name, points=points, shown=shown, exercise=exercise)
+        return plain_cell(cell.grade_id, cell.points, (source, shown), exercise, config)
+    return CheckCell(CellKind.TEST, source, grade_id=cell.grade_id, points=cell.points, shown=shown, exercise=exercise)
 
 
 def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
@@ -334,9 +333,7 @@ def fill_in(blueprint: Blueprint, rebuilt: Answers) -> nbformat.NotebookNode:
 def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) -> tuple[WrittenAnswer, ...]:
     """For each question, whether there is something to mark among the answers."""
     return tuple(
-        WrittenAnswer(
-            name, float(one.points), not is_blank(one, answers.get(name, one.stub)), one.kind is CellKind.MANUAL
-        )
+        WrittenAnswer(name, one.points, not is_blank(one, answers.get(name, one.stub)), one.kind is CellKind.MANUAL)
         for name, one in questions.items()
     )
 

@@ -81,7 +81,7 @@ class FirstBadPlaces(Check):
     """The first bad output and the first bad gradient are named: NaN or infinity, layer or block; None where all is sound."""
 
     faults = {"NaN": {}, "infinity": {}, "block": {"end": "log"}, "root": {"turn": "root"}, "steep": {"end": "steep"}, "view": {"turn": "cut", "end": "drain"}, "sound": {}}
-    blame = {"gradients, with 7 for NaN": "watcher_changes_gradient"}
+    blame = {"gradients, with 7 for NaN": "watcher_changes_gradient", "gradients before a bad output": "watcher_changes_output"}
     errors = {
         r"TypeError: 'NoneType' object is not an iterator": "not_started",
         r"TypeError: gradient_flow_debugger\(\) missing \d+ required": "gfd_runs_model",
@@ -103,18 +103,19 @@ class FirstBadPlaces(Check):
             with nb.function("gradient_flow_debugger")(net) as report:
                 (net(x) * upstream).sum().backward()
             brought[BAD[fault]] = entry(report, "bad_gradient" if "gradient" in BAD[fault] else "bad_output")
-        return {**brought, 'report["bad_gradient"] of a sound net': entry(report, "bad_gradient"), "gradients, with 7 for NaN": gradients(nets["root"][0])}
+        brought |= {"gradients, with 7 for NaN": gradients(nets["root"][0]), "gradients before a bad output": gradients(nets["NaN"][0])}
+        return {**brought, 'report["bad_gradient"] of a sound net': entry(report, "bad_gradient")}
 
     def truth(self, case):
         nets = self.nets(case)
         names = {fault: names for fault, (*_, names) in nets.items()}
-        net, x, upstream, (_, act, _, _, _, second, *_) = nets["root"]
-        (net(x) * upstream).sum().backward()
+        for net, x, upstream, _ in (nets["NaN"], nets["root"]):
+            (net(x) * upstream).sum().backward()
         return {
             BAD["NaN"]: f"{names['NaN'][4 + case.integer('where', 0, 1)]}.{names['NaN'][0]}",
             BAD["infinity"]: f"{names['infinity'][4]}.{names['infinity'][0]}", BAD["block"]: names["block"][5],
-            BAD["root"]: f"{second}.{act}", **{BAD[fault]: f"{names[fault][5]}.{names[fault][2]}" for fault in ("steep", "view")},
-            BAD["sound"]: None, 'report["bad_gradient"] of a sound net': None, "gradients, with 7 for NaN": gradients(net),
+            BAD["root"]: f"{names['root'][5]}.{names['root'][1]}", **{BAD[fault]: f"{names[fault][5]}.{names[fault][2]}" for fault in ("steep", "view")},
+            BAD["sound"]: None, 'report["bad_gradient"] of a sound net': None, "gradients, with 7 for NaN": gradients(net), "gradients before a bad output": gradients(nets["NaN"][0]),
         }
 
     def mistakes(self, case):
@@ -127,8 +128,7 @@ class FirstBadPlaces(Check):
         forward = {one: right[one], field: right[field]}
         return {
             "gfd_filled_elsewhere": {one: "this entry is missing"}, "shared_state": {infinity: right[one]},
-            "gfd_no_dead": {one: right[one].split(".")[0]}, "loop_variable": {one: nets["NaN"][3][-1]},
-            "dotted_name": AnyOf({one: nets["NaN"][3][0]}, {field: act}), "class_or_name": {one: AnyOf("Linear", "ReLU", "Turn")},
+            "gfd_no_dead": {one: right[one].split(".")[0]}, "loop_variable": {one: nets["NaN"][3][-1]}, "dotted_name": AnyOf({one: nets["NaN"][3][0]}, {field: act}), "class_or_name": {one: AnyOf("Linear", "ReLU", "Turn")},
             "gfd_backward_only": {one: None, infinity: None}, "gfd_forward_only": {one: right[one], field: None},
             "gfd_parameters_for_outputs": {field: AnyOf(*dict(nets["root"][0].named_parameters()), f"{second}.{layer}")},
             "gfd_input_side": AnyOf({field: f"{second}.{turn}"}, {field: right[field], BAD["steep"]: AnyOf(*before)}),
