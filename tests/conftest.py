@@ -55,7 +55,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """From the first test on, garbage is looked for as ever."""
+    """From the first test on, garbage is looked for as ever, among what tests make."""
+    gc.freeze()
     gc.enable()
 
 
