@@ -55,15 +55,15 @@ class Door:
         """Name -> the packages' entry points of that name; two of one name are no error until somebody asks for it."""
         return grouped((one.name, one) for one in entry_points(group=self.group) if one.name not in self.own)
 
-    def load(self, name: str, place: str, cure: str = "", fits: Callable[[Any], bool] = lambda it: True) -> Any:
+    def load(self, name: str, place: str, fits: Callable[[Any], bool] = lambda it: True) -> Any:
         """What a package has there under this name. ``place``: where the name was read.
 
-        ``cure``: what to do if there is none, besides installing it. ``fits``: whether it is what the door wants. Raises
-        UsageError, which names what is installed, or the package that has something else there.
+        ``fits``: whether it is what the door wants. Raises UsageError, which names what is installed, or the package that has
+        something else there.
         """
         found = self.installed()
         if name not in found:
-            raise self.unknown(name, place, found, cure)
+            raise self.unknown(name, place, found)
         first, *others = found[name]
         if others:
             rivals = ", ".join(map(package_of, found[name]))
@@ -89,7 +89,7 @@ class Door:
         return loaded
 
     def unknown(self, name: str, place: str, found: Collection[str], cure: str = "") -> UsageError:
-        """The error that says which names there are."""
+        """The error that says which names there are. ``cure``: what else to do, besides installing one."""
         there = sorted({*self.own, *found})
         choose = f"choose from: {', '.join(there)}; or " if there else ""
         more = f"{cure}; or " if cure else ""

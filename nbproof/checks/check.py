@@ -25,12 +25,11 @@ CheckFailed if something is wrong. A grader that does not trust the kernel runs 
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -273,7 +272,7 @@ def _tell_a_person(course: Course, exercise: str, handed: tuple[str, ...], findi
     withheld = known.withheld(handed) if known is not None and len(findings) == len(handed) else 0
     show_findings(course, exercise, findings, withheld)
     solved = True
-    with contextlib.suppress(DiaryError):
+    with suppress(DiaryError):
         cells = known.cells if known is not None else ()
         solved = note(course, exercise, dict.fromkeys(handed, wrong is None), cells)
     SESSION.remember(exercise, wrong or findings[-1], withheld, solved)

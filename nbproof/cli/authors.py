@@ -147,7 +147,7 @@ def _explore(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from nbproof.feedback.page_texts import refuse_bad_language
+    from nbproof.feedback.page_texts import language_notes, refuse_bad_language
     from nbproof.terminal import progress
 
     if arguments.show:
@@ -156,6 +156,8 @@ def _check(arguments: argparse.Namespace) -> int:
         return _explore(arguments)
     refuse_bad_language(arguments.works_for)
     arguments.works_for.refuse_missing_modules()
+    for note in language_notes(arguments.works_for):
+        print(f"note: {note}", flush=True)
 
     with progress("candidates") as step:
         from nbproof.authoring.checkup import check_up

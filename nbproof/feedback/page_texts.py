@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from nbproof.course_file import Course
 from nbproof.recover.search_texts import SEARCH_TEXTS
-from nbproof.values.words import Language, refuse_misfits, words_of
+from nbproof.text import counted, some_of
+from nbproof.values.words import TEXTS, Language, refuse_misfits, words_of
 
-__all__ = ["PAGE_TEXTS", "page_text", "page_texts", "refuse_bad_language"]
+__all__ = ["PAGE_TEXTS", "language_notes", "page_text", "page_texts", "refuse_bad_language"]
 
 PAGE_TEXTS: Mapping[str, Any] = {
     "page language": "en",
@@ -87,6 +89,20 @@ def refuse_bad_language(course: Course) -> None:
     """Raise UsageError if a text that the course's language has cannot be filled in, before learners' work needs it."""
     for table in (PAGE_TEXTS, SEARCH_TEXTS):
         refuse_misfits(words_of(course), table, f"{course.file}: language {course.language}")
+
+
+def language_notes(course: Course) -> Iterator[str]:
+    """Sentences on texts of the course's language that the tool does not know, and on those that it leaves out."""
+    known = {*TEXTS, *PAGE_TEXTS, *SEARCH_TEXTS}
+    own = words_of(course).own
+    name = course.language
+    for key in sorted(own - known):
+        if not key.startswith("value "):
+            meant = "".join(f": is it {one!r}?" for one in get_close_matches(key, known - own, 1))
+            yield f"the language {name} has a text for {key!r}, which nothing here is called{meant}"
+    left = sorted(known - own)
+    if name and left:
+        yield f"the language {name} leaves {counted(len(left), 'text')} to English: {some_of(left, 8)}"
 
 
 def page_text(words: Language, key: str, **about: object) -> str:

@@ -7,12 +7,15 @@ silence, is in tests/run/test_options.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from traitlets.config import Config
 
 __all__ = ["NOT_OBEYED", "not_obeyed"]
 
+_OURS = ("GradingLimits", "Mark")
+"""Sections of options that nbgrader does not have."""
 NOT_OBEYED = {
     "*.timeout": "",
     "*.enabled": "it is used, or not, as if this were not said",
@@ -39,6 +42,9 @@ NOT_OBEYED = {
 def not_obeyed(config: Config) -> Iterator[str]:
     """A sentence for each option that is set and would change marks or files, and is not obeyed."""
     for section in sorted(config):
+        if section not in _OURS:
+            for ours in get_close_matches(section, _OURS, 1, 0.8):
+                yield f"c.{section} is not obeyed: nothing is called so here; is it c.{ours}?"
         for name in sorted(f"{section}.{option}" for option in config[section]):
             instead = next((text for pattern, text in NOT_OBEYED.items() if fnmatchcase(name, pattern)), "")
             if instead:

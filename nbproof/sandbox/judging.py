@@ -6,10 +6,9 @@ code runs in it: it holds itself to the memory that one piece of evidence may co
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any, Protocol
 
 from nbproof.limits import GradingLimits
@@ -45,7 +44,7 @@ class JudgeProcess:
 
     def __init__(self, engine: _Forks) -> None:
         self._engine = engine
-        self._held = contextlib.ExitStack()
+        self._held = ExitStack()
         self._worker: Worker | None = None
         self.lock = threading.RLock()
         self.generation = 0

@@ -25,9 +25,9 @@ _LONGEST_ITEM = 60
 
 
 def in_words(value: Evidence, limit: int = 160) -> str:
-    """A short, readable text of plain data, such as ``tensor([5., 6.])``, for a sentence that an author writes.
+    """A short, readable text of plain data, such as ``tensor([5., 6.])``, for a sentence that an author writes in English.
 
-    ``limit``: its characters at most.
+    For one in another language there is :func:`shown`, with the ``WORDS`` of that language. ``limit``: its characters at most.
     """
     from nbproof.values.words import ENGLISH
 

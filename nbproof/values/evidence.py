@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, TypeAlias, cast
 
+from nbproof.doors import answerable
 from nbproof.values.leaf import Leaf, known_leaves
 
 __all__ = [
@@ -168,7 +169,8 @@ class _Snapshot:
 
     def take_leaf(self, leaf: Leaf, value: object) -> Evidence:
         """Copy a value of a leaf type."""
-        found = leaf.taken(value, MAX_BYTES - self.bytes)
+        with answerable():
+            found = leaf.taken(value, MAX_BYTES - self.bytes)
         if isinstance(found, TensorRecord):
             self.bytes += len(found.data)
         return found if isinstance(found, (TensorRecord, Unreadable)) else self.take(found)

@@ -7,11 +7,10 @@ course that names it. A process that will run a learner's code imports it before
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -127,11 +126,11 @@ class Leaf:
 
     def seeded(self, seed: int) -> AbstractContextManager[None]:
         """Within this block the library's own generator starts from a seed; afterwards it goes on as before."""
-        return contextlib.nullcontext()
+        return nullcontext()
 
     def undisturbed(self) -> AbstractContextManager[None]:
         """Within this block its process-wide state is as in a fresh process; afterwards it is as before."""
-        return contextlib.nullcontext()
+        return nullcontext()
 
     def __repr__(self) -> str:
         return self.name

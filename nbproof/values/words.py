@@ -180,6 +180,7 @@ class Language:
     """Makes sentences of findings, differences, outcomes and progress, in one language."""
 
     def __init__(self, texts: Mapping[str, Any]) -> None:
+        self.own = frozenset(texts)
         self.texts = {**TEXTS, **texts}
 
     def text(self, key: str, **about: object) -> str:

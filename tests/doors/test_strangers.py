@@ -210,6 +210,21 @@ def test_what_a_leaf_type_raises_names_its_package(here: Path) -> None:
     assert told.place == f"{here / 'stranger.py'}, line 14" and "its author has to mend it" in told.next_command
 
 
+@pytest.mark.slow
+def test_grade_names_a_leaf_type_that_cannot_take_a_value(course: Path, stranger: Path) -> None:
+    _set(course, 'leaves = ["decimal"]')
+    checks = course / "lessons" / "01_first" / "last_word_first" / "checks.py"
+    before = checks.read_text()
+    checks.write_text(before.replace('nb.function("last_word_first")(', '__import__("decimal").Decimal(1) or ('))
+    try:
+        built, ended = (_ran(course, stranger, word) for word in ("build", "grade"))
+    finally:
+        checks.write_text(before)
+        _ran(course, stranger, "build")
+    assert built.returncode == 0 and ended.returncode == 1, built.stderr
+    assert "the package nbproof-stranger raised AttributeError: " in ended.stdout + ended.stderr
+
+
 def test_an_error_of_our_own_stays_what_it_is(here: Path) -> None:
     with pytest.raises(KeyError) as raised:
         ENGLISH.text("no such text")

@@ -94,12 +94,18 @@ def test_every_option_of_this_nbgrader_is_decided_on() -> None:
         ("AutogradeApp", "post_convert_hook", "`grade` does not"),
         ("Execute", "timeout", None),
         ("ClearSolutions", "code_stub", None),
+        ("GradingLimits", "memory_mb", None),
     ],
 )
 def test_what_is_set_and_not_obeyed_is_named(section: str, option: str, said: str | None) -> None:
     lines = list(not_obeyed(Config({section: {option: 1}})))
     assert [(said or "") in line for line in lines] == [True] * (said is not None)
     assert all(line.startswith(f"c.{section}.{option} is not obeyed: ") for line in lines)
+
+
+def test_a_section_of_ours_that_is_misspelt_is_named() -> None:
+    (line,) = not_obeyed(Config({"GradingLimit": {"memory_mb": 1}, "Mark": {"pool": "local"}}))
+    assert line == "c.GradingLimit is not obeyed: nothing is called so here; is it c.GradingLimits?"
 
 
 def test_what_changes_marks_is_said_in_a_quiet_run_too(tmp_path: Path) -> None:

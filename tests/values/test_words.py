@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -13,7 +14,7 @@ from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring, judge_here
 from nbproof.course_file import Course, read_course
 from nbproof.display.panel import html_of, show_findings, text_of
-from nbproof.feedback.page_texts import PAGE_TEXTS
+from nbproof.feedback.page_texts import PAGE_TEXTS, language_notes
 from nbproof.recover.search_texts import SEARCH_TEXTS
 from nbproof.values.results import Finding
 from nbproof.values.words import TEXTS, words_of
@@ -102,3 +103,15 @@ def test_another_language_has_every_text_and_fills_in_just_what_english_does(ger
     assert theirs.keys() - own == known.keys()
     assert [key for key in known if _fields(theirs[key]) != _fields(known[key])] == []
     assert {key for key in known if theirs[key] == known[key]} == {"because of lost", "more", "row", "value NoneType"}
+
+
+def test_keys_that_are_not_there_and_texts_that_are_left_out_are_named(
+    german: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "from nbproof.values.words import Language\nWORDS = Language({'fuond shape': '{where}', 'value shapely': 'x'})\n"
+    (tmp_path / "of_two_words.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    misspelt, left_out = language_notes(replace(german, language="of_two_words"))
+    assert misspelt.endswith("has a text for 'fuond shape', which nothing here is called: is it 'found shape'?")
+    assert "texts to English: " in left_out
+    assert [*language_notes(german), *language_notes(replace(german, language=""))] == []
