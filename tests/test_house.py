@@ -277,7 +277,7 @@ def test_tests_hold_no_more_lines_than_they_did() -> None:
 
 READERS = {"nbproof.lesson.from_text", "nbproof.lesson.from_notebook", "nbproof.marking.autotests"}
 """What parses a lesson: its text, its notebook, and, for other people's courses, a notebook of any version."""
-LEARNERS_WORK = {"nbproof.recover.notebook_bytes", "nbproof.run.hand_ins"}
+LEARNERS_WORK = {"nbproof.recover.notebook_bytes"}
 """What parses notebooks that learners hand in; they are no lessons."""
 MOST_TYPES_OF_A_LESSON = 11
 """Classes that say what a lesson, an exercise or a cell is; 7 would do."""

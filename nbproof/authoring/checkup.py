@@ -74,9 +74,7 @@ def check_up(
     lessons = [one for one in every if not names or one.slug in chosen]
 
     records = check_contract(pairs, step, told=lambda record: told(record, len(pairs)))
-    others = check_release(course, root, lessons)
-    for lesson in lessons:
-        others += check_hints(lesson)
+    others = [*check_release(course, root, lessons), *chain.from_iterable(map(check_hints, lessons))]
     of = [len(record.exercise.candidates) for record in records]
     what = (
         f"{counted(len(records), 'exercise')} with {sum(of)} candidates; prose, hints and derived notebooks of "

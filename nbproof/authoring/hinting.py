@@ -64,9 +64,8 @@ def given_away(lesson: Lesson, hints: Sequence[Hint]) -> Iterator[LessonError]:
 
 def _solving_lines(exercise: Exercise) -> set[str]:
     """The lines of its solutions that do something."""
-    lines = set(private_lines(exercise.answer.source)[1])
-    for accepted in exercise.accepted:
-        lines |= set(map(str.strip, accepted.source.splitlines()))
+    accepted = (map(str.strip, one.source.splitlines()) for one in exercise.accepted)
+    lines = set(private_lines(exercise.answer.source)[1]).union(*accepted)
     return {line for line in lines if not line.startswith("#") and re.search(r"[(=\[]", line)}
 
 

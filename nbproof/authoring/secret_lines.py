@@ -103,8 +103,7 @@ def read_secrets(course: Course, root: Path, lessons: Sequence[str] = (), *, can
         for name, source in _sources(folder):
             secret += [(line, f"source/{folder.name}: {name}") for line in sorted(private_lines(source)[1])]
     if candidates:
-        for folder in folders:
-            secret += _candidates(root / "lessons" / folder.name)
+        secret += chain.from_iterable(_candidates(root / "lessons" / folder.name) for folder in folders)
     found = Secrets(secret)
     public = [HIDDEN, *public_text(course, root).splitlines()]
     everybodys = set(chain.from_iterable(found.within(_even(text)) for text in public))
@@ -115,8 +114,7 @@ def public_text(course: Course, root: Path) -> str:
     """All lines of ``source/`` that learners may see."""
     shown: list[str] = []
     for folder in sorted((root / "source").glob("*")):
-        for _, source in _sources(folder):
-            shown += sorted(private_lines(source)[0])
+        shown += chain.from_iterable(sorted(private_lines(source)[0]) for _, source in _sources(folder))
     return "\n".join([*shown, *_visible(course, root)])
 
 

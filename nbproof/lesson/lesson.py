@@ -34,7 +34,7 @@ class Cell:
     id: str = ""
     """The notebook format's own; empty in the text that authors write."""
     exercise: str = ""
-    """What a test cell tests, where a notebook is graded, or looked through for answers."""
+    """The exercise that a test cell tests; empty for any other cell, and in a cell that was read by itself."""
 
     @property
     def is_code(self) -> bool:

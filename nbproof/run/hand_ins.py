@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, reduce
 from itertools import chain, islice
@@ -30,7 +29,8 @@ from nbproof.command import course_command
 from nbproof.course_file import Course
 from nbproof.errors import CourseError, UsageError
 from nbproof.key import Key, notebook_of
-from nbproof.lesson.from_notebook import read_cells, text_of
+from nbproof.lesson.from_notebook import cells_of, read_cells
+from nbproof.lesson.lesson import Cell
 from nbproof.places import course_config, places
 from nbproof.recover.notebook_bytes import Damaged, HandIn, files_below, read_file
 from nbproof.text import printable, some_of
@@ -111,8 +111,7 @@ class LessonBook:
             with contextlib.suppress(CourseError):
                 from nbproof.marking.blueprint import read_blueprint  # slow to import
 
-                learners = read_blueprint(self.course, path, course_config(self.root), lesson).notebook
-                texts |= _texts(json.dumps(learners).encode())
+                texts |= _counted(read_blueprint(self.course, path, course_config(self.root), lesson).handout.cells)
         return texts | self._former(lesson, texts)
 
     def _former(self, lesson: str, released: Counter[str]) -> Counter[str]:
@@ -192,10 +191,15 @@ def _texts(data: bytes) -> Counter[str]:
         return Counter()
     try:
         if len(data) <= _PARSED:
-            return Counter(text for cell in json.loads(data)["cells"] if (text := text_of(cell).strip()))
+            return _counted(cells_of(data))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         pass
     return Counter([hashlib.sha256(data).hexdigest()])
+
+
+def _counted(cells: Iterable[Cell]) -> Counter[str]:
+    """The texts of these cells -> how often each stands there."""
+    return Counter(filter(None, (cell.source.strip() for cell in cells)))
 
 
 def _ids(path: Path) -> frozenset[bytes]:

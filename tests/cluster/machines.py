@@ -22,7 +22,7 @@ sys.modules["nbproof"] = sys.modules["nbproof_dask"] = None
 from distributed.cli.dask_scheduler import main
 main()
 """
-_SECONDS = 60.0
+_SECONDS = 180.0
 
 
 def until(holds: Callable[[], object], seconds: float = _SECONDS) -> None:

@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from nbproof.gradebook.graded_notebook import graded_notebook
+from nbproof.lesson.lesson import Cell
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import Verdict
 from nbproof.testing import Bench
@@ -30,6 +31,10 @@ def _handed_out(blueprint: Blueprint, verdict: Verdict) -> tuple[list[str], list
     notebook = graded_notebook(blueprint, replace(verdict, answers=dict(blueprint.stubs)))
     pictures: list[bytes] = []
     return [*texts_in([told, json.loads(nbformat.writes(notebook))], pictures)], pictures
+
+
+def test_what_learners_get_has_no_field_for_what_is_hidden(bench: Bench) -> None:
+    assert {*map(type, bench.blueprint.handout.cells)} == {Cell}
 
 
 WAYS = [(catcher, "base64") for catcher in CATCHERS]

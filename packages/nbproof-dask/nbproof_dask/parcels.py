@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from cattrs.strategies import configure_tagged_union, include_subclasses
 from nbproof.course_file import Course, read_course
 from nbproof.handed_out import hint_files
 from nbproof.key import Key
-from nbproof.lesson.lesson import TestCell
+from nbproof.lesson.lesson import Cell
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import Verdict
@@ -41,6 +41,8 @@ class Said(StrEnum):
     VERDICT = "verdict"
     UNFIT = "unfit"
     """It cannot mark; the data is the reason."""
+    LOST = "lost"
+    """What it answered is gone with the worker."""
     ENDED = "ended"
     """What marked the hand-in ended over it; the data is the reason."""
 
@@ -118,13 +120,13 @@ class Work:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_bytes(data)
         course = read_course(root / self.package)
-        read = {name: _unpacked(data, Blueprint) for name, data in self.lessons.items()}
+        read = {name: _unpacked(data, Blueprint, course) for name, data in self.lessons.items()}
         for name, one in read.items():
             # By what lessons import the engine knows what to import beforehand.
             place = root / "source" / name / f"{Path(name).name}.ipynb"
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(json.dumps(one.notebook), encoding="utf-8")
-        return {name: replace(one, course=course) for name, one in read.items()}
+        return read
 
 
 def _own_files(course: Course) -> dict[str, bytes]:
@@ -141,19 +143,16 @@ def _travels(path: Path, course: Course) -> bool:
     return not _LEFT_AT_HOME & {*path.relative_to(course.folder).parts}
 
 
-_NOWHERE = Course("", Path(), "")
-
-
 @cache
-def _converter() -> MsgpackConverter:
+def _converter(course: Course | None = None) -> MsgpackConverter:
+    """``course``: the one of the lessons that are read. It is not in their bytes: there it lies in another folder."""
     made = make_converter()
-    # The course is not in a lesson's bytes: where they are read it lies in another folder.
-    made.register_unstructure_hook(Course, lambda course: None)
-    made.register_structure_hook(Course, lambda data, kind: _NOWHERE)
+    made.register_unstructure_hook(Course, lambda one: None)
+    made.register_structure_hook(Course, lambda data, kind: course)
     made.register_unstructure_hook(nbformat.NotebookNode, lambda node: node)
     made.register_structure_hook(nbformat.NotebookNode, lambda data, kind: nbformat.from_dict(data))
     made.register_structure_hook(Key, lambda data, kind: Key(*map(str, data)))
-    include_subclasses(TestCell, made, union_strategy=partial(configure_tagged_union, tag_name="type of cell"))
+    include_subclasses(Cell, made, union_strategy=partial(configure_tagged_union, tag_name="type of cell"))
     return made
 
 
@@ -165,8 +164,8 @@ def _packed(value: object) -> bytes:
 _Kind = TypeVar("_Kind")
 
 
-def _unpacked(data: bytes, kind: type[_Kind]) -> _Kind:
-    value: _Kind = _converter().loads(data, kind)
+def _unpacked(data: bytes, kind: type[_Kind], course: Course | None = None) -> _Kind:
+    value: _Kind = _converter(course).loads(data, kind)
     return value
 
 

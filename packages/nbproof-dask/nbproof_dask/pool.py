@@ -53,6 +53,8 @@ _PATIENCE = 60.0
 """Seconds to wait for a worker if none is there; Dask's configuration may say otherwise, as ``nbproof.patience``."""
 _EVERY = 1.0
 """Seconds between two looks at who is there."""
+_HANDS = 8
+"""Threads that fetch answers: one of them may wait for an answer that is lost."""
 _LONGEST = 4
 """How many times as long as a submission may take: it may run twice, and one may be in front of it."""
 _MOST_DEATHS = 2
@@ -205,6 +207,7 @@ class Cluster:
 
     def __post_init__(self) -> None:
         self.pool = Pool(self.submit, 1, self._alone)
+        self._hands = ThreadPoolExecutor(_HANDS)
         self._watch = threading.Thread(target=self._keep_looking, daemon=True)
 
     @property
@@ -232,6 +235,7 @@ class Cluster:
             futures = [*self._asked.values(), *(job.there for job in self._jobs.values() if job.there is not None)]
             members = [*self._asked, *self._doubtful, *self._ready, *self._refused]
             self._jobs.clear()
+        self._hands.shutdown(wait=False, cancel_futures=True)
         if self.client.status != "running" or not members:
             return
         with contextlib.suppress(Exception):  # engines of a worker that does not hear of it end with the worker
@@ -261,11 +265,20 @@ class Cluster:
         job.there = None
         if job.workers:
             job.there = self._on(job.workers, key, "mark", self.run, job.data)
-            job.there.add_done_callback(partial(self._came, key))
+            job.there.add_done_callback(self._fetching(self._came, key))
 
     def _on(self, workers: frozenset[str], key: str, *given: Any) -> Any:
         """Dask's future of an answer."""
         return self.client.submit(_ASK, *given, key=key, workers=sorted(workers), allow_other_workers=False, pure=False)
+
+    def _fetching(self, does: Callable[[str, Any], None], about: str) -> Callable[[Any], None]:
+        """What Dask calls with a future that has ended. It must not wait: Dask has one thread for all of these."""
+
+        def fetch(there: Any) -> None:
+            with contextlib.suppress(RuntimeError):  # the run is over
+                self._hands.submit(does, about, there)
+
+        return fetch
 
     def _again(self, key: str) -> None:
         """Give a job to Dask once more, now to the workers that are ready. The caller holds the lock."""
@@ -275,14 +288,17 @@ class Cluster:
         self._send(job)
 
     def _came(self, key: str, there: Any) -> None:
-        """Dask has an end of a job's try. This runs in a thread of Dask's."""
+        """Dask has an end of a job's try: fetch what it is. This runs in one of :attr:`_hands`."""
         if key not in self._jobs:
             return
         try:
-            answer = Answer.of(there.result())
+            answer = Answer.of(there.result(timeout=_ANSWER_SECONDS))
             verdict = verdict_of(answer.data) if answer.said is Said.VERDICT else None
         except FutureCancelledError:
             return  # by this module, or because the scheduler is gone: the watch sees that
+        except TimeoutError:
+            # The worker died with the answer, before anybody had fetched it.
+            answer, verdict = Answer(Said.LOST, b""), None
         except Exception as error:  # Dask itself gave it up, or a worker answers what is no answer
             answer, verdict = Answer(Said.ENDED, f"{type(error).__name__}: {in_one_line(error)}".encode()), None
         with self._lock:
@@ -295,7 +311,7 @@ class Cluster:
                 return
             if answer.said is Said.UNFIT:
                 self._dismiss(answer.place, answer.text)
-            if answer.said is Said.UNFIT or not self._is_given_up(key, answer.text):
+            if answer.said in (Said.UNFIT, Said.LOST) or not self._is_given_up(key, answer.text):
                 self._again(key)
 
     def _is_given_up(self, key: str, why: str) -> bool:
@@ -401,12 +417,12 @@ class Cluster:
         self._tries += 1
         key = f"nbproof-{self.run}-{self._tries}"
         self._asked[address] = self._on(frozenset([address]), key, "join", self.run, self.work, threads)
-        self._asked[address].add_done_callback(partial(self._joined, address))
+        self._asked[address].add_done_callback(self._fetching(self._joined, address))
 
     def _joined(self, address: str, there: Any) -> None:
-        """A worker has answered. This runs in a thread of Dask's."""
+        """A worker has answered. This runs in one of :attr:`_hands`."""
         try:
-            answer = Answer.of(there.result())
+            answer = Answer.of(there.result(timeout=_ANSWER_SECONDS))
             card = Card.of(answer.data) if answer.said is Said.FIT else None
         except FutureCancelledError:
             return
