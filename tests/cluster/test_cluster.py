@@ -58,6 +58,19 @@ def verdicts(room: Rehearsal) -> dict[str, str]:
     return {"/".join(path.parts[-3:-1]): told(json.loads(path.read_text())) for path in paths}
 
 
+def essences(room: Rehearsal) -> dict[str, Any]:
+    """The same without texts that differ from run to run: addresses in memory, and random numbers without a seed."""
+    found = {}
+    for path in room.root.glob("autograded/*/*/.verdict.json"):
+        verdict = json.loads(path.read_text())
+        kept = {name: verdict[name] for name in ("answers", "written", "recovered", "lost", "damage", "own")}
+        for one in verdict["exercises"]:
+            findings = [(finding["check"], finding["passed"], finding["hint"]) for finding in one["findings"]]
+            kept[f"exercise {one['id']}"] = [one["status"], one["points"], findings]
+        found["/".join(path.parts[-3:-1])] = kept
+    return found
+
+
 def pool_of(cluster: Machines, isolation: Isolation = Isolation.FULL) -> PoolMaker | None:
     """The pool that ``--pool`` would name."""
     return pool_named(cluster.pool, "--pool", isolation=isolation)
@@ -360,9 +373,9 @@ def test_the_simulated_class_has_the_same_verdicts_there(
     whole = Rehearsal.of(ROOT, tmp_path_factory.mktemp("whole"))
     simulate_class(COURSE, ROOT, [], into=whole.root)
     whole.grade(SLUGS, seed=7, pool=pool_of(far_away))
-    found = verdicts(whole)
+    found = essences(whole)
     whole.grade(SLUGS, seed=7, force=True)
-    assert found == verdicts(whole)
+    assert found == essences(whole)
     assert len(found) == len(SLUGS) * len(LEARNERS)
 
 
