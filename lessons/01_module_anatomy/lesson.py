@@ -16,7 +16,7 @@
 # - **You will learn:** what PyTorch registers in a module.
 # - **You need:** Python classes, tensors, `loss.backward()`.
 # - **Time:** <!-- time and points -->.
-# - **Hooks** come at the end of the core path. From lesson 02 on, you write them.
+# - **Out of scope:** writing hooks (lesson 02). The core path ends with what a hook is.
 #
 # **Shift+Enter** runs a cell and goes on to the next one.
 
