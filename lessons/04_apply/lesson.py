@@ -468,8 +468,7 @@ check("freeze_where")
 
 # %%
 def with_addition(module, args, output):
-    x = args[0]
-    # Your first line here.
+    return output  # your first line, in place of this one; x is args[0]
 
 
 def add(module):
