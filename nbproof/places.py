@@ -185,9 +185,10 @@ class Places:
 
     def is_edited(self, lesson: str) -> bool:
         """Whether a file in lessons/ is newer than the notebook that was built of it. What it says may be the same."""
-        notebook = self.notebook("source", ".", lesson)
-        files = (self.root / "lessons" / lesson).rglob("*")
-        return notebook.exists() and any(path.lstat().st_mtime > notebook.stat().st_mtime for path in files)
+        notebook, folder = self.notebook("source", ".", lesson), self.root / "lessons" / lesson
+        # Who grades without a clone has right answers there, and nothing that could be built.
+        is_built = notebook.exists() and (folder / "lesson.py").exists()
+        return is_built and any(path.lstat().st_mtime > notebook.stat().st_mtime for path in folder.rglob("*"))
 
     @property
     def _is_built(self) -> bool:

@@ -74,6 +74,12 @@ def main(argv: list[str] | None = None) -> int:
     return run(argv, read_course(Path.cwd()) if Path("course.toml").is_file() else COURSE)
 
 
+def said(capsys: pytest.CaptureFixture[str], root: Path, words: str) -> tuple[int, str]:
+    """Exit code and output of a command for the course in this folder, in this process."""
+    code = main([*words.split(), "--course", str(root)])
+    return code, "".join(capsys.readouterr())
+
+
 def typed(folder: Path, *words: str, given: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """``python -m nbproof WORDS``, typed there by somebody who has not said which course it is.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import linecache
 import os
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from nbproof.sandbox.engine import Engine
     from nbproof.testing import Bench, Rehearsal
 
+gc.disable()  # what is imported for tests stays: to look for garbage among it takes a fifth of the time of collecting them
 _numbers = itertools.count()
 _LONGEST = (
     "tests/attacks",
@@ -50,6 +52,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
     slow = {_file(item) for item in items if any(map(item.get_closest_marker, ("slow", "stock", "browser")))}
     items.sort(key=lambda item: (not _file(item).startswith(_LONGEST), _file(item) not in slow))
+
+
+def pytest_collection_finish() -> None:
+    """From the first test on, garbage is looked for as ever, among what tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 def _file(item: pytest.Item) -> str:

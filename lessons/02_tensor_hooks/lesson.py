@@ -13,8 +13,9 @@
 #
 # - **You will do:** double, clip and stop gradients, and find out why two nets die.
 # - **You will learn:** when a hook runs, what it may return, and how far the returned value reaches.
-# - **You need:** `requires_grad`, `backward()`, `.grad`, and lesson 01, which says how an exercise works.
+# - **You need:** `requires_grad`, `backward()`, `.grad`, and lesson 01.
 # - **Time:** <!-- time and points -->. Pause after each part.
+# - **Stuck?** Call `hint()` after a failed check, or `hint("weight_grad")` before you begin.
 # - **Out of scope:** hooks on modules (lesson 03), `torch.compile`, gradients of gradients.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -90,9 +91,9 @@ check("weight_grad")
 # ### The argument is not `.grad`
 #
 # Your hook got the gradient that **this** backward had just computed. `.grad` is written later, and **accumulates**: it is the
-# sum of all passes since its last reset. To see the sum, use a
-# [*post-accumulate* hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html),
-# which runs as soon as `.grad` is written.
+# sum of all passes since its last reset. To see the sum, use a [*post-accumulate*
+# hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html), which runs as soon
+# as `.grad` is written, and must return None.
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -105,9 +106,10 @@ for number in (1, 2):
 # %% [markdown]
 # ### The way back
 #
-# This is the graph of the first hook of this lesson. Each box is one step of backward. It is the `grad_fn` of the tensor that
-# one operation has computed. `AccumulateGrad` adds to a leaf's `.grad`. Forward went from the top to the bottom, **the gradient
-# goes the other way, along the arrows**. The dot is the hook: it gets the gradient of `h` before the box of `h` gets it.
+# This is the graph of the first hook. Each box is one step of backward. The green one, `AccumulateGrad`, adds to a leaf's
+# `.grad`. Each other box is the `grad_fn` of the tensor that one operation has computed. Forward went from the top to the
+# bottom, **the gradient goes the other way, along the arrows**. The dot is the hook: it gets the gradient of `h` before the box
+# of `h` gets it.
 
 # %%
 from course.pictures.autograd_graph import draw_autograd_graph
@@ -195,9 +197,10 @@ check("double_grad")
 # ### Looking: `retain_grad` or a hook?
 #
 # [`retain_grad()`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.retain_grad.html) keeps the gradient of a
-# non-leaf tensor in its `.grad`, where gradients add up. A hook sees each pass on its own, but only of **this** tensor: the next
-# forward pass makes a new one. A hook is called with the gradient alone. To keep it in a list, make the hook a **closure**, a
-# function inside a function: it can use the outer function's variables, here `kept`, even after that has returned.
+# non-leaf tensor in its `.grad`, where gradients add up. A hook sees each pass on its own, but it belongs to **this** tensor
+# object: the next forward pass makes a new one. A hook is called with the gradient alone. To keep it in a list, make the hook a
+# **closure**, a function inside a function: it can use the outer function's variables, here `kept`, even after that has
+# returned.
 
 # %%
 def three_passes(keep):
@@ -213,8 +216,9 @@ def three_passes(keep):
 print("the hook keeps grad:         ", three_passes(lambda grad: grad))
 print("the hook keeps grad.detach():", three_passes(lambda grad: grad.detach()))
 # %% [markdown]
-# Why 9 and 90? `detach()` and `.data` share the memory of `grad`. If nobody holds `grad` itself, autograd may add later passes
-# there. `grad` itself is safe from that, but not from code that writes into it. **To keep a gradient, keep a clone.**
+# Why 9 and 90? `detach()` and `.data` share the memory of `grad`. If nobody holds `grad` itself, autograd may add the gradients
+# of later passes into this memory. If you hold `grad`, autograd does not, but other code may. **To keep a gradient, keep a
+# clone.**
 #
 # ### Exercise: Watch a gradient in the middle
 #
@@ -232,7 +236,7 @@ def watch_gradient(tensor: torch.Tensor) -> list:
     seen = []
 
     def remember(grad):
-        seen.append(grad)
+        seen.append(grad.clone())
 
     tensor.register_hook(remember)
     return seen
@@ -293,13 +297,11 @@ loss.backward()
 draw_autograd_graph(loss, names, gradients=caught)
 
 # %% [markdown]
-# At `h`, autograd adds 10 and 12. The multiplication by 3 turns the sum 22 into 66.
-#
 # ### Where to put a hook: on a leaf, or in the middle
 #
-# How far does a changed gradient reach? In this net one hook is on `fc.bias`, one on `h`, the output of the ReLU. Each multiplies
-# by 100. Which gradients will change? (`torch.autograd.grad(loss, tensors)` returns gradients instead of adding them to `.grad`.
-# Tensor hooks run then, too.)
+# How far does a changed gradient reach? In this net one hook is on `fc.bias`, one on `h`, the output of the ReLU. Each
+# multiplies by 100, to show its reach. Which gradients will change? (`torch.autograd.grad(loss, tensors)` returns gradients
+# instead of adding them to `.grad`. Tensor hooks run then, too.)
 
 # %%
 show_source(TestNet)
@@ -325,9 +327,10 @@ draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 # `AddmmBackward0` is `fc`: it gets the bias, the input and the transposed weight. Boxes with `View` in their names only change
 # shapes.
 #
-# Nothing is earlier than a leaf, so in `fc` only the bias's gradient has changed. `h` is in the middle: the gradients of
-# `conv`, an earlier layer, have changed. The gradient of `fc.weight` has not: it comes from the output of `fc`, which is later
-# than `h`.
+# Nothing is earlier than a leaf, so in `fc` only the bias's gradient has changed. `h` is in the middle: the gradients of `conv`,
+# an earlier layer, have changed. The gradient of `fc.weight` has not: it comes from the output of `fc`, which is later than `h`.
+# A use of the second place: *guided backpropagation* lets only positive gradients back through each ReLU, for clearer pictures
+# of what a net looks at.
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
@@ -372,33 +375,36 @@ check("bias_and_clamp", part="clamp")
 # ### Removing a hook
 #
 # A parameter lives long, and so does its hook: a cell that is run three times leaves three hooks. `register_hook` returns a
-# **handle**, and `handle.remove()` takes the hook away. A `with` block does this at its end.
+# **handle**, and `handle.remove()` takes the hook away. A `with` block does this at its end. A deep copy has no tensor hooks.
 
 # %%
+import copy
+
 layer = nn.Linear(2, 1)
 
 
-def weight_gradient():
+def weight_gradient(layer):
     layer.weight.grad = None
     layer(torch.ones(1, 2)).backward()
     return layer.weight.grad.tolist()
 
 
-handles = [layer.weight.register_hook(lambda grad: grad * 3) for _ in range(3)]   # as if a cell had run three times
-print("three hooks:   ", weight_gradient())
+handles = [layer.weight.register_hook(lambda grad: grad * 3) for _ in range(3)]
+print("three hooks:   ", weight_gradient(layer))
+print("a deep copy:   ", weight_gradient(copy.deepcopy(layer)))
 for handle in handles:
     handle.remove()
 with layer.weight.register_hook(lambda grad: grad * 3):
-    print("one, in `with`:", weight_gradient())
-print("none any more: ", weight_gradient())
+    print("one, in `with`:", weight_gradient(layer))
+print("none any more: ", weight_gradient(layer))
 
 # %% [markdown]
 # ### Clipping gradients
 #
 # *Clipping* limits huge gradients:
 #
-# - **By value:** each element is clamped to a range. A hook on each parameter does that in each pass, `clip_grad_value_` once,
-#   for the sum in `.grad`. A *frozen* parameter (`requires_grad=False`) has no gradient: `register_hook` refuses it.
+# - **By value:** each element is clamped to a range. A hook on each parameter does that in each pass; `clip_grad_value_` does it
+#   once, for the sum in `.grad`. A *frozen* parameter (`requires_grad=False`) has no gradient: `register_hook` refuses it.
 # - **By norm:** if the norm of *all* gradients together is too large, all are scaled by one factor, which keeps their
 #   direction. A tensor hook knows only its own tensor, so this kind of clipping runs after backward:
 #   [`nn.utils.clip_grad_norm_`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html).
@@ -434,12 +440,10 @@ check("grad_clipper")
 # ### A net that dies in training
 #
 # This network turns each picture of a digit into eight numbers. It learns from pairs: pictures of the same digit should be
-# close, those of different digits at least 2 apart. `train` stops as soon as a weight is NaN, "not a number"; `root` is the
-# square root, at first.
+# close, those of different digits at least 2 apart. `train` stops when the gradient of a weight has a NaN, "not a number": the
+# next step would make the weight NaN. `root` is the square root, at first.
 
 # %%
-import copy
-
 from course.data import digits, reads, train_to_read
 from course.pictures.curves import draw_curves
 from course.pictures.feature_maps import draw_digits
@@ -449,34 +453,36 @@ pictures, labels = digits()
 
 def forward(embed, first, second, root):
     """One forward pass for pairs of pictures: every tensor on the way to the loss, by name."""
-    a, b = embed(pictures[first]), embed(pictures[second])
-    squared = ((a - b) ** 2).sum(dim=1)
+    difference = embed(pictures[first]) - embed(pictures[second])
+    squares = difference**2
+    squared = squares.sum(dim=1)
     distance = root(squared)
     same_digit = labels[first] == labels[second]
     loss = torch.where(same_digit, distance, F.relu(2 - distance)).mean()
-    return {"a": a, "b": b, "squared": squared, "distance": distance, "loss": loss}
+    return {"difference": difference, "squares": squares, "squared": squared, "distance": distance, "loss": loss}
 
 
 def train(root, steps=300):
-    """Train a new net; return the losses, the last pairs, and the net as it was before the last step."""
+    """Train a new net until a gradient is NaN; return the losses, the last pairs, and the net."""
     torch.manual_seed(0)
     embed = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 8))
     optimizer = torch.optim.SGD(embed.parameters(), lr=0.1)
     losses = []
-    while len(losses) < steps and not embed[1].weight.isnan().any():
-        before = copy.deepcopy(embed)
+    for _ in range(steps):
         pairs = torch.randint(len(labels), (2, 16))   # 16 pairs of pictures
         loss = forward(embed, *pairs, root)["loss"]
+        losses.append(loss.item())
         optimizer.zero_grad()
         loss.backward()
+        if embed[1].weight.grad.isnan().any():
+            break
         optimizer.step()
-        losses.append(loss.item())
-    return losses, pairs, before
+    return losses, pairs, embed
 
 
-losses, pairs, before = train(torch.sqrt)
-print(f"dead after step {len(losses)}   the last losses: {losses[-2]:.2f}, {losses[-1]:.2f}")
-values = forward(before, *pairs, torch.sqrt).values()
+losses, pairs, embed = train(torch.sqrt)
+print(f"NaN in step {len(losses)}   the last losses: {losses[-2]:.2f}, {losses[-1]:.2f}")
+values = forward(embed, *pairs, torch.sqrt).values()
 print("all values of the last forward pass are finite:", all(bool(value.isfinite().all()) for value in values))
 
 # %% [markdown]
@@ -484,10 +490,10 @@ print("all values of the last forward pass are finite:", all(bool(value.isfinite
 # does not keep the gradients in the middle. A hook on each tensor counts what is infinite and what is NaN.
 
 # %%
-last_step = forward(before, *pairs, torch.sqrt)
+last_step = forward(embed, *pairs, torch.sqrt)
 for name, tensor in last_step.items():
     tensor.register_hook(
-        lambda g, name=name: print(f"gradient of {name:9} infinite: {g.isinf().sum()}   NaN: {g.isnan().sum()}")
+        lambda g, name=name: print(f"gradient of {name:10} infinite: {g.isinf().sum()}   NaN: {g.isnan().sum()}")
     )
 last_step["loss"].backward()
 
@@ -497,9 +503,9 @@ draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, 
 
 # %% [markdown]
 # The gradient of `distance` is fine, that of `squared` has an infinite element. So the cause is the operation between them, the
-# square root: its slope at 0 is infinite. And there was a 0, because one pair was a picture *with itself*. One operation
-# earlier, infinity is multiplied by `a - b`, which is 0. The result is NaN. Which cure helps such a pair? It must not change
-# the gradient of a healthy pair, with differences of 0.1.
+# square root: its slope at 0 is infinite. And there was a 0, because one pair was a picture *with itself*. The sum passes this
+# infinity on to 8 `squares`. There each is multiplied by twice the `difference`, which is 0: the result is NaN. Which cure helps
+# such a pair? It must not change the gradient of a healthy pair, with differences of 0.1.
 
 # %%
 def safe_root(squared):
@@ -525,10 +531,10 @@ print("clipped at `squared`, before 0 · ∞  ", *gradients(torch.sqrt, clipped=
 print("square root of (squared + 1e-12)    ", *gradients(safe_root))
 
 # %% [markdown]
-# **The place of a hook matters.** Clipping leaves NaN as it is. So your `grad_clipper` comes too late: backward computes the
-# gradients of the parameters later than that of `difference`. At `squared` the infinity becomes 1, and 1 times 0 is 0. But
-# this limit also cuts the healthy pair's gradient at `squared`, from 1.77 to 1: so 0.354 became 0.2. A root that makes no
-# infinity needs no limit, and the net survives:
+# **The place of a hook matters.** Clipping leaves NaN as it is. So your `grad_clipper` comes too late: in time, backward reaches
+# `difference` first, and the parameters afterwards. At `squared` the infinity becomes 1, and 1 times 0 is 0. But this limit also
+# cuts the healthy pair's gradient at `squared`, from 1.77 to 1: so 0.354 became 0.2. A root that makes no infinity needs no
+# limit, and the net survives:
 
 # %%
 def smooth(run):
@@ -543,7 +549,7 @@ draw_curves(runs, title="Loss of the net that died, the mean of the last 20 step
 #
 # The second net reads digits, and continues to learn without labels. The loss is the **entropy** of its probabilities, minus the
 # sum of `p log p`: the surer its answers, the smaller the loss. At `p = 0` the logarithm is infinite, so `torch.where` puts a 0
-# there. A dict of named functions computes the loss, so you can put a hook between any two of these steps.
+# there. The functions in `steps`, one after another, compute this loss.
 
 # %%
 torch.manual_seed(0)
@@ -560,27 +566,25 @@ steps = {
 
 
 def adapt(steps):
-    """Learn without labels for 100 steps, or until a weight is NaN; return the losses and the last pictures."""
+    """Learn without labels for 100 steps, or until a gradient is NaN; return the losses and the last pictures."""
     torch.manual_seed(0)
     optimizer, losses = torch.optim.SGD(reader.parameters(), lr=2), []
     for chosen in torch.randint(len(pictures), (100, 128)):
-        before, x = copy.deepcopy(reader.state_dict()), pictures[chosen].flatten(1).requires_grad_()
-        loss = x
+        loss = x = pictures[chosen].flatten(1).requires_grad_()
         for step in steps.values():
             loss = step(loss)
+        losses.append(loss.item())
         optimizer.zero_grad()
         loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-        if reader[0].weight.isnan().any():
-            reader.load_state_dict(before)
+        if reader[0].weight.grad.isnan().any():
             break
+        optimizer.step()
     return losses, x
 
 
 trained, trained_reads = copy.deepcopy(reader.state_dict()), reads(reader)
 died, fatal = adapt(steps)
-print(f"digits read: {trained_reads}   dead after step {len(died)}   the last entropies: {died[-2]:.3f}, {died[-1]:.3f}")
+print(f"digits read: {trained_reads}   NaN in step {len(died)}   the last entropies: {died[-2]:.3f}, {died[-1]:.3f}")
 
 # %% [markdown]
 # Which step of the chain made the first bad gradient? (A bad gradient may end on its way: where a ReLU's input is negative, it
@@ -591,7 +595,7 @@ print(f"digits read: {trained_reads}   dead after step {len(died)}   the last en
 # medium · 12 min
 #
 # Write `blame(steps, x)`. `steps` is a dict of names and functions: the first gets `x`, which requires a gradient; each later
-# one the previous result; a step may return its own input, as `nn.Identity` does.
+# one gets the previous result; a step may return its own input, like `nn.Identity`.
 #
 # - Run them, call backward on the last result's sum, and leave no hook on `x`.
 # - Return the guilty step's name: it got a finite gradient, and sent on a NaN or an infinity.
@@ -640,26 +644,21 @@ for title, chain in {"as it was": steps, "cured": cured}.items():
 print(f"the largest difference of two scores: {(reader(fatal).max(1).values - reader(fatal).min(1).values).max():.0f}")
 reader.load_state_dict(trained)
 curves = {"as it was": died, "cured": adapt(cured)[0]}
-print("digits read by the cured net:", reads(reader))
+print(f"digits read: {trained_reads} before, {reads(reader)} after 100 steps with the cure")
 draw_curves(curves, title="Entropy of the net that died")
 
 # %% [markdown]
 # <details><summary>What happened (open it when you have an answer)</summary>
 #
 # `where` chooses a *value*. Backward goes through both branches, and sends a gradient of 0 into the one that was not chosen.
-# There are two infinities there, the value of the logarithm and its slope, and 0 times each is NaN. A hook that clamps the
-# slope cannot help. The cure puts in a harmless 1 **before** the logarithm: what is never computed cannot spoil a gradient.
-# (Why was a `p` exactly 0? The net is so sure that two scores differ by more than 104, and in float32 `exp(-104)` is 0.)
+# There the logarithm and its slope are infinite, and 0 times infinity is NaN. The cure puts in a harmless 1 **before** the
+# logarithm: what is never computed cannot spoil a gradient. (Why was a `p` exactly 0? The net is so sure that two scores differ
+# by more than 104, and in float32 `exp(-104)` is 0.)
+#
+# The cured net survives, but it reads fewer digits than before: a surer answer is not more often right.
 #
 # </details>
-
-# %%
-p = torch.tensor(0.0, requires_grad=True)
-for name, product in {"value": p * p.detach().log(), "slope": p.detach() * p.log()}.items():
-    (grad,) = torch.autograd.grad(torch.where(p > 0, product, 0.0), p)
-    print(f"the gradient from the infinite {name} alone: {grad}")
-
-# %% [markdown]
+#
 # ### In your own words: The wrong half of the network does not learn
 #
 # 5 min
@@ -791,8 +790,8 @@ with torch.autograd.graph.register_multi_grad_hook(
 
 # %% [markdown]
 # Such a hook can only watch: what it returns is ignored. It gets the gradients of **this pass**, after the tensor hooks that
-# were registered earlier have changed them. It runs as a tensor hook of the tensor that gets its gradient last, here `b`. Then
-# `b.grad` is not yet written: do not read `.grad`. And a frozen tensor in the list raises an error.
+# were registered earlier have changed them. It runs as a tensor hook of the tensor that gets its gradient last, here `b`. So
+# `b.grad` is not yet written (`False` above): do not read `.grad`. And a frozen tensor in the list raises an error.
 #
 # ### Exercise: Watch the total norm
 #
@@ -840,7 +839,7 @@ check("multi_grad")
 # ### As soon as `.grad` is written
 #
 # A post-accumulate hook can do something with a finished `.grad` *at once*: move it elsewhere, take an optimizer step with it,
-# free its memory. It is called with the leaf itself, and must return None.
+# free its memory. It is called with the leaf itself.
 #
 # A job for it: if the weights of a large model are in bfloat16, so is `.grad`. That dtype keeps two to three decimal digits,
 # enough for *one* gradient. But `.grad` is a sum of many:
@@ -928,9 +927,9 @@ print("h.grad:", h.grad.item())
 # %% [markdown]
 # <details><summary>What ran, and why (open it when the cell has run)</summary>
 #
-# There is one sum of all uses of `h`, so each hook is called once. The tensor hooks run first, in the order of registration. Then
-# `retain_grad` keeps the gradient of a non-leaf, however early you call it. At a leaf, the gradient is added to `.grad`, and
-# then the post-accumulate hooks run, however early they were registered.
+# The tensor hooks run first, in the order of registration. Then `retain_grad` keeps the gradient of a non-leaf, however early
+# you call it. At a leaf, the gradient is added to `.grad`, and then the post-accumulate hooks run, however early they were
+# registered.
 #
 # </details>
 #
@@ -959,10 +958,10 @@ print("of a view, mul_(3):    ", change_after_registering(lambda h: h.mul_(3), v
 
 # %% [markdown]
 # A hook is at a node of the **graph**. A recorded in-place operation makes a new node in the graph. The hook stays at the old
-# node: it gets the gradient of **the value that the tensor held when the hook was registered**. But the new node of a *view* leaves
-# the old node out, and the hook may never run, without an error. A change that is not recorded, under `no_grad` or by an
-# optimizer, makes no new node: hooks on parameters survive training. `retain_grad` follows the tensor: it keeps the gradient of
-# the **new value**.
+# node: it gets the gradient of **the value that the tensor held when the hook was registered**. But after a change of a *view*,
+# backward may no longer reach the old node. Then the hook never runs, without an error. A change that is not recorded, under
+# `no_grad` or by an optimizer, makes no new node: hooks on parameters survive training. `retain_grad` follows the tensor: it
+# keeps the gradient of the **new value**.
 #
 # ### Exercise: Before and after
 #
@@ -985,9 +984,9 @@ def watch_around(tensor: torch.Tensor, change) -> tuple:
     before, after = [], []
     # TODO: two hooks and the change, in the right order.
     ### BEGIN SOLUTION
-    tensor.register_hook(before.append)
+    tensor.register_hook(lambda grad: before.append(grad.clone()))
     change(tensor)
-    tensor.register_hook(after.append)
+    tensor.register_hook(lambda grad: after.append(grad.clone()))
     ### END SOLUTION
     return before, after
 

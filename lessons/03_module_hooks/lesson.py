@@ -14,7 +14,7 @@
 #
 # - **You will** read and change what flows through modules. **You will learn** what each kind of hook gets.
 # - **You need** lessons 01 and 02.
-# - **Time:** <!-- time and points -->. Do one further part at a time.
+# - **Time:** <!-- time and points -->. Do the parts called *Further* one at a time.
 # - **Stuck?** Call `hint()` after a failed check, or `hint("add_five")` before you begin.
 # - **Out of scope:** hooks for all modules at once, and `torch.compile`.
 
@@ -167,8 +167,8 @@ print("linear.forward(x):", calls)
 # %% [markdown]
 # ## Which layer died, and when?
 #
-# Back to the net from the beginning. A ReLU that returns only zeros is dead: it lets no gradient through. You need `named_modules`
-# (lesson 01) and, from lesson 02, hooks with a memory, with names, and with handles.
+# Back to the net from the beginning. A ReLU that returns only zeros is dead: it lets no gradient through. You need
+# `named_modules` (lesson 01) and, from lesson 02, closures, `partial` and handles.
 #
 # ### Exercise: Which layer died, and when?
 # medium · 12 min
@@ -256,28 +256,64 @@ runs = {"as it was": losses, "the batch repaired": in_time, "the dead net, with 
 draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}, title="Loss of each step, cut off at 3")
 
 # %% [markdown]
-# That batch was the cause: once it is repaired, the net learns to the end of training. How does the batch kill a layer? A tensor
-# hook measures the layer's weight and its gradient. In a second net, hooks clip gradients by value (lesson 02):
+# That batch was the cause: once it is repaired, the net learns to the end of training. How does the batch kill the second ReLU?
+# Layer 3 computes what this ReLU gets. Hooks measure the gradient and the norm of its weight, and how many of its outputs are
+# positive. In a second net, hooks clip gradients by value (lesson 02):
 
 # %%
-watched, clipped, sizes = digit_net(), digit_net(), []
+watched, clipped, sizes, positive = digit_net(), digit_net(), [], []
+watched[3].register_forward_hook(lambda module, args, output: positive.append((output > 0).float().mean().item()))
 watched[3].weight.register_hook(lambda grad: sizes.append((grad.norm().item(), watched[3].weight.norm().item())))
 for parameter in clipped.parameters():
     parameter.register_hook(lambda grad: grad.clamp(-0.1, 0.1))
-dying, living = train(watched), train(clipped)
+train(watched)
+living = train(clipped)
 for step in (*range(58, 66), 99):
     gradient, weight = sizes[step]
-    print(f"step {step}: gradient {gradient:<6.3g} weight {weight:<5.3g} loss {dying[step]:<7.2f} clipped: loss {living[step]:.2f}")
+    print(f"step {step}: gradient {gradient:<5.3g} weight {weight:<5.3g} positive {positive[step]:<4.0%} clipped: loss {living[step]:.2f}")
 
 # %% [markdown]
-# In step 60 the gradient is 300 times as large as before, and it stays large for three more steps. From step 64 on, it is 0: the
-# input of the ReLU is negative for every picture, so the ReLU returns zeros. SGD's momentum still moves the weight. Clipping keeps
-# the net alive. But why does the dead net not recover with good batches?
+# In step 60 the gradient is 300 times as large as before, and it stays large for three more steps. These steps make the weight
+# nearly seven times as large, and in each, more outputs become negative. If an output of the layer is negative for every
+# picture, the ReLU sends it no gradient that could bring it back. From step 64 on this is so for all outputs, and the gradient
+# is 0. SGD's momentum still moves the weight. Clipping keeps the net alive. But why does the dead net not recover with good
+# batches?
 #
 # ## Hooks on the backward pass
 #
 # A *full backward hook* sees gradients: in `grad_output` one for each output of the module, in `grad_input` one for each
-# positional input. The gradients of the weights are in neither. The hook sees the module as a whole, here both products:
+# positional input. The gradients of the weights are in neither. Here it measures what arrives at the output of each Linear
+# layer, first in the net that lives, then in the dead one. **Write the line** in `measure` that prints `name` and the norm of
+# that gradient. Where is it 0?
+
+
+# %%
+def gradient_sizes(net):
+    def measure(name, module, grad_input, grad_output):
+        pass  # Your line here.
+
+    net.zero_grad()
+    layers = [(name, layer) for name, layer in net.named_children() if isinstance(layer, nn.Linear)]
+    handles = [layer.register_full_backward_hook(partial(measure, name)) for name, layer in layers]
+    with warnings.catch_warnings(action="ignore"):  # about layer 1: see 'The first layer'
+        F.cross_entropy(net(pictures), labels).backward()
+    for handle in handles:
+        handle.remove()
+
+
+print("the net that lives, from the loss back")
+gradient_sizes(alive)
+print("the dead net")
+gradient_sizes(dead)
+print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias", dead[5].bias.grad.any().item())
+
+# %% [markdown]
+# A line that does it: `print(name, grad_output[0].norm().item())`. The dead ReLU returns zeros for every picture, so each layer
+# before it gets a gradient of exactly 0. The second `train` has a new optimizer, without the old momentum: these layers do not
+# change. The last layer gets a gradient, but its inputs are all zeros: it can only learn its bias, that is, how often each digit
+# occurs. That is no better than guessing.
+#
+# A full backward hook sees the module as a whole, here both products:
 
 # %%
 show_source(Model)
@@ -319,39 +355,6 @@ from course import check
 check("backward_answer")
 
 # %% [markdown]
-# ## Back to the net that died
-#
-# Why did good batches not help? Full backward hooks measure the gradient that arrives at the output of each Linear layer,
-# first in the net that lives, then in the dead one. **Write the line** in `measure` that prints `name` and the norm of that
-# gradient. Where is it 0?
-
-
-# %%
-def gradient_sizes(net):
-    def measure(name, module, grad_input, grad_output):
-        pass  # Your line here.
-
-    net.zero_grad()
-    layers = [(name, layer) for name, layer in net.named_children() if isinstance(layer, nn.Linear)]
-    handles = [layer.register_full_backward_hook(partial(measure, name)) for name, layer in layers]
-    with warnings.catch_warnings(action="ignore"):  # about layer 1: see 'The first layer'
-        F.cross_entropy(net(pictures), labels).backward()
-    for handle in handles:
-        handle.remove()
-
-
-print("the net that lives, from the loss back")
-gradient_sizes(alive)
-print("the dead net")
-gradient_sizes(dead)
-print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias", dead[5].bias.grad.any().item())
-
-# %% [markdown]
-# A line that does it: `print(name, grad_output[0].norm().item())`. The dead ReLU returns zeros for every picture, so each layer
-# before it gets a gradient of exactly 0. The second `train` has a new optimizer, without the old momentum: these layers do not
-# change. The last layer gets a gradient, but its inputs are all zeros: it can only learn its bias, that is, how often each digit
-# occurs. That is no better than guessing.
-#
 # ## The first layer: no input needs a gradient
 #
 # The first layer of nearly every network gets **data**, which requires no gradient. The cell runs such a layer three times. **Stop
@@ -394,6 +397,8 @@ nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
 draw_hook_timeline(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3), weights=True)
 
 # %% [markdown]
+# It runs as number 10, before the backward of everything inside.
+#
 # ## What a forward hook may return
 #
 # A forward hook can also act. If it returns a value other than `None`, that value becomes the output, and the next hook gets it.
@@ -569,10 +574,10 @@ for form in ("a tensor", "a tuple", "a tuple in a tuple", "a list", "a dict"):
     print(f"{form:18} the hook ran: {bool(heard)!s:5}   a warning: {bool(caught)}")
 
 # %% [markdown]
-# A full backward hook sees a tensor, or the tensors directly in a **tuple**. A nested tuple does not even bring a warning.
-# `nn.LSTM` returns `(output, (h, c))`: if the loss uses only `h`, the hook of the LSTM never runs. One cure fits every type: in a
-# forward hook, put a tensor hook (lesson 02) on the tensor. (*Further* shows where it fails.) **Write the line** that registers
-# `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
+# A full backward hook runs if the module returns a tensor, or tensors directly in a **tuple**. A nested tuple does not even
+# bring a warning. `nn.LSTM` returns `(output, (h, c))`: if the loss uses only `h`, the hook of the LSTM never runs. One cure
+# fits every type: in a forward hook, put a tensor hook (lesson 02) on the tensor. (*Further* shows where it fails.) **Write the
+# line** that registers `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
 
 
 # %%
@@ -678,8 +683,7 @@ check("hook_lifecycle")
 # %% [markdown]
 # ## Further: a report of any model
 #
-# The core path ends here. Four further parts follow: first you look, then you act, then you see where hooks fail, and last comes
-# what is old:
+# The core path ends here. Four further parts follow:
 #
 # | part | it helps when |
 # | --- | --- |
@@ -688,9 +692,8 @@ check("hook_lifecycle")
 # | layers that write in place | a backward hook raises an error, or is silent |
 # | old tutorials, old checkpoints | you read what somebody wrote for another version |
 #
-# `layer_report` prints a row for each tensor that a layer returns: its shape, its mean absolute value, and its gradient's mean
-# absolute value. It does not use your loss, but a sum of all outputs with random weights: compare layers with each other. Which
-# rows of the dead net stand out?
+# `layer_report` calls your function `compute_loss` once. It prints a row for each tensor that a layer returns: its shape, its
+# mean absolute value, and its gradient's mean absolute value. Which rows of the dead net stand out?
 
 
 # %%
@@ -701,39 +704,36 @@ def tensors_in(output):
     return [tensor for part in parts for tensor in tensors_in(part)]
 
 
-def layer_report(model, *inputs):
+def layer_report(model, compute_loss):
     rows = []
 
     def watch(name, module, args, output):
         if torch.is_tensor(output):
-            output = output.clone()  # a view that is changed in place loses its hook; inside a tuple it still does
+            output = output.clone()  # a hook on a view is lost if the view is changed in place
         for tensor in tensors_in(output):
             row = {"layer": name, "shape": str(tuple(tensor.shape))}
             row["output"] = (1.0 * tensor.detach()).abs().mean().item()  # times 1.0 turns a mask into numbers
             rows.append(row)
             if tensor.requires_grad:
-                # row=row gives each hook its own row (lesson 02)
                 tensor.register_hook(lambda grad, row=row: row.update(gradient=grad.abs().mean().item()))
         return output
 
-    with contextlib.ExitStack() as hooks, torch.random.fork_rng():
+    with contextlib.ExitStack() as hooks:
         for name, module in model.named_modules():
             if not list(module.children()):
                 hooks.enter_context(module.register_forward_hook(partial(watch, name or "the model")))
-        outputs = [tensor for tensor in tensors_in(model(*inputs)) if tensor.requires_grad]
-        parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        if outputs and parameters:
-            # A plain sum fails: after a LayerNorm it is constant, so its gradient is zero.
-            loss = sum((tensor * torch.randn_like(tensor)).sum() for tensor in outputs)
-            torch.autograd.grad(loss, parameters, allow_unused=True)
+        loss = compute_loss()
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    torch.autograd.grad(loss, parameters, allow_unused=True)
     for row in rows:
         sizes = (f"{key} {row[key]:<10.3g}" for key in ("output", "gradient") if key in row)
         print(f"{row['layer']:9} {row['shape']:16}", *sizes)
 
 
-layer_report(dead, pictures)
+layer_report(dead, lambda: F.cross_entropy(dead(pictures), labels))
 print("another net, with a ReLU in place")
-layer_report(nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.ReLU(inplace=True)), pictures)
+other = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.ReLU(inplace=True))
+layer_report(other, lambda: other(pictures).sum())
 
 # %% [markdown]
 # Look for numbers that are 0, huge or `nan`. Layer 3 returns huge numbers: most of that came after the death, by momentum. The
@@ -812,7 +812,7 @@ check("rescale_argument")
 #
 # A full backward pre-hook runs before autograd computes what the module sends to its parameters and inputs. A full backward hook
 # runs after that, if an input needs a gradient. A `None` stands for an input that is no tensor or needs no gradient, or for an
-# output that the loss does not use. It must stay `None`. In a pre-hook, a tensor in its place changes the result:
+# output that the loss does not use. Leave it `None`: in a pre-hook, a tensor in its place changes the result:
 
 
 # %%
@@ -880,8 +880,8 @@ check("backward_pre_or_post")
 # ### Full backward hooks and in-place operations
 #
 # Full backward hooks and pre-hooks wrap the module's inputs and outputs, and a wrapped tensor must not be changed in place. So
-# where gradients are needed, they fail on `nn.ReLU(inplace=True)`, and on each layer that gives this ReLU its input, itself or as
-# a view. ResNet-18 is built like that:
+# where gradients are needed, they fail on `nn.ReLU(inplace=True)`, and on a layer before it if this ReLU gets the layer's output
+# or a view of it. ResNet-18 is built like that:
 
 # %%
 net, x = nn.Sequential(nn.Linear(3, 4), nn.Identity(), nn.ReLU(inplace=True), nn.Linear(4, 1)), torch.ones(5, 3)
@@ -895,8 +895,8 @@ for register in ("register_full_backward_hook", "register_full_backward_pre_hook
                 print(f"{register:31} {layer} RuntimeError:", str(error).split(". ")[0])
 
 # %% [markdown]
-# The cure is again a hook on the output tensor, **before** the next operation writes into it. But on a view it
-# may never run (lesson 02), and a Linear layer returns a view for a batch of sequences:
+# The cure is again a hook on the output tensor, **before** the next operation writes into it. But on a view it may never run
+# (lesson 02), and a Linear layer with a bias returns a view for a batch of sequences:
 
 
 # %%
@@ -915,9 +915,9 @@ for x in (torch.ones(5, 3), torch.ones(2, 5, 3)):
 # ### Exercise: Right before an in-place ReLU
 # medium · 10 min · further
 #
-# Write `output_gradients(layer)`. It returns a list, and each backward pass appends the gradient of the output's value before any
-# in-place change, even if the output is a view. If the layer runs several times, each output has its own entry, in the order of backward. Running the model
-# under `torch.no_grad()`, or with a frozen layer on data, adds nothing and still works.
+# Write `output_gradients(layer)`. It returns a list, and each backward pass appends the gradient of the output as it was before
+# any in-place change, even if the output is a view. If the layer runs several times, each output has its own entry, in the order
+# of backward. Running the model under `torch.no_grad()`, or with a frozen layer on data, adds nothing and still works.
 #
 # ```python
 # net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 1))
@@ -1074,7 +1074,7 @@ check("state_dict_hooks")
 #
 # - Hooks run when you call `module(x)`. A forward hook takes three arguments, and acts by what it **returns**.
 # - `args`, `grad_input` and `grad_output` are tuples, and an entry may be `None`, as in the first layer.
-# - A block that returns a dict or a list never calls its full backward hook. Hook the output tensor.
+# - A full backward hook misses tensors in a dict, a list or a nested tuple. Hook the output tensor.
 # - A full backward hook changes what leaves the module. A full backward pre-hook changes what arrives at it: only the pre-hook
 #   reaches the module's own parameters.
 # - Keep the handle, or better, use `with`.

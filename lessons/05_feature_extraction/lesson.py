@@ -84,7 +84,6 @@ print(f"{right.float().mean():.0%} of {len(right)} pictures outside its training
 # pooled(digit_net, moved[:5]).shape  # torch.Size([5, 16, 2, 2]): 64 numbers per picture
 # ```
 
-
 # %% nbgrader={"grade": false, "grade_id": "pooled", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pooled(net: nn.Module, pictures: torch.Tensor) -> torch.Tensor:
     """What `net.pool` outputs while `net` runs on `pictures`."""
@@ -103,7 +102,6 @@ check("pooled")
 # %% [markdown]
 # **Nearest neighbour** needs no training: each picture gets the label of the closest example. Which distance is better: between 64 pixels, or between
 # the 64 extracted numbers?
-
 
 # %%
 def nearest(values, labels, examples=3):
@@ -187,7 +185,6 @@ show_source(type(net)._forward_impl)
 # # 1: (2, 5)
 # ```
 
-
 # %% nbgrader={"grade": false, "grade_id": "verbose_net", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class VerboseNet(nn.Module):
     """Runs `model`, and prints one line for each direct child: its name and the shape of its output."""
@@ -242,14 +239,13 @@ print([name for name in modules if name.endswith("conv1")][:3], "... many names 
 # once.
 #
 # - Calling it on `x` runs the model once and returns a dict: its keys are the names in `layers`, its values those layers' outputs.
-# - The model's mode and outputs stay the same, hooks do not pile up, and each call returns the features of its `x`.
+# - The model's mode and outputs stay the same, calls add no hooks, and each call returns the features of its `x`.
 # - Two `FeatureExt` objects on one model do not disturb each other.
 #
 # ```python
 # model = nn.Sequential(nn.Linear(2, 3), nn.Sequential(nn.ReLU()))
 # FeatureExt(model, ["1.0"])(torch.ones(4, 2))  # {"1.0": a tensor of shape (4, 3)}
 # ```
-
 
 # %% nbgrader={"grade": false, "grade_id": "feature_extractor", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class FeatureExt(nn.Module):
@@ -340,7 +336,7 @@ draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 #
 # ## Hooks pile up
 #
-# A hook belongs to the model, not to the wrapper that registered it: run a cell twice, and each hook is there twice. What helps (lesson 03): `with`,
+# A hook belongs to the model: your `FeatureExt` leaves its hooks there. Run a cell twice, and each hook is there twice. What helps (lesson 03): `with`,
 # an `ExitStack` for many hooks, or `finally`. Register the hooks inside, too: a misspelt name raises an error while you register.
 #
 # ### Exercise: Features that do not change
@@ -358,7 +354,6 @@ draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 # model = nn.Sequential(nn.Linear(2, 2), nn.ReLU(inplace=True))
 # safe_features(model, ["0"], torch.ones(1, 2))  # {"0": the output of Linear, with its negative values}
 # ```
-
 
 # %% nbgrader={"grade": false, "grade_id": "safe_features", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def safe_features(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[str, torch.Tensor]:
@@ -435,7 +430,7 @@ def run_with(model, hooks, x):
 # one, such as a 3, and a *corrupted* one, such as an 8. It runs the net on the 3 and keeps one layer's output. Then it runs the net on the 8, but
 # makes that layer return the kept output.
 #
-# A forward hook that returns `None` changes nothing. Any other value that it returns **replaces** the output.
+# If a forward hook returns `None`, it does not replace the output. Any other value **replaces** it.
 #
 # ### Exercise: Patch an activation
 #
@@ -453,7 +448,6 @@ def run_with(model, hooks, x):
 # model = nn.Sequential(nn.Identity(), nn.Flatten())
 # patch_activation(model, "0", clean, corrupted, [0, 2])  # tensor([[1., 0., 3.]])
 # ```
-
 
 # %% nbgrader={"grade": false, "grade_id": "patch_activation", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def patch_activation(
@@ -499,7 +493,6 @@ check("patch_activation")
 # %% [markdown]
 # Now take a 3 and an 8 that the net was not trained on.
 
-
 # %%
 def first_that_is_read(digit):
     ones = straight[seen][1000:][labels[seen][1000:] == digit]
@@ -518,9 +511,8 @@ draw_digits(torch.cat([three, eight]), captions, title="The net's answers for a 
 
 # %% [markdown]
 # The output of `block` has sixteen feature maps. The cell patches each map alone, and ranks the maps by how much each raises the probability of 3,
-# the best first. How many does it take to turn the 8 into a 3? For comparison, it also patches as many of the worst. And how many maps of the 8 turn
+# the best first. How many does it take to turn the 8 into a 3? For comparison, it also patches the same number of the worst maps. And how many maps of the 8 turn
 # the 3 into an 8? Guess first.
-
 
 # %%
 def patched(clean, corrupted, channels):
@@ -539,10 +531,8 @@ else:
         print(f"{many:4}  {'    '.join(f'{chances(patched(*way)):16}' for way in ways)}")
 
 # %% [markdown]
-# A few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. Six of the worst change nothing. Does the 3 *need* its
-# best maps, too? With the 8's maps in their place (last column) the 3 is lost. Now put in zeros, and also rank the maps by how much the 3 misses
-# each.
-
+# A few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. The six worst maps change nothing. Does the 3 *need*
+# its best maps, too? With the 8's maps in their place (last column) the 3 is lost. Now put in zeros:
 
 # %%
 def without(one, channels):
@@ -555,12 +545,11 @@ def without(one, channels):
         return run_with(digit_net, {"block": hook}, one)
 
 
-missed = sorted(range(16), key=lambda channel: without(three, [channel]).log_softmax(1)[0, 3].item())
-for which, channels in (("best", order[:6]), ("worst", order[-6:]), ("most missed", missed[:6])):
+for which, channels in (("best", order[:6]), ("worst", order[-6:])):
     print(f"the 3 without its six {which} maps ->", chances(without(three, channels)))
 
 # %% [markdown]
-# With zeros for its six best maps this 3 stays a 3, with the 8's maps it did not. So "needed" depends on what you put in.
+# With zeros in place of its six best maps this 3 stays a 3. With the 8's maps there, it was lost. So "needed" depends on what you put in.
 #
 # ## The same with a GPT
 #
@@ -597,10 +586,10 @@ words = {task: [WORDS[token] for token in tokens[0]] for task, tokens in given.i
 draw_attention(attention, words)
 
 # %% [markdown]
-# In the last five rows, which predict the digits, the heads of the second block show diagonals, one more clearly: from the first digit to the last
-# for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of the first block look at the task word (the left
-# column). Which of the two passes the task on? Guess first. Then patch one head at a time, in 300 lines, with its output for the other task. When you
-# have found the head, write its name into `found`: at which tokens does it pass the task on?
+# In the last five rows, which predict the digits, the heads of the second block show diagonals; one head shows them more clearly. They go from the
+# first digit to the last for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of the first block look at the
+# task word (the left column). Which of the two passes the task on? Guess first. The cell patches one head at a time, on 300 lines of text: it puts in
+# what the head returns for the other task.
 
 
 # %%
@@ -608,27 +597,38 @@ rows = torch.randint(10, (300, DIGITS), generator=torch.Generator().manual_seed(
 many = {task: lines(task, rows) for task in ("copy", "reverse")}
 
 
-def answers(head, task, other, places=None):
+def show_answers(what, head, places=None):
     """How many of 300 lines are copied, and how many reversed, if `head` returns what it returns for the other task."""
-    scores = patch_activation(gpt, head, many[other], many[task], places)
-    if scores is None:
-        return "patch_activation is not written yet"
-    written = scores[:, -DIGITS:].argmax(2)
-    shares = [(written == wanted).all(1).float().mean() for wanted in (rows, rows.flip(1))]
-    return "{:4.0%} copied, {:4.0%} reversed".format(*shares)
+    for task, other in (("copy", "reverse"), ("reverse", "copy")):
+        scores = patch_activation(gpt, head, many[other], many[task], places)
+        if scores is not None:
+            written = scores[:, -DIGITS:].argmax(2)
+            shares = [(written == wanted).all(1).float().mean() for wanted in (rows, rows.flip(1))]
+            print("{:16} {:8} {:4.0%} copied, {:4.0%} reversed".format(what, f"{task}:", *shares))
 
 
-found = heads[-1]                                                      # your turn
-equals = 1 + DIGITS                                                    # the position of `=`; dimension 1 is the position
-ways = {"nothing patched": (found, []), **{name: (name, None) for name in heads}}
-ways |= {"found, digits": (found, list(range(1, equals))), "found, from =": (found, list(range(equals, equals + DIGITS)))}
-for what, (head, places) in ways.items():
-    print(f"{what:16} copy: {answers(head, 'copy', 'reverse', places)}   reverse: {answers(head, 'reverse', 'copy', places)}")
+show_answers("nothing patched", heads[0], [])
+for head in heads:
+    show_answers(head, head)
 
 # %% [markdown]
-# Patching one head of the first block swaps the task in most lines, both ways. The other head looks at the same word, but patching it swaps no line (2%
-# are palindromes): it only makes some answers wrong. **Where a head looks is not what it does.** Patching a head of the second block spoils most
-# answers. With the right name in `found`, the last two rows show where the task is passed on: at the digits *before* `=`, not where the answer is written.
+# **Your turn:** write the name of the head that passes the task on into `found`. Does it do that at the digits, or from `=` on, where the answer is
+# written? Predict it, then run the cell:
+
+# %%
+found = None
+equals = 1 + DIGITS                                                    # the position of `=`; dimension 1 is the position
+if found in heads:
+    show_answers("at the digits", found, list(range(1, equals)))
+    show_answers("from = on", found, list(range(equals, equals + DIGITS)))
+
+# %% [markdown]
+# <details><summary>What you should have seen</summary>
+#
+# Patching the right head swaps the task in most lines, both ways, also if only its outputs at the digits are patched. The other head of the first
+# block looks at the same word, but patching it swaps no line (2% are palindromes). **Where a head looks is not what it does.**
+#
+# </details>
 #
 # You can also change the task without a second run: add to a block's output the **direction** from `copy` to `reverse`. This is called *steering*.
 
@@ -648,7 +648,6 @@ for what, (head, places) in ways.items():
 # block(x)["hidden"]  # 1 more than before, everywhere
 # ```
 
-
 # %% nbgrader={"grade": false, "grade_id": "steer_block", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def steer(block: nn.Module, direction: torch.Tensor):
     """Make the entry "hidden" of the block's output larger by `direction`. Returns the handle."""
@@ -667,7 +666,6 @@ check("steer_block")
 # %% [markdown]
 # At each of the 11 positions, the direction is the mean over 1,000 `reverse` lines minus that over 1,000 `copy` lines. How much of it makes the net
 # reverse?
-
 
 # %%
 def hidden(task):
@@ -741,7 +739,6 @@ print("bn1, in eval mode before, is in training mode:", model.bn1.training)
 #     net(x)  # prints (1, 1000)
 # ```
 
-
 # %% nbgrader={"grade": false, "grade_id": "untouched_model", "locked": false, "schema_version": 3, "solution": true, "task": false}
 @contextmanager
 def looking_at(model: nn.Module, hooks: dict):
@@ -772,7 +769,6 @@ check("untouched_model")
 #
 # An LSTM returns a tuple in a tuple. Attention also returns a tuple, and that tuple's second part may be `None`. `output.detach()` fails for all of
 # these, and `output[0]` does not help: it keeps only the first part of a tuple, or the first sample of a tensor.
-
 
 # %%
 def parts(output, place=""):
@@ -808,7 +804,6 @@ _ = attention(tokens, tokens, tokens, need_weights=False)
 # # (output, (h, c)), as an LSTM does    rnn.0, rnn.1.0, rnn.1.1
 # # {"score": s, "extra": [e, None]}     rnn.score, rnn.extra.0
 # ```
-
 
 # %% nbgrader={"grade": false, "grade_id": "tuple_outputs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def every_tensor(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[str, torch.Tensor]:
@@ -869,7 +864,6 @@ show_source(Rounds)
 # record_calls(nn.Sequential(nn.Sequential(nn.ReLU())), x)  # [("0.0", ...), ("0", ...)]
 # ```
 
-
 # %% nbgrader={"grade": false, "grade_id": "reused_modules", "locked": false, "schema_version": 3, "solution": true, "task": false}
 predicted = []  # TODO: the names, in the order in which the hooks of Rounds() fire
 
@@ -925,7 +919,7 @@ check("reused_modules")
 # | | forward hooks | `create_feature_extractor` |
 # | --- | --- | --- |
 # | which models | those that call their modules; if compiled, see lesson 07 | those that can be traced |
-# | what you can get | inputs and outputs of modules | also results of functions and of `+`, and of each single call |
+# | what you can get | inputs and outputs of modules, in the order of the calls | also results of functions and of `+`; each single call has a name |
 # | cost | the whole forward runs, unless a hook raises an error | it stops after the last step asked for |
 # | the model | carries hooks until you remove them | a new model, which shares its parameters with the old one |
 #
@@ -953,7 +947,6 @@ print(f"bn1 alone: smallest value {alone.min():.3f}   bn1 beside layer1, so that
 # %% [markdown]
 # If `forward` has an `if` on a tensor's value, tracing fails. The tool traces in training mode first, so the model stays in that mode. A hook works
 # here, too.
-
 
 # %%
 class Picky(nn.Module):
@@ -992,7 +985,6 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # value_at(tiny, "block.relu_1", x)  # of a second call
 # ```
 
-
 # %% nbgrader={"grade": false, "grade_id": "hooks_or_fx", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def value_at(model: nn.Module, step: str, x: torch.Tensor) -> torch.Tensor:
     """The value of one step of `model(x)`: a module's first output, or any other step of its graph."""
@@ -1024,7 +1016,6 @@ check("hooks_or_fx")
 # the product to a sum. How many products go into **one number** of a layer's output? Let the layer count: if all weights and inputs are 1, the sum is
 # the number of products:
 
-
 # %%
 def products(text, layer, *shape):
     nn.init.ones_(layer.weight)
@@ -1055,7 +1046,6 @@ products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 
 # count_macs(nn.Linear(7, 4), torch.ones(2, 7))  # 56, for 8 numbers of 7 products each
 # ```
 
-
 # %% nbgrader={"grade": false, "grade_id": "count_macs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_macs(model: nn.Module, x: torch.Tensor) -> int:
     """The MACs of all calls of nn.Linear and nn.Conv2d while `model` runs on `x`."""
@@ -1080,7 +1070,7 @@ check("count_macs")
 
 # %% [markdown]
 # torch can also count, at a lower level than modules: `FlopCounterMode` counts **FLOPs**, one for each multiplication and one for each addition:
-# twice as many. The second line shows what a model that ends after `layer3` saves, the third what hooks on layers do not see: products inside
+# twice as many. The second line shows the work of a model that ends after `layer3`, the third what hooks on layers do not see: products inside
 # functions, as in attention.
 
 # %%
@@ -1098,7 +1088,6 @@ for what, model, given in (("ResNet-18", net, x), ("cut after layer3", traced, x
 #
 # The first two lines should give shapes. The last two ask for what does not exist: an LSTM returns three tensors, not one, and the ReLU
 # runs twice, not once. A good tool raises an error that says so. No check tests this.
-
 
 # %%
 def attempt(what, tool, *given):

@@ -49,7 +49,7 @@ print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 # %% [markdown]
 # Which layer broke it? Look in *both* directions: a forward hook can return a clone of the output, with a tensor hook on it (lesson 03: if
 # a later operation changes a view in place, the view's hook is lost). In the checks each module returns one tensor. If a block and its
-# last layer return the same one, either name is right. For other models, `tensors_in(output)` finds all tensors.
+# last layer return the same tensor, either name is right. For other models, `tensors_in(output)` finds all tensors.
 #
 # ### Exercise: What is wrong with this net?
 #
@@ -78,15 +78,14 @@ def gradient_flow_debugger(model):
     # TODO: step 1: register hooks, `yield` the dict, and always remove the hooks. Step 2 is further down.
     ### BEGIN SOLUTION
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
-    handles, silent, called = [], {}, []
+    handles, called = [], []
 
     def see_gradient(name, grad):
         if report["bad_gradient"] is None and not grad.isfinite().all():
             report["bad_gradient"] = name
 
     def see_output(name, module, args, output):
-        if name or not list(model.children()):  # a compiled model's wrapper runs alone
-            called.append(name)
+        called.append(name)
         if isinstance(output, torch.Tensor):
             output = output.clone()  # a view would lose its hook, and on a leaf it would stay
         for tensor in tensors_in(output):
@@ -95,9 +94,8 @@ def gradient_flow_debugger(model):
             if tensor.requires_grad:
                 handles.append(tensor.register_hook(partial(see_gradient, name)))
         if isinstance(module, nn.ReLU):
-            units = torch.atleast_2d(output).transpose(0, 1).flatten(1)
-            silent.setdefault(name, []).append((units == 0).all(1))  # one entry for each call
-            report["dead"][name] = torch.cat(silent[name]).float().mean().item()
+            units = output.transpose(0, 1).flatten(1)
+            report["dead"][name] = (units == 0).all(1).float().mean().item()
         return output
 
     try:
@@ -108,7 +106,7 @@ def gradient_flow_debugger(model):
         for handle in handles:
             handle.remove()
     if not called:
-        raise RuntimeError("no hook of this model was called: has it run, and is it not a compiled one?")
+        raise RuntimeError("no hook was called: has this model run?")
     for name, parameter in model.named_parameters():
         if parameter.grad is None:
             report["no_gradient"].append(name)
@@ -131,8 +129,8 @@ if is_written(gradient_flow_debugger, patient):
 show_source(UnitLength, Reader)
 
 # %% [markdown]
-# The output of `embed` is the first to get a bad gradient. The module after it in forward made this gradient: `UnitLength`. If a row is
-# all zeros, the slope of `sqrt` there is infinite, and infinity times 0 is NaN. The `1e-6` comes too late: it is added after the root.
+# The output of `embed` is the first to get a bad gradient. The module after it in forward made this gradient: `UnitLength`. In a row
+# of zeros, `sqrt` gets a gradient of 0 and divides it by the root, 0: that is NaN. The `1e-6` is added after the root, which is too late.
 # For a row of zeros, how large is the gradient in each of four versions?
 
 # %%
@@ -149,9 +147,9 @@ for title, way in ways.items():
     print(f"{title:26} largest gradient: {largest:.1e}, times a feature of 0: {largest * 0:.0f}")
 
 # %% [markdown]
-# PyTorch's own `F.normalize` divides by its `eps`, which is 1e-12: the gradient is finite and huge. The gradient of `embed.weight` is
-# this times the features, which are all 0 for a blank scan: the product is 0. But a row of zeros can also come from features that are
-# not 0. Then the gradient is huge. The last two versions divide by 1e-3: they are safe.
+# PyTorch's own `F.normalize` divides by its `eps`, which is 1e-12: the gradient is finite and huge. The gradient of `embed.weight` is the
+# gradient of `embed`'s output times the features. For a blank scan they are all 0, and so is the product. But other features can make a
+# row of zeros, too: then the gradient is huge. The last two versions divide by 1e-3.
 #
 # ### Step 2: what does not learn?
 #
@@ -344,6 +342,7 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 # - `A` is what the layer returned, even if a later layer overwrites it in place.
 # - It also works on a frozen model, with an `x` that requires no gradient.
 # - Afterwards your hooks are gone, even after an error, and every `.grad`, `requires_grad` and mode is as it was.
+# - In training mode it may raise an error.
 #
 # ```python
 # grad_cam(eye, "features", torch.stack([scan, scan]), torch.tensor([3, 7])).shape     # two maps, (2, h, w)
@@ -409,7 +408,7 @@ if written:
         shifted.fc.weight.data = eye.fc.weight.roll(rows, 0)
         print(f"{heat_on_the_digit(shifted):.0%}", end=" ")
 # %% [markdown]
-# With the weights of other classes 6 to 34% of the heat lies on the digit, chance is 25%: what lights up depends on the class.
+# If the score has another class's weights, 6% to 34% of the heat lies on the digit (chance: 25%): what lights up depends on the class.
 #
 # ## Further
 #
@@ -447,8 +446,8 @@ for name, parameter in net.named_parameters():
 net(torch.randn(3, 4)).sum().backward()
 # %% [markdown]
 # The tensor hook comes too early, the post-accumulate hook (lesson 02) at the right moment. Is it safe to change a weight in the middle
-# of backward? Yes, if forward's graph connects each use of the weight to it: once its gradient is complete, this backward no longer needs
-# the weight. The hooks of the shared weight run once.
+# of backward? Yes, if forward's graph connects each use of the weight to this weight: once its gradient is complete, this backward no
+# longer needs the weight. The hooks of the shared weight run once.
 #
 # ### Exercise: Optimizer in backward
 #
@@ -487,7 +486,7 @@ class OptimizerInBackward:
         self.handles = []
         for parameter in self.model.parameters():
             if parameter.requires_grad:
-                if parameter not in self.optimizers:  # in a second block they go on, with their momentum
+                if parameter not in self.optimizers:  # a second block keeps the momentum
                     self.optimizers[parameter] = self.make_optimizer([parameter])
                 self.handles.append(parameter.register_post_accumulate_grad_hook(step))
         ### END SOLUTION
@@ -524,7 +523,7 @@ def trained(with_tool):
     with OptimizerInBackward(net, make_optimizer) if with_tool else nullcontext():
         for _ in range(10):
             F.cross_entropy(net(pictures[:256]), labels[:256]).backward()
-            optimizer.step()  # with your tool it finds no gradient, and does nothing
+            optimizer.step()  # with your tool it does nothing
             optimizer.zero_grad()
     return torch.cat([p.detach().flatten() for p in net.parameters()]), max(sizes)
 
@@ -538,7 +537,7 @@ title = "A net in training: what the model and its optimizer need"
 draw_memory(bars, title=title) if works else print("OptimizerInBackward is not written yet")
 # %% [markdown]
 # But you cannot clip by the norm of *all* gradients, or add up gradients of several batches. And if forward's graph does not connect a
-# use of the weight to it, backward may still need the old value:
+# use of a weight to that weight, backward may still need the old value:
 
 # %%
 from torch.utils.checkpoint import checkpoint
@@ -583,8 +582,8 @@ if works:
 # ## One gradient for each sample
 #
 # `weight.grad` holds one gradient for the whole batch. To find the sample that broke the patient, you need one for each sample.
-# *Differential privacy* needs them, too: it limits the contribution of each sample. A forward hook sees the input of a `Linear` layer, a
-# tensor hook on its output sees the gradient of that output. Input and gradient have one row for each sample.
+# A forward hook sees the input of a `Linear` layer, a tensor hook on its output sees the gradient of that output. Input and gradient have
+# one row for each sample.
 
 # %%
 torch.manual_seed(0)
@@ -647,7 +646,7 @@ class PerSampleGradients:
         # TODO: register what you need.
         ### BEGIN SOLUTION
         layers = [module for module in self.model.modules() if isinstance(module, nn.Linear)]
-        name_of = {p: name for name, p in self.model.named_parameters() if p.requires_grad}
+        name_of = {p: name for name, p in self.model.named_parameters()}
         linear = {p for layer in layers for p in layer.parameters()}
         for module in self.model.modules():
             if module not in layers and not linear.isdisjoint(module.parameters(recurse=False)):
@@ -655,26 +654,20 @@ class PerSampleGradients:
         gradients = self.gradients = {}
 
         def look(layer, args, output):
-            if args[0].dim() < 2:
-                raise ValueError("PerSampleGradients needs inputs whose first dimension is the samples'")
             output = output.clone()  # for inputs (N, T, d) the output is a view, which would lose its hook
-            if output.requires_grad:
-                # Each call's hook knows the input of that call.
-                output.register_hook(partial(collect, layer, args[0].detach()))
+            output.register_hook(partial(collect, layer, args[0].detach()))  # each call's hook knows its input
             return output
 
         def collect(layer, x, grad):
-            x, grad = x.to(layer.weight.dtype), grad.to(layer.weight.dtype)  # autocast mixes dtypes
             if self.reduction == "mean":
                 grad = grad * len(grad)
-            with torch.autocast(grad.device.type, enabled=False):
-                add(layer.weight, torch.einsum("n...o,n...i->noi", grad, x))
+            add(layer.weight, torch.einsum("n...o,n...i->noi", grad, x))
+            if layer.bias is not None:
                 add(layer.bias, torch.einsum("n...o->no", grad))
 
         def add(parameter, gradient):
-            if parameter in name_of:  # not frozen, and not the None of a missing bias
-                name = name_of[parameter]
-                gradients[name] = gradients.get(name, 0) + gradient
+            name = name_of[parameter]
+            gradients[name] = gradients.get(name, 0) + gradient
 
         self.handles = [layer.register_forward_hook(look) for layer in layers]
         ### END SOLUTION
@@ -713,36 +706,53 @@ pictures, labels = (part[:1000].clone() for part in digits())
 spoilt = torch.randperm(1000)[:20]
 labels[spoilt] = (labels[spoilt] + torch.randint(1, 10, (20,))) % 10
 
-net = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
-optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
-for _ in range(40):
-    optimizer.zero_grad()
-    F.cross_entropy(net(pictures), labels).backward()
-    optimizer.step()
 
-with PerSampleGradients(net) as per_sample:
-    F.cross_entropy(net(pictures), labels).backward()
+def train_clipped(most, steps):
+    """A net trained with each sample's gradient clipped to the norm `most`; the last gradients and their norms."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.03)
+    for step in range(steps + 1):
+        if step:
+            optimizer.step()
+        optimizer.zero_grad()
+        with PerSampleGradients(net) as per_sample:
+            F.cross_entropy(net(pictures), labels).backward()
+        squares = [gradient.flatten(1).pow(2).sum(1) for gradient in per_sample.gradients.values()]
+        norms = torch.stack(squares or [torch.zeros(1000)]).sum(0).sqrt()  # over all parameters of the net
+        for name, gradient in per_sample.gradients.items():
+            net.get_parameter(name).grad = torch.einsum("n,n...->...", (most / norms).clamp(max=1), gradient) / 1000
+    return net, per_sample, norms
 
-squares = [gradient.flatten(1).pow(2).sum(1) for gradient in per_sample.gradients.values()]
-norms = torch.stack(squares or [torch.zeros(1000)]).sum(0).sqrt()  # over all parameters of the net
+
+net, per_sample, norms = train_clipped(torch.inf, steps=20)
 top = norms.topk(20).indices
 found = [place for place, sample in enumerate(top) if sample in spoilt]
 losses = F.cross_entropy(net(pictures), labels, reduction="none")
 print("wrong labels among the 20 largest losses:", torch.isin(losses.topk(20).indices, spoilt).sum().item())
 titles = [f"label {labels[sample]}\n{norms[sample]:.1f}" for sample in top]
 title = f"The 20 largest gradients (median: {norms.median():.2f}): {len(found)} of the 20 wrong labels"
-draw_digits(pictures[top], titles, marked=found, title=title) if squares else print("PerSampleGradients is not written yet")
+draw_digits(pictures[top], titles, marked=found, title=title) if norms.any() else print("PerSampleGradients is not written yet")
 # %% [markdown]
-# To find wrong labels, each sample's loss is enough, without hooks. You need the norms to limit the contribution of each sample.
+# To find wrong labels, each sample's loss is enough, without hooks. But with the norms you can clip each
+# sample's gradient. How many wrong labels does a net learn by heart, with and without clipping?
+
+# %%
+new, new_labels = (part[1000:] for part in digits())
+for most in (torch.inf, 1.0) if norms.any() else ():
+    other, *_ = train_clipped(most, steps=80)
+    learned = (other(pictures[spoilt]).argmax(1) == labels[spoilt]).sum()
+    print(f"norms up to {most:3}: {learned} of 20 wrong labels learned, {(other(new).argmax(1) == new_labels).float().mean():.0%} of new digits")
+
+# %% [markdown]
+# Now no sample outweighs the others. *Differential privacy* clips like this, and adds noise.
 #
 # ### Without hooks: `vmap`
 #
-# What can you do for a layer without a known formula? `torch.func` needs none: `grad` makes a function that returns the gradient of one
-# sample, `vmap` runs it for all samples at once. Are the gradients the same, and what do they cost on your machine?
+# `torch.func` needs no formula for a layer: `grad` makes a function that returns the gradient of one
+# sample, `vmap` runs it for all samples at once. Are the gradients the same?
 
 # %%
-from timeit import repeat
-
 from torch.func import functional_call, grad, vmap
 
 
@@ -750,25 +760,13 @@ def loss_of_one(parameters, x, y):
     return F.cross_entropy(functional_call(net, parameters, (x[None],)), y[None])
 
 
-def plain():
-    F.cross_entropy(net(pictures), labels).backward()
-
-
-def hooks():
-    with PerSampleGradients(net):
-        plain()
-
-
 parameters = {name: parameter.detach() for name, parameter in net.named_parameters()}
-by_vmap = partial(vmap(grad(loss_of_one), in_dims=(None, 0, 0)), parameters, pictures, labels)
-wanted = by_vmap()
+wanted = vmap(grad(loss_of_one), in_dims=(None, 0, 0))(parameters, pictures, labels)
 for name, gradient in per_sample.gradients.items():
     print(f"{name:9} {tuple(gradient.shape)!s:15} largest difference {(gradient - wanted[name]).abs().max():.0e}")
-for title, run in (("backward", plain), ("hooks", hooks), ("vmap", by_vmap)):
-    print(f"{title:9} {1000 * min(repeat(run, number=1, repeat=3)):.1f} ms")
 
 # %% [markdown]
-# The gradients are equal, except for rounding. Hooks and `vmap` take as long as many backward passes: they write 1,000 gradients.
+# They are equal, except for rounding.
 #
 # ### In your own words: Whose gradient is it?
 #
@@ -782,19 +780,20 @@ for title, run in (("backward", plain), ("hooks", hooks), ("vmap", by_vmap)):
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_own_gradient", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
-# It is no bug of the tool: with a batch norm in training mode "the gradient of sample 2" does not exist. The normalisation uses mean and
-# variance of the whole batch, so the loss of sample 2 depends on sample 5, and sample 5's on sample 2. The outer product of a sample's
-# rows is its own gradient only where the rows do not meet on the way: then the gradient that arrives at row 2 comes from sample 2's loss
-# alone. Running sample 2 alone computes something else. In eval mode the statistics are constants and it is right again; or use a norm
-# within the sample, such as `LayerNorm`.
+# It is no bug. The outer product of a sample's rows is its own gradient if what arrives at row 2 in backward comes from sample 2's loss
+# alone. In training mode a batch norm uses mean and variance of the whole batch, so every loss depends on every sample: in a layer before
+# it, row 2 gets a part of each loss. He may mean the derivative of sample 2's loss in this batch: one backward for each loss computes it.
+# It has the same sum, and changes with sample 5, too. In eval mode the statistics are constants, and both meanings are the same; or use
+# a norm within the sample, such as `LayerNorm`.
 #
 # ### BEGIN MARK SCHEME
-# - 2 points: with batch statistics the samples' losses depend on each other, so the question itself has no answer in training
-#   mode, whatever the tool. A remedy: eval mode, or a norm within the sample.
-# - 1 point: sees that the batch norm mixes the samples, but calls it a fault of the tool, or gives no remedy that works.
+# - 2 points: batch statistics mix the samples, so the tool's row 2 has parts of other losses. The derivative of sample 2's loss in this
+#   batch is something else: another tool can compute it, and it changes with sample 5, too. A remedy: eval mode, or a norm within the sample.
+# - 1 point: sees that the batch norm mixes the samples, but calls it a fault of the tool, or says that sample 2's loss has no
+#   derivative, or gives no remedy that works.
 # - Common wrong explanations, 0 points for that part: `reduction` is set wrongly (then all samples would be off by one factor,
 #   and the sum too); the running statistics are the reason (they are not used in training mode);
-#   `vmap` would give the right answer.
+#   `vmap`, or sample 2 alone, gives the answer (in training mode both raise an error).
 # ### END MARK SCHEME
 # ### END SOLUTION
 # %% [markdown]
@@ -842,7 +841,7 @@ for handle in handles:
 #
 # hard · 30 min · further
 #
-# Write the context manager `ActivationMemory(model)`. Its block contains one forward.
+# Write the context manager `ActivationMemory(model)`. Its block contains one forward, and keeps its whole graph.
 #
 # - `bytes` says how many bytes autograd has saved for backward: each storage once and in full, without those of the parameters.
 # - `by_layer` says where, under the names in `named_modules()`: a storage counts for the innermost module that is running when it is
@@ -936,7 +935,7 @@ bars["loss"] = {"parameters": 0, "saved for backward": memory.by_layer.get("", 0
 title = "What owns the parameters, what fills the memory"
 draw_memory(bars, title=title) if memory.bytes else print("ActivationMemory is not written yet")
 # %% [markdown]
-# Almost everything is saved maps. Do not blame the ReLUs: two layers save the same map, one as its result, the next as its input. The map
+# Almost everything is saved maps. Two layers save the same map, one as its result, the next as its input. The map
 # counts for the layer that saves it *first*. Second: what if there were other activations, or none?
 
 # %%
@@ -975,13 +974,13 @@ title = "Five ways to run a forward"
 draw_memory(bars, title=title) if memory.bytes else print("ActivationMemory is not written yet")
 
 # %% [markdown]
-# Saved tensors grow with the batch, parameters and gradients do not. A checkpoint needs less memory, but more time. In backward, what
-# one part saves is in memory again; its bar does not show this. Frozen layers at the beginning save nothing. Frozen convolutions *after*
+# Saved tensors grow with the batch, parameters and gradients do not. A checkpoint needs less memory, but more time: in backward,
+# one part after another saves its tensors again. Frozen layers at the beginning save nothing. Frozen convolutions *after*
 # a layer that learns save as before.
 #
 # ## Your tools on models from practice
 #
-# These models go beyond the statements. What your tool cannot do should end in an error, and not in a wrong number.
+# These models go beyond the statements. Better an error than a wrong number.
 
 # %%
 from torchvision.models import resnet18
@@ -1014,7 +1013,7 @@ resnet, lstm = resnet18(), nn.LSTM(16, 8, num_layers=2, batch_first=True)
 lstm.weight_ih_l1.data[0, 0] = torch.nan
 in_place = nn.Sequential(nn.Linear(16, 8), nn.ReLU(inplace=True), nn.Linear(8, 4))
 language = nn.Sequential(nn.Embedding(9, 16), nn.Linear(16, 9, bias=False))
-language[1].weight = language[0].weight  # as in GPT-2: words in and words out have one table
+language[1].weight = language[0].weight  # as in GPT-2
 photos, words, targets = torch.rand(2, 3, 64, 64), torch.randn(3, 5, 16), torch.tensor([1, 7])
 
 if is_written(gradient_flow_debugger, resnet):
@@ -1027,8 +1026,8 @@ tried("samples: words, in place", each_sample, in_place, words)
 tried("samples: tied Embedding", each_sample, language, torch.arange(8).reshape(4, 2))
 
 # %% [markdown]
-# The LSTM has a NaN in a weight; it is the whole model, so its name is `''`. No hook is called in a model that never ran, or that ran
-# compiled before (lesson 07). In training mode a BatchNorm mixes the pictures. For inputs `(N, T, d)` a sample's gradient is the sum over
+# The LSTM with a NaN in a weight is the whole model, so the name is `''`. No hook is called in a model that never ran. If a ReLU runs
+# twice, `"dead"` tells of its last call. In training mode a BatchNorm mixes the pictures. For inputs `(N, T, d)` a sample's gradient is the sum over
 # its `T` words. An Embedding that shares its weight with a Linear layer adds a part that no hook on this layer sees.
 #
 # ## What you take with you

@@ -128,7 +128,7 @@ print("dead ReLUs of the uncompiled net:", dead_relus(net._orig_mod, pictures))
 # %% [markdown]
 # Code is compiled in the first call, and again if one of its *guards*, facts such as the batch size, has changed. A hook is *early* if
 # you register it before the first call, else *late*. A **sentinel** is another, early hook. In `count`, a number is a call with a
-# batch of this size. **Stop and predict** the table, and the two lines below it: which hooks does the last call run?
+# batch of this size. **Stop and predict** the table, and the two lines below it: does the last call run the last hook?
 
 
 # %%
@@ -161,12 +161,13 @@ print("sentinel on another module:", count(lambda net: net[0].register_forward_h
 
 # %% [markdown]
 # An **empty** set of hooks is not guarded, a non-empty one is. Each module has a set for each kind, so the sentinel must be of the same
-# kind, on the same module. Autograd calls a parameter's hooks, early or late.
+# kind, on the same module. Autograd always calls a parameter's hooks. Is a hook late? After `torch._dynamo.reset()` the next
+# call compiles again. Or call the uncompiled net, `net._orig_mod`.
 #
 # ## What runs twice calls its hooks twice
 #
 # A [*checkpoint*](https://docs.pytorch.org/docs/stable/checkpoint.html) throws away what backward needs, and computes it again in
-# backward: less memory, more time. Here the net that died has its middle in a checkpoint. Which of its hooks run again? Guess first.
+# backward: less memory, more time. Here the `middle` of the net that died is in a checkpoint. Which hooks run again? Guess first.
 
 # %%
 from course.pictures.timeline import draw_hook_timeline
@@ -186,9 +187,9 @@ class Halved(nn.Module):
 draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called again in backward")
 
 # %% [markdown]
-# The second forward stops once backward has what it needs: the last layer begins (step 30) and does not end. So the forward hooks of this
-# layer and of `middle` do not run again, unless you register them with `always_call=True`: then they get `None` as output. The second
-# forward must save as many tensors as the first, of the same shapes.
+# The second forward stops once backward has what it needs: the last layer of `middle` begins (step 30) and does not end. So the forward
+# hooks of this layer and of `middle` do not run again, unless you register them with `always_call=True`: then they get `None` as output.
+# The second forward must save as many tensors as the first, of the same shapes.
 # [`ModuleTracker().is_bw`](https://docs.pytorch.org/docs/stable/module_tracker.html) asks autograd whether backward is running:
 
 # %%
@@ -210,8 +211,6 @@ except CheckpointError as error:
 
 # %% [markdown]
 # The second hook's `pow` saved a tensor in the first forward only. So look at `output.detach()`.
-#
-# To count the model's calls is not enough: a checkpoint may call the whole model again.
 #
 # ### Exercise: One entry per call
 # medium · 15 min
@@ -264,6 +263,8 @@ curves = {name: [min(entry, 3) for entry in entries] for name, entries in histor
 draw_curves(curves, title="Mean of the squares of the outputs, cut off at 3")
 
 # %% [markdown]
+# `middle.4`: after a jump at step 60, it outputs only zeros from step 64 on.
+#
 # ## A gradient that is 65,536 times too large
 #
 # Under `torch.autocast` many layers, such as Linear, return half precision. How do its two types, float16 and bfloat16, store a small and
@@ -312,7 +313,7 @@ print(f"a tensor hook clamps to (-1, 1): norm {at_step[-1]:.5f} right before the
 
 # %% [markdown]
 # The batch that killed the net makes a gradient that overflows in float16. So the scaler skips this step, no hook of this optimizer
-# runs, and the scale is halved. By luck, this saves the net. And a tensor hook that clamps does great harm: almost nothing is left.
+# runs, and the scale is halved. By luck, this saves the net. And after a tensor hook that clamps, almost nothing is left.
 #
 # An optimizer has hooks of its own:
 # [`register_step_pre_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.register_step_pre_hook.html) and
@@ -323,8 +324,8 @@ print(f"a tensor hook clamps to (-1, 1): norm {at_step[-1]:.5f} right before the
 # easy · 9 min
 #
 # Write `clip_at_step(optimizer, most)`. From then on, each step of `optimizer` first clips the norm of all gradients together to `most`,
-# if the norm is larger: `nn.utils.clip_grad_norm_` does that. Your clipping also works with a `GradScaler`. Parameters that are added to
-# the optimizer later are clipped, too. Return a handle; its `remove()` ends the clipping.
+# if the norm is larger: `nn.utils.clip_grad_norm_` does that. Your clipping also works with a `GradScaler`, if the optimizer
+# is not fused. Parameters that are added to the optimizer later are clipped, too. Return a handle; its `remove()` ends the clipping.
 #
 # ```python
 # clip_at_step(optimizer, 0.5)
@@ -349,7 +350,7 @@ from course import check
 check("clip_at_step")
 
 # %% [markdown]
-# Does clipping help the net that died? It has a sentinel on each ReLU now (compiled, its names begin with `_orig_mod`):
+# Does clipping help the net that died? Each of its ReLUs has a sentinel now:
 
 # %%
 runs = {}
@@ -382,7 +383,7 @@ for fused, unscale, factor in ((False, False, 1), (True, False, 1), (True, True,
     print(f"fused={fused!s:5}  unscale_: {unscale!s:5}  loss times {factor:5g}  {w.detach()}  .grad: {w.grad}")
 
 # %% [markdown]
-# Your hook clips gradients that are still scaled, and after the division almost nothing is left. `unscale_` before the step cures that.
+# Your hook clips gradients that are still scaled. `unscale_` before the step cures that.
 # Even after an overflow, a fused optimizer calls its hooks, but it changes no weights. And `optimizer.step(closure)`, as LBFGS needs it,
 # computes the gradients inside the step: after your hook, so nothing is clipped.
 #
@@ -399,8 +400,7 @@ with attention.out_proj.register_forward_hook(lambda module, args, output: outpu
     print("the hook on out_proj changes the output:", not torch.equal(before, attention(tokens, tokens, tokens)[0]))
 
 # %% [markdown]
-# If a module holds `A` and `B`, both are saved and trained. Such a module can replace a layer that the model *calls* (lesson 04,
-# 'Replacing modules').
+# A module that holds `A` and `B` can replace a layer that the model *calls* (lesson 04, 'Replacing modules').
 #
 # ### Exercise: LoRA for any Linear
 # medium · 15 min
@@ -509,10 +509,10 @@ print("merged, the same output:", torch.allclose(before, attention(tokens, token
 #
 # | before you trust a hook | because |
 # | --- | --- |
-# | **Was it called?** Count its calls. Before the model's first call, register it, or a sentinel: the same kind, on the same module. | Compiled code may ignore a late hook, attention those of `out_proj`. |
+# | **Was it called?** Count its calls. Before the model's first call, register it, or a sentinel: the same kind, on the same module. | Compiled code may ignore a late hook. Attention ignores hooks on `out_proj`. |
 # | **How many calls per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
 # | **Does it only look?** Use `output.detach().float()`, and draw no random number. | The second forward must save and draw the same. |
-# | **Are the numbers true?** Clip and log right before the step; with a fused optimizer after `unscale_`, and never with a closure. | In float16 a scaler multiplies by 65,536. |
+# | **Are the numbers true?** Clip and log right before the step; with a fused optimizer after `unscale_`. A closure allows neither. | In float16 a scaler multiplies by 65,536. |
 # | **Who saves it?** Parameters belong to a module, or a parametrization. | What only a hook holds is neither saved nor trained. |
 #
 # ### In your own words: A gradient of forty thousand
@@ -574,7 +574,7 @@ for generator in (None, torch.Generator()):
     print(f"error {(found - right).abs().max():.2f}, gradient {right.abs().max():.2f}; the hook has its own generator: {generator is not None}")
 
 # %% [markdown]
-# The second size makes new code, for many sizes. It calls a hook that was registered before, and no later one. The random number changed
+# The second size makes new code, for many sizes. It calls the hooks that were there already, and no later one. The random number changed
 # the Dropout's mask in the first forward only. A generator of its own cures that.
 #
 # ## Which operation made the NaN?
@@ -607,8 +607,8 @@ print("forward:", y.detach(), "  gradient:", x.grad)
 # %% [markdown]
 # `sqrt` gets a gradient of 0, divides it by 0, and makes the first NaN.
 #
-# Which module made the NaN? When a module ends, follow the graph back from its output: nodes that you have not met before were made in
-# this module.
+# Which module made the NaN? When a module begins, follow the graph back from its inputs: new nodes were made before. When it ends, follow
+# it back from the output: new nodes were made in it.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_made_by", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
@@ -722,8 +722,7 @@ for what, hook_of in ways.items():
 # ## Two replicas, two gradients
 #
 # In *data-parallel* training several processes hold the same model. Each process, a *replica*, computes gradients from its own part of
-# the batch, and `DistributedDataParallel` replaces them with their average. `in_replicas` runs a function in two processes (the first
-# time takes some seconds):
+# the batch, and `DistributedDataParallel` replaces them with their average. `in_replicas` runs a function in two processes:
 
 # %%
 import tempfile
@@ -874,7 +873,7 @@ except AttributeError as error:
 # %% [markdown]
 # A tensor hook on a parameter is not called: forward uses a full weight, gathered for the call. `fully_shard` replaces the parameters: a
 # post-accumulate hook on an old one is silently lost, and one on the slice gets the *averaged* gradient. So here a step in backward is
-# right: both weights moved by -0.15 (-0.1 times the mean of 1 and 2).
+# right: both weights moved by -0.15.
 #
 # ## Where to go on
 #

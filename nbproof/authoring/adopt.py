@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION
 from nbproof.course_file import Course, find_course, read_course
 from nbproof.errors import LessonError, UsageError
 from nbproof.lesson.exercise_folder import WRONG
-from nbproof.lesson.from_notebook import grading_of, kind_of, name_of
+from nbproof.lesson.from_notebook import grading_of, kind_of, marked, name_of
 from nbproof.lesson.from_text import read_lesson
 from nbproof.lesson.heading import sections, unannounced
 from nbproof.lesson.lesson import FILES
@@ -212,7 +212,7 @@ class _Cells:
             f"### In your own words: {self.title or 'Explain'}\n\n5 min\n\nAnswer below."
         )
         source = f"{BEGIN_SOLUTION}\n{text}\n\n{scheme}\n{END_SOLUTION}"
-        yield nbformat.v4.new_markdown_cell(source, metadata=_marks(name, solution=True, grade=True, points=points))
+        yield nbformat.v4.new_markdown_cell(source, metadata=marked(name, solution=True, grade=True, points=points))
 
     def name_for(self, grade_id: str, otherwise: str) -> str:
         """An id of lower-case words that nothing else has."""
@@ -232,9 +232,4 @@ def _with_region(source: str) -> str:
 
 
 def _code(source: str, name: str, **marks: Any) -> Any:
-    return nbformat.v4.new_code_cell(source, metadata=_marks(name, **marks))
-
-
-def _marks(name: str, **marks: Any) -> Mapping[str, Any]:
-    usual = {"grade": False, "grade_id": name, "locked": False, "schema_version": 3, "solution": False, "task": False}
-    return {"nbgrader": dict(sorted({**usual, **marks}.items()))}
+    return nbformat.v4.new_code_cell(source, metadata=marked(name, **marks))

@@ -29,7 +29,7 @@ from nbproof.errors import LessonError, UsageError
 from nbproof.gradebook.registry import create_tables
 from nbproof.handed_out import HIDDEN
 from nbproof.lesson.check_cell import CHECK_LINE
-from nbproof.lesson.from_notebook import cells_of, read_notebook
+from nbproof.lesson.from_notebook import cells_of, marked, read_notebook
 from nbproof.lesson.from_text import find_lessons, read_lesson, read_lessons
 from nbproof.lesson.lesson import FILES, Cell, Lesson, TestCell
 from nbproof.limits import GradingLimits
@@ -115,20 +115,14 @@ def _find_canaries(lesson: Lesson) -> dict[str, str]:
 def _nbgrader(cell: Cell, folded: bool) -> dict[str, Any]:
     if not cell.grade_id:
         return {}
-    grading: dict[str, Any] = {
-        "grade": cell.kind in (CellKind.TEST, CellKind.WRITTEN),
-        "grade_id": cell.grade_id,
-        "locked": cell.kind not in (CellKind.ANSWER, CellKind.WRITTEN),
-        "schema_version": 3,
-        "solution": cell.kind in (CellKind.ANSWER, CellKind.WRITTEN),
-        "task": False,
-    }
-    if grading["grade"]:
-        grading["points"] = int(cell.points) if cell.points.is_integer() else cell.points
-    if folded:
-        # A learner reads the lesson and the panel; a click opens the test.
-        return {"nbgrader": grading, "jupyter": {"source_hidden": True}}
-    return {"nbgrader": grading}
+    is_answer = cell.kind in (CellKind.ANSWER, CellKind.WRITTEN)
+    marks: dict[str, Any] = {"locked": not is_answer, "solution": is_answer}
+    if cell.kind in (CellKind.TEST, CellKind.WRITTEN):
+        marks["grade"] = True
+        marks["points"] = int(cell.points) if cell.points.is_integer() else cell.points
+    # A learner reads the lesson and the panel; a click opens the test.
+    hidden = {"jupyter": {"source_hidden": True}} if folded else {}
+    return {**marked(cell.grade_id, **marks), **hidden}
 
 
 def build(course: Course, root: Path, names: list[str] | None = None, say: Callable[[str], None] = print) -> list[Path]:

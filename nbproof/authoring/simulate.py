@@ -107,13 +107,22 @@ def as_handed_in(candidate: Candidate) -> str:
 
 
 def prepare_demo(course: Course, root: Path) -> Path:
-    """The folder of the demo, with the lessons as they are now; learners hand in where nobody has yet."""
+    """The folder of the demo, with the lessons as they are now. Learners hand in each lesson that is new there, or another."""
     demo = root / DEMO
+    lessons = sorted(path.parent.name for path in root.glob("lessons/*/lesson.py"))
+    if any(demo.glob("submitted/*/*/*.ipynb")):
+        lessons = [lesson for lesson in lessons if _released(root, lesson) != _released(demo, lesson)]
     for name in ("source", "release"):
         shutil.rmtree(demo / name, ignore_errors=True)
         shutil.copytree(root / name, demo / name)
     for config in root.glob("nbgrader_config.*"):
         shutil.copyfile(config, demo / config.name)
-    if not any(demo.glob("submitted/*/*/*.ipynb")):
-        simulate_class(course, root, [], into=demo)
+    if lessons:
+        simulate_class(course, root, lessons, into=demo)
     return demo
+
+
+def _released(root: Path, lesson: str) -> bytes:
+    """The notebook that learners get; nothing if it is not there."""
+    path = root / "release" / lesson / f"{lesson}.ipynb"
+    return path.read_bytes() if path.is_file() else b""

@@ -76,14 +76,16 @@ def prose_of(lesson: Lesson) -> dict[str, str]:
 
 def _sum(lesson: Lesson) -> str:
     core, further = minutes_of(lesson)
-    time = f"about {core} minutes"
+    time = f"about {core} minutes:"
     if further:
-        time += f" for the core path, and {further} minutes for what is called *further*"
+        beyond = sum(one.further for one in lesson.exercises)
+        time = f"about {core} minutes for the core path ({counted(len(lesson.exercises) - beyond, 'exercise')}), and"
+        time += f" {further} minutes for what is called *further* ({counted(beyond, 'exercise')}). In all:"
     what = f"{counted(len(lesson.exercises), 'exercise')} for {points_in_words(sum(one.points for one in lesson.exercises))}"
     if lesson.questions:
         points = points_in_words(sum(cell.points for cell in lesson.questions))
         what += f", and {counted(len(lesson.questions), 'question')} in your own words, {points}"
-    return f"{time}: {what}"
+    return f"{time} {what}"
 
 
 def minutes_of(lesson: Lesson) -> tuple[int, int]:

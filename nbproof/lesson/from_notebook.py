@@ -28,6 +28,7 @@ __all__ = [
     "grading_of",
     "kind_of",
     "lesson_of",
+    "marked",
     "name_of",
     "read_cells",
     "read_lesson_notebook",
@@ -44,6 +45,19 @@ def grading_of(cell: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata = cell.get("metadata")
     grading = metadata.get("nbgrader") if isinstance(metadata, Mapping) else None
     return grading if isinstance(grading, Mapping) else {}
+
+
+def marked(grade_id: str, **marks: Any) -> dict[str, Any]:
+    """The metadata of a cell with this id, as nbgrader writes it."""
+    usual = {
+        "grade": False,
+        "grade_id": grade_id,
+        "locked": False,
+        "schema_version": 3,
+        "solution": False,
+        "task": False,
+    }
+    return {"nbgrader": dict(sorted({**usual, **marks}.items()))}
 
 
 def name_of(cell: Mapping[str, Any]) -> str:

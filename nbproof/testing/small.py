@@ -8,6 +8,7 @@ from pathlib import Path
 from nbproof import course_here
 from nbproof.course_file import Course, read_course
 from nbproof.errors import UsageError
+from nbproof.lesson.from_notebook import marked
 
 __all__ = ["LESSON", "POINTS", "RIGHT", "WRONG", "course_of", "small_course"]
 
@@ -58,8 +59,8 @@ check("{name}", Shapes)
 
 
 def _cell(name: str, source: str, **grading: object) -> str:
-    kind = {"grade": False, "locked": True, "schema_version": 3, "solution": False, "task": False}
-    return f"# %% nbgrader={json.dumps({**kind, 'grade_id': name, **grading})}\n{source}\n\n"
+    grading = marked(name, **{"locked": True, **grading})["nbgrader"]
+    return f"# %% nbgrader={json.dumps(grading)}\n{source}\n\n"
 
 
 def small_course(folder: Path, config: str = "c = get_config()\n") -> Path:

@@ -17,8 +17,10 @@ from nbproof.cells import CellKind
 from nbproof.errors import LessonError
 from nbproof.lesson.from_text import read_lesson
 from nbproof.lesson.lesson import Cell, Lesson
+from nbproof.places import places
 from tests import COURSE, ROOT
 from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
+from tests.lms.uploads import folder_of
 
 NOTEBOOK = "00_tiny/00_tiny.ipynb"
 
@@ -148,3 +150,11 @@ def test_what_was_edited_and_not_built_is_told(name: str, before: str, after: st
     if fact == OLDER:
         build(COURSE, course, say=lambda line: None)
         assert list(unbuilt(COURSE, course, ["00_tiny"])) == []
+
+
+def test_right_answers_without_a_lesson_are_nothing_that_could_be_built(tmp_path: Path) -> None:
+    folder_of(tmp_path, {"source/01_a/01_a.ipynb": b"{}", "nbgrader_config.py": b"c = get_config()\n"})
+    folder_of(tmp_path, {"lessons/01_a/one/right.py": b"x = 1"})
+    assert not places(tmp_path).is_edited("01_a"), "a folder is as new as the zip that was unpacked"
+    folder_of(tmp_path, {"lessons/01_a/lesson.py": b""})
+    assert places(tmp_path).is_edited("01_a")

@@ -13,7 +13,7 @@ import pytest
 
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
-from tests import main
+from tests import main, said
 
 
 @pytest.mark.slow
@@ -31,9 +31,7 @@ def test_what_a_person_gave_counts_everywhere_until_that_person_takes_it_away(
         room.hand_in(name, RIGHT)
 
     def run(words: str) -> str:
-        main([*words.split(), "--course", str(course)])
-        told = capsys.readouterr()
-        return told.out + told.err
+        return said(capsys, course, words)[1]
 
     def filled() -> list[str]:
         run(f"report --canvas {tmp_path}/canvas.csv")

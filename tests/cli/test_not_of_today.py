@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from nbproof.run.journal import RunState, only_run
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
-from tests import main
+from tests import main, said
 from tests.lms.uploads import zipped
 
 
@@ -35,10 +36,7 @@ def test_grade_files_and_pages_follow_due_dates_and_wait_for_what_came_since(
     )
     (up / "second.zip").write_bytes(zipped({"aada_1_8_x.ipynb": data + b" ", "bbob_2_9_x.ipynb": data}))
 
-    def run(words: str) -> tuple[int, str]:
-        code = main([*words.split(), "--course", str(course)])
-        told = capsys.readouterr()
-        return code, told.out + told.err
+    run = partial(said, capsys, course)
 
     def grades() -> tuple[int, str, list[str]]:
         code, told = run(f"report --canvas {up}/canvas.csv --zero ungraded")
@@ -140,10 +138,7 @@ def test_what_an_upload_that_broke_off_has_not_placed_is_named_and_gets_no_zero(
     (tmp_path / "two.zip").write_bytes(zipped({"ccyd_3_7_x.ipynb": ready + b"  ", "aada_1_4_x.ipynb": data}))
     upload = f"grade --from {tmp_path}/one.zip --from {tmp_path}/two.zip"
 
-    def run(words: str) -> tuple[int, str]:
-        code = main([*words.split(), "--course", str(course)])
-        told = capsys.readouterr()
-        return code, told.out + told.err
+    run = partial(said, capsys, course)
 
     def grades(code: int) -> list[str]:
         assert run(f"report --canvas {tmp_path}/canvas.csv --zero missing")[0] == code

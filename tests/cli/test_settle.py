@@ -12,14 +12,8 @@ import pytest
 
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, RIGHT
-from tests import main
+from tests import main, said
 from tests.lms.uploads import make_course, notebook, zipped
-
-
-def _run(capsys: pytest.CaptureFixture[str], root: Path, words: str) -> tuple[int, str]:
-    code = main([*words.split(), "--course", str(root)])
-    told = capsys.readouterr()
-    return code, told.out + told.err
 
 
 @pytest.mark.slow
@@ -35,34 +29,34 @@ def test_a_file_that_will_never_change_is_settled_until_other_bytes_come(
     cells = json.loads(lost.read_text())
     cells["cells"] = [one for one in cells["cells"] if "first" not in str(one["metadata"].get("nbgrader"))]
     lost.write_text(json.dumps(cells))
-    code, told = _run(capsys, course, "grade")
+    code, told = said(capsys, course, "grade")
     page = course / "feedback" / "bob" / LESSON / f"{LESSON}.html"
     assert code == 1 and f"! not graded: submitted/bob/{LESSON}: bob Bob Roe <bob@u.edu>: it is no notebook" in told
     assert f"send them their page, which says what to hand in: {page}" in told and "JupyterLab" not in told
     assert "hand in the .ipynb file itself" in page.read_text()
     assert "! missing: " in told
-    assert f"bob/{LESSON}  (bob Bob Roe <bob@u.edu>)  waits for you" in _run(capsys, course, "settle")[1]
-    code, told = _run(capsys, course, f"settle bob/{LESSON} cyd")
+    assert f"bob/{LESSON}  (bob Bob Roe <bob@u.edu>)  waits for you" in said(capsys, course, "settle")[1]
+    code, told = said(capsys, course, f"settle bob/{LESSON} cyd")
     assert code == 0 and told.count("seen: what has no mark counts 0") == 2
-    code, told = _run(capsys, course, "grade --json -")
+    code, told = said(capsys, course, "grade --json -")
     assert code == 0 and "\n! " not in told and "settled, and the same since: 2" in told
     assert json.loads(told[told.index("{\n") : told.rindex("\n}") + 2])["settled"] == [f"bob/{LESSON}", f"cyd/{LESSON}"]
-    assert "not graded: " not in _run(capsys, course, "report")[1]
-    assert _run(capsys, course, f"settle cyd/{LESSON} --undo")[0] == 0
-    code, told = _run(capsys, course, "grade")
+    assert "not graded: " not in said(capsys, course, "report")[1]
+    assert said(capsys, course, f"settle cyd/{LESSON} --undo")[0] == 0
+    code, told = said(capsys, course, "grade")
     assert code == 1 and "! missing: " in told and "! not graded" not in told
-    assert _run(capsys, course, f"settle cyd/{LESSON} --open")[0] == 0
+    assert said(capsys, course, f"settle cyd/{LESSON} --open")[0] == 0
     broken.write_bytes(b"%PDF-1.7 other answers")
-    code, told = _run(capsys, course, "grade")
+    code, told = said(capsys, course, "grade")
     assert code == 1 and "! not graded: submitted/bob" in told and "! missing: " not in told
     broken.write_bytes(b"%PDF-1.7 my answers")
-    code, told = _run(capsys, course, "grade")
+    code, told = said(capsys, course, "grade")
     assert code == 1 and "! not graded: submitted/bob" in told, "the same once more, after another file"
-    assert _run(capsys, course, "settle bob")[0] == 0
+    assert said(capsys, course, "settle bob")[0] == 0
     assert "bob" in (course / ".course" / "settled.json").read_text()
-    assert _run(capsys, course, "roster remove bob --yes")[0] == 0
+    assert said(capsys, course, "roster remove bob --yes")[0] == 0
     assert "bob" not in (course / ".course" / "settled.json").read_text()
-    assert "'zoe' is no learner's id" in _run(capsys, course, "settle zoe")[1]
+    assert "'zoe' is no learner's id" in said(capsys, course, "settle zoe")[1]
 
 
 @pytest.mark.filterwarnings("ignore:Cell is missing an id field")
@@ -74,13 +68,13 @@ def test_a_file_that_comes_in_each_download_is_settled_once(tmp_path: Path, caps
     first = {"doejane_1_5_01_first.ipynb": notebook("01_first", 1), **essay}
     for number, files in enumerate((first, first | {"roebob_2_8_01_first.ipynb": notebook("01_first", 2)})):
         (tmp_path / f"{number}.zip").write_bytes(zipped(files))
-    assert _run(capsys, root, f"collect {tmp_path}/0.zip --lesson 01_first")[0] == 1
-    code, told = _run(capsys, root, "settle leekim_33_7_essay.pdf")
+    assert said(capsys, root, f"collect {tmp_path}/0.zip --lesson 01_first")[0] == 1
+    code, told = said(capsys, root, "settle leekim_33_7_essay.pdf")
     assert code == 0 and "seen: what has no mark counts 0" in told
-    code, told = _run(capsys, root, f"collect {tmp_path}/1.zip --lesson 01_first")
+    code, told = said(capsys, root, f"collect {tmp_path}/1.zip --lesson 01_first")
     assert code == 0 and "1 settled" in told and "needs you" not in told
     (tmp_path / "2.zip").write_bytes(zipped({**first, "maxeva_4_9_essay.pdf": essay["leekim_33_7_essay.pdf"]}))
-    assert _run(capsys, root, f"collect {tmp_path}/2.zip --lesson 01_first")[0] == 1
+    assert said(capsys, root, f"collect {tmp_path}/2.zip --lesson 01_first")[0] == 1
 
 
 @pytest.mark.filterwarnings("ignore:Cell is missing an id field")
@@ -95,18 +89,18 @@ def test_a_file_is_settled_under_each_of_its_names_and_in_every_upload(
     first |= {"maxeva_34_8_e.pdf": b"%PDF-1.7 hers", "who_77_6_x.ipynb": notebook("01_first", 3)}
     for number, files in enumerate((first, first | {"maxeva_34_9_x.ipynb": notebook("01_first", 2)})):
         (tmp_path / f"{number}.zip").write_bytes(zipped(files))
-    told = _run(capsys, root, f"collect {tmp_path}/0.zip --lesson 01_first")[1]
+    told = said(capsys, root, f"collect {tmp_path}/0.zip --lesson 01_first")[1]
     path = shlex.split(told.partition("one by one: ")[2].partition(" --learner")[0])[-1]
     for name in (path, "kl/01_first"):
-        assert _run(capsys, root, f"settle {name}")[0] == 0
-    told = _run(capsys, root, "settle")[1]
+        assert said(capsys, root, f"settle {name}")[0] == 0
+    told = said(capsys, root, "settle")[1]
     assert [line.split()[0] for line in told.splitlines() if "waits" in line] == ["maxeva_34_8_e.pdf", "em/01_first"]
     for number in (0, 1):
-        assert " settled" in _run(capsys, root, f"collect {tmp_path}/{number}.zip")[1]
-    assert "! nothing that can be graded: " not in _run(capsys, root, "roster")[1]
-    assert "waits for you" not in _run(capsys, root, "settle")[1]
-    assert _run(capsys, root, "settle kl --undo")[1].count("asked about again") == 2
-    assert "! nothing that can be graded: kl Lee Kim: 01_first: only" in _run(capsys, root, "roster")[1]
+        assert " settled" in said(capsys, root, f"collect {tmp_path}/{number}.zip")[1]
+    assert "! nothing that can be graded: " not in said(capsys, root, "roster")[1]
+    assert "waits for you" not in said(capsys, root, "settle")[1]
+    assert said(capsys, root, "settle kl --undo")[1].count("asked about again") == 2
+    assert "! nothing that can be graded: kl Lee Kim: 01_first: only" in said(capsys, root, "roster")[1]
 
 
 @pytest.mark.slow
@@ -123,22 +117,22 @@ def test_marks_without_a_hand_in_links_and_late_copies_are_named_with_a_command_
     for name, end in {"eveeve_11_5": b"", "eveeve_LATE_11_7": b" "}.items():
         (up / f"{len(end)}.zip").write_bytes(zipped({f"{name}_x.ipynb": data + end, "fayfay_12_6_x.ipynb": data}))
     collect = f"collect {up}/{{}}.zip --lesson {LESSON} --names {up}/names.csv"
-    assert _run(capsys, course, collect.format(0))[0] == 0
-    assert _run(capsys, course, f"roster due {LESSON} 2026-01-02")[0] == 0
-    assert _run(capsys, course, "grade --no-feedback")[0] == 0
+    assert said(capsys, course, collect.format(0))[0] == 0
+    assert said(capsys, course, f"roster due {LESSON} 2026-01-02")[0] == 0
+    assert said(capsys, course, "grade --no-feedback")[0] == 0
     for learner in ("ada", "ben"):
         shutil.rmtree(course / "submitted" / learner)
     with room.gradebook() as book:
         book.remove_student("cyd")
     (course / "submitted/dee").symlink_to("cyd")
     room.submitted("cal").write_bytes(b"\x89PNG")
-    assert _run(capsys, course, collect.format(1))[0] == 0
-    code, told = _run(capsys, course, "grade")
+    assert said(capsys, course, collect.format(1))[0] == 0
+    code, told = said(capsys, course, "grade")
     assert code == 1 and room.book() == {"ada": 4, "ben": 4, "cyd": 4, "eve": 4, "fay": 4, "cal": 4}
     assert f"and has it again: cyd/{LESSON}; " in told
     line = f"a mark, and nothing in submitted/ that can be graded: {LESSON}: ada (4), ben (4), cal (4); "
     assert "hand in" not in told.partition("dee is a symbolic link")[2].partition("settle")[0]
-    assert line in told and line in _run(capsys, course, "report")[1]
+    assert line in told and line in said(capsys, course, "report")[1]
     steps = [
         told.partition(before)[2].partition("\n")[0] for before in ("take it away: ", "have it count: ", "there: rm ")
     ]
@@ -147,9 +141,9 @@ def test_marks_without_a_hand_in_links_and_late_copies_are_named_with_a_command_
     for words in (away.replace(" ada ", " ada ben cal --yes "), earlier):
         assert main(shlex.split(words.partition(" -m course ")[2])) == 0, words
     capsys.readouterr()
-    told = _run(capsys, course, "grade")[1]
+    told = said(capsys, course, "grade")[1]
     assert line not in told and "(l)" not in told and room.book() == {"cyd": 4, "dee": 4, "eve": 4, "fay": 4}
-    assert line not in _run(capsys, course, "report")[1]
+    assert line not in said(capsys, course, "report")[1]
 
 
 def test_what_never_was_in_submitted_is_settled_in_roster_and_grade_files(
@@ -162,15 +156,15 @@ def test_what_never_was_in_submitted_is_settled_in_roster_and_grade_files(
     (tmp_path / "canvas.csv").write_text(
         f"Student,ID,SIS Login ID,{LESSON} (5)\n    Points Possible,,,4\nA,1,ada,\nB,2,bob,\n"
     )
-    told = _run(capsys, course, f"grade --from {tmp_path}/up.zip --lesson {LESSON} --no-feedback")[1]
+    told = said(capsys, course, f"grade --from {tmp_path}/up.zip --lesson {LESSON} --no-feedback")[1]
     assert [line.split()[1::2] for line in told.splitlines() if line.startswith("│ bob")][-1] == ["bob", "!", "0"]
     for how, mark, asks in (("--undo", "", True), ("", "0", False), ("--open", "", False)):
-        assert _run(capsys, course, f"settle bob {how}")[0] == 0
-        code, told = _run(capsys, course, f"report {LESSON} --canvas {tmp_path}/canvas.csv")
+        assert said(capsys, course, f"settle bob {how}")[0] == 0
+        code, told = said(capsys, course, f"report {LESSON} --canvas {tmp_path}/canvas.csv")
         assert code == 0 and "bob (0)" not in told
         filled = (course / "report" / LESSON / "canvas.csv").read_text().splitlines()
         assert filled[2:] == ["A,1,ada,4", f"B,2,bob,{mark}"], how
-        assert ("! nothing that can be graded: bob" in _run(capsys, course, "roster")[1]) is asks
+        assert ("! nothing that can be graded: bob" in said(capsys, course, "roster")[1]) is asks
 
 
 @pytest.mark.slow
@@ -184,7 +178,7 @@ def test_an_exercise_that_was_added_is_one_line_for_the_class_and_settled_at_onc
         old = json.loads(path.read_text())
         old["cells"] = [one for one in old["cells"] if "third" not in str(one["metadata"].get("nbgrader"))]
         path.write_text(json.dumps(old))
-    code, told = _run(capsys, course, "grade")
+    code, told = said(capsys, course, "grade")
     line = (
         f"! missing: {LESSON}: third: in 5 submissions: The notebook holds nothing of it: it may have been made before"
     )
@@ -192,10 +186,10 @@ def test_an_exercise_that_was_added_is_one_line_for_the_class_and_settled_at_onc
     assert "The instructor has the lesson as it is now" in room.page("ada")
     step = told.partition("seen, all of them: ")[2].partition("\n")[0].partition(" -m course ")[2]
     assert main(shlex.split(step)) == 0
-    assert _run(capsys, course, "grade")[0] == 0
+    assert said(capsys, course, "grade")[0] == 0
     for words, count in ((f"*/{LESSON}", 5), (f"?d?/{LESSON} bob", 2), ("e*", 1)):
-        assert _run(capsys, course, f"settle {words} --undo")[1].count("asked about again") == count
-    assert "nothing that waits for you" in _run(capsys, course, "settle ada/02_other")[1]
+        assert said(capsys, course, f"settle {words} --undo")[1].count("asked about again") == count
+    assert "nothing that waits for you" in said(capsys, course, "settle ada/02_other")[1]
 
 
 @pytest.mark.slow
@@ -213,14 +207,14 @@ def test_a_file_without_a_place_is_named_by_each_run_until_a_person_decides(
     first = {"aada_1_7_x.ipynb": data, "bbob_2_8_x.ipynb": data + b" "}
     for number, files in enumerate((first, first | {later: data if "77" in later else b"%PDF-1.7"})):
         (tmp_path / f"up{number}.zip").write_bytes(zipped(files))
-        _run(capsys, course, f"collect {tmp_path}/up{number}.zip --lesson {LESSON}")
-    assert _run(capsys, course, "grade --no-feedback")[0] == 1
-    told = [_run(capsys, course, words)[1] for words in ("grade --no-feedback --json -", "roster", "report")]
+        said(capsys, course, f"collect {tmp_path}/up{number}.zip --lesson {LESSON}")
+    assert said(capsys, course, "grade --no-feedback")[0] == 1
+    told = [said(capsys, course, words)[1] for words in ("grade --no-feedback --json -", "roster", "report")]
     assert all(f"! came, and counts for nobody yet: {later}; why: " in one for one in told)
     assert json.loads(told[0][told[0].index("{\n") : told[0].rindex("\n}") + 2])["without_place"] == [later]
     step = told[1].partition("; why: ")[2].partition("\n")[0].partition(" -m course ")[2]
-    assert f"{later}  (" in _run(capsys, course, step)[1]
+    assert f"{later}  (" in said(capsys, course, step)[1]
     (kept,) = course.glob(f"collected/0002-*/files/*/{later}")
-    assert _run(capsys, course, then.format(kept=kept, name=later))[0] == 0
-    code, told_then = _run(capsys, course, "grade --no-feedback")
+    assert said(capsys, course, then.format(kept=kept, name=later))[0] == 0
+    code, told_then = said(capsys, course, "grade --no-feedback")
     assert code == 0 and later not in told_then

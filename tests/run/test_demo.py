@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.simulate import DEMO, LEARNERS
+from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo
+from nbproof.course_file import read_course
 from nbproof.errors import UsageError
 from nbproof.testing.small import RIGHT
 from tests import main, needs_isolation
@@ -43,6 +44,22 @@ def test_a_fresh_course_grades_a_simulated_class_apart_and_a_real_one_by_itself(
     assert main(["roster", "--course", str(fresh)]) == 0
     told = capsys.readouterr().out
     assert "zoe" in told and not [name for name in NAMES if re.search(rf"\b{name}\b", told)]
+
+
+def test_a_lesson_that_has_changed_is_handed_in_anew(tmp_path: Path) -> None:
+    assert main(["new", str(tmp_path / "own")]) == 0
+    root, course = tmp_path / "own", read_course(tmp_path / "own")
+    said = ["--course", str(root)]
+    for exercise in ("", "one_more"):
+        if exercise:
+            assert main(["new-exercise", "01_first", exercise, *said]) == 0
+        assert main(["build", *said]) == 0
+        demo = prepare_demo(course, root)
+        work = demo / "submitted" / "ada" / "01_first" / "01_first.ipynb"
+        assert f'"{exercise or "last_word_first"}"' in work.read_text()
+        work.write_text(f"{work.read_text()}\n")
+    before = work.read_text()
+    assert prepare_demo(course, root) == demo and work.read_text() == before, "the same lesson: their work stays"
 
 
 @pytest.mark.parametrize("left", ["roster.csv", "submitted/zoe/notes.txt"])

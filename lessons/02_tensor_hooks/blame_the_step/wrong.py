@@ -158,7 +158,7 @@ def blame(steps, x):
 
 # %% one_call_for_all
 # misconception: each step is called with x | hint: none
-# breaks: each later one the previous result
+# breaks: each later one gets the previous result
 # edits: walks_back
 -        values.append(step(values[-1]))
 +        values.append(step(x))

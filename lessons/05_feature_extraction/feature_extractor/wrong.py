@@ -29,7 +29,7 @@ class FeatureExt(nn.Module):
 
 # %% registers_in_forward
 # misconception: new hooks at each call, never removed | hint: hooks_pile_up
-# breaks: hooks do not pile up
+# breaks: calls add no hooks
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()

@@ -281,7 +281,7 @@ def gradient_flow_debugger(model):
      finally:
 @@
 -    if not called:
--        raise RuntimeError("no hook of this model was called: has it run, and is it not a compiled one?")
+-        raise RuntimeError("no hook was called: has this model run?")
 
 # %% signed_mean
 # misconception: takes the absolute value of the mean | hint: gfd_signed_mean

@@ -254,7 +254,7 @@ class AnyTraining(Check):
         for step in range(6):
             if step == 4:
                 handle.remove()
-            for _ in range(2):
+            for _part in range(2):
                 gradients = [self.gradient(case, number, step, one.shape) for number, one in enumerate(parameters)]
                 loss = sum((one * gradient).sum() for one, gradient in zip(parameters, gradients))
                 scaler.scale(loss * (float("inf") if step == 2 else 1)).backward()
