@@ -16,7 +16,7 @@
 # - **You will learn:** what PyTorch registers in a module.
 # - **You need:** Python classes, tensors, `loss.backward()`.
 # - **Time:** <!-- time and points -->.
-# - **Out of scope:** hooks. Lesson 02 begins with them.
+# - **Out of scope:** writing hooks (lesson 02). The core path ends with what a hook is.
 #
 # **Shift+Enter** runs a cell and goes on to the next one.
 
@@ -78,8 +78,8 @@ draw_module_tree(net, title="DigitNet, as PyTorch sees it")
 
 # %% [markdown]
 # The hidden layers run, but PyTorch does not know them. A module *registers* each module that is assigned to one of
-# its attributes, and does not look into a Python list. What is not registered is not in `net.parameters()`, which the optimizer
-# gets, nor in the state dict: it is neither trained nor saved. An
+# its attributes, and does not look into a Python list. The optimizer gets `net.parameters()`, which lists only what is registered,
+# and so does the state dict: the hidden layers are neither trained nor saved. An
 # [`nn.ModuleList`](https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html) is a list that is a module itself.
 #
 # **How an exercise works**
@@ -120,7 +120,7 @@ from course import check
 check("forgetful_net")
 
 # %% [markdown]
-# Once an exercise is solved, `solution("forgetful_net")` shows other correct solutions. Now repeat the evening with your
+# Once an exercise is solved, `solution("forgetful_net")` shows other correct solutions. Repeat the evening with your
 # network. Will the loss fall faster than before?
 
 # %%
@@ -167,7 +167,7 @@ draw_module_tree(net, title="TinyNet")
 # | `nn.ModuleList` | `modules[0]` | no: your `forward` decides |
 # | `nn.ModuleDict` | `modules["name"]` | no: your `forward` decides |
 #
-# A `forward` of your own may leave a layer out, or run it several times, as ALBERT does. Two small modules:
+# A `forward` of your own may leave a layer out, or run it several times. Two small modules:
 
 # %% nbgrader={"grade": false, "grade_id": "setup_steps", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class Scale(nn.Module):
@@ -200,8 +200,8 @@ print("(3 * 2 + 1) * 2  :", pair[1](pair[0](pair[1](x))).item())
 #
 # Complete `Chain(steps, order)`, which sends its input through modules in any order.
 #
-# - `self.steps` is a container that holds all `steps`, as passed: the names of their parameters begin with `steps.0`, `steps.1`
-#   and so on.
+# - `self.steps` is a container that holds all `steps`, unchanged and in the same order: the names of their parameters begin with
+#   `steps.0`, `steps.1` and so on.
 # - `forward(x)` sends `x` through the steps that `order` names, one after the other. An index may appear several times, or not
 #   at all.
 #
@@ -478,43 +478,39 @@ from course import check
 check("traverse")
 
 # %% [markdown]
-# Your inventory of a real model, the ResNet-18 of lesson 05:
+# Your inventory of a real model, the ResNet-18 of lesson 05. Each of its eight blocks computes a ReLU twice, and one more ReLU stands
+# before them. **Stop and predict:** how many ReLU modules does your inventory list?
 
 # %%
 from torchvision.models import resnet18
 
 found = inventory(resnet18(weights=None)) or {}
-print({what: names if isinstance(names, int) else len(names) for what, names in found.items()})
+print([name for name in found.get("modules", ()) if name.endswith("relu")])
 
 # %% [markdown]
 # ## Replacing a part
 #
-# To replace a module, give its parent's attribute a new value: `net.layer = new`, or `block[1] = new` in a container. For
-# dotted names, `set_submodule` finds the parent. A misspelt last part adds a new child; with `strict=True` it raises an error.
+# The list has nine names: each block has one `relu`, and calls it twice. To replace a module, give its parent's attribute a new
+# value: `net.layer = new`, or `block[1] = new` in a container. For dotted names, `set_submodule` finds the parent.
 
 # %%
 tiny = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.Sigmoid()), nn.ReLU())
 tiny.set_submodule("0.1", nn.ReLU())
-for strict in (True, False):
-    try:
-        tiny.set_submodule("0.misspelt", nn.ReLU(), strict=strict)
-    except AttributeError as error:
-        print("strict:", error)
-print(tiny[0])
+print(tiny)
 
 # %% [markdown]
-# Two ways look right, but do not replace the module. They raise no error:
+# Two other attempts. **Stop and predict:** which of them replaces a module?
 
 # %%
 for module in tiny.modules():
     if isinstance(module, nn.ReLU):
-        module = nn.Tanh()  # now the variable refers to the Tanh; the model still holds the ReLU
-print("a new value for the loop variable:", tiny[0][1], tiny[1])
-setattr(tiny, "0.0", nn.Identity())  # setattr follows no paths: a new child with a dot in its name
-print("setattr with '0.0'               :", [name for name, _ in tiny.named_children()])
+        module = nn.Tanh()
+setattr(tiny, "0.0", nn.Identity())
+print(tiny)
 
 # %% [markdown]
-# Three more things go wrong without an error. **Stop and predict** what the cell prints:
+# Neither does, and neither raises an error. The loop gives a new value to a variable; the model still holds the ReLU. `setattr`
+# follows no paths, and adds a child with a dot in its name. **Predict** three more things that go wrong without an error:
 
 # %%
 shared.set_submodule("one.1", nn.Tanh())
@@ -565,7 +561,7 @@ check("swap_submodules")
 # %% [markdown]
 # ## The way to lesson 02: what a hook is
 #
-# Often you want less than a new part: to see what passes from one part to the next, or to change it a little.
+# Often you need no new part. You only want to see what one part passes to the next, or to change that a little.
 #
 # **A hook is a function of yours that somebody else's code calls.** That code decides *when* it calls the hook, *which
 # arguments* the hook gets, and what happens to the value that the hook *returns*. Every module has [places for
@@ -586,6 +582,15 @@ y = net(torch.ones(4, 3))  # no hook runs
 net[0].register_forward_hook(watch_output)
 net[0] = nn.Linear(3, 2)
 y = net(torch.ones(4, 3))  # no hook runs
+
+# %% [markdown]
+# Three steps of training with `DigitNet`, and the gradient of a hidden layer after each:
+
+# %%
+overlooked = DigitNet()
+for _ in range(3):
+    train_to_read(overlooked, steps=1)
+    print("size of the gradient:", overlooked.hidden[0].weight.grad.norm().item())
 
 # %% [markdown]
 # ### In your own words: The layers that were overlooked
@@ -625,7 +630,7 @@ y = net(torch.ones(4, 3))  # no hook runs
 # ### What print says about a module
 #
 # Inside the brackets of `Linear(in_features=3, ...)` is what the module's `extra_repr()` returns. `nn.Module` adds names,
-# brackets and indentation itself. A module without an `extra_repr` of its own shows nothing there:
+# brackets and indentation itself. A module without an `extra_repr` of its own shows no settings:
 
 # %%
 print(nn.Linear(3, 2))
@@ -637,7 +642,8 @@ print("Linear's extra_repr:", nn.Linear(3, 2).extra_repr())
 #
 # easy · 5 min · further
 #
-# Write `extra_repr` for `Clip`. Wherever a Clip is printed, it shows its two current limits, as `print` writes them.
+# Write `extra_repr` for `Clip`. Wherever a Clip is printed, it shows its two current limits, as `print(low)` and `print(high)`
+# write them.
 #
 # ```python
 # print(Clip(-1, 2))   # Clip(low=-1, high=2)
@@ -691,10 +697,10 @@ with torch.no_grad():
 
 # %% [markdown]
 # 1. **Register it.** Only a `Parameter` is in `parameters()`.
-# 2. **Add it to the optimizer**, which keeps the list that it was built with. A new optimizer loses the old one's momentum; a
-#    new [parameter group](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html) keeps it.
-#    A group is a list of parameters with settings; missing settings are those that the optimizer was built with. Build a
-#    learning-rate scheduler afterwards: an older one may give the group a wrong rate, without an error.
+# 2. **Add it to the optimizer**, which keeps the list that it was built with. A new optimizer would begin without the momentum of the
+#    old one. So give the old one a new [parameter
+#    group](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html): a dict with a list of
+#    parameters, and with settings. For a setting that the dict does not name, the group gets the optimizer's value.
 # 3. **Use it.** A hook can: PyTorch replaces the output with the value that a forward hook returns, unless that value is None.
 
 # %%
@@ -706,13 +712,6 @@ handle = model.register_forward_hook(add_the_offset)
 print("with the hook   :", model(x).detach())
 handle.remove()
 print("without the hook:", model(x).detach())
-
-scheduler = torch.optim.lr_scheduler.LinearLR(optimizer)  # a warm-up: from a third of the rate to all of it
-optimizer.add_param_group({"params": [model.offset]})
-for _ in range(5):
-    optimizer.step()
-    scheduler.step()
-print("learning rates  :", [round(group["lr"], 3) for group in optimizer.param_groups])
 
 # %% [markdown]
 # ### Exercise: A parameter that joins the training
@@ -799,10 +798,10 @@ for name, one in {"DigitNet": DigitNet(), "TinyNet": model, **real, "pruned": pr
 # - A module registers what is assigned to its attributes: modules, `Parameter`s, buffers. It does not look into lists.
 # - What is learned is a Parameter. State that is not learned is a buffer, with `persistent=False` if it can be computed again.
 # - `named_children` yields one level; `named_modules` yields the whole tree, beginning with the model itself, each object once.
-# - To replace a part, assign the new module to its parent's attribute. Mind shared modules, the mode, and the optimizer.
+# - To replace a part, assign the new module to its parent's attribute. Think of shared modules, the mode, and the optimizer.
 # - A parameter may come from outside. Add it to the optimizer, and use it in some code.
 #
-# **Next:** lesson 02 attaches the first hooks to tensors, and looks at gradients while they flow.
+# **Next:** lesson 02 attaches hooks to tensors, and looks at gradients while they flow.
 #
 # ## Where to go on
 #

@@ -13,8 +13,7 @@
 # it with one line, `net.apply(...)`, which calls one small function on every module of a net.
 #
 # - **You will** wake this net, and teach a trained one something new, though most of it is frozen.
-# - **You will learn** what `apply` does with your function, how to set a `Parameter` safely, and how to give one object another
-#   `forward`.
+# - **You will learn** what `apply` does with your function, how to set a `Parameter` safely, and what freezing takes.
 # - **You need** lessons 01 and 03. **Out of scope:** loading saved weights, and compiled models.
 # - **Time:** <!-- time and points -->. Do one part of *Further* at a time.
 # - **Stuck?** Call `hint()` after a failed check, or `hint("visit_order")` before you begin.
@@ -77,8 +76,8 @@ def right(net, x=pictures, y=labels):
 print(f"read correctly after training: {train(deep_net())}   (guessing: 10%)")
 
 # %% [markdown]
-# Nothing raised an error. A layer learns from its gradient, and `look` notes the gradient's size for one linear layer. **Write
-# the line** that applies `look` to every module of `net`: `net.apply(look)`. Which layers can learn, and which cannot?
+# Nothing raised an error. A layer learns from its gradient. If `look` gets a linear layer, it notes the size of the layer's gradient.
+# **Write the line** that calls `look` on every module of `net`, as the first lines of this lesson say. Which layers can learn?
 
 
 # %%
@@ -196,9 +195,9 @@ check("visit_order")
 
 # %%
 names = {module: name for name, module in tree.named_modules()}
-visits = {}
-tree.apply(lambda module: visits.setdefault(names[module], len(visits) + 1))
-draw_module_tree(tree, visits, title="the order of apply()")
+visited = []
+tree.apply(visited.append)
+draw_module_tree(tree, {names[module]: number for number, module in enumerate(visited, 1)}, title="the order of apply()")
 
 # %% [markdown]
 # `apply` is **post-order**: a module is visited after all its children, and the model itself last.
@@ -312,41 +311,21 @@ for gain in (0.58, 1, 2):  # your turn: add gains
 #   layer keeps 70% of the size, so 20 layers keep about a thousandth.
 # - **PyTorch's own**, uniform between ±1 / √fan_in, has gain √(1/3) ≈ 0.58: each layer loses more than half.
 #
-# Our net has biases as well:
-
-# %%
-x = pictures[:200]
-with torch.no_grad():
-    for number, layer in enumerate(deep_net()[:-1]):
-        x = layer(x)
-        if number in (1, 5, 10, 20):
-            print(f"layer {number:2}: size {x.square().mean().sqrt():.2g}, spread between pictures {x.std(dim=0).mean():.1g}")
-print(f"read correctly with a smaller eps: {train(deep_net(), eps=1e-16)}")
-
-# %% [markdown]
-# The biases keep the size at 0.06. But a bias is the same for every picture: the **differences** between pictures shrink, as
-# "spread" shows. All pictures look alike to the last layer, and the gradient shrinks likewise on its way back. The gradient of the
-# first layer's 64 · 64 weights has the norm 10⁻⁸, so each weight gets about 10⁻¹⁰. Adam divides a gradient by its usual size plus
-# `eps`. Here `eps` is 10⁻⁸, far more than the gradient, so the steps are very small. With a smaller `eps` the net learns a little.
-#
-# Different layer types need different initialisations. For linear layers Xavier's rule is usual, but not the best here. Rules that
-# use fan_in need two dimensions, and the weight of a batch norm has one. And a layer may have no bias: then the attribute exists,
-# and is `None`.
+# Which rule is usual depends on the type of the layer. A rule with fan_in needs two dimensions, and the weight of a batch norm has
+# one. And a layer may have no bias, and a batch norm no weight: then the attribute exists, and is `None`.
 
 # %%
 norm, linear = nn.BatchNorm2d(4), nn.Linear(3, 2, bias=False)
 attempt("nn.init.xavier_uniform_(norm.weight)", lambda: nn.init.xavier_uniform_(norm.weight))
-attempt("nn.init.zeros_(linear.bias)", lambda: nn.init.zeros_(linear.bias))
-print("a linear layer without a bias has the attribute:", hasattr(linear, "bias"))
-print("a batch norm with affine=False has the weight", nn.BatchNorm2d(4, affine=False).weight)
+print("without a bias:", linear.bias, "| with affine=False:", nn.BatchNorm2d(4, affine=False).weight)
 
 # %% [markdown]
 # ### Exercise: An initialisation for every type
 #
 # medium · 12 min
 #
-# Write `init_by_type(module)`, a function for `apply`: it initialises the weight and the bias, if they exist, by the module's
-# type; a subclass counts as its base class; other modules stay as they are.
+# Write `init_by_type(module)`, a function for `apply`: it initialises a weight and a bias, where they exist, in modules of the types
+# below and of their subclasses; all other modules stay as they are.
 #
 # | module | weight | bias |
 # | --- | --- | --- |
@@ -389,23 +368,23 @@ check("init_by_type")
 # %% [markdown]
 # ## The net wakes up
 #
-# Now apply **your** function to the net from the beginning. The picture shows the first gradients with both initialisations.
+# Now apply **your** function to the net from the beginning. In the picture, compare the first layer of each net with its last.
 
 # %%
 print(f"read correctly after training: {train(deep_net().apply(init_by_type))}")
 
-nets = {"PyTorch's own": first_gradients(deep_net()), "yours": first_gradients(deep_net().apply(init_by_type))}
-gradients = {f"layer {at}, {of}": net[at][0].weight.grad for at in (1, 5, 10, 15, 20) for of, net in nets.items()}
+gradients = {}
+for name, net in {"PyTorch's own": deep_net(), "yours": deep_net().apply(init_by_type)}.items():
+    first_gradients(net)
+    for number in (1, 5, 10, 15, 20):
+        gradients[f"{name}, layer {number}"] = net[number][0].weight.grad
 draw_gradient_flow(gradients, title="gradients of the first backward pass")
 
 # %% [markdown]
-# In each net, compare the first layer with the last. A factor that all layers share does not matter: Adam rescales the gradients.
-# The early layers get a gradient now. But Xavier's rule loses 30% of the size at each ReLU, so at first all pictures get nearly
-# the same outputs. About 25 of the 100 steps pass before they differ. **Do better.** Change one line of `my_init`: use the rule
-# with the gain that you found. The spread should begin between 0.1 and 0.4, and 100 steps should bring about 70%.
-#
-# There is another cure: a **skip connection** adds a layer's input to its output. The last lines do it with hooks, on PyTorch's
-# own weights.
+# The early layers get a gradient now. A factor that all layers share does not matter: Adam rescales the gradients.
+# But Xavier's rule loses 30% of the size at each ReLU, so at first all pictures get nearly the same outputs. 20 to 35 of the 100
+# steps pass before the outputs differ: see "spread" below. **Do better:** change one line of `my_init`, so that each layer has the
+# gain that you found. Then the spread begins between 0.1 and 0.4, and 100 steps bring about 70%, or more.
 
 
 # %%
@@ -420,16 +399,134 @@ for steps in (0, 20, 40, 100):
     read = train(net, steps=steps)
     print(f"{steps:3} steps: spread between pictures {net(pictures).std(dim=0).mean():<8.2g} read correctly {read}")
 
+# %% [markdown]
+# ## Freezing
+#
+# To teach a trained net something new, one trains a part of it and **freezes** the rest. Freezing has two parts.
+#
+# **The parameters** must not need a gradient any more. Call `zero_grad()` first: an optimizer still uses a gradient that is left in
+# `.grad`. `module.requires_grad_(False)` reaches all parameters inside the module; a frozen layer still passes the gradient on to
+# the layers before it. Without the underscore at the end you set a plain attribute, which PyTorch never reads:
+
+# %%
+layer = nn.Sequential(nn.Linear(2, 2))
+layer.requires_grad = False
+print("after layer.requires_grad = False: ", [one.requires_grad for one in layer.parameters()])
+layer.requires_grad_(False)
+print("after layer.requires_grad_(False): ", [one.requires_grad for one in layer.parameters()])
+
+# %% [markdown]
+# **The mode** is the other part. A batch norm in training mode moves its running statistics at every call: they are buffers, and
+# neither an optimizer nor a gradient is involved. So what is frozen should be in eval mode. `model.train()`, which training loops
+# call at the start of each epoch, sets the whole tree to training mode: freeze after it.
+#
+# ### Exercise: Freeze and unfreeze
+#
+# medium · 15 min
+#
+# Write `freeze_where(model, choose, frozen=True)`, which returns the model. Every module for which `choose(module)` is true is
+# frozen, with everything inside it: its parameters need no gradient any more, and it is in eval mode. With `frozen=False` it is
+# unfrozen: its parameters need a gradient, and it is in training mode. Everything else stays as it is.
+#
+# ```python
+# net = freeze_where(nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)), lambda module: isinstance(module, nn.BatchNorm1d))
+# [module.training for module in net]  # [True, False]
+# ```
+
+
+# %% nbgrader={"grade": false, "grade_id": "freeze_where", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def freeze_where(model: nn.Module, choose, frozen: bool = True) -> nn.Module:
+    """Freeze every module for which `choose(module)` is true, with all inside it; unfreeze with `frozen=False`."""
+
+    ### BEGIN SOLUTION
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+
+    return model.apply(visit)
+    ### END SOLUTION
+
+
+net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.Linear(3, 1))
+freeze_where(net, lambda module: isinstance(module, nn.BatchNorm1d))
+print("trained:", [name for name, parameter in net.named_parameters() if parameter.requires_grad])
+
+# %% nbgrader={"grade": true, "grade_id": "test_freeze_where", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("freeze_where")
+
+# %% [markdown]
+# ## A trained net reads something new
+#
+# A net has learned to read, is frozen, and now gets **mirrored** digits. A `Parameter` that is assigned to an attribute is registered
+# at any time (lesson 01), and an optimizer made afterwards finds it. So the hidden layers get matrices `A` and `B`, 1,024 new
+# numbers in all, and a forward hook that adds `x @ A @ B` to the output. This is LoRA, a method for tuning large language models
+# (lesson 07). **Write two lines:** what the hook `with_addition` returns, and, in `add`, its registration. Append the handle to
+# `added`. For comparison, the cell also trains only the last layer.
+
+
+# %%
+def with_addition(module, args, output):
+    return output  # your first line, in place of this one; x is args[0]
+
+
+def add(module):
+    if isinstance(module, nn.Linear) and module.out_features == 64:
+        module.A, module.B = Parameter(0.1 * torch.randn(64, 4)), Parameter(torch.zeros(4, 64))
+        # Your second line here.
+
+
+added = []
+torch.manual_seed(0)
+reader = nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+print("upright digits:               ", train(reader, steps=150, lr=0.01))
+mirrored = pictures.flip(3)
+print("mirrored, before:             ", right(reader, mirrored))
+
+reader.requires_grad_(False).apply(add)
+attempt("your lines?", lambda: print("mirrored, with the addition:  ", train(reader, mirrored, steps=150, lr=0.01)))
+for handle in added:
+    handle.remove()
+print("upright, without the addition:", right(reader))
+reader[5].requires_grad_(True)
+print("mirrored, last layer trained: ", train(reader, mirrored, steps=150, lr=0.01))
+
+# %% [markdown]
+# With the new matrices, the net reads mirrored digits nearly as well as it read upright digits before. Without the hooks, it is the
+# old net again.
+#
+# The core path ends here.
+#
+# ## Further: more about initialisation
+#
+# The net from the beginning has biases as well:
+
+# %%
+x = pictures[:200]
+with torch.no_grad():
+    for number, layer in enumerate(deep_net()[:-1]):
+        x = layer(x)
+        if number in (1, 5, 10, 20):
+            print(f"layer {number:2}: size {x.square().mean().sqrt():.2g}, spread between pictures {x.std(dim=0).mean():.1g}")
+print(f"read correctly with a smaller eps: {train(deep_net(), eps=1e-16)}")
+
 net = deep_net()
 for layer in net[1:-1]:
     layer.register_forward_hook(lambda module, args, output: args[0] + output)
-print("PyTorch's own weights, with skip connections:  ", train(net))
+print("read correctly with skip connections:", train(net))
 
 # %% [markdown]
-# ## A real model's initialisation
+# The biases keep the size at 0.06. But a bias is the same for every picture: the **differences** between pictures shrink, as
+# "spread" shows. All pictures look alike to the last layer, and the gradient shrinks likewise on its way back.
+#
+# The gradient of the first layer's 64 · 64 weights has the norm 10⁻⁸, so each weight gets about 10⁻¹⁰. Adam divides a gradient by
+# its usual size plus `eps`. Here `eps` is 10⁻⁸, far more than the gradient, so the steps are very small. With a smaller `eps` the
+# net learns a little. Another cure is a **skip connection**: it adds a layer's input to its output, here by a hook.
 #
 # A GPT has skip connections, and still gets its own initialisation. Below is what `apply` does in
-# [nanoGPT](https://github.com/karpathy/nanoGPT). The first loss of an untrained model should equal the loss of guessing. Does it?
+# [nanoGPT](https://github.com/karpathy/nanoGPT). `TinyGPT` is a small, untrained GPT: for each token of a line, it gives scores to
+# the 13 tokens that may come next. Its first loss should equal the loss of guessing. Does it?
 
 
 # %%
@@ -448,143 +545,7 @@ for name, gpt in {"PyTorch's own": TinyGPT(), "_init_weights": TinyGPT().apply(_
     print(f"{name:14} first loss {loss:.3f}   guessing: {torch.tensor(13.0).log():.3f}")
 
 # %% [markdown]
-# With nanoGPT's rule it does.
-#
-# ## A Parameter from outside
-#
-# A trained net should read something new, and you may not touch its class. It needs a new `Parameter` and a new `forward`.
-# Assigning a `Parameter` to an attribute registers it at any time (lesson 01). An optimizer that you make after that finds it.
-#
-# ## Another forward
-#
-# There are two ways to make an existing module compute something else.
-#
-# **A forward hook that returns a value** replaces the output. The old `forward` still runs first, so it must accept the input.
-#
-# **A `forward` on the object**, `module.forward = ...`, hides the class's `forward`. The old one does not run; hooks still do. A
-# function stored on an object gets no `self`, so bind it yourself: `partial(with_gain, layer)` is a new function that calls
-# `with_gain` with `layer` as its first argument. (`module.__call__ = ...` does nothing: Python looks only in the class.)
-#
-# Take a hook to change the old result, as for the skip connection. Take a `forward` if you do not need it.
-#
-# The next cell uses both ways to multiply by a gain. The old `forward` cannot add the input `three` to `W`. Which of the two ways
-# still runs the old `forward`?
-
-
-# %%
-def with_gain(self, x):
-    return x * self.gain
-
-
-hooked, rewired = Function_A(shape=(2,)), Function_A(shape=(2,))
-for layer in (hooked, rewired):
-    layer.gain = Parameter(torch.tensor(3.0))
-
-hooked.register_forward_hook(lambda module, args, output: args[0] * module.gain)
-rewired.forward = partial(with_gain, rewired)
-
-two, three = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.0, 3.0])  # W has 2 elements
-print("hook, 2 elements:   ", hooked(two).tolist())
-print("forward, 2 elements:", rewired(two).tolist())
-print("forward, 3 elements:", rewired(three).tolist())
-attempt("hook, 3 elements:", lambda: hooked(three))
-
-# %% [markdown]
-# ### Exercise: Every Function_* becomes linear
-#
-# hard · 14 min
-#
-# `W` has shape (2, 2). Apply your two functions to `model`, and `weight_initialization` in between: then every element of
-# `W` and `b` is 1. Keep what the last `apply` returns in `returned_module`.
-#
-# - `add_bias(module)` gives every `Function_*` a `Parameter` of its own, `b`, of shape (2,).
-# - `linear_transformation(module)` makes every `Function_*` return `X @ W + b`, or `X @ W.T + b`, for `X` of shape (2, 2), even
-#   when `W` and `b` change later; the classes stay as they are.
-#
-# ```python
-# model.ab.a(torch.ones(2, 2))  # tensor([[3., 3.], [3., 3.]])
-# ```
-
-# %% nbgrader={"grade": false, "grade_id": "linear_everywhere", "locked": false, "schema_version": 3, "solution": true, "task": false}
-model = Model(shape=(2, 2))
-returned_module = None
-
-
-def add_bias(module):
-    # TODO: give every Function_* a Parameter b of shape (2,).
-    ### BEGIN SOLUTION
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        module.b = Parameter(torch.rand(2))
-    ### END SOLUTION
-
-
-def weight_initialization(module):
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        nn.init.ones_(module.W)
-        nn.init.ones_(module.b)
-
-
-def linear_transformation(module):
-    # TODO: make every Function_* return X @ W + b.
-    ### BEGIN SOLUTION
-    def linear(self, X):
-        return X @ self.W + self.b
-
-    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
-        module.forward = partial(linear, module)
-    ### END SOLUTION
-
-
-# TODO: three calls of `apply`. What the last one returns goes into `returned_module`.
-### BEGIN SOLUTION
-model.apply(add_bias)
-model.apply(weight_initialization)
-returned_module = model.apply(linear_transformation)
-### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "test_linear_everywhere", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("linear_everywhere")
-
-# %% [markdown]
-# ## A trained net reads something new
-#
-# A net has learned to read, and now gets **mirrored** digits. It is frozen. Its hidden layers get matrices `A` and `B`, 1,024 new
-# numbers, and a hook that adds `x @ A @ B`. This is LoRA, a method for tuning large language models (lesson 07). **Write the line**
-# in `add` that registers `with_addition` and appends the handle to `added`. For comparison, the cell also trains only the last layer.
-
-
-# %%
-def with_addition(module, args, output):
-    return output + args[0] @ module.A @ module.B
-
-
-def add(module):
-    if isinstance(module, nn.Linear) and module.out_features == 64:
-        module.A, module.B = Parameter(0.1 * torch.randn(64, 4)), Parameter(torch.zeros(4, 64))
-        # Your line here.
-
-
-added = []
-torch.manual_seed(0)
-reader = nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
-print("upright digits:               ", train(reader, steps=150, lr=0.01))
-mirrored = pictures.flip(3)
-print("mirrored, before:             ", right(reader, mirrored))
-
-reader.requires_grad_(False).apply(add)
-attempt("your line?", lambda: print("mirrored, with the addition:  ", train(reader, mirrored, steps=150, lr=0.01)))
-for handle in added:
-    handle.remove()
-print("upright, without the addition:", right(reader))
-reader[5].requires_grad_(True)
-print("mirrored, last layer trained: ", train(reader, mirrored, steps=150, lr=0.01))
-
-# %% [markdown]
-# With the new matrices, the net reads mirrored digits nearly as well as it read upright digits before. Without the hooks, it is the
-# old net again.
-#
-# The core path ends here.
+# With nanoGPT's rule it does: weights this small give all tokens nearly the same score.
 #
 # ## Further: shared layers, shared parameters
 #
@@ -610,13 +571,11 @@ class TwoBranches(nn.Module):
 
 # %%
 branches = TwoBranches()
-draw_module_tree(branches, title="one encoder, two places")
-
-# %%
 encoder, visited = branches.left[0], []
 branches.apply(visited.append)
 print("visits of the encoder:               ", visited.count(encoder))
 print("the encoder among modules():         ", list(branches.modules()).count(encoder))
+draw_module_tree(branches, title="one encoder, two places")
 
 # %% [markdown]
 # Setting weights to 1 twice is harmless. Registering a hook twice is not. The encoder runs once for each branch, so two lines
@@ -740,68 +699,10 @@ from course import check
 check("init_in_place")
 
 # %% [markdown]
-# ## Further: freeze a part
+# ## Further: a new head
 #
-# ### Freezing
-#
-# To fine-tune a model, one trains a part of it and **freezes** the rest, such as all batch norms. Freezing has two parts.
-#
-# **The parameters** must not need a gradient any more. `module.requires_grad_(False)` reaches all parameters inside the module.
-# Without the underscore at the end you set a plain attribute, which PyTorch never reads:
-
-# %%
-layer = nn.Sequential(nn.Linear(2, 2))
-layer.requires_grad = False
-print("after layer.requires_grad = False: ", [one.requires_grad for one in layer.parameters()])
-layer.requires_grad_(False)
-print("after layer.requires_grad_(False): ", [one.requires_grad for one in layer.parameters()])
-
-# %% [markdown]
-# A frozen layer still passes the gradient on, as the layers with `A` and `B` did.
-#
-# **The mode** is the other part. A batch norm in training mode moves its running statistics at every call: they are buffers, and
-# neither an optimizer nor a gradient is involved. So what is frozen should be in eval mode. `model.train()`, which training loops
-# call at the start of each epoch, sets the whole tree to training mode: freeze after it.
-#
-# ### Exercise: Freeze and unfreeze
-#
-# medium · 15 min · further
-#
-# Write `freeze_where(model, choose, frozen=True)`, which returns the model. Every module for which `choose(module)` is true is
-# frozen, with everything inside it: its parameters need no gradient any more, and it is in eval mode. With `frozen=False` it is
-# unfrozen: its parameters need a gradient, and it is in training mode. Everything else stays as it is.
-#
-# ```python
-# net = freeze_where(nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)), lambda module: isinstance(module, nn.BatchNorm1d))
-# [module.training for module in net]  # [True, False]
-# ```
-
-
-# %% nbgrader={"grade": false, "grade_id": "freeze_where", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def freeze_where(model: nn.Module, choose, frozen: bool = True) -> nn.Module:
-    """Freeze every module for which `choose(module)` is true, with all inside it; unfreeze with `frozen=False`."""
-
-    ### BEGIN SOLUTION
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(not frozen)
-            module.train(not frozen)
-
-    return model.apply(visit)
-    ### END SOLUTION
-
-
-net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.Linear(3, 1))
-freeze_where(net, lambda module: isinstance(module, nn.BatchNorm1d))
-print("trained:", [name for name, parameter in net.named_parameters() if parameter.requires_grad])
-
-# %% nbgrader={"grade": true, "grade_id": "test_freeze_where", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("freeze_where")
-
-# %% [markdown]
-# A use of freezing is a **new head**. A net has learned the ten digits and is frozen. The new question: is the digit odd? Only 40
-# pictures have a label. For comparison: a frozen untrained net, and a net with all layers trained on the 40 pictures.
+# One use of freezing: put a **new head** on a trained net. A net has learned the ten digits and is frozen. The new question: is the
+# digit odd? Only 40 pictures have a label.
 
 
 # %%
@@ -837,7 +738,7 @@ for mode in (True, False):
     print(f"frozen net in {'training' if mode else 'eval'} mode: odd or even {odd}, the ten digits with the old head {old}")
 
 # %% [markdown]
-# The moved statistics fit the paler pictures, and even help. The price: the old head, which nobody touched, reads worse.
+# In training mode the statistics have moved: they fit the paler pictures, and even help. The price: the old head, which nobody touched, reads worse.
 
 # %% [markdown]
 # ### In your own words: The frozen part that drifts
@@ -851,7 +752,7 @@ for mode in (True, False):
 # Neither is true. Which numbers of the backbone changed, when, and what changed them? Why did neither `requires_grad_(False)` nor
 # the choice of parameters for the optimizer prevent the change? What would prevent it?
 #
-# If you hand this notebook in, a person reads your answer. No check looks at it, and `progress()` does not count it.
+# A person reads your answer; no check does.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_frozen_batch_norm", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
@@ -867,8 +768,8 @@ for mode in (True, False):
 # - 1 point: names the running statistics or batch norm, but believes that a gradient or the optimizer has a part in it, or
 #   offers no remedy that works.
 # - Common wrong explanations, 0 points for that part: `requires_grad_(False)` came too late; a gradient was left over in
-#   `.grad` (the optimizer does not hold these parameters); weight decay;
-#   dropout; `torch.no_grad()` around the backbone as the remedy: the statistics move all the same.
+#   `.grad` (the optimizer does not hold these parameters); weight decay; dropout; `torch.no_grad()` around the backbone as the
+#   remedy: the statistics move all the same.
 # ### END MARK SCHEME
 # ### END SOLUTION
 
@@ -882,8 +783,8 @@ for mode in (True, False):
 #
 # Often a replacement is a **wrapper** that keeps the old module inside: a linear layer followed by dropout. Then the order of the
 # walk matters. A loop over `model.modules()` visits parents first: it walks on into the new wrapper, wraps the layer again, and so
-# on. `apply` visits children first, so it never walks into the new wrapper, if it visits the parent once. If it visits the parent
-# twice, the second visit walks into the new wrapper from the first visit:
+# on. `apply` visits the children first and the parent then, so it does not walk into the wrapper that the parent gets. But it visits
+# a shared parent twice, and on the way to the second visit it walks into the wrapper from the first:
 
 
 # %%
@@ -897,7 +798,8 @@ attempt("parents first:", lambda: [wrap_children(module) for module in TwoBranch
 print(TwoBranches().apply(wrap_children).left[0])
 
 # %% [markdown]
-# Two steps are always safe: **first look, then change.** List every place before you change the tree.
+# Two steps are safe if no module that you replace is inside another one: **first look, then change.** List every place before you
+# change the tree. The last lines below show what is lost otherwise.
 #
 # `named_children()` hides the second place of a shared module within one parent; `named_modules(remove_duplicate=False)` shows
 # all. And a new module is in training mode, even if the model is not:
@@ -911,6 +813,11 @@ print("named_modules():  ", [name for name, _ in net.named_modules(remove_duplic
 net[1] = nn.Sequential(net[1], nn.Dropout())
 print("in training mode:", [name for name, module in net.named_modules() if module.training])
 
+net = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)))
+for name, module in list(net.named_modules())[1:]:  # the inner Sequential, and its two layers
+    net.set_submodule(name, nn.Sequential(module, nn.Dropout()))
+print("wrapped: 3 modules; Dropouts in the net:", str(net).count("Dropout"))
+
 # %% [markdown]
 # ### Exercise: Another module at every place
 #
@@ -918,8 +825,8 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 #
 # Write `replace_modules(model, wanted, make)`. At every place in `model`, at any depth, where `wanted(module)` is true, it puts
 # `make(module)` instead, and it returns the model. A module in several places gets **one** replacement, for which `make` is called
-# once. What `make` returns is not searched again. A replacement and all modules inside it get the old module's mode, even if the
-# old module is one of them. Given: `wanted(model)` is never true, and no wanted module is inside another.
+# once. What `make` returns is not searched again. A replacement and all modules inside it get the old module's mode, in a wrapper
+# as well. Given: `wanted(model)` is never true, and no wanted module is inside another.
 #
 # ```python
 # replace_modules(nn.Sequential(nn.ReLU()), lambda module: isinstance(module, nn.ReLU), lambda old: nn.Tanh())  # Sequential((0): Tanh())
@@ -951,11 +858,103 @@ check("replace_modules")
 # %% [markdown]
 # ## Further: methods on objects
 #
+# ### Another forward
+#
+# There are two ways to make an existing module compute something else.
+#
+# **A forward hook that returns a value** replaces the output.
+#
+# **A `forward` on the object**, `module.forward = ...`, hides the class's `forward`; hooks still run. A function stored on an object
+# gets no `self`, so bind it yourself: `partial(with_gain, layer)` is a new function that calls `with_gain` with `layer` as its first
+# argument.
+#
+# The next cell uses both ways to multiply by a gain, a new `Parameter`. The old `forward` cannot add the input `three` to `W`. Which
+# of the two ways still runs the old `forward`?
+
+
+# %%
+def with_gain(self, x):
+    return x * self.gain
+
+
+hooked, rewired = Function_A(shape=(2,)), Function_A(shape=(2,))
+for layer in (hooked, rewired):
+    layer.gain = Parameter(torch.tensor(3.0))
+
+hooked.register_forward_hook(lambda module, args, output: args[0] * module.gain)
+rewired.forward = partial(with_gain, rewired)
+
+two, three = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.0, 3.0])  # W has 2 elements
+print("hook, 2 elements:   ", hooked(two).tolist())
+print("forward, 2 elements:", rewired(two).tolist())
+print("forward, 3 elements:", rewired(three).tolist())
+attempt("hook, 3 elements:", lambda: hooked(three))
+
+# %% [markdown]
+# Use a hook if you need the old output. Use a `forward` if the old computation should not run at all.
+#
+# ### Exercise: Every Function_* becomes linear
+#
+# medium · 14 min · further
+#
+# `W` has shape (2, 2). Apply your two functions to `model`, and `weight_initialization` in between: then every element of
+# `W` and `b` is 1. Keep what the last `apply` returns in `returned_module`.
+#
+# - `add_bias(module)` gives every `Function_*` a `Parameter` of its own, `b`, of shape (2,).
+# - `linear_transformation(module)` makes every `Function_*` return `X @ W + b`, or `X @ W.T + b`, for `X` of shape (2, 2), even
+#   when `W` and `b` change later; the classes stay as they are.
+#
+# ```python
+# model.ab.a(torch.ones(2, 2))  # tensor([[3., 3.], [3., 3.]])
+# ```
+
+# %% nbgrader={"grade": false, "grade_id": "linear_everywhere", "locked": false, "schema_version": 3, "solution": true, "task": false}
+model = Model(shape=(2, 2))
+returned_module = None
+
+
+def add_bias(module):
+    # TODO: give every Function_* a Parameter b of shape (2,).
+    ### BEGIN SOLUTION
+    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
+        module.b = Parameter(torch.rand(2))
+    ### END SOLUTION
+
+
+def weight_initialization(module):
+    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
+        nn.init.ones_(module.W)
+        nn.init.ones_(module.b)
+
+
+def linear_transformation(module):
+    # TODO: make every Function_* return X @ W + b.
+    ### BEGIN SOLUTION
+    def linear(self, X):
+        return X @ self.W + self.b
+
+    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
+        module.forward = partial(linear, module)
+    ### END SOLUTION
+
+
+# TODO: three calls of `apply`. What the last one returns goes into `returned_module`.
+### BEGIN SOLUTION
+model.apply(add_bias)
+model.apply(weight_initialization)
+returned_module = model.apply(linear_transformation)
+### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "test_linear_everywhere", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("linear_everywhere")
+
+# %% [markdown]
 # ### A string for repr
 #
-# At the end of this part, `print` shows the gradient of each layer of the net from the beginning. It writes between the
-# parentheses what a module's `extra_repr()` returns (lesson 01). `nn.Linear` is not your class, but `apply` can store a method on
-# each **object**. As with `forward`, such a function gets no `self`; and `print()` looks for `__repr__` only on the **class**.
+# At the end of this section, a printed linear layer shows its gradient. `print` writes between the parentheses what a module's
+# `extra_repr()` returns (lesson 01). `nn.Linear` is not your class, but `apply` can store a method on each **object**. As with
+# `forward`, such a function gets no `self`; and `print()` looks for `__repr__` only on the **class**.
 
 # %%
 layer = Function_A("amber")
@@ -973,8 +972,6 @@ layer.__repr__ = lambda: "never shown"
 print("a __repr__ on the object:\n   ", layer)
 
 # %% [markdown]
-# So bind its `self`: `partial(shout, layer)`.
-#
 # ### Exercise: Names in the repr
 #
 # medium · 10 min · further
@@ -1021,7 +1018,7 @@ from course import check
 check("named_repr")
 
 # %% [markdown]
-# Now the net from the beginning:
+# Now the first and the last hidden layer of the net from the beginning:
 
 
 # %%
@@ -1040,8 +1037,9 @@ print(sick[1][0], sick[20][0], sep="\n")
 # %% [markdown]
 # ## A copy that remembers the original
 #
-# Somebody copies a model with a changed `forward`, for example to average its weights. Which changes survive? `deepcopy` does not
-# look into functions: a closure over `module` still holds the **old** module. The arguments of a `partial` are copied too.
+# To average a model's weights, you first copy the model. Does the copy keep a changed `forward`?
+# `deepcopy` does not look into functions: a closure over `module` still holds the **old** module. The arguments of a `partial` are
+# copied too.
 
 
 # %%
@@ -1109,9 +1107,9 @@ check("linear_any_weight")
 # ## In short
 #
 # - `model.apply(fn)` calls `fn(module)` on every module, children first. It ignores what `fn` returns, and returns the model.
-# - Set values in place, with autograd off. A new `Parameter` leaves the optimizer with the old one.
+# - Set values in place, with autograd off. If you assign a new `Parameter`, the optimizer still holds the old one.
 # - The initialisation decides whether a deep net of linear layers and ReLUs learns at all. Keep the size of the activations: the
-#   gain is √2 for a ReLU. Skip connections cure such a net, too.
+#   gain is √2 for a ReLU.
 # - A forward hook replaces the output, after the old `forward` has run; a `forward` on the object replaces the computation.
 # - Freezing takes two things: parameters that need no gradient, and eval mode.
 #

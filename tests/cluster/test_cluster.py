@@ -53,9 +53,22 @@ def told(verdict: Any) -> str:
 
 
 def verdicts(room: Rehearsal) -> dict[str, str]:
-    """Learner -> what the journal has of the last run."""
+    """``learner/lesson`` -> what the journal has of the last run."""
     paths = room.root.glob("autograded/*/*/.verdict.json")
-    return {path.parts[-3]: told(json.loads(path.read_text())) for path in paths}
+    return {"/".join(path.parts[-3:-1]): told(json.loads(path.read_text())) for path in paths}
+
+
+def essences(room: Rehearsal) -> dict[str, Any]:
+    """The same without texts that differ from run to run: addresses in memory, and random numbers without a seed."""
+    found = {}
+    for path in room.root.glob("autograded/*/*/.verdict.json"):
+        verdict = json.loads(path.read_text())
+        kept = {name: verdict[name] for name in ("answers", "written", "recovered", "lost", "damage", "own")}
+        for one in verdict["exercises"]:
+            findings = [(finding["check"], finding["passed"], finding["hint"]) for finding in one["findings"]]
+            kept[f"exercise {one['id']}"] = [one["status"], one["points"], findings]
+        found["/".join(path.parts[-3:-1])] = kept
+    return found
 
 
 def pool_of(cluster: Machines, isolation: Isolation = Isolation.FULL) -> PoolMaker | None:
@@ -78,7 +91,7 @@ def test_a_class_on_two_workers_has_the_verdicts_of_this_machine(
     found = verdicts(room)
     assert "marking on 1 Dask worker, 1 submission at a time" in capfd.readouterr().err
     assert (there, found) == (scores(room.grade(seed=7, force=True)), verdicts(room))
-    assert sorted(found) == sorted(CLASS)
+    assert sorted(found) == sorted(f"{name}/{room.lesson}" for name in CLASS)
     until(lambda: not cluster.stations())
 
 
@@ -168,7 +181,7 @@ def test_when_the_scheduler_is_killed_what_was_marked_stands_and_the_same_comman
         again = _Then(0, bool)
         graded = room.grade(pool=pool_of(cluster), watch=again)
     assert scores(graded) == wanted
-    assert {name.partition("/")[0] for name in again.names} == wanted.keys() - done
+    assert {*again.names} == {f"{name}/{room.lesson}" for name in wanted} - done
 
 
 _OTHER_TORCH = """
@@ -359,9 +372,10 @@ def test_the_simulated_class_has_the_same_verdicts_there(
 ) -> None:
     whole = Rehearsal.of(ROOT, tmp_path_factory.mktemp("whole"))
     simulate_class(COURSE, ROOT, [], into=whole.root)
-    there = scores(whole.grade(SLUGS, seed=7, pool=pool_of(far_away)))
-    found = verdicts(whole)
-    assert (there, found) == (scores(whole.grade(SLUGS, seed=7, force=True)), verdicts(whole))
+    whole.grade(SLUGS, seed=7, pool=pool_of(far_away))
+    found = essences(whole)
+    whole.grade(SLUGS, seed=7, force=True)
+    assert found == essences(whole)
     assert len(found) == len(SLUGS) * len(LEARNERS)
 
 

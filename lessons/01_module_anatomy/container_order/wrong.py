@@ -41,7 +41,7 @@
 
 # %% copies_the_steps
 # misconception: keeps copies | hint: copied_steps
-# breaks: as passed
+# breaks: unchanged
 # edits: sequential_as_list
 +from copy import deepcopy
 +
@@ -180,7 +180,7 @@
 
 # %% run_order_container
 # misconception: registers the steps in run order | hint: registered_in_run_order
-# breaks: as passed
+# breaks: in the same order
 # edits: calls_the_list
 -        self.steps = nn.ModuleList(steps)
 +        self.steps = nn.Sequential(*[steps[i] for i in order])

@@ -2,7 +2,7 @@
 
 # %% as_integers
 # misconception: shows the limits as integers | hint: repr_rounded | canary
-# breaks: as `print` writes them
+# breaks: as `print(low)` and `print(high)` write them
 # edits: after_super
 -        return super().extra_repr() + f"low={self.low}, high={self.high}"
 +        return f"low={int(self.low)}, high={int(self.high)}"

@@ -1,6 +1,6 @@
 # %% adds_a_bias
 # misconception: gives a bias to layers that have none | hint: absent_bias
-# breaks: it initialises the weight and the bias, if they exist
+# breaks: it initialises a weight and a bias, where they exist
 def init_by_type(module):
     if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
         if isinstance(module, nn.Linear):
@@ -133,7 +133,7 @@ def init_by_type(module):
 
 # %% exact_class
 # misconception: compares classes, so subclasses are left out | hint: name_is_not_type
-# breaks: a subclass counts as its base class
+# breaks: and of their subclasses
 # edits: all_norms
 -    if isinstance(module, nn.Linear):
 +    if type(module) is nn.Linear:
@@ -305,7 +305,7 @@ def init_by_type(module):
 
 # %% base_of_convolutions
 # misconception: takes the common base class, which transposed convolutions share | hint: init_reaches_too_far
-# breaks: other modules stay as they are
+# breaks: all other modules stay as they are
 # edits: all_norms
 -    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
 +    elif isinstance(module, nn.modules.conv._ConvNd):

@@ -374,8 +374,11 @@ class Cluster:
             known = {*self._asked, *self._doubtful, *self._ready, *self._refused}
             for address in known - there.keys():
                 self._part_with(address)
-            for address in there.keys() - known:
+            fresh = there.keys() - known
+            for address in fresh:
                 self._ask_to_join(address, int(there[address]))
+            if fresh:
+                tell(f"{counted(len(fresh), 'Dask worker')}: first the reference answers are tried there")
             self._settle_doubts()
             stranded = [key for key, job in self._jobs.items() if not job.workers & self._ready.keys()]
             for key in stranded[: len(stranded) * bool(self._ready)]:
