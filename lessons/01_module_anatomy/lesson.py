@@ -395,7 +395,7 @@ check("buffer_or_parameter")
 # ## Walking through a model
 #
 # What is in a model that somebody else has written? Four methods yield pairs: a *dotted name*, and the module or tensor with that
-# name. `features.1.weight` is: the child `features`, its child `1`, that module's `weight`.
+# name. `features.1.weight` is the `weight` of the child `1` of the child `features`.
 #
 # | method | yields |
 # | --- | --- |
@@ -499,7 +499,7 @@ tiny.set_submodule("0.1", nn.ReLU())
 print(tiny)
 
 # %% [markdown]
-# Two other attempts. **Stop and predict:** which of them replaces a module?
+# **Stop and predict:** which of these two attempts replaces a module?
 
 # %%
 for module in tiny.modules():
@@ -509,8 +509,9 @@ setattr(tiny, "0.0", nn.Identity())
 print(tiny)
 
 # %% [markdown]
-# Neither does, and neither raises an error. The loop gives a new value to a variable; the model still holds the ReLU. `setattr`
-# follows no paths, and adds a child with a dot in its name. **Predict** three more things that go wrong without an error:
+# Neither does, and neither raises an error. The loop gives a variable a new value; the model still holds the ReLU. `setattr`
+# adds a child with a dot in its name. **Predict:** Is `two.1` below a Tanh too? Is the new part in training mode? Which weight does
+# the optimizer hold?
 
 # %%
 shared.set_submodule("one.1", nn.Tanh())
@@ -561,7 +562,7 @@ check("swap_submodules")
 # %% [markdown]
 # ## The way to lesson 02: what a hook is
 #
-# Often you need no new part. You only want to see what one part passes to the next, or to change that a little.
+# Often you only want to see what one part passes to the next, or to change that a little.
 #
 # **A hook is a function of yours that somebody else's code calls.** That code decides *when* it calls the hook, *which
 # arguments* the hook gets, and what happens to the value that the hook *returns*. Every module has [places for
@@ -584,7 +585,7 @@ net[0] = nn.Linear(3, 2)
 y = net(torch.ones(4, 3))  # no hook runs
 
 # %% [markdown]
-# Three steps of training with `DigitNet`, and the gradient of a hidden layer after each:
+# Three steps of training with `DigitNet`, and the gradient of a hidden layer after each. It adds up from step to step: why?
 
 # %%
 overlooked = DigitNet()
@@ -609,9 +610,9 @@ for _ in range(3):
 # ### BEGIN SOLUTION
 # Autograd follows the computation: every tensor with `requires_grad` that took part in `forward` gets a gradient, registered or
 # not. The optimizer knows only what `parameters()` listed when it was built: what is registered in the module. PyTorch does not
-# look into a list, so the two layers are never stepped. The loss falls because `head` learns on top of two random layers.
-# `state_dict()` holds `head` alone, and the new network asks for `head` alone, so the two agree and no error is raised. The
-# loaded model has other random layers in its list, and its results are wrong.
+# look into a list, so the two layers are never stepped, and `zero_grad()` never clears their gradients, which add up. The loss
+# falls because `head` learns on top of two random layers. `state_dict()` holds `head` alone, and the new network asks for `head`
+# alone, so the two agree and no error is raised. The loaded model has other random layers in its list, and its results are wrong.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: says that autograd (what was computed) and registration (what was assigned to attributes) are two different
@@ -630,7 +631,7 @@ for _ in range(3):
 # ### What print says about a module
 #
 # Inside the brackets of `Linear(in_features=3, ...)` is what the module's `extra_repr()` returns. `nn.Module` adds names,
-# brackets and indentation itself. A module without an `extra_repr` of its own shows no settings:
+# brackets and indentation. A module without its own `extra_repr` shows no settings:
 
 # %%
 print(nn.Linear(3, 2))
@@ -677,7 +678,7 @@ check("extra_repr")
 # %% [markdown]
 # ### A parameter from outside
 #
-# One assignment adds a parameter to a model, at any time. Three questions decide what happens to it.
+# One assignment adds a parameter to a model. Three questions decide what happens to it.
 
 # %%
 torch.manual_seed(0)
@@ -700,7 +701,7 @@ with torch.no_grad():
 # 2. **Add it to the optimizer**, which keeps the list that it was built with. A new optimizer would begin without the momentum of the
 #    old one. So give the old one a new [parameter
 #    group](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html): a dict with a list of
-#    parameters, and with settings. For a setting that the dict does not name, the group gets the optimizer's value.
+#    parameters, and settings. A setting that the dict does not name gets the value that the optimizer was built with.
 # 3. **Use it.** A hook can: PyTorch replaces the output with the value that a forward hook returns, unless that value is None.
 
 # %%
@@ -747,8 +748,7 @@ check("parameter_from_outside")
 # %% [markdown]
 # ### For your work: what did I forget to register?
 #
-# A layer or tensor that you forgot to register often raises no error. This function looks for it in attributes, and in plain
-# lists, tuples, sets and dicts there:
+# A forgotten layer or tensor often raises no error. This function looks in attributes, and in lists, tuples, sets and dicts there:
 
 # %%
 def find_unregistered(model: nn.Module) -> list[str]:
@@ -776,7 +776,7 @@ model.extra = {"more": [nn.Linear(8, 8), nn.Linear(8, 8)]}
 model.features.mask = torch.ones(8)
 
 # %% [markdown]
-# **Stop and predict:** which names does it find in DigitNet, in this TinyNet, and in the other models below?
+# **Stop and predict:** which names does it find in the models below?
 
 # %%
 from torch.nn.utils import prune
@@ -790,8 +790,8 @@ for name, one in {"DigitNet": DigitNet(), "TinyNet": model, **real, "pruned": pr
     print(f"{name:10}", find_unregistered(one))
 
 # %% [markdown]
-# It finds nothing in the real models. It lists the last two, though nothing is wrong: a pruned layer computes its `weight` again
-# from registered tensors, and `last_output` was stored on purpose.
+# It lists the last two, though nothing is wrong: a pruned layer computes its `weight` again from registered tensors, and
+# `last_output` was stored on purpose.
 #
 # ## What to remember
 #

@@ -77,7 +77,7 @@ print(f"read correctly after training: {train(deep_net())}   (guessing: 10%)")
 
 # %% [markdown]
 # Nothing raised an error. A layer learns from its gradient. If `look` gets a linear layer, it notes the size of the layer's gradient.
-# **Write the line** that calls `look` on every module of `net`, as the first lines of this lesson say. Which layers can learn?
+# **Write the line** that calls `look` on every module: use `net.apply`. Which layers get a gradient?
 
 
 # %%
@@ -135,12 +135,12 @@ print(net)
 # | test | true for | take care |
 # | --- | --- | --- |
 # | `isinstance(module, nn.Linear)` | the class and its subclasses | the most reliable one |
-# | `"Function" in type(module).__name__` | every class named like that | some layers have an unexpected name |
+# | `"Function" in type(module).__name__` | every class named like that | other names may contain it |
 # | `hasattr(module, "W")` | every module with an attribute of that name | it may hold `None`, or a **child** |
 
 # %%
-projection = nn.MultiheadAttention(4, 2).out_proj
-print(type(projection).__name__, "| isinstance of nn.Linear:", isinstance(projection, nn.Linear))
+leaky = nn.LeakyReLU()
+print('"ReLU" in its name:', "ReLU" in type(leaky).__name__, "| isinstance of nn.ReLU:", isinstance(leaky, nn.ReLU))
 print("Layer_AB has an attribute b:", hasattr(Model().ab, "b"), "| it is the child", Model().ab.b)
 
 # %% [markdown]
@@ -282,8 +282,8 @@ check("init_ones")
 # %% [markdown]
 # ## Different layers, different initialisations
 #
-# Back to the net that does not learn. Each layer multiplies the size of its input by a factor. In a deep net, all these factors
-# are multiplied together. `rms_of_layers` sends the digits through 20 layers with ReLU, without biases; the weights are random
+# Back to the net that does not learn. The weights of each layer multiply the size of its input by a factor. In a deep net, all
+# these factors are multiplied together. `rms_of_layers` sends the digits through 20 layers with ReLU, without biases; the weights are random
 # numbers with a standard deviation of gain / √64. **Find the gain** that keeps the size: add your own to the list.
 
 
@@ -378,10 +378,16 @@ for name, net in {"PyTorch's own": deep_net(), "yours": deep_net().apply(init_by
     first_gradients(net)
     for number in (1, 5, 10, 15, 20):
         gradients[f"{name}, layer {number}"] = net[number][0].weight.grad
+    x = net[:-1](pictures).detach()
+    size, spread = x.square().mean().sqrt(), x.std(dim=0).mean()
+    print(f"{name:13} after layer 20: size {size:.1g}, spread between pictures / size: {spread / size:.1g}")
 draw_gradient_flow(gradients, title="gradients of the first backward pass")
 
 # %% [markdown]
-# The early layers get a gradient now. A factor that all layers share does not matter: Adam rescales the gradients.
+# In PyTorch's net the last layers get a gradient, and still learn nothing: all pictures look alike to them. Its weights shrink the
+# **differences** between pictures, and its biases, the same for every picture, keep the size up. In your net all layers get a
+# gradient. All are equally small, but far above Adam's `eps`; then Adam rescales them.
+#
 # But Xavier's rule loses 30% of the size at each ReLU, so at first all pictures get nearly the same outputs. 20 to 35 of the 100
 # steps pass before the outputs differ: see "spread" below. **Do better:** change one line of `my_init`, so that each layer has the
 # gain that you found. Then the spread begins between 0.1 and 0.4, and 100 steps bring about 70%, or more.
@@ -500,15 +506,9 @@ print("mirrored, last layer trained: ", train(reader, mirrored, steps=150, lr=0.
 #
 # ## Further: more about initialisation
 #
-# The net from the beginning has biases as well:
+# Two other cures for the net from the beginning:
 
 # %%
-x = pictures[:200]
-with torch.no_grad():
-    for number, layer in enumerate(deep_net()[:-1]):
-        x = layer(x)
-        if number in (1, 5, 10, 20):
-            print(f"layer {number:2}: size {x.square().mean().sqrt():.2g}, spread between pictures {x.std(dim=0).mean():.1g}")
 print(f"read correctly with a smaller eps: {train(deep_net(), eps=1e-16)}")
 
 net = deep_net()
@@ -517,9 +517,6 @@ for layer in net[1:-1]:
 print("read correctly with skip connections:", train(net))
 
 # %% [markdown]
-# The biases keep the size at 0.06. But a bias is the same for every picture: the **differences** between pictures shrink, as
-# "spread" shows. All pictures look alike to the last layer, and the gradient shrinks likewise on its way back.
-#
 # The gradient of the first layer's 64 · 64 weights has the norm 10⁻⁸, so each weight gets about 10⁻¹⁰. Adam divides a gradient by
 # its usual size plus `eps`. Here `eps` is 10⁻⁸, far more than the gradient, so the steps are very small. With a smaller `eps` the
 # net learns a little. Another cure is a **skip connection**: it adds a layer's input to its output, here by a hook.
@@ -629,9 +626,9 @@ from course import check
 check("shared_modules")
 
 # %% [markdown]
-# ## Who else holds the parameter?
+# ### Who else holds the parameter?
 #
-# There is a fourth way to set a value: a **new** Parameter, `layer.W = Parameter(torch.ones(1))`. Once training has begun, others hold
+# Another way to set a value is a **new** Parameter, `layer.W = Parameter(torch.ones(1))`. Once training has begun, others hold
 # the old one: the optimizer and tensor hooks keep the objects that they were given.
 
 
@@ -784,7 +781,7 @@ for mode in (True, False):
 # Often a replacement is a **wrapper** that keeps the old module inside: a linear layer followed by dropout. Then the order of the
 # walk matters. A loop over `model.modules()` visits parents first: it walks on into the new wrapper, wraps the layer again, and so
 # on. `apply` visits the children first and the parent then, so it does not walk into the wrapper that the parent gets. But it visits
-# a shared parent twice, and on the way to the second visit it walks into the wrapper from the first:
+# a shared parent twice, and before the second visit it walks into the wrapper that the first visit made:
 
 
 # %%
@@ -798,8 +795,8 @@ attempt("parents first:", lambda: [wrap_children(module) for module in TwoBranch
 print(TwoBranches().apply(wrap_children).left[0])
 
 # %% [markdown]
-# Two steps are safe if no module that you replace is inside another one: **first look, then change.** List every place before you
-# change the tree. The last lines below show what is lost otherwise.
+# **First look, then change:** list every place before you change the tree. This is safe if no module that you replace is inside
+# another one. The last lines below show what is lost otherwise.
 #
 # `named_children()` hides the second place of a shared module within one parent; `named_modules(remove_duplicate=False)` shows
 # all. And a new module is in training mode, even if the model is not:
@@ -1035,7 +1032,7 @@ sick = first_gradients(deep_net()).apply(add_gradient)
 print(sick[1][0], sick[20][0], sep="\n")
 
 # %% [markdown]
-# ## A copy that remembers the original
+# ### A copy that remembers the original
 #
 # To average a model's weights, you first copy the model. Does the copy keep a changed `forward`?
 # `deepcopy` does not look into functions: a closure over `module` still holds the **old** module. The arguments of a `partial` are
@@ -1108,8 +1105,8 @@ check("linear_any_weight")
 #
 # - `model.apply(fn)` calls `fn(module)` on every module, children first. It ignores what `fn` returns, and returns the model.
 # - Set values in place, with autograd off. If you assign a new `Parameter`, the optimizer still holds the old one.
-# - The initialisation decides whether a deep net of linear layers and ReLUs learns at all. Keep the size of the activations: the
-#   gain is √2 for a ReLU.
+# - The initialisation decides whether a deep net of linear layers and ReLUs learns at all. Keep the
+#   differences between inputs: the gain is √2 for a ReLU.
 # - A forward hook replaces the output, after the old `forward` has run; a `forward` on the object replaces the computation.
 # - Freezing takes two things: parameters that need no gradient, and eval mode.
 #

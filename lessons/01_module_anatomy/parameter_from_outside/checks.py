@@ -135,7 +135,7 @@ class JoinsTheTraining(_OfTheOffset):
 
 
 class SettingsOfItsOwn(JoinsTheTraining):
-    """So it does if the optimizer's groups have settings of their own, which stay."""
+    """If the optimizer's groups have settings of their own, `offset` still gets those that the optimizer was built with."""
 
     def make(self, parameters, case):
         return torch.optim.AdamW(parameters, lr=case.integer("lr", 2, 9) / 100, weight_decay=0.5)
