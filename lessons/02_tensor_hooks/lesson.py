@@ -710,9 +710,9 @@ draw_curves(curves, title="Entropy of the net that died")
 #
 # medium · 12 min · further
 #
-# Write `reverse_gradient(tensor)`, which returns a tensor with the same values. Results computed from the returned tensor send
-# their gradient back to `tensor` with the opposite sign. Nobody changes the returned tensor in place. Other uses of `tensor` send
-# back what they always did. Under `no_grad`, and for a tensor that needs no gradient, it just returns the values.
+# Write `reverse_gradient(tensor)`, which returns a tensor with the same values. Results computed from the returned tensor, which
+# nobody changes in place, send their gradient back to `tensor` with the opposite sign. Other uses of `tensor` send back what they
+# always did. Under `no_grad`, and for a tensor that needs no gradient, it just returns the values.
 #
 # ```python
 # h = torch.ones(2, requires_grad=True)
