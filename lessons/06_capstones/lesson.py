@@ -329,7 +329,7 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 # %% [markdown]
 # The kept tensor now holds the ReLU's output. To avoid this, register a tensor hook *inside* the forward hook: it gets the gradient of
 # the value at that moment. Or keep a tensor of your own there, and return a clone for the model to use. And
-# `torch.autograd.grad(score, tensor)` leaves every `.grad` alone.
+# `torch.autograd.grad(score, tensor)` leaves every `.grad` alone. Your tool may refuse a model in training mode.
 #
 # ### Exercise: Grad-CAM
 #
@@ -342,7 +342,6 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 # - `A` is what the layer returned, even if a later layer overwrites it in place.
 # - It also works on a frozen model, with an `x` that requires no gradient.
 # - Afterwards your hooks are gone, even after an error, and every `.grad`, `requires_grad` and mode is as it was.
-# - In training mode it may raise an error.
 #
 # ```python
 # grad_cam(eye, "features", torch.stack([scan, scan]), torch.tensor([3, 7])).shape     # two maps, (2, h, w)
