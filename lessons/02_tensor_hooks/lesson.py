@@ -73,7 +73,7 @@ answer = []
 def tensor_hook(grad):
     # TODO: add the gradient to `answer`.
     ### BEGIN SOLUTION
-    answer.append(grad)
+    answer.append(grad.clone())
     ### END SOLUTION
 
 
@@ -93,7 +93,7 @@ check("weight_grad")
 # Your hook got the gradient that **this** backward had just computed. `.grad` is written later, and **accumulates**: it is the
 # sum of all passes since its last reset. To see the sum, use a [*post-accumulate*
 # hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html), which runs as soon
-# as `.grad` is written, and must return None.
+# as `.grad` is written, and must return None. `torch.autograd.grad` writes no `.grad`: it runs only the tensor hook.
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -103,6 +103,8 @@ w.register_post_accumulate_grad_hook(lambda tensor: print("   post-accumulate ho
 for number in (1, 2):
     print("backward pass", number)
     (w * 3).sum().backward()
+print("torch.autograd.grad")
+torch.autograd.grad((w * 3).sum(), w)
 # %% [markdown]
 # ### The way back
 #
@@ -196,11 +198,10 @@ check("double_grad")
 #
 # ### Looking: `retain_grad` or a hook?
 #
-# [`retain_grad()`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.retain_grad.html) keeps the gradient of a
-# non-leaf tensor in its `.grad`, where gradients add up. A hook sees each pass on its own, but it belongs to **this** tensor
-# object: the next forward pass makes a new one. A hook is called with the gradient alone. To keep it in a list, make the hook a
-# **closure**, a function inside a function: it can use the outer function's variables, here `kept`, even after that has
-# returned.
+# [`retain_grad()`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.retain_grad.html) keeps the gradient of a non-leaf
+# tensor in its `.grad`, where gradients add up. A hook sees each pass on its own, but it belongs to **this** tensor, as it is
+# now: the next forward pass makes a new one. A hook is called with the gradient alone. To keep it in a list, make the hook a
+# **closure**, a function inside a function: it can use the outer function's variables, here `kept`, even after that has returned.
 
 # %%
 def three_passes(keep):
@@ -217,8 +218,8 @@ print("the hook keeps grad:         ", three_passes(lambda grad: grad))
 print("the hook keeps grad.detach():", three_passes(lambda grad: grad.detach()))
 # %% [markdown]
 # Why 9 and 90? `detach()` and `.data` share the memory of `grad`. If nobody holds `grad` itself, autograd may add the gradients
-# of later passes into this memory. If you hold `grad`, autograd does not, but other code may. **To keep a gradient, keep a
-# clone.**
+# of later passes into this memory. If you hold `grad`, autograd leaves this memory alone. Other code may still write into it.
+# **To keep a gradient, keep a clone.**
 #
 # ### Exercise: Watch a gradient in the middle
 #
@@ -486,8 +487,8 @@ values = forward(embed, *pairs, torch.sqrt).values()
 print("all values of the last forward pass are finite:", all(bool(value.isfinite().all()) for value in values))
 
 # %% [markdown]
-# The last losses were ordinary numbers, and so was every value of that forward pass. So the error happened in *backward*, which
-# does not keep the gradients in the middle. A hook on each tensor counts what is infinite and what is NaN.
+# All were ordinary numbers, so the error happened in *backward*, which does not keep the gradients in the middle. A hook on each
+# tensor counts what is infinite and what is NaN.
 
 # %%
 last_step = forward(embed, *pairs, torch.sqrt)
@@ -505,7 +506,7 @@ draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, 
 # The gradient of `distance` is fine, that of `squared` has an infinite element. So the cause is the operation between them, the
 # square root: its slope at 0 is infinite. And there was a 0, because one pair was a picture *with itself*. The sum passes this
 # infinity on to 8 `squares`. There each is multiplied by twice the `difference`, which is 0: the result is NaN. Which cure helps
-# such a pair? It must not change the gradient of a healthy pair, with differences of 0.1.
+# such a pair, and does not change the gradient of a healthy pair (differences of 0.1)?
 
 # %%
 def safe_root(squared):
@@ -531,10 +532,9 @@ print("clipped at `squared`, before 0 · ∞  ", *gradients(torch.sqrt, clipped=
 print("square root of (squared + 1e-12)    ", *gradients(safe_root))
 
 # %% [markdown]
-# **The place of a hook matters.** Clipping leaves NaN as it is. So your `grad_clipper` comes too late: in time, backward reaches
-# `difference` first, and the parameters afterwards. At `squared` the infinity becomes 1, and 1 times 0 is 0. But this limit also
-# cuts the healthy pair's gradient at `squared`, from 1.77 to 1: so 0.354 became 0.2. A root that makes no infinity needs no
-# limit, and the net survives:
+# **The place of a hook matters.** Clipping leaves NaN as it is. So your `grad_clipper` comes too late: backward reaches the
+# parameters after `difference`. At `squared` the infinity becomes 1, and 1 times 0 is 0. But this limit also cuts the healthy
+# pair's gradient at `squared`, from 1.77 to 1: so 0.354 became 0.2. A root that makes no infinity needs no limit:
 
 # %%
 def smooth(run):
@@ -547,14 +547,13 @@ draw_curves(runs, title="Loss of the net that died, the mean of the last 20 step
 # %% [markdown]
 # ## Part 4: who made the NaN?
 #
-# The second net reads digits, and continues to learn without labels. The loss is the **entropy** of its probabilities, minus the
-# sum of `p log p`: the surer its answers, the smaller the loss. At `p = 0` the logarithm is infinite, so `torch.where` puts a 0
-# there. The functions in `steps`, one after another, compute this loss.
+# The second net reads digits, and then learns without labels. The loss is the **entropy** of its probabilities, minus the sum of
+# `p log p`: the surer its answers, the smaller the loss. At `p = 0` the logarithm is infinite, so `torch.where` puts a 0 there.
 
 # %%
 torch.manual_seed(0)
 reader = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
-train_to_read(reader, steps=100)
+train_to_read(reader, steps=15)
 
 steps = {
     "scores": reader,
@@ -568,7 +567,7 @@ steps = {
 def adapt(steps):
     """Learn without labels for 100 steps, or until a gradient is NaN; return the losses and the last pictures."""
     torch.manual_seed(0)
-    optimizer, losses = torch.optim.SGD(reader.parameters(), lr=2), []
+    optimizer, losses = torch.optim.SGD(reader.parameters(), lr=4), []
     for chosen in torch.randint(len(pictures), (100, 128)):
         loss = x = pictures[chosen].flatten(1).requires_grad_()
         for step in steps.values():
@@ -587,8 +586,8 @@ died, fatal = adapt(steps)
 print(f"digits read: {trained_reads}   NaN in step {len(died)}   the last entropies: {died[-2]:.3f}, {died[-1]:.3f}")
 
 # %% [markdown]
-# Which step of the chain made the first bad gradient? (A bad gradient may end on its way: where a ReLU's input is negative, it
-# sends back 0, even for an infinity.)
+# Which step of the chain made the first bad gradient? (A bad gradient need not reach the first layer: where a ReLU's input is
+# negative, it sends back 0, even for an infinity.)
 #
 # ### Exercise: Who made the NaN?
 #
@@ -645,6 +644,7 @@ print(f"the largest difference of two scores: {(reader(fatal).max(1).values - re
 reader.load_state_dict(trained)
 curves = {"as it was": died, "cured": adapt(cured)[0]}
 print(f"digits read: {trained_reads} before, {reads(reader)} after 100 steps with the cure")
+print("it answers only:", reader(pictures.flatten(1)).argmax(dim=1).unique().tolist())
 draw_curves(curves, title="Entropy of the net that died")
 
 # %% [markdown]
@@ -655,7 +655,7 @@ draw_curves(curves, title="Entropy of the net that died")
 # logarithm: what is never computed cannot spoil a gradient. (Why was a `p` exactly 0? The net is so sure that two scores differ
 # by more than 104, and in float32 `exp(-104)` is 0.)
 #
-# The cured net survives, but it reads fewer digits than before: a surer answer is not more often right.
+# The cured net survives, and is sure: its entropy is almost 0. But all pictures get one answer: surer is not more often right.
 #
 # </details>
 #
@@ -689,7 +689,7 @@ draw_curves(curves, title="Entropy of the net that died")
 # %% [markdown]
 # ## Further 1: one branch, or all gradients together
 #
-# The core path ends here; *Recap* and *Where to go on* are at the end.
+# The core path ends here.
 #
 # ### One branch only
 #
@@ -710,9 +710,9 @@ draw_curves(curves, title="Entropy of the net that died")
 #
 # medium · 12 min · further
 #
-# Write `reverse_gradient(tensor)`, which returns a tensor with the same values. Results computed from the returned tensor (not in
-# place) send their gradient back to `tensor` with the opposite sign. Other uses of `tensor` send back what they always did. Under
-# `no_grad`, and for a tensor that needs no gradient, it just returns the values.
+# Write `reverse_gradient(tensor)`, which returns a tensor with the same values. Results computed from the returned tensor, which
+# nobody changes in place, send their gradient back to `tensor` with the opposite sign. Other uses of `tensor` send back what they
+# always did. Under `no_grad`, and for a tensor that needs no gradient, it just returns the values.
 #
 # ```python
 # h = torch.ones(2, requires_grad=True)

@@ -256,27 +256,27 @@ runs = {"as it was": losses, "the batch repaired": in_time, "the dead net, with 
 draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}, title="Loss of each step, cut off at 3")
 
 # %% [markdown]
-# That batch was the cause: once it is repaired, the net learns to the end of training. How does the batch kill the second ReLU?
-# Layer 3 computes what this ReLU gets. Hooks measure the gradient and the norm of its weight, and how many of its outputs are
+# That batch was the cause: once it is repaired, the net learns. How does the batch kill the second ReLU? Layer 3 computes what
+# this ReLU gets. Hooks measure the norm of its weight's gradient, the mean of its weight, and how many of its outputs are
 # positive. In a second net, hooks clip gradients by value (lesson 02):
 
 # %%
 watched, clipped, sizes, positive = digit_net(), digit_net(), [], []
 watched[3].register_forward_hook(lambda module, args, output: positive.append((output > 0).float().mean().item()))
-watched[3].weight.register_hook(lambda grad: sizes.append((grad.norm().item(), watched[3].weight.norm().item())))
+watched[3].weight.register_hook(lambda grad: sizes.append((grad.norm().item(), watched[3].weight.mean().item())))
 for parameter in clipped.parameters():
     parameter.register_hook(lambda grad: grad.clamp(-0.1, 0.1))
 train(watched)
 living = train(clipped)
 for step in (*range(58, 66), 99):
     gradient, weight = sizes[step]
-    print(f"step {step}: gradient {gradient:<5.3g} weight {weight:<5.3g} positive {positive[step]:<4.0%} clipped: loss {living[step]:.2f}")
+    print(f"step {step}: gradient {gradient:<5.3g} weight {weight:<5.2f} positive {positive[step]:<4.0%} clipped: loss {living[step]:.2f}")
 
 # %% [markdown]
-# In step 60 the gradient is 300 times as large as before, and it stays large for three more steps. These steps make the weight
-# nearly seven times as large, and in each, more outputs become negative. If an output of the layer is negative for every
-# picture, the ReLU sends it no gradient that could bring it back. From step 64 on this is so for all outputs, and the gradient
-# is 0. SGD's momentum still moves the weight. Clipping keeps the net alive. But why does the dead net not recover with good
+# In step 60 the gradient is 300 times as large as before, and it stays large for three more steps. They move the mean of the
+# weight below 0. The layer's inputs come from a ReLU, so none is negative: the lower the weights, the lower the outputs. From
+# step 64 on, all outputs are negative for all pictures, and the ReLU sends back only zeros. **Momentum** carries each step on: it
+# still lowers the weights when the gradient is 0. Clipping keeps the net alive. But why does the dead net not recover with good
 # batches?
 #
 # ## Hooks on the backward pass
@@ -309,9 +309,9 @@ print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias
 
 # %% [markdown]
 # A line that does it: `print(name, grad_output[0].norm().item())`. The dead ReLU returns zeros for every picture, so each layer
-# before it gets a gradient of exactly 0. The second `train` has a new optimizer, without the old momentum: these layers do not
+# before it gets a gradient of exactly 0. `train(dead)` made a new optimizer, without the old momentum: these layers do not
 # change. The last layer gets a gradient, but its inputs are all zeros: it can only learn its bias, that is, how often each digit
-# occurs. That is no better than guessing.
+# occurs.
 #
 # A full backward hook sees the module as a whole, here both products:
 
@@ -434,7 +434,7 @@ print("meant to watch:   ", output_with(watch))
 # easy · 6 min
 #
 # Write the forward hook `hook` and register it on `add`, so that each call `add(x1, x2)` returns 5 more than before. Add the 5 to
-# what `forward` has returned: the check also uses another `forward`.
+# what `forward` has returned: the check also uses another `forward`. Here the hook may also write into the output.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))  # tensor([8.])
@@ -465,7 +465,8 @@ check("add_five")
 #
 # A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They flow on
 # to the operations that made the inputs. The module's own parameters do not notice: their gradients follow from `grad_output`,
-# which a pre-hook can change. Return new tensors: for a sum, both entries are *one* tensor, and who writes into one changes both.
+# which a pre-hook can change. Return new tensors: for a sum, both entries are *one* tensor, and a hook that writes into one
+# changes both.
 
 
 # %%
@@ -692,16 +693,12 @@ check("hook_lifecycle")
 # | layers that write in place | a backward hook raises an error, or is silent |
 # | old tutorials, old checkpoints | you read what somebody wrote for another version |
 #
-# `layer_report` calls your function `compute_loss` once. It prints a row for each tensor that a layer returns: its shape, its
-# mean absolute value, and its gradient's mean absolute value. Which rows of the dead net stand out?
+# `layer_report` calls your function `compute_loss` once. It prints a row for each tensor that a layer returns: its shape, and the
+# mean absolute values of the tensor and its gradient. Which rows of the dead net stand out?
 
 
 # %%
-def tensors_in(output):
-    if torch.is_tensor(output):
-        return [output]
-    parts = output.values() if isinstance(output, dict) else output if isinstance(output, (tuple, list)) else []
-    return [tensor for part in parts for tensor in tensors_in(part)]
+from course.patient import tensors_in
 
 
 def layer_report(model, compute_loss):
@@ -724,7 +721,8 @@ def layer_report(model, compute_loss):
                 hooks.enter_context(module.register_forward_hook(partial(watch, name or "the model")))
         loss = compute_loss()
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    torch.autograd.grad(loss, parameters, allow_unused=True)
+    if parameters:  # a frozen model has no gradients
+        torch.autograd.grad(loss, parameters, allow_unused=True)
     for row in rows:
         sizes = (f"{key} {row[key]:<10.3g}" for key in ("output", "gradient") if key in row)
         print(f"{row['layer']:9} {row['shape']:16}", *sizes)
@@ -736,9 +734,10 @@ other = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.ReLU(inplace=True))
 layer_report(other, lambda: other(pictures).sum())
 
 # %% [markdown]
-# Look for numbers that are 0, huge or `nan`. Layer 3 returns huge numbers: most of that came after the death, by momentum. The
-# report changes no `.grad`, and leaves no hook behind. But in training mode a run changes BatchNorm's statistics: pass a copy of the
-# model. A layer that the model uses without calling it, such as the last Linear layer of attention, has no row.
+# Look for numbers that are 0, huge or `nan`. Layer 3 returns huge numbers: most of this growth came after the death, when
+# momentum moved the weight on. The report changes no `.grad`, and leaves no hook behind. But in training mode a run changes
+# BatchNorm's statistics: copy the model, and let `compute_loss` call the copy. A deep copy keeps module hooks, but has no tensor
+# hooks. A layer that the model uses without calling it, such as the last Linear layer of attention, has no row.
 #
 # ## Further: what goes in, what goes back
 #
@@ -936,7 +935,7 @@ def output_gradients(layer):
     def meet_output(module, args, output):
         if output.requires_grad:
             copy = output.clone()  # no view
-            copy.register_hook(gradients.append)
+            copy.register_hook(lambda grad: gradients.append(grad.clone()))
             return copy
 
     layer.register_forward_hook(meet_output)

@@ -69,7 +69,7 @@ def output_gradients(layer):
 # breaks: even if the output is a view
 # edits: reference
 -            copy = output.clone()  # no view
--            copy.register_hook(gradients.append)
+-            copy.register_hook(lambda grad: gradients.append(grad.clone()))
 -            return copy
 +            output.register_hook(gradients.append)
 
