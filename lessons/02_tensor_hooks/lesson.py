@@ -644,7 +644,7 @@ print(f"the largest difference of two scores: {(reader(fatal).max(1).values - re
 reader.load_state_dict(trained)
 curves = {"as it was": died, "cured": adapt(cured)[0]}
 print(f"digits read: {trained_reads} before, {reads(reader)} after 100 steps with the cure")
-print("it answers only:", reader(pictures.flatten(1)).argmax(dim=1).unique().tolist())
+print("answers that it gives:", reader(pictures.flatten(1)).argmax(dim=1).unique().tolist())
 draw_curves(curves, title="Entropy of the net that died")
 
 # %% [markdown]
@@ -655,7 +655,7 @@ draw_curves(curves, title="Entropy of the net that died")
 # logarithm: what is never computed cannot spoil a gradient. (Why was a `p` exactly 0? The net is so sure that two scores differ
 # by more than 104, and in float32 `exp(-104)` is 0.)
 #
-# The cured net survives, and is sure: its entropy is almost 0. But all pictures get one answer: surer is not more often right.
+# The cured net survives, and is surer: its entropy has fallen. But few of the ten answers are left: surer is not more often right.
 #
 # </details>
 #

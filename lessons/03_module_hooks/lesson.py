@@ -434,7 +434,7 @@ print("meant to watch:   ", output_with(watch))
 # easy · 6 min
 #
 # Write the forward hook `hook` and register it on `add`, so that each call `add(x1, x2)` returns 5 more than before. Add the 5 to
-# what `forward` has returned: the check also uses another `forward`.
+# what `forward` has returned: the check also uses another `forward`. Here the hook may also write into the output.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))  # tensor([8.])

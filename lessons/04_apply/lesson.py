@@ -247,8 +247,8 @@ print(layer.W, "| still the same object:", layer.W is before)
 #
 # easy · 6 min
 #
-# Write `weight_initialization(module)`: if `module` has a parameter `W`, its value becomes 1, **for any old value**. `W` can
-# still be trained.
+# Write `weight_initialization(module)`: if `module` has a parameter `W`, of any shape, all its elements become 1, **for any old
+# value**. `W` can still be trained.
 #
 # Apply the function to `model`, and keep what `apply` returns in `returned_module`. The check also uses other trees of
 # `Function_*`.
@@ -894,12 +894,12 @@ attempt("hook, 3 elements:", lambda: hooked(three))
 #
 # medium · 14 min · further
 #
-# `W` has shape (2, 2). Apply your two functions to `model`, and `weight_initialization` in between: then every element of
+# `W` and `X` have shape (2, 2). Apply your two functions to `model`, and `weight_initialization` in between: then every element of
 # `W` and `b` is 1. Keep what the last `apply` returns in `returned_module`.
 #
 # - `add_bias(module)` gives every `Function_*` a `Parameter` of its own, `b`, of shape (2,).
-# - `linear_transformation(module)` makes every `Function_*` return `X @ W + b`, or `X @ W.T + b`, for `X` of shape (2, 2), even
-#   when `W` and `b` change later; the classes stay as they are.
+# - `linear_transformation(module)` makes every `Function_*` return `X @ W + b`, or `X @ W.T + b`, even when `W` and `b`
+#   change or are replaced later; the classes stay as they are.
 #
 # ```python
 # model.ab.a(torch.ones(2, 2))  # tensor([[3., 3.], [3., 3.]])

@@ -946,8 +946,8 @@ for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)
     print(f"{kind:14} {memory.bytes // 1024:5} KiB   of these in Conv, {kind}, Conv, {kind}, Conv: {saved}")
 # %% [markdown]
 # Without activations the total is the same, but the next layer is the first to save the map. A GELU needs its *input* for backward, while
-# the next layer needs its result, so both are kept. An in-place ReLU does not reduce the memory here: it overwrites the convolution's
-# output, which autograd does not keep anyway.
+# the next layer needs its result, so both are kept. An in-place ReLU saves as much for backward as before: it overwrites the
+# convolution's output, which autograd does not keep anyway.
 #
 # Third: what helps? `checkpoint` saves only what goes into a part of the net, and computes the rest again in backward:
 
@@ -973,9 +973,9 @@ title = "Five ways to run a forward"
 draw_memory(bars, title=title) if memory.bytes else print("ActivationMemory is not written yet")
 
 # %% [markdown]
-# Saved tensors grow with the batch, parameters and gradients do not. A checkpoint needs less memory, but more time: in backward,
-# one part after another saves its tensors again. Frozen layers at the beginning save nothing. Frozen convolutions *after*
-# a layer that learns save as before.
+# Saved tensors grow with the batch, parameters and gradients do not. The bars show the moment after forward. With checkpoints backward
+# takes more time, and one part after another saves its tensors again, so the peak falls less than the bar. Frozen layers at the
+# beginning save nothing. Frozen convolutions *after* a layer that learns save as before; a frozen `Linear` there saves no input.
 #
 # ## Your tools on models from practice
 #

@@ -161,7 +161,7 @@ print("sentinel on another module:", count(lambda net: net[0].register_forward_h
 
 # %% [markdown]
 # An **empty** set of hooks is not guarded, a non-empty one is. Each module has a set for each kind, so the sentinel must be of the same
-# kind, on the same module. Autograd always calls a parameter's hooks. Is a hook late? After `torch._dynamo.reset()` the next
+# kind, on the same module. Autograd calls a parameter's hooks, in compiled code too. Is a hook late? After `torch._dynamo.reset()` the next
 # call compiles again. Or call the uncompiled net, `net._orig_mod`.
 #
 # ## What runs twice calls its hooks twice
@@ -512,8 +512,8 @@ print("merged, the same output:", torch.allclose(before, attention(tokens, token
 # | **Was it called?** Count its calls. Before the model's first call, register it, or a sentinel: the same kind, on the same module. | Compiled code may ignore a late hook. Attention ignores hooks on `out_proj`. |
 # | **How many calls per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
 # | **Does it only look?** Use `output.detach().float()`, and draw no random number. | The second forward must save and draw the same. |
-# | **Are the numbers true?** Clip and log right before the step; with a fused optimizer after `unscale_`. A closure allows neither. | In float16 a scaler multiplies by 65,536. |
-# | **Who saves it?** Parameters belong to a module, or a parametrization. | What only a hook holds is neither saved nor trained. |
+# | **Are the numbers true?** Clip and log right before the step; in a closure, at its end; with a fused optimizer after `unscale_`. | In float16 a scaler multiplies by 65,536. |
+# | **Who saves it?** Parameters belong to a module, or a parametrization. | `parameters()` and `state_dict()` do not list what only a hook holds. |
 #
 # ### In your own words: A gradient of forty thousand
 #

@@ -51,6 +51,7 @@ class TwoReports(Check):
             },
             "gradients_of_the_output": {"answer": AnyOf([[one], [one]], [last, [one]], [[one], true])},
             "takes_elements_apart": {"answer": [*last, *true]},
+            "autopsy_first_gradient": {"answer": [last[0], true[0]]},
             "adds_up_gradients": {"answer": [last, twice]},
             "numbers_for_tensors": {"answer": [[float(g) for g in last], [float(g) for g in true]]},
             "keeps_both_sides": {"answer": AnyOf([[last, [one]], [true, [one]]], [[*last, one], [*true, one]])},

@@ -34,6 +34,12 @@
 -    answer.append((grad_input, grad_output))
 +    answer.extend(grad_input)
 
+# %% first_gradient
+# misconception: stores the first gradient only | hint: autopsy_first_gradient
+# edits: both_tuples
+-    answer.append((grad_input, grad_output))
++    answer.append(grad_input[0])
+
 # %% grad_output
 # misconception: stores the gradient of the output | hint: gradients_of_the_output
 # edits: both_tuples

@@ -78,7 +78,11 @@ class EachElementSumsToOne(Check):
                 {"x1.grad": g1 / g1.sum(), "x2.grad": g2 / g2.sum()},
             ),
             "sum_of_magnitudes": {"x1.grad": g1 / magnitude, "x2.grad": g2 / magnitude},
-            "divides_by_upstream": {"x1.grad": g1 / upstream, "x2.grad": g2 / upstream},
+            "divides_by_upstream": either(
+                fields,
+                {"x1.grad": g1 / upstream, "x2.grad": g2 / upstream},
+                {"x1.grad": g1 / upstream.sum(), "x2.grad": g2 / upstream.sum()},
+            ),
             "uses_a_changed_value": either(
                 fields,
                 {"x1.grad": r1, "x2.grad": g2 / (r1 + g2)},

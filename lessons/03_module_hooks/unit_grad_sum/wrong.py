@@ -20,6 +20,18 @@
 -    return [grad / total for grad in grad_input]
 +    return tuple(grad / grad_output[0] for grad in grad_input)
 
+# %% divides_in_a_pre_hook
+# misconception: a pre-hook, which only gets the gradient of the output | hint: divides_by_upstream
+# edits: comprehension
+-def module_hook(module, grad_input, grad_output):
+-    total = sum(grad_input)
+-    return tuple(grad / total for grad in grad_input)
++def module_hook(module, grad_output):
++    return (grad_output[0] / grad_output[0].sum(),)
+@@
+-model.register_full_backward_hook(module_hook)
++model.register_full_backward_pre_hook(module_hook)
+
 # %% each_by_its_own_sum
 # misconception: each gradient by the sum of its own elements | hint: sums_everything
 # edits: divides_by_grad_output

@@ -65,9 +65,9 @@ class WhateverItWas(InitCheck):
 
     blame = {
         "fresh": "depends_on_old_value",
-        "a single Function_A": "only_the_children",
         "W, each set to a value of its own later": "memory_shared",
         "output where W has other values later": "not_in_the_output",
+        "a single Function_A": "only_the_children",
     }
 
     def probe(self, nb, case):
@@ -76,24 +76,28 @@ class WhateverItWas(InitCheck):
             nn.init.constant_(parameter, old)
         fresh.apply(nb.function("weight_initialization"))
         brought = {"fresh": {name: one.detach().clone() for name, one in fresh.named_parameters()}}
-        alone = case.build("alone", Function_A)
-        alone.apply(nb.function("weight_initialization"))
-        brought["a single Function_A"] = alone.W.detach().clone()
         with torch.no_grad():
             for name, one in fresh.named_parameters():
                 one.copy_(case.tensor(f"later {name}", 1, positive=True))
         brought["W, each set to a value of its own later"] = {n: one.detach().clone() for n, one in fresh.named_parameters()}
         brought["output where W has other values later"] = fresh(case.tensor("x", 3))
+        alone = case.build("alone", Function_A, shape=(2, 3))
+        alone.apply(nb.function("weight_initialization"))
+        brought["a single Function_A"] = alone.W.detach().clone()
         return brought
 
     def truth(self, case):
         a, b, c, d = (case.tensor(f"later {name}", 1, positive=True) for name, _ in Model().named_parameters())
         return {
             "fresh": {name: torch.ones(1) for name, _ in Model().named_parameters()},
-            "a single Function_A": torch.ones(1),
             "W, each set to a value of its own later": dict(zip(("ab.a.W", "ab.b.W", "cd.c.W", "cd.d.W"), (a, b, c, d))),
             "output where W has other values later": (case.tensor("x", 3) + a - b) * c / d,
+            "a single Function_A": torch.ones(2, 3),
         }
+
+    def mistakes(self, case):
+        other_shape = Matches(lambda got: "no" if got.shape == (2, 3) else None, "")
+        return {"init_shape": {**self.truth(case), "a single Function_A": other_shape}}
 
 
 class StillLearns(InitCheck):
@@ -140,7 +144,7 @@ check("init_ones", EveryWIsOne, WhateverItWas, StillLearns)
 # --- Hidden checks: graders run them, learners do not get them. ---
 def _another_tree(case):
     """Functions in an order of the seed, at another depth."""
-    first, *rest = (kind() for kind in case.shuffled("hidden kinds", [Function_A, Function_B, Function_C, Function_D, Function_C]))
+    first, *rest = (kind(shape=(2, 3)) for kind in case.shuffled("hidden kinds", [Function_A, Function_B, Function_C, Function_D, Function_C]))
     cut = case.integer("hidden cut", 1, 3)
     return nn.Sequential(first, nn.Sequential(nn.Sequential(*rest[:cut]), *rest[cut:]))
 

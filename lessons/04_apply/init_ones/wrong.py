@@ -16,7 +16,7 @@
 
 # %% divides_by_itself
 # misconception: what it writes depends on what was there | hint: depends_on_old_value
-# breaks: its value becomes 1, **for any old value**
+# breaks: all its elements become 1, **for any old value**
 # edits: data_fill
 -    module_name = module.__class__.__name__
 -    if "Function" in module_name:
@@ -35,7 +35,7 @@
 # misconception: replaces the Parameter by one that cannot be trained | hint: init_not_trainable
 # edits: divides_by_itself
 -        module.W.data /= module.W.data
-+        module.W = Parameter(torch.ones(1), requires_grad=False)
++        module.W = Parameter(torch.ones_like(module.W), requires_grad=False)
 
 # %% frozen_in_place
 # misconception: switches gradients off to write in place, and never on again | hint: init_not_trainable
@@ -175,6 +175,13 @@
 +    for child in module.children():
 +        if hasattr(child, "W"):
 +            child.W.data.fill_(1)
+
+# %% one_number
+# misconception: a new Parameter of one element for W of any shape | hint: init_shape
+# breaks: a parameter `W`, of any shape
+# edits: divides_by_itself
+-        module.W.data /= module.W.data
++        module.W = Parameter(torch.ones(1))
 
 # %% the_module_itself
 # misconception: hands the module to nn.init, not its parameter | hint: module_for_parameter

@@ -105,7 +105,7 @@ class AllOnes(LinearTree):
 class LinearForAnyWeights(LinearTree):
     """Every `Function_*` of the tree returns `X @ W + b`, or `X @ W.T + b`, whatever `W` and `b` hold; one outside adds."""
 
-    blame = {"outside": "forward_class_patched"}
+    blame = {"outside": "forward_class_patched", "output in fresh with new Parameters": "stale_weights"}
 
     def weights(self, case, tree):
         """Symmetric W, so that X @ W.T is right as well."""
@@ -137,8 +137,12 @@ class LinearForAnyWeights(LinearTree):
         X = case.tensor("X", 2, 2)
         with square(nb.module("model")) as model:
             in_model = self.brought(model, self.weights(case, "model"), X)
+        in_fresh = self.brought(fresh, self.weights(case, "fresh"), X)
+        for part in map(fresh.get_submodule, PARTS):
+            part.W, part.b = (nn.Parameter(one.detach().clone()) for one in (part.W, part.b))
         return {
-            "output in fresh": self.brought(fresh, self.weights(case, "fresh"), X),
+            "output in fresh": in_fresh,
+            "output in fresh with new Parameters": self.brought(fresh, self.weights(case, "model"), X),
             "output in model": in_model,
             "forward hooks on fresh.ab.a": len(fresh.ab.a._forward_hooks),
             "__call__ set on fresh.ab.a": "__call__" in vars(fresh.ab.a),
@@ -156,6 +160,7 @@ class LinearForAnyWeights(LinearTree):
     def truth(self, case):
         return {
             "output in fresh": self.computed(case, "fresh"),
+            "output in fresh with new Parameters": self.computed(case, "model"),
             "output in model": self.computed(case, "model"),
             "forward hooks on fresh.ab.a": ANYTHING,
             "__call__ set on fresh.ab.a": ANYTHING,

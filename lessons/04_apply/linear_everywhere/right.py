@@ -27,7 +27,7 @@ returned_module = model.apply(add_bias)
 returned_module = model.apply(weight_initialization)
 returned_module = model.apply(linear_transformation)
 
-# %% layer_moves_in
+# %% functional_linear
 model = Model(shape=(2, 2))
 
 
@@ -44,9 +44,7 @@ def weight_initialization(module):
 
 def linear_transformation(module):
     if hasattr(module, "W"):
-        layer = nn.Linear(2, 2)
-        layer.weight, layer.bias = module.W, module.b
-        module.forward = layer.forward
+        module.forward = lambda X: F.linear(X, module.W, bias=module.b)
 
 
 returned_module = model.apply(add_bias)
@@ -111,30 +109,6 @@ def linear_transformation(module):
 
 returned_module = model.apply(add_bias)
 returned_module = model.apply(weight_initialization)
-returned_module = model.apply(linear_transformation)
-
-# %% the_two_objects_fixed_beforehand
-model = Model(shape=(2, 2))
-
-
-def add_bias(module):
-    if hasattr(module, "W"):
-        module.b = Parameter(torch.zeros(2))
-
-
-def weight_initialization(module):
-    if hasattr(module, "W"):
-        nn.init.ones_(module.W)
-        nn.init.ones_(module.b)
-
-
-def linear_transformation(module):
-    if hasattr(module, "W"):
-        module.forward = partial(F.linear, weight=module.W, bias=module.b)
-
-
-model.apply(add_bias)
-model.apply(weight_initialization)
 returned_module = model.apply(linear_transformation)
 
 # %% ones_by_birth

@@ -1,8 +1,8 @@
-# nothing to break: `W` has shape (2, 2).
+# nothing to break: `W` and `X` have shape (2, 2).
 
 # %% adds_bias_only
 # misconception: adds b to the old output | hint: uses_old_output
-# edits: layer_moves_in
+# edits: functional_linear
 -        module.b = Parameter(torch.ones(2))
 +        module.b = Parameter(torch.rand(2))
 @@
@@ -12,9 +12,7 @@
 +        module.b.data.fill_(1)
 @@
 -    if hasattr(module, "W"):
--        layer = nn.Linear(2, 2)
--        layer.weight, layer.bias = module.W, module.b
--        module.forward = layer.forward
+-        module.forward = lambda X: F.linear(X, module.W, bias=module.b)
 +    def hook(module, input, output):
 +        return output + module.b
 +
@@ -79,13 +77,14 @@
 +    if hasattr(module, "b"):
 +        module.b.data.fill_(1)
 
-# %% copies_weights
-# misconception: copies W and b while apply visits | hint: stale_weights
+# %% keeps_parameters
+# misconception: keeps the W and b that are there while apply visits | hint: stale_weights
+# breaks: or are replaced later
 # edits: child_called_b
 -    if hasattr(module, "b"):
 @@
 -        module.register_forward_hook(lambda m, args, output: args[0] @ m.W + m.b)
-+        W, b = module.W.detach().clone(), module.b.detach().clone()
++        W, b = module.W, module.b
 +        module.forward = lambda X: X @ W + b
 
 # %% elementwise
@@ -144,8 +143,8 @@
 
 # %% instance_call
 # misconception: an object's own __call__ is never looked up | hint: dunder_on_instance
-# edits: copies_weights
--        W, b = module.W.detach().clone(), module.b.detach().clone()
+# edits: keeps_parameters
+-        W, b = module.W, module.b
 -        module.forward = lambda X: X @ W + b
 +        module.__call__ = lambda X: X @ module.W + module.b
 
@@ -200,7 +199,7 @@
 
 # %% ones_typed_in
 # misconception: multiplies by ones, not by W | hint: stale_weights
-# breaks: even when `W` and `b` change later
+# breaks: even when `W` and `b` change
 # edits: adds_bias_only
 -        return output + module.b
 +        return input[0] @ torch.ones(2, 2) + 1
@@ -271,8 +270,8 @@
 
 # %% output_in_a_tuple
 # misconception: returns a tuple from the hook, because the inputs come in one | hint: output_in_a_tuple
-# edits: the_two_objects_fixed_beforehand
--        module.forward = partial(F.linear, weight=module.W, bias=module.b)
+# edits: ones_by_birth
+-        module.forward = lambda X: X @ module.W + module.b
 +        module.register_forward_hook(lambda module, args, output: (args[0] @ module.W + module.b,))
 
 # %% class_patched

@@ -6,6 +6,13 @@ from nbproof.authoring.explorer import Beyond, Exploration
 from nbproof.values.compare import Close
 
 
+def runs_elsewhere(net, name):
+    """Whether a part of this layer is a part of something else as well."""
+    parts = set(net.get_submodule(name).modules())
+    places = [place for place, module in net.named_modules(remove_duplicate=False) if module in parts]
+    return not all(f"{place}.".startswith(f"{name}.") for place in places)
+
+
 class AnyNet(Exploration):
     """Each of two extractors on one net returns the outputs of its layers for its own input, whatever the net."""
 
@@ -36,5 +43,7 @@ class AnyNet(Exploration):
                     raise Beyond
                 if len({id(output) for (output,) in outputs.values()}) < len(outputs):
                     raise Beyond  # torchvision has one name for what a layer hands on unchanged from its last part
+                if any(runs_elsewhere(net, name) for name in wanted):
+                    raise Beyond  # torchvision takes what the last part of a layer returned, though that ran outside it
                 features.append({name: Close(one, rtol=1e-5, atol=1e-6) for name, (one,) in outputs.items()})
         return {"features": features, "output": Close(net(inputs[0]), rtol=1e-5, atol=1e-6)}
