@@ -162,7 +162,7 @@ right = (cured(scans[1500:]).argmax(1) == answers[1500:]).float().mean()
 draw_curves(runs, title=f"Loss. The cured net reads {right:.0%} of new digits")
 
 # %% [markdown]
-# It learns, also from the batch that broke it.
+# It gets past the batch that broke the patient.
 #
 # ### Step 2: what does not learn?
 #
@@ -1019,7 +1019,7 @@ tried("samples: tied Embedding", each_sample, language, torch.arange(8).reshape(
 # %% [markdown]
 # | line | why |
 # | --- | --- |
-# | ResNet-18 | Your hooks are on clones, which no ReLU changes. |
+# | ResNet-18 | In-place ReLUs disturb no tensor hook on a clone. |
 # | LSTM | A weight holds a NaN. The LSTM is the whole model: its name is `''`. |
 # | never ran | An empty report would look like good news. |
 # | training mode | A BatchNorm mixes the pictures. |
