@@ -1,9 +1,11 @@
-"""The patient of lesson 06: a net that learns to read digits, until one blank scan kills it."""
+"""The patients: of lesson 06 a net that a blank scan kills, of lesson 03 an ill GPT, and a report of any model's layers."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable
 from dataclasses import is_dataclass
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -12,8 +14,20 @@ from torch import nn
 from torch.nn import functional
 
 from course.data import digits
+from course.gpt import TinyGPT
 
-__all__ = ["Reader", "SoundUnitLength", "UnitLength", "is_written", "scans_of_digits", "tensors_in", "train"]
+__all__ = [
+    "Reader",
+    "SoundUnitLength",
+    "UnitLength",
+    "ill_gpt",
+    "is_written",
+    "layer_report",
+    "scans_of_digits",
+    "tensors_in",
+    "train",
+    "watch_tensors",
+]
 
 
 class UnitLength(nn.Module):
@@ -77,6 +91,46 @@ def tensors_in(output: Any) -> list[torch.Tensor]:
     if isinstance(parts, tuple | list):
         return list(chain.from_iterable(map(tensors_in, parts)))
     return [parts] if isinstance(parts, torch.Tensor) else []
+
+
+def watch_tensors(rows: list[dict[str, Any]], name: str, module: nn.Module, args: Any, output: Any) -> Any:
+    """A forward hook: a row for each tensor in the output, and in backward the size of its gradient."""
+    if isinstance(output, torch.Tensor):
+        output = output.clone()  # a hook on a view is lost if the view is changed in place
+    for tensor in tensors_in(output):
+        size = (1.0 * tensor.detach()).abs().mean()  # times 1.0 turns a mask into numbers
+        row = {"layer": name, "shape": tuple(tensor.shape), "output": size}
+        rows.append(row)
+        if tensor.requires_grad:
+            tensor.register_hook(lambda grad, row=row: row.update(gradient=grad.abs().mean()))
+    return output
+
+
+def layer_report(model: nn.Module, compute_loss: Callable[[], torch.Tensor]) -> None:
+    """Print what each layer without children returns, and the gradient of it, while ``compute_loss()`` and backward run."""
+    rows: list[dict[str, Any]] = []
+    with contextlib.ExitStack() as hooks:
+        for name, module in model.named_modules():
+            if not list(module.children()):
+                hooks.enter_context(module.register_forward_hook(partial(watch_tensors, rows, name or "the model")))
+        loss = compute_loss()
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    if parameters:  # a frozen model has no gradients
+        torch.autograd.grad(loss, parameters, allow_unused=True)
+    for row in rows:
+        sizes = (f"{key} {row[key].item():<10.3g}" for key in ("output", "gradient") if key in row)
+        print(f"{row['layer']:24} {row['shape']!s:16}", *sizes)
+
+
+def ill_gpt() -> TinyGPT:
+    """A small GPT of one block in which two things have gone wrong."""
+    torch.manual_seed(0)
+    gpt = TinyGPT(blocks=1)
+    first, block = gpt.get_submodule("blocks.0.mlp.0"), gpt.get_submodule("blocks.0")
+    with torch.no_grad():
+        first.get_parameter("bias").sub_(30)
+    block.get_submodule("heads.1").register_forward_hook(lambda module, args, output: output.detach())
+    return gpt
 
 
 def is_written(tool: Callable[..., Any], *args: Any) -> bool:

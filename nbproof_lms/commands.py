@@ -115,15 +115,12 @@ def _collect(arguments: argparse.Namespace) -> int:
 
 
 _LEARNERS = option("learners", nargs="+", metavar="NAME", help="learners: ids or names, as `roster` prints them")
-_WHEN = (
-    option("lesson", metavar="LESSON"),
-    option(
-        "when",
-        metavar="WHEN",
-        help="a day, as 2026-11-20: its last second; or '2026-11-20 18:00'. In UTC, or with a zone: +01:00, Europe/Berlin. "
-        "'none' takes it away",
-    ),
-)
+_WHEN: dict[str, Any] = {
+    "metavar": "WHEN",
+    "help": "a day, as 2026-11-20: its last second; or '2026-11-20 18:00'. In UTC, or with a zone: +01:00, Europe/Berlin. "
+    "'none' takes it away",
+}
+_LESSON = option("lesson", metavar="LESSON")
 _COURSE = option("--course", type=Path, default=argparse.SUPPRESS, help="the course's folder (default: this one)")
 
 
@@ -146,8 +143,14 @@ def _roster_arguments(command: argparse.ArgumentParser) -> None:
         "put everybody of a table on the roster",
         option("file", type=Path, metavar="FILE", help="a CSV as `collect --names` reads it"),
     )
-    kind("due", "set when a lesson is due", *_WHEN)
-    kind("extend", "give learners more time for a lesson, whether they have handed in or not", _LEARNERS, *_WHEN)
+    kind("due", "set when a lesson is due", _LESSON, option("when", nargs="+", **_WHEN))
+    kind(
+        "extend",
+        "give learners more time for a lesson, whether they have handed in or not",
+        _LEARNERS,
+        _LESSON,
+        option("when", **_WHEN),
+    )
     kind(
         "remove",
         "take learners out of the course: folders, gradebook, roster. Says what will go, and asks",

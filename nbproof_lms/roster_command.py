@@ -393,7 +393,9 @@ def run_roster(arguments: Namespace) -> int:
     """Do what the command ``roster`` was asked for. Returns its exit code."""
     root: Path = arguments.course
     if arguments.what in {"due", "extend"}:
-        if arguments.what == "extend":
+        if arguments.what == "due":
+            arguments.when = " ".join(arguments.when)  # a shell has split a time without quotes
+        else:
             arguments.learners = find_learners(root, arguments.learners, "roster extend")
         return _change_due_dates(arguments)
     if arguments.what == "add":

@@ -29,9 +29,9 @@ FOR_THE_COURSE = {"", "checks", "display", "lesson", "values"}
 """Rooms that a course's own modules may import: what learners have."""
 LEAF_TYPES = "nbproof.values.leaves."
 """Whose modules alone may import torch and NumPy, each that of its name."""
-MOST = {"statements": 23_712, "decisions": 7_462, "functions with more than 10 decisions, in %": 5.4}
+MOST = {"statements": 23_720, "decisions": 7_463, "functions with more than 10 decisions, in %": 5.4}
 """What the house may hold. Whoever takes something away lowers these; what adds to it takes something away, or says why not."""
-MOST_LINES_OF_TESTS = 30_460
+MOST_LINES_OF_TESTS = 30_465
 """Of the modules in tests/, the attacks' programs there, and the front door, nbproof/testing/."""
 MOST_DECISIONS = 20
 """Of one function; so many are in the worst one."""
@@ -275,10 +275,10 @@ def test_tests_hold_no_more_lines_than_they_did() -> None:
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths) <= MOST_LINES_OF_TESTS
 
 
-READERS = {"nbproof.lesson.from_text", "nbproof.lesson.from_notebook", "nbproof.marking.autotests"}
-"""What parses a lesson: its text, its notebook, and, for other people's courses, a notebook of any version."""
-LEARNERS_WORK = {"nbproof.recover.notebook_bytes"}
-"""What parses notebooks that learners hand in; they are no lessons."""
+READERS = {"nbproof.lesson.from_text", "nbproof.lesson.from_notebook"}
+"""What parses a lesson: its text, and its notebook."""
+OTHER_PEOPLES = {"nbproof.recover.notebook_bytes"}
+"""What parses notebooks that learners hand in, or that another course has, in any version of the format."""
 MOST_TYPES_OF_A_LESSON = 6
 """Classes that say what a lesson, an exercise or a cell is; 7 would do."""
 OF_A_LESSON = {
@@ -305,7 +305,7 @@ OURS = [name for name in MODULES if name.startswith("nbproof") and room_of(name)
 
 def test_a_lesson_is_read_by_its_readers_alone() -> None:
     reading = {name for name in OURS if any(map(_parses_a_notebook, _nodes(name)))}
-    assert reading - LEARNERS_WORK == READERS
+    assert reading - OTHER_PEOPLES == READERS
 
 
 def _patterns(name: str) -> Iterator[str]:

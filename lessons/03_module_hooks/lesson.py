@@ -156,13 +156,14 @@ check("forward_answer")
 # Hooks run because you *call* the module. `module.forward(x)` goes straight to the method and skips them:
 
 # %%
-linear, calls = nn.Linear(3, 2), []
-linear.register_forward_hook(lambda module, args, output: calls.append("the hook ran"))
-linear(torch.ones(3))
-print("linear(x):        ", calls)
+net, calls = digit_net(), []
+net[4].register_forward_hook(lambda module, args, output: calls.append(f"{(output > 0).float().mean():.0%} of its outputs are not 0"))
+inside = net[:4](pictures)
+net[4](inside)
+print("net[4](inside):        ", calls)
 calls.clear()
-linear.forward(torch.ones(3))
-print("linear.forward(x):", calls)
+net[4].forward(inside)
+print("net[4].forward(inside):", calls)
 
 # %% [markdown]
 # ## Which layer died, and when?
@@ -308,7 +309,7 @@ gradient_sizes(dead)
 print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias", dead[5].bias.grad.any().item())
 
 # %% [markdown]
-# A line that does it: `print(name, grad_output[0].norm().item())`. The dead ReLU returns zeros for every picture, so each layer
+# One that does it: `print(name, grad_output[0].norm().item())`. The dead ReLU returns zeros for every picture, so each layer
 # before it gets a gradient of exactly 0. `train(dead)` made a new optimizer, without the old momentum: these layers do not
 # change. The last layer gets a gradient, but its inputs are all zeros: it can only learn its bias, that is, how often each digit
 # occurs.
@@ -357,8 +358,15 @@ check("backward_answer")
 # %% [markdown]
 # ## The first layer: no input needs a gradient
 #
-# The first layer of nearly every network gets **data**, which requires no gradient. The cell runs such a layer three times. **Stop
-# and predict:** in which runs does the hook print, what is in `grad_input`, and is there a `weight.grad` by then?
+# The first layer of nearly every network gets **data**, which requires no gradient. Here is the run from the beginning, with data
+# as input. When does the hook of `Sequential` run now?
+
+# %%
+draw_hook_timeline(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3), weights=True)
+
+# %% [markdown]
+# As number 10, before the backward of everything inside. The next cell runs one layer three times. **Stop and predict:** in which
+# runs does the hook print, what is in `grad_input`, and is there a `weight.grad` by then?
 
 # %%
 first = nn.Linear(3, 2)
@@ -371,13 +379,12 @@ def tell(module, grad_input, grad_output):
 
 
 first.register_full_backward_hook(tell)
-with warnings.catch_warnings(record=True, action="always") as caught:
+with warnings.catch_warnings(action="ignore"):
     print("1. data")
     first(torch.ones(1, 3)).sum().backward()
     first.zero_grad()
     print("2. an input that requires a gradient, passed by keyword")
     first(input=torch.ones(1, 3, requires_grad=True)).sum().backward()
-print(f"warning:     {caught[0].message}".split(". ")[0])
 
 print("3. data, a frozen layer; the next layer learns")
 first.requires_grad_(False)
@@ -391,44 +398,45 @@ nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
 # | any | requires none: frozen parameters and data, or `no_grad` | never | - |
 #
 # An argument passed by keyword has no entry, and does not count as an input. The table also holds for a module that contains the
-# first layer. Here is the run from the beginning, with data as input. When does the hook of `Sequential` run now?
-
-# %%
-draw_hook_timeline(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3), weights=True)
-
-# %% [markdown]
-# It runs as number 10, before the backward of everything inside.
+# first layer.
 #
 # ## What a forward hook may return
 #
 # A forward hook can also act. If it returns a value other than `None`, that value becomes the output, and the next hook gets it.
 # `output = ...` only rebinds a local name: the caller does not notice. And a lambda always returns something: the last one below
-# was only meant to watch.
+# was only meant to watch. On the second ReLU of the net that lives:
 
 
 # %%
-def output_with(*hooks):
-    layer = nn.Identity()
-    for hook in hooks:
-        layer.register_forward_hook(hook)
-    return layer(torch.tensor([1.0, 2.0]))
+def loss_with(*hooks):
+    with contextlib.ExitStack() as stack:
+        for hook in hooks:
+            stack.enter_context(alive[4].register_forward_hook(hook))
+        return f"loss {F.cross_entropy(alive(pictures), labels).item():.2f}"
 
 
 def only_rebinds_the_name(module, args, output):
-    output = output * 2
+    output = torch.zeros_like(output)
 
 
 log = []
 watch = lambda module, args, output: (log.append(output), log.append(output.shape))
-print("returned:         ", output_with(lambda module, args, output: output * 2))
-print("+ 1, then * 10:   ", output_with(lambda module, args, output: output + 1, lambda module, args, output: output * 10))
-print("name rebound:     ", output_with(only_rebinds_the_name))
-print("zeros are a value:", output_with(lambda module, args, output: torch.zeros(2)))
-print("meant to watch:   ", output_with(watch))
+print("no hook:          ", loss_with())
+print("zeros are a value:", loss_with(lambda module, args, output: 0 * output))
+print("* 0, then + 1:    ", loss_with(lambda module, args, output: 0 * output, lambda module, args, output: output + 1))
+print("+ 1, then * 0:    ", loss_with(lambda module, args, output: output + 1, lambda module, args, output: 0 * output))
+print("name rebound:     ", loss_with(only_rebinds_the_name))
+try:
+    loss_with(watch)
+except TypeError as error:
+    print("meant to watch:   ", error)
 
 # %% [markdown]
 # Writing *into* the output, as in `output *= 2`, needs no `return`. But it changes the tensor for everybody who holds it, and
 # backward raises an error if it needs the old values. Return a new tensor.
+#
+# A second net has a bias of layer 3 that is 5 too low, so its ReLU is dead from the start. Write a hook that can repair it, for `Add`
+# first.
 #
 # ### Exercise: Five more
 # easy · 6 min
@@ -461,6 +469,28 @@ from course import check
 check("add_five")
 
 # %% [markdown]
+# Here is that net, with your hook on layer 3:
+
+
+# %%
+def faulty_net():
+    net = digit_net()
+    with torch.no_grad():
+        net[3].bias -= 5
+    net.register_forward_pre_hook(divide)
+    return net
+
+
+print("the first ReLU to die:", first_to_die(faulty_net(), train))
+faulty, repaired = faulty_net(), faulty_net()
+with repaired[3].register_forward_hook(hook):
+    runs = {"as it is": train(faulty), "with your hook": train(repaired)}
+print(f"afterwards, without the hook: loss {F.cross_entropy(repaired(pictures), labels).item():.2f}")
+draw_curves(runs, title="Loss of a net with a bias 5 too low")
+
+# %% [markdown]
+# It learns, as long as the hook stays: the bias is still too low.
+#
 # ## What a full backward hook may return
 #
 # A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They flow on
@@ -470,16 +500,12 @@ check("add_five")
 
 
 # %%
-def try_backward_hook(name, hook, register="register_full_backward_hook", kind=Model):
-    module = kind()
+def try_backward_hook(name, hook, module, register="register_full_backward_hook"):
     getattr(module, register)(hook)
     x1, x2 = torch.tensor([2.0], requires_grad=True), torch.tensor([3.0], requires_grad=True)
-    try:
-        module(x1, x2).backward()
-        tensors = {"x1": x1, "x2": x2, **dict(module.named_parameters())}
-        print(f"{name:22}", "   ".join(f"{key}.grad {tensor.grad.item():5}" for key, tensor in tensors.items()))
-    except RuntimeError as error:
-        print(f"{name:22} RuntimeError: {error}")
+    module(x1, x2).backward()
+    tensors = {"x1": x1, "x2": x2, **dict(module.named_parameters())}
+    print(f"{name:22}", "   ".join(f"{key}.grad {tensor.grad.item():5}" for key, tensor in tensors.items()))
 
 
 def returns(module, grad_input, grad_output):
@@ -490,15 +516,16 @@ def writes(module, grad_input, grad_output):
     grad_input[0].mul_(10)
 
 
-try_backward_hook("None", lambda module, grad_input, grad_output: None)
-try_backward_hook("pre-hook", lambda module, grad_output: (grad_output[0] * 10,), "register_full_backward_pre_hook")
-try_backward_hook("two gradients", returns)
-try_backward_hook("two gradients, Add", returns, kind=Add)
-try_backward_hook("written into, Add", writes, kind=Add)
-try_backward_hook("one tensor", lambda module, grad_input, grad_output: grad_input[0] * 10)
-try_backward_hook("another shape", lambda module, grad_input, grad_output: (torch.ones(2), torch.ones(2)))
+try_backward_hook("None", lambda module, grad_input, grad_output: None, Model())
+try_backward_hook("pre-hook", lambda module, grad_output: (grad_output[0] * 10,), Model(), "register_full_backward_pre_hook")
+try_backward_hook("two gradients", returns, Model())
+try_backward_hook("two gradients, Add", returns, Add())
+try_backward_hook("written into, Add", writes, Add())
 
 # %% [markdown]
+# A **gated** layer multiplies a value by a gate between 0 and 1, as `Model` can do. At which of the two does the loss pull more? Write
+# a hook that turns their gradients into shares.
+#
 # ### Exercise: Gradients that sum to one
 # medium · 10 min
 #
@@ -534,7 +561,20 @@ handle = model.register_full_backward_hook(module_hook)
 from course import check
 check("unit_grad_sum")
 
+# %%
+torch.manual_seed(0)
+value, gate, multiply, scores = nn.Linear(64, 64), nn.Linear(64, 64), Model(), nn.Linear(64, 10)
+multiply.register_full_backward_hook(module_hook)  # yours first: the next hook gets what it returns
+multiply.register_full_backward_hook(
+    lambda module, grad_input, grad_output: print("shares, on average: value {:.0%}, gate {:.0%}".format(*(grad.mean() for grad in grad_input)))
+)
+x = pictures.flatten(1)
+F.cross_entropy(scores(multiply(value(x).relu(), gate(x).sigmoid())), labels).backward()
+
 # %% [markdown]
+# A product sends to each factor the gradient times the *other* factor. About half of the values are 0 behind their ReLU: there, the
+# gate gets nothing.
+#
 # ## Hook the output tensor
 #
 # Here is a small GPT. Which of its modules run, but never call their full backward hook? Guess before you run the second cell.
@@ -555,29 +595,20 @@ print(f"{len(ran)} modules ran; silent:", [name for name in ran if name not in h
 print("only a warning:", *{str(one.message).split(" but ")[0] for one in caught if "dict" in str(one.message)})
 
 # %% [markdown]
-# The blocks are silent: they return a dict. Does PyTorch warn about other types as well?
-
+# The blocks are silent: they return a dict. `nn.LSTM` returns a tuple in a tuple, `(output, (h, c))`. Does PyTorch warn here?
 
 # %%
-class Returns(nn.Linear):
-    def forward(self, x):
-        y = super().forward(x)
-        return {"a tensor": y, "a tuple": (y,), "a tuple in a tuple": ((y,),), "a list": [y], "a dict": {"y": y}}[self.form]
-
-
-for form in ("a tensor", "a tuple", "a tuple in a tuple", "a list", "a dict"):
-    layer, heard = Returns(3, 2), []
-    layer.form = form
-    layer.register_full_backward_hook(lambda module, grad_input, grad_output: heard.append(module))
+lstm, heard = nn.LSTM(3, 4), []
+lstm.register_full_backward_hook(lambda module, grad_input, grad_output: heard.append(module))
+for loss_uses in ("output", "h"):
     with warnings.catch_warnings(record=True, action="always") as caught:
-        output = layer(torch.ones(1, 3, requires_grad=True))
-    (output["y"] if form == "a dict" else output[0][0]).sum().backward()
-    print(f"{form:18} the hook ran: {bool(heard)!s:5}   a warning: {bool(caught)}")
+        output, (h, c) = lstm(torch.ones(5, 3, requires_grad=True))
+    {"output": output, "h": h}[loss_uses].sum().backward()
+    print(f"loss of {loss_uses}: calls of the hook so far {len(heard)}, warnings {len(caught)}")
 
 # %% [markdown]
-# A full backward hook runs if the module returns a tensor, or tensors directly in a **tuple**. A nested tuple does not even
-# bring a warning. `nn.LSTM` returns `(output, (h, c))`: if the loss uses only `h`, the hook of the LSTM never runs. One cure
-# fits every type: in a forward hook, put a tensor hook (lesson 02) on the tensor. (*Further* shows where it fails.) **Write the
+# A full backward hook gets tensors that the module returns directly, or directly in a **tuple**. A nested tuple does not even bring a
+# warning. One cure fits every type: in a forward hook, put a tensor hook (lesson 02) on the tensor. (*Further* shows where it fails.) **Write the
 # line** that registers `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
 
 
@@ -595,14 +626,13 @@ for name, block in gpt.blocks.named_children():
 gpt(tokens).sum().backward()
 
 # %% [markdown]
-# A line that does it: `output["hidden"].register_hook(tell_shape)`.
+# One that does it: `output["hidden"].register_hook(tell_shape)`.
 #
 # ## Handles: how to remove hooks
 #
-# A handle is also a context manager (lesson 02): `with` removes the hook at the end of the block, even after an error. For many
-# hooks, write a context manager of your own: a class with `__enter__` and `__exit__`, or a [generator
-# function](https://docs.python.org/3/library/contextlib.html#contextlib.contextmanager) that `yield`s once. The block runs at the
-# `yield`. An error in the block is raised there, too. What must always happen goes into `finally`:
+# A handle is also a context manager (lesson 02). For many hooks, write a context manager of your own: a class with `__enter__` and
+# `__exit__`, or a [generator function](https://docs.python.org/3/library/contextlib.html#contextlib.contextmanager) that `yield`s
+# once. The block runs at the `yield`. An error in the block is raised there, too. What must always happen goes into `finally`:
 
 
 # %%
@@ -661,7 +691,7 @@ check("hook_lifecycle")
 # Which gradient is in `grad_input`, and which one does he expect there? Why did the layer's own weight learn as before, and why
 # did the first layer not learn? Which other hook in the table changes the weight's gradient, but would still not help him?
 #
-# If you hand this notebook in, a person reads your answer. No check looks at it, and `progress()` does not count it.
+# A person reads your answer; no check does.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_grad_input", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
@@ -693,73 +723,41 @@ check("hook_lifecycle")
 # | layers that write in place | a backward hook raises an error, or is silent |
 # | old tutorials, old checkpoints | you read what somebody wrote for another version |
 #
-# `layer_report` calls your function `compute_loss` once. It prints a row for each tensor that a layer returns: its shape, and the
-# mean absolute values of the tensor and its gradient. Which rows of the dead net stand out?
-
+# A colleague has sent a GPT. `layer_report` puts the hook below on each module without children, and calls your function
+# `compute_loss` once. A row for each tensor that a module returns has the mean absolute values of the tensor and its gradient.
+# **Two modules are ill. Which ones, and how?**
 
 # %%
-from course.patient import tensors_in
+from course.patient import ill_gpt, layer_report, watch_tensors
 
+show_source(watch_tensors)
 
-def layer_report(model, compute_loss):
-    rows = []
-
-    def watch(name, module, args, output):
-        if torch.is_tensor(output):
-            output = output.clone()  # a hook on a view is lost if the view is changed in place
-        for tensor in tensors_in(output):
-            row = {"layer": name, "shape": str(tuple(tensor.shape))}
-            row["output"] = (1.0 * tensor.detach()).abs().mean().item()  # times 1.0 turns a mask into numbers
-            rows.append(row)
-            if tensor.requires_grad:
-                tensor.register_hook(lambda grad, row=row: row.update(gradient=grad.abs().mean().item()))
-        return output
-
-    with contextlib.ExitStack() as hooks:
-        for name, module in model.named_modules():
-            if not list(module.children()):
-                hooks.enter_context(module.register_forward_hook(partial(watch, name or "the model")))
-        loss = compute_loss()
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    if parameters:  # a frozen model has no gradients
-        torch.autograd.grad(loss, parameters, allow_unused=True)
-    for row in rows:
-        sizes = (f"{key} {row[key]:<10.3g}" for key in ("output", "gradient") if key in row)
-        print(f"{row['layer']:9} {row['shape']:16}", *sizes)
-
-
-layer_report(dead, lambda: F.cross_entropy(dead(pictures), labels))
-print("another net, with a ReLU in place")
-other = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.ReLU(inplace=True))
-layer_report(other, lambda: other(pictures).sum())
+# %%
+gpt = ill_gpt()
+layer_report(gpt, lambda: F.cross_entropy(gpt(tokens)[0, :-1], tokens[0, 1:]))
 
 # %% [markdown]
-# Look for numbers that are 0, huge or `nan`. Layer 3 returns huge numbers: most of this growth came after the death, when
-# momentum moved the weight on. The report changes no `.grad`, and leaves no hook behind. But in training mode a run changes
-# BatchNorm's statistics: copy the model, and let `compute_loss` call the copy. A deep copy keeps module hooks, but has no tensor
-# hooks. A layer that the model uses without calling it, such as the last Linear layer of attention, has no row.
+# Look for numbers that are 0, huge or `nan`, and for gradients that are missing. The GELU `mlp.1` is dead: the bias of `mlp.0` is 30
+# too low. The modules in `heads.1` get no gradient: a forward hook that somebody has left on this head detaches its output.
+#
+# The report changes no `.grad`, and leaves no hook behind. But in training mode a run changes BatchNorm's statistics: copy the
+# model, and let `compute_loss` call the copy. A deep copy keeps module hooks, but has no tensor hooks.
 #
 # ## Further: what goes in, what goes back
 #
 # ### What a forward pre-hook may return
 #
 # What a pre-hook returns replaces **all** positional arguments at once: two inputs need a tuple of two. A single tensor counts as
-# one argument, and so does a list:
-
+# one argument:
 
 # %%
-def try_pre_hook(name, hook):
+for new in (lambda x1, x2: (x1 + 100, x2), lambda x1, x2: x1 + 100):
     adder = Add()
-    adder.register_forward_pre_hook(hook)
+    adder.register_forward_pre_hook(lambda module, args: new(*args))
     try:
-        print(f"{name:15}", adder(torch.tensor([1.0]), torch.tensor([10.0])))
+        print("a tuple of two:", adder(torch.tensor([1.0]), torch.tensor([10.0])))
     except TypeError as error:
-        print(f"{name:15} TypeError: {error}")
-
-
-try_pre_hook("a tuple of two", lambda module, args: (args[0] + 100, args[1]))
-try_pre_hook("one tensor", lambda module, args: args[0] + 100)
-try_pre_hook("a list of two", lambda module, args: [args[0] + 100, args[1]])
+        print("one tensor:     TypeError:", error)
 
 # %% [markdown]
 # Arguments that the caller passes **by keyword** are not in `args`. Register with `with_kwargs=True`, and the hook gets a dict of
@@ -952,8 +950,8 @@ check("in_place_safe")
 #
 # ### The deprecated hook
 #
-# Old tutorials register backward hooks with `register_backward_hook`, without *full*. It still exists, and takes the same three
-# arguments. It is deprecated: the cell below silences PyTorch's warnings. What is wrong with it?
+# Old tutorials register backward hooks with `register_backward_hook`, without *full*. It still takes the same three arguments, but is
+# deprecated: the cell below silences PyTorch's warnings. What is wrong with it?
 #
 # ### Exercise: An autopsy
 # easy · 6 min · further
@@ -1081,8 +1079,7 @@ check("state_dict_hooks")
 # ## Where to go on
 #
 # - [Visualizing Gradients](https://docs.pytorch.org/tutorials/intermediate/visualizing_gradients_tutorial.html) compares a net with
-#   and without batch norm. It uses hooks on output tensors, as you did.
-# - [nnsight](https://nnsight.net) reads and edits the inside of large language models, without hooks of your own.
+#   and without batch norm, by hooks on output tensors.
 # - [Captum](https://captum.ai) has many tested methods that say which inputs mattered.
 #
 # **Next:** lesson 04 visits every module of a model with `apply`, to initialise, extend and rewire it.

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Five tools made of hooks
 #
-# - **You will do** this: watch a net fail, build a tool that shows why, and four other tools.
+# - **You will do** this: watch a net fail, build a tool that shows why, and one that shows where a net looks. *Further* has three more.
 # - **You will learn** to make tools that work on any model, or say that they do not.
 # - **You need** lessons 02, 03 and 05.
 # - **Time** <!-- time and points -->.
@@ -24,9 +24,11 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from course import hint, progress, solution
+from course.data import digits
 from course.patient import Reader, SoundUnitLength, UnitLength, is_written, scans_of_digits, tensors_in, train
 from torch.autograd.graph import saved_tensors_hooks
 from torch.nn import Parameter
+from torch.utils.checkpoint import checkpoint
 
 torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 
@@ -47,9 +49,10 @@ losses += train(copy.deepcopy(patient), scans, answers, batches[109:112])
 print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 
 # %% [markdown]
-# Which layer broke it? Look in *both* directions: a forward hook can return a clone of the output, with a tensor hook on it (lesson 03: if
-# a later operation changes a view in place, the view's hook is lost). In the checks each module returns one tensor. If a block and its
-# last layer return the same tensor, either name is right. For other models, `tensors_in(output)` finds all tensors.
+# Which layer broke it? Look in *both* directions. A forward hook sees the output. It can return a clone with a tensor hook on it, which
+# sees the gradient. (Lesson 03: a view that is changed in place later loses its hook.) In the checks each module returns one tensor, and
+# ReLUs work in place, which allows neither full backward hooks nor full backward *pre*-hooks. If a block and its last layer return the
+# same tensor, either name is right. For other models, `tensors_in(output)` finds all tensors.
 #
 # ### Exercise: What is wrong with this net?
 #
@@ -130,8 +133,8 @@ show_source(UnitLength, Reader)
 
 # %% [markdown]
 # The output of `embed` is the first to get a bad gradient. The module after it in forward made this gradient: `UnitLength`. In a row
-# of zeros, `sqrt` gets a gradient of 0 and divides it by the root, 0: that is NaN. The `1e-6` is added after the root, which is too late.
-# For a row of zeros, how large is the gradient in each of four versions?
+# of zeros, `sqrt` gets a gradient of 0 and divides it by twice the root, which is 0. And 0 / 0 is NaN. The `1e-6` comes after the root:
+# too late. For a row of zeros, how large is the gradient in each of four versions?
 
 # %%
 ways = {
@@ -143,13 +146,23 @@ ways = {
 for title, way in ways.items():
     row = torch.zeros(1, 32, requires_grad=True)
     patient.head(way(row)).sum().backward()
-    largest = row.grad.abs().max()
-    print(f"{title:26} largest gradient: {largest:.1e}, times a feature of 0: {largest * 0:.0f}")
+    print(f"{title:26} largest gradient: {row.grad.abs().max():.1e}")
 
 # %% [markdown]
-# PyTorch's own `F.normalize` divides by its `eps`, which is 1e-12: the gradient is finite and huge. The gradient of `embed.weight` is the
-# gradient of `embed`'s output times the features. For a blank scan they are all 0, and so is the product. But other features can make a
-# row of zeros, too: then the gradient is huge. The last two versions divide by 1e-3.
+# PyTorch's own `F.normalize` divides by its `eps`, which is 1e-12: the gradient is finite and huge. The last two versions divide by 1e-3.
+# Does the last one cure the patient?
+
+# %%
+from course.pictures.curves import draw_curves
+
+torch.manual_seed(0)
+cured = Reader(SoundUnitLength)
+runs = {"as it was": losses, "cured": train(cured, scans, answers, batches)}
+right = (cured(scans[1500:]).argmax(1) == answers[1500:]).float().mean()
+draw_curves(runs, title=f"Loss. The cured net reads {right:.0%} of new digits")
+
+# %% [markdown]
+# It gets past the batch that broke the patient.
 #
 # ### Step 2: what does not learn?
 #
@@ -175,7 +188,6 @@ check("gradient_flow_debugger", part="learns")
 # the **vanishing gradient**. Here are two untrained nets after one backward pass:
 
 # %%
-from course.data import digits
 from course.pictures.gradient_flow import draw_gradient_flow
 
 pictures, labels = digits()
@@ -310,8 +322,8 @@ for title, value in (("score", scores), ("softmax", scores.softmax(1))):
 # %% [markdown]
 # ### Two ways to get it wrong
 #
-# The first is to keep only the layer's output. `features` ends in an in-place ReLU, which overwrites what you keep of the BatchNorm just
-# before it (lesson 05, 'A feature can change after your hook has ended'). The second is to call `backward()` just to look.
+# The first is to keep only the layer's output. Suppose you keep that of the last BatchNorm: the in-place ReLU after it overwrites the
+# tensor (lesson 05, 'A feature can change after your hook has ended'). The second is to call `backward()` just to look.
 
 # %%
 kept = []
@@ -379,48 +391,37 @@ check("grad_cam")
 
 # %%
 heats = {digit: grad_cam(eye, "features", board, torch.tensor([digit])) for digit in (3, 7)}
-titles = {digit: f"What supports a {digit}" for digit in heats}
 written = heats[3] is not None
-row = (draw_heat(board, heats[digit], title) for digit, title in titles.items())
+row = (draw_heat(board, heat, f"What supports a {digit}") for digit, heat in heats.items())
 beside(*row) if written else print("grad_cam is not written yet")
 # %% [markdown]
-# The upper bar of the 7 supports a 3, too: a 3 has such a bar. How far can you trust these maps?
-# Measure, on 20 boards: which share of the heat for a digit lies on the quarter with this digit? As a control, shift the rows of `fc`: then
-# each score has another class's weights.
+# The upper bar of the 7 supports a 3, too: a 3 has such a bar. How far can you trust these maps? Measure, on 20 boards: which share of
+# the heat lies on which digit? If the map only showed where something is drawn, the maps of all classes would be alike.
 
 # %%
-def heat_on_the_digit(net):
-    boards = torch.cat([board_of(3, 7, 0, 4, skip=skip) for skip in range(20)])
-    shares = []
-    for quarter, digit in enumerate((3, 7, 0, 4)):
-        heat = grad_cam(net, "features", boards, torch.full((20,), digit))
-        quarters = heat.view(20, 2, 6, 2, 6).sum((2, 4)).flatten(1)
-        shares.append(quarters[:, quarter] / quarters.sum(1))
-    return torch.stack(shares).mean().item()
-
-
-if written:
-    print(f"as trained: {heat_on_the_digit(eye):.0%}")
-    print("shifted:   ", end=" ")
-    for rows in range(1, 10):
-        shifted = copy.deepcopy(eye)
-        shifted.fc.weight.data = eye.fc.weight.roll(rows, 0)
-        print(f"{heat_on_the_digit(shifted):.0%}", end=" ")
+boards = torch.cat([board_of(3, 7, 0, 4, skip=skip) for skip in range(20)])
+print("share of the heat on the    3    7    0    4")
+for asked in (3, 7, 0, 4, 1, 8) if written else ():
+    heat = grad_cam(eye, "features", boards, torch.full((20,), asked))
+    quarters = heat.view(20, 2, 6, 2, 6).sum((2, 4)).flatten(1)
+    shares = (quarters / quarters.sum(1, keepdim=True)).mean(0)
+    print(f"map of class {asked}:          ", *(f"{share:4.0%}" for share in shares))
 # %% [markdown]
-# If the score has another class's weights, 6% to 34% of the heat lies on the digit (chance: 25%): what lights up depends on the class.
+# What lights up depends on the class: most of the heat for a digit on the board lies on this digit, though a third of the heat for a 3 lies
+# on the 7. A 1 and an 8 are on no board, and have a map as well. So a map does not say *whether* the class is there.
 #
 # ## Further
 #
-# The core path ends here. Three parts follow, each alone, and a list:
+# The core path ends here. Three parts follow, in any order, and then one that tries your tools:
 #
-# - *Train without holding all gradients* (25 minutes).
+# - *Train without holding all gradients* (25 minutes)
 # - *One gradient for each sample* (40 minutes): which scan broke the patient?
 # - *What is the memory full of?* (40 minutes)
 # - *Your tools on models from practice* (5 minutes)
 #
 # ## Train without holding all gradients
 #
-# Between backward and `zero_grad()` the gradients of **all** parameters are in memory. They need as much memory as the parameters. But
+# Between backward and `zero_grad()` the gradients of **all** parameters are in memory, as large as the parameters. But
 # SGD or Adam could update each parameter as soon as its gradient is there, and throw the gradient away. Which hook comes at the right
 # moment?
 
@@ -444,9 +445,9 @@ for name, parameter in net.named_parameters():
     parameter.register_post_accumulate_grad_hook(partial(late, name))
 net(torch.randn(3, 4)).sum().backward()
 # %% [markdown]
-# The tensor hook comes too early, the post-accumulate hook (lesson 02) at the right moment. Is it safe to change a weight in the middle
-# of backward? Yes, if forward's graph connects each use of the weight to this weight: once its gradient is complete, this backward no
-# longer needs the weight. The hooks of the shared weight run once.
+# The tensor hook comes too early, the post-accumulate hook (lesson 02) at the right moment. The hooks of the shared weight run once. Is it
+# safe to change a weight in the middle of backward? Yes, if the graph leads from each use of the weight back to the weight. Then its
+# gradient is complete only after backward has passed all these uses, and this backward does not read the weight again.
 #
 # ### Exercise: Optimizer in backward
 #
@@ -535,21 +536,17 @@ print("The parameters after ten steps are equal, bit for bit:", torch.equal(ordi
 title = "A net in training: what the model and its optimizer need"
 draw_memory(bars, title=title) if works else print("OptimizerInBackward is not written yet")
 # %% [markdown]
-# But you cannot clip by the norm of *all* gradients, or add up gradients of several batches. And if forward's graph does not connect a
-# use of a weight to that weight, backward may still need the old value:
+# But you cannot clip by the norm of *all* gradients, or add up gradients of several batches. And if the graph does not lead from a use of
+# a weight back to it, backward may still need the old value:
 
 # %%
-from torch.utils.checkpoint import checkpoint
-
 uses = {
     "weight.detach()": lambda x, weight: x @ weight.detach(),
     "weight.data": lambda x, weight: x @ weight.data,
     "a reentrant checkpoint": lambda x, weight: checkpoint(lambda x: x @ weight, x, use_reentrant=True),
 }
 x = torch.randn(4, 3)
-for title, use in uses.items():
-    if not works:
-        break
+for title, use in uses.items() if works else ():
     torch.manual_seed(0)
     first, last = net = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
     loss_of = lambda: (use(first(x), last.weight) @ last.weight).sum()  # last.weight is used twice
@@ -564,20 +561,8 @@ for title, use in uses.items():
         print(f"{title}: RuntimeError: {str(error)[:86]} ...")
 # %% [markdown]
 # `detach()` shares the weight's version counter, so autograd notices the change and stops. `.data` has a counter of its own; a reentrant
-# checkpoint, the older kind, connects the weight only in backward. Both are silently wrong. And the patient? With `SoundUnitLength` it learns,
-# even with the blank scan:
-
-# %%
-torch.manual_seed(0)
-cured = Reader(SoundUnitLength)
-if works:
-    with OptimizerInBackward(cured, partial(torch.optim.Adam, lr=0.01)):
-        for batch in batches:
-            F.cross_entropy(cured(scans[batch]), answers[batch]).backward()
-    right = (cured(scans[1500:]).argmax(1) == answers[1500:]).float().mean()
-    print(f"right on new digits: {right:.0%}")
-
-# %% [markdown]
+# checkpoint, the older kind, connects the weight only in backward. Both are silently wrong.
+#
 # ## One gradient for each sample
 #
 # `weight.grad` holds one gradient for the whole batch. To find the sample that broke the patient, you need one for each sample.
@@ -695,7 +680,7 @@ for sample, gradient in enumerate(per_sample.gradients.get("embed.weight", [])):
 # %% [markdown]
 # One scan of 1,500 is blank, and one NaN makes the sum NaN.
 #
-# 20 of these 1,000 digits have a wrong label. How large is each sample's gradient after some training? Red frames mark the wrong labels.
+# 20 of these 1,000 digits get a wrong label, which red frames mark. How large is each sample's gradient after some training?
 
 # %%
 from course.pictures.feature_maps import draw_digits
@@ -706,25 +691,26 @@ spoilt = torch.randperm(1000)[:20]
 labels[spoilt] = (labels[spoilt] + torch.randint(1, 10, (20,))) % 10
 
 
-def train_clipped(most, steps):
-    """A net trained with each sample's gradient clipped to the norm `most`; the last gradients and their norms."""
+def small_net():
     torch.manual_seed(0)
     net = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
-    optimizer = torch.optim.Adam(net.parameters(), lr=0.03)
-    for step in range(steps + 1):
-        if step:
-            optimizer.step()
-        optimizer.zero_grad()
-        with PerSampleGradients(net) as per_sample:
-            F.cross_entropy(net(pictures), labels).backward()
-        squares = [gradient.flatten(1).pow(2).sum(1) for gradient in per_sample.gradients.values()]
-        norms = torch.stack(squares or [torch.zeros(1000)]).sum(0).sqrt()  # over all parameters of the net
-        for name, gradient in per_sample.gradients.items():
-            net.get_parameter(name).grad = torch.einsum("n,n...->...", (most / norms).clamp(max=1), gradient) / 1000
-    return net, per_sample, norms
+    return net, torch.optim.Adam(net.parameters(), lr=0.03)
 
 
-net, per_sample, norms = train_clipped(torch.inf, steps=20)
+def each_gradient(net):
+    """Each sample's gradients, by parameter, and their norms over all parameters."""
+    with PerSampleGradients(net) as per_sample:
+        F.cross_entropy(net(pictures), labels).backward()
+    squares = [gradient.flatten(1).pow(2).sum(1) for gradient in per_sample.gradients.values()]
+    return per_sample.gradients, sum(squares, torch.zeros(1000)).sqrt()
+
+# %%
+net, optimizer = small_net()
+for _ in range(20):
+    optimizer.zero_grad()
+    F.cross_entropy(net(pictures), labels).backward()
+    optimizer.step()
+gradients, norms = each_gradient(net)
 top = norms.topk(20).indices
 found = [place for place, sample in enumerate(top) if sample in spoilt]
 losses = F.cross_entropy(net(pictures), labels, reduction="none")
@@ -734,12 +720,18 @@ title = f"The 20 largest gradients (median: {norms.median():.2f}): {len(found)} 
 draw_digits(pictures[top], titles, marked=found, title=title) if norms.any() else print("PerSampleGradients is not written yet")
 # %% [markdown]
 # To find wrong labels, each sample's loss is enough, without hooks. But with the norms you can clip each
-# sample's gradient. How many wrong labels does a net learn by heart, with and without clipping?
+# sample's gradient. How many wrong labels does a net memorise, with and without clipping?
 
 # %%
 new, new_labels = (part[1000:] for part in digits())
 for most in (torch.inf, 1.0) if norms.any() else ():
-    other, *_ = train_clipped(most, steps=80)
+    other, optimizer = small_net()
+    for _ in range(80):
+        each, sizes = each_gradient(other)
+        factors = (most / sizes).clamp(max=1)
+        for name, gradient in each.items():
+            other.get_parameter(name).grad = torch.einsum("n,n...->...", factors, gradient) / 1000
+        optimizer.step()
     learned = (other(pictures[spoilt]).argmax(1) == labels[spoilt]).sum()
     print(f"norms up to {most:3}: {learned} of 20 wrong labels learned, {(other(new).argmax(1) == new_labels).float().mean():.0%} of new digits")
 
@@ -761,7 +753,7 @@ def loss_of_one(parameters, x, y):
 
 parameters = {name: parameter.detach() for name, parameter in net.named_parameters()}
 wanted = vmap(grad(loss_of_one), in_dims=(None, 0, 0))(parameters, pictures, labels)
-for name, gradient in per_sample.gradients.items():
+for name, gradient in gradients.items():
     print(f"{name:9} {tuple(gradient.shape)!s:15} largest difference {(gradient - wanted[name]).abs().max():.0e}")
 
 # %% [markdown]
@@ -834,7 +826,8 @@ for handle in handles:
 #
 # Modules are nested: `''` is the net itself. A saved tensor counts for the **innermost** module that has begun and not ended.
 #
-# You recognise a storage by its address (lesson 02, 'Counting memory'), as long as the graph lives. Later, another storage may get it.
+# You recognise a storage by its address (lesson 02, 'Counting memory'), as long as the graph lives. Later, another storage may get this
+# address.
 # %% [markdown]
 # ### Exercise: Activation memory
 #
@@ -910,6 +903,9 @@ check("activation_memory")
 # One net answers three questions. First: what does each layer own, and what does it save?
 
 # %%
+from course.pictures.memory import draw_memory
+
+
 def digit_net(activation=nn.ReLU):
     torch.manual_seed(0)
     part = lambda channels: nn.Sequential(nn.Conv2d(channels, 16, 3, padding=1), activation(), nn.Conv2d(16, 16, 3, padding=1), activation())
@@ -921,7 +917,7 @@ def memory_of(net, run=None, count=64):
         F.cross_entropy((run or net)(pictures[:count]), labels[:count])
     return memory
 
-
+# %%
 net = digit_net()
 pictures, labels = (part[:64].clone() for part in digits())
 memory = memory_of(net)
@@ -934,20 +930,17 @@ bars["loss"] = {"parameters": 0, "saved for backward": memory.by_layer.get("", 0
 title = "What owns the parameters, what fills the memory"
 draw_memory(bars, title=title) if memory.bytes else print("ActivationMemory is not written yet")
 # %% [markdown]
-# Almost everything is saved maps. Two layers save the same map, one as its result, the next as its input. The map
-# counts for the layer that saves it *first*. Second: what if there were other activations, or none?
+# Almost everything is saved maps. Each counts for the layer that saves it *first*. Second: does another activation save less?
 
 # %%
-for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)):
-    other = digit_net(activation)
-    memory = memory_of(other)
-    kind = type(other[0][1]).__name__ + (" in place" if isinstance(activation, partial) else "")
-    saved = [memory.by_layer.get(name, 0) // 1024 for name in ("0.0", "0.1", "0.2", "0.3", "1.0")]
-    print(f"{kind:14} {memory.bytes // 1024:5} KiB   of these in Conv, {kind}, Conv, {kind}, Conv: {saved}")
+print("KiB saved       in all     Conv      act     Conv      act     Conv")
+for title, activation in {"ReLU": nn.ReLU, "ReLU in place": partial(nn.ReLU, inplace=True), "GELU": nn.GELU}.items():
+    memory = memory_of(digit_net(activation))
+    saved = [memory.bytes, *(memory.by_layer.get(name, 0) for name in ("0.0", "0.1", "0.2", "0.3", "1.0"))]
+    print(f"{title:13}", *(f"{size // 1024:8}" for size in saved))
 # %% [markdown]
-# Without activations the total is the same, but the next layer is the first to save the map. A GELU needs its *input* for backward, while
-# the next layer needs its result, so both are kept. An in-place ReLU saves as much for backward as before: it overwrites the
-# convolution's output, which autograd does not keep anyway.
+# An in-place ReLU saves as much for backward: it overwrites the convolution's output, which autograd does not keep anyway. A GELU needs
+# its *input* for backward, and the next layer needs its result. So both are kept.
 #
 # Third: what helps? `checkpoint` saves only what goes into a part of the net, and computes the rest again in backward:
 
@@ -973,13 +966,13 @@ title = "Five ways to run a forward"
 draw_memory(bars, title=title) if memory.bytes else print("ActivationMemory is not written yet")
 
 # %% [markdown]
-# Saved tensors grow with the batch, parameters and gradients do not. The bars show the moment after forward. With checkpoints backward
-# takes more time, and one part after another saves its tensors again, so the peak falls less than the bar. Frozen layers at the
+# Saved tensors grow with the batch, parameters and gradients do not. What is saved is counted after forward. With checkpoints, backward
+# takes more time, and one part after another saves its tensors again. So the peak falls less than this bar. Frozen layers at the
 # beginning save nothing. Frozen convolutions *after* a layer that learns save as before; a frozen `Linear` there saves no input.
 #
 # ## Your tools on models from practice
 #
-# These models go beyond the statements. Better an error than a wrong number.
+# These models go beyond what the exercises ask. An error is better than a wrong number.
 
 # %%
 from torchvision.models import resnet18
@@ -1019,15 +1012,19 @@ if is_written(gradient_flow_debugger, resnet):
     tried("ResNet-18, in-place ReLUs", faults, resnet, resnet, photos)
     tried("LSTM, returns tuples", faults, lstm, lstm, words)
     tried("a model that never ran", faults, lstm, resnet, photos)
-if written:
-    tried("Grad-CAM in training mode", grad_cam, resnet, "layer4.1", photos, targets)
+tried("Grad-CAM in training mode", grad_cam, resnet, "layer4.1", photos, targets)
 tried("samples: words, in place", each_sample, in_place, words)
 tried("samples: tied Embedding", each_sample, language, torch.arange(8).reshape(4, 2))
 
 # %% [markdown]
-# The LSTM with a NaN in a weight is the whole model, so the name is `''`. No hook is called in a model that never ran. If a ReLU runs
-# twice, `"dead"` tells of its last call. In training mode a BatchNorm mixes the pictures. For inputs `(N, T, d)` a sample's gradient is the sum over
-# its `T` words. An Embedding that shares its weight with a Linear layer adds a part that no hook on this layer sees.
+# | line | why |
+# | --- | --- |
+# | ResNet-18 | In-place ReLUs disturb no tensor hook on a clone. |
+# | LSTM | A weight holds a NaN. The LSTM is the whole model: its name is `''`. |
+# | never ran | An empty report would look like good news. |
+# | training mode | A BatchNorm mixes the pictures. |
+# | words | For inputs `(N, T, d)` a sample's gradient is the sum over its `T` words. |
+# | tied Embedding | It adds a part that no hook on the Linear layer sees. |
 #
 # ## What you take with you
 #

@@ -34,9 +34,9 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## A watcher that finds nothing wrong
 #
-# The net of lesson 03 dies in training. Here it is compiled by
-# [`torch.compile`](https://docs.pytorch.org/docs/stable/generated/torch.compile.html). Then a *watcher*, a tool that only looks, uses two
-# forward hooks to find the ReLUs that output only zeros:
+# The net of lesson 03 dies in training. It comes back through this lesson, with a checkpoint, in half precision, until you cure it. Here it is
+# compiled by [`torch.compile`](https://docs.pytorch.org/docs/stable/generated/torch.compile.html). Then a *watcher*, a tool that only
+# looks, uses two forward hooks to find the ReLUs that output only zeros:
 
 # %%
 from course.data import digit_batches
@@ -110,11 +110,9 @@ def features(model, layers, x):
         raise RuntimeError(f"not called: {', '.join(silent)}")
     return found
     ### END SOLUTION
-
 # %% nbgrader={"grade": true, "grade_id": "test_features_or_error", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("features_or_error")
-
 # %% [markdown]
 # Now run your watcher on the same net:
 
@@ -127,9 +125,8 @@ print("dead ReLUs of the uncompiled net:", dead_relus(net._orig_mod, pictures))
 
 # %% [markdown]
 # Code is compiled in the first call, and again if one of its *guards*, facts such as the batch size, has changed. A hook is *early* if
-# you register it before the first call, else *late*. A **sentinel** is another, early hook. In `count`, a number is a call with a
-# batch of this size. **Stop and predict** the table, and the two lines below it: does the last call run the last hook?
-
+# you register it before the first call, else *late*. `count` tries both: a number is a call with a batch
+# of this size, a function registers a hook.
 
 # %%
 def count(*moments):
@@ -148,21 +145,28 @@ def count(*moments):
 
 
 forward = lambda net: net[1].register_forward_hook
+print("early: register, call      ", count(forward, 4))
+print("late:  call, register, call", count(4, forward, 4))
+
+# %% [markdown]
+# A **sentinel** is another hook, an early one. Does it help a late hook? **Stop and predict** the table, and the two lines below it.
+
+# %%
 kinds = {
     "forward hook": forward,
     "full backward hook": lambda net: net[1].register_full_backward_hook,
     "tensor hook on a parameter": lambda net: net[0].weight.register_hook,
 }
-print(f"{'':28} early  late  sentinel, late")
+print(f"{'':28} late  sentinel, late")
 for kind, hook in kinds.items():
-    print(f"{kind:28} {count(hook, 4, 4)}      {count(4, hook, 4)}     {count(hook, 4, hook, 4)}")
+    print(f"{kind:28} {count(4, hook, 4)}     {count(hook, 4, hook, 4)}")
 print("sentinel of another kind:  ", count(lambda net: net[1].register_forward_pre_hook, 4, forward, 4))
 print("sentinel on another module:", count(lambda net: net[0].register_forward_hook, 4, forward, 4))
 
 # %% [markdown]
-# An **empty** set of hooks is not guarded, a non-empty one is. Each module has a set for each kind, so the sentinel must be of the same
-# kind, on the same module. Autograd calls a parameter's hooks, in compiled code too. Is a hook late? After `torch._dynamo.reset()` the next
-# call compiles again. Or call the uncompiled net, `net._orig_mod`.
+# An **empty** set of hooks is not guarded, a non-empty one is. Each module has a set for each kind. So the sentinel must be of the same
+# kind, on the same module, and stay registered. Autograd calls a parameter's hooks, in compiled code too. If a hook is late, call
+# `torch._dynamo.reset()`: the next call compiles again. Or call the uncompiled net, `net._orig_mod`.
 #
 # ## What runs twice calls its hooks twice
 #
@@ -188,29 +192,27 @@ draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called aga
 
 # %% [markdown]
 # The second forward stops once backward has what it needs: the last layer of `middle` begins (step 30) and does not end. So the forward
-# hooks of this layer and of `middle` do not run again, unless you register them with `always_call=True`: then they get `None` as output.
-# The second forward must save as many tensors as the first, of the same shapes.
+# hooks of this layer and of `middle` do not run again. The second forward must save as many tensors as the first, of the same shapes.
 # [`ModuleTracker().is_bw`](https://docs.pytorch.org/docs/stable/module_tracker.html) asks autograd whether backward is running:
 
 # %%
 net, squares = Halved(), []
 
 
-def tell(module, args, output):
-    if ModuleTracker().is_bw:
-        print("in backward the last layer of `middle` returns", output)
+def look(module, args, output):
+    print("backward is running:", ModuleTracker().is_bw)
+    if not squares:
+        squares.append(output.pow(2).mean())
 
 
-with net.middle[2].register_forward_hook(tell, always_call=True):
-    net(pictures).sum().backward()
-net.middle[1].register_forward_hook(lambda module, args, output: None if squares else squares.append(output.pow(2).mean()))
+net.middle[1].register_forward_hook(look)
 try:
     net(pictures).sum().backward()
 except CheckpointError as error:
     print("CheckpointError:", str(error).split(":")[1].split("\n")[0])
 
 # %% [markdown]
-# The second hook's `pow` saved a tensor in the first forward only. So look at `output.detach()`.
+# The hook's `pow` saved a tensor in the first forward only. So look at `output.detach()`.
 #
 # ### Exercise: One entry per call
 # medium · 15 min
@@ -244,11 +246,9 @@ def recorder(model, layers):
             hooks.enter_context(model.get_submodule(name).register_forward_hook(partial(keep, name)))
         yield history
     ### END SOLUTION
-
 # %% nbgrader={"grade": true, "grade_id": "test_one_entry_a_step", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("one_entry_a_step")
-
 # %% [markdown]
 # Which ReLU of this net dies, and when?
 
@@ -281,7 +281,7 @@ with torch.autocast("cpu", dtype=torch.float16):
     print(output.dtype, "mean of the squares:", output.pow(2).mean().item(), "in float32:", output.float().pow(2).mean().item())
 
 # %% [markdown]
-# The square of 300 is too large for **float16** (on GPUs, autocast computes `pow` in float32): use `output.detach().float()`. And small
+# The square of 300 is too large for **float16**: use `output.detach().float()`. And small
 # gradients become 0. So training multiplies the loss by a large number, 65,536 at first, and divides the gradients by it right before
 # the step. [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) does both. How large is the gradient of the last bias in a tensor
 # hook, and right before the step?
@@ -318,7 +318,7 @@ print(f"a tensor hook clamps to (-1, 1): norm {at_step[-1]:.5f} right before the
 # An optimizer has hooks of its own:
 # [`register_step_pre_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.register_step_pre_hook.html) and
 # `register_step_post_hook(hook)` call `hook(optimizer, args, kwargs)` around each step. A pre-hook returns `None`, or a pair that
-# replaces `(args, kwargs)`.
+# replaces `(args, kwargs)`. (*Further* has closures and *fused* optimizers.)
 #
 # ### Exercise: Clipping that works with a scaler
 # easy · 9 min
@@ -344,11 +344,9 @@ def clip_at_step(optimizer, most):
 
     return optimizer.register_step_pre_hook(clip)
     ### END SOLUTION
-
 # %% nbgrader={"grade": true, "grade_id": "test_clip_at_step", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("clip_at_step")
-
 # %% [markdown]
 # Does clipping help the net that died? Each of its ReLUs has a sentinel now:
 
@@ -367,31 +365,111 @@ for way in ("as it was", "with clipping"):
 draw_curves({way: [min(loss, 3) for loss in run] for way, run in runs.items()}, title="Loss of the net that died, cut off at 3")
 
 # %% [markdown]
-# The step that killed the net does no harm now. A *fused* optimizer divides the gradients by the scale inside its own step, after your
-# hook has run:
+# The step that killed the net does no harm now.
+#
+# ## A list to print
+#
+# | before you trust a hook | because |
+# | --- | --- |
+# | **Was it called?** Count its calls. Before the model's first call, register it, or a sentinel: the same kind, on the same module. | Compiled code may ignore a late hook. |
+# | **How many calls per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
+# | **Does it only look?** Use `output.detach().float()`, and draw no random number. | The second forward must save and draw the same. |
+# | **Are the numbers true?** Clip and log right before the step; in a closure, at its end; with a fused optimizer after `unscale_`. | In float16 a scaler multiplies by 65,536. |
+#
+# ### In your own words: A gradient of forty thousand
+#
+# 5 min
+#
+# A colleague trains with a `GradScaler`, and half of her model is checkpointed. Tensor hooks on parameters log the norms of gradients,
+# forward hooks on layers count batches. Her log says: norms of 40,000, and twice as many batches in some layers as in others. She
+# divides the learning rate by a thousand, and the model stops learning.
+#
+# Why are the norms so large, and some counts double? Where would hooks log the true values? Was anything wrong with the model? (A person
+# reads your answer, no check does.)
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_scaled_norm", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# ### BEGIN SOLUTION
+# Nothing was wrong with the model. The scaler multiplies the loss by 65,536 at first, so in backward all gradients are as many times
+# larger: 40,000 is a norm of about 0.6. It divides them right before the step: log them in a pre-hook of the optimizer's step. A
+# checkpoint runs its layers again in backward, with their hooks. Count nothing while backward is running (`ModuleTracker().is_bw`).
+#
+# ### BEGIN MARK SCHEME
+# - 2 points: norms are scaled during backward and divided before the step, **and** a checkpoint's second forward calls the hooks again.
+#   Names a place for each: the optimizer's step pre-hook, or after `unscale_`; while backward is not running, or the model's own calls.
+# - 1 point: only one of the two numbers explained, with its place; or both without places.
+# - Common wrong explanations, 0 points for that part: gradients explode; two backward passes add up; the hooks were registered twice.
+# ### END MARK SCHEME
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Further
+#
+# Four parts follow, in any order:
+#
+# - *Batch sizes, random numbers, fused optimizers* (5 minutes)
+# - *Adapt a frozen model* (25 minutes)
+# - *Which operation made the NaN?* (35 minutes)
+# - *Two replicas, two gradients* (30 minutes)
+#
+# ## Batch sizes, random numbers, fused optimizers
+#
+# Does compiled code run a late hook if the batch size changes, and if it changes again? Before the second forward, a checkpoint
+# resets the random generator: how wrong does the gradient become if a hook draws a number in the first forward only?
 
 # %%
-for fused, unscale, factor in ((False, False, 1), (True, False, 1), (True, True, 1), (True, True, 1e38)):
+print("batch sizes 4, 6:", count(4, forward, 6), "  4, 6, 8:", count(4, 6, forward, 8))
+part, x = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.Linear(3, 3)), torch.randn(5, 3)
+
+
+def gradient(run, generator):
+    def draw(module, args, output):
+        if not ModuleTracker().is_bw:
+            torch.rand(1, generator=generator)
+
+    torch.manual_seed(0)
+    with part[0].register_forward_hook(draw):
+        return torch.autograd.grad(run(x).sum(), part[0].weight)[0]
+
+
+for generator in (None, torch.Generator()):
+    right, found = gradient(part, generator), gradient(partial(checkpoint, part, use_reentrant=False), generator)
+    print(f"error {(found - right).abs().max():.2f}, gradient {right.abs().max():.2f}; the hook has its own generator: {generator is not None}")
+
+# %% [markdown]
+# The second size compiles the net again, for later sizes, too. The new code calls the hooks that were there then, and no later one. The
+# random number changed the Dropout's mask in the first forward only. A generator of its own cures that.
+#
+# A *fused* optimizer divides the gradients by the scale inside its own step. `optimizer.step(closure)`, as LBFGS needs it, computes the
+# gradients there. What becomes of your clipping?
+
+# %%
+for fused, unscale in ((False, False), (True, False), (True, True)):
     w = Parameter(torch.zeros(2))
     optimizer = torch.optim.SGD([w], lr=1.0, fused=fused)
     scaler = torch.amp.GradScaler("cpu")
     clip_at_step(optimizer, 0.5)
-    scaler.scale((w * torch.tensor([6.0, 8.0]) * factor).sum()).backward()
+    scaler.scale((w * torch.tensor([6.0, 8.0])).sum()).backward()
     if unscale:
         scaler.unscale_(optimizer)
     scaler.step(optimizer)
-    print(f"fused={fused!s:5}  unscale_: {unscale!s:5}  loss times {factor:5g}  {w.detach()}  .grad: {w.grad}")
+    print(f"fused={fused!s:5}  unscale_: {unscale!s:5}  {w.detach()}")
+
+w = Parameter(torch.zeros(2))
+optimizer = torch.optim.SGD([w], lr=1.0)
+clip_at_step(optimizer, 0.5)
+optimizer.step(lambda: (w * torch.tensor([6.0, 8.0])).sum().backward())
+print(f"a closure:                    {w.detach()}")
 
 # %% [markdown]
-# Your hook clips gradients that are still scaled. `unscale_` before the step cures that.
-# Even after an overflow, a fused optimizer calls its hooks, but it changes no weights. And `optimizer.step(closure)`, as LBFGS needs it,
-# computes the gradients inside the step: after your hook, so nothing is clipped.
+# Your hook clips gradients that a fused optimizer has not divided yet; `unscale_` before the step cures that. A closure runs after your
+# hook: clip at the closure's end.
 #
 # ## Adapt a frozen model
 #
 # *Low-rank adaptation*, LoRA (lesson 04), trains a small part beside each frozen layer. A matrix `A` has few rows, a matrix `B` few
-# columns; their product `B @ A` has the size of the weight, and corrects it. In lesson 04 a hook added this, and the layer held
-# `A` and `B`: what the hook alone holds is not saved. But attention reads the weight of `out_proj`, and never calls this layer:
+# columns; their product `B @ A` has the size of the weight, and corrects it. In lesson 04 a hook added this correction. The layer
+# held `A` and `B`, because `parameters()` and `state_dict()` do not list what only a hook holds. But attention reads the weight of
+# `out_proj`, and never calls this layer:
 
 # %%
 attention, tokens = nn.MultiheadAttention(8, 2, batch_first=True).eval(), torch.randn(1, 5, 8)
@@ -403,7 +481,7 @@ with attention.out_proj.register_forward_hook(lambda module, args, output: outpu
 # A module that holds `A` and `B` can replace a layer that the model *calls* (lesson 04, 'Replacing modules').
 #
 # ### Exercise: LoRA for any Linear
-# medium · 15 min
+# medium · 15 min · further
 #
 # Write `LoRA(linear, rank)`, a module that can replace any `nn.Linear` of any dtype, if the model calls it. It computes
 # `linear(x) + x @ A.T @ B.T`.
@@ -445,11 +523,9 @@ class LoRA(nn.Module):
             new.weight += self.B @ self.A
         return new
         ### END SOLUTION
-
 # %% nbgrader={"grade": true, "grade_id": "test_lora", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("lora")
-
 # %% [markdown]
 # A net that reads digits gets pictures that are upside down. All its linear layers are replaced.
 
@@ -505,78 +581,6 @@ parametrize.remove_parametrizations(place, "weight")
 print("merged, the same output:", torch.allclose(before, attention(tokens, tokens, tokens)[0]))
 
 # %% [markdown]
-# ## A list to print
-#
-# | before you trust a hook | because |
-# | --- | --- |
-# | **Was it called?** Count its calls. Before the model's first call, register it, or a sentinel: the same kind, on the same module. | Compiled code may ignore a late hook. Attention ignores hooks on `out_proj`. |
-# | **How many calls per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
-# | **Does it only look?** Use `output.detach().float()`, and draw no random number. | The second forward must save and draw the same. |
-# | **Are the numbers true?** Clip and log right before the step; in a closure, at its end; with a fused optimizer after `unscale_`. | In float16 a scaler multiplies by 65,536. |
-# | **Who saves it?** Parameters belong to a module, or a parametrization. | `parameters()` and `state_dict()` do not list what only a hook holds. |
-#
-# ### In your own words: A gradient of forty thousand
-#
-# 5 min
-#
-# A colleague trains with a `GradScaler`, and half of her model is checkpointed. Tensor hooks on parameters log the norms of gradients,
-# forward hooks on layers count batches. Her log says: norms of 40,000, and twice as many batches in some layers as in others. She
-# divides the learning rate by a thousand, and the model stops learning.
-#
-# Why are the norms so large, and some counts double? Where would hooks log the true values? Was anything wrong with the model? (A person
-# reads your answer, no check does.)
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_scaled_norm", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# ### BEGIN SOLUTION
-# Nothing was wrong with the model. The scaler multiplies the loss by 65,536 at first, so in backward all gradients are as many times
-# larger: 40,000 is a norm of about 0.6. It divides them right before the step: log them in a pre-hook of the optimizer's step. A
-# checkpoint runs its layers again in backward, with their hooks. Count nothing while backward is running (`ModuleTracker().is_bw`).
-#
-# ### BEGIN MARK SCHEME
-# - 2 points: norms are scaled during backward and divided before the step, **and** a checkpoint's second forward calls the hooks again.
-#   Names a place for each: the optimizer's step pre-hook, or after `unscale_`; while backward is not running, or the model's own calls.
-# - 1 point: only one of the two numbers explained, with its place; or both without places.
-# - Common wrong explanations, 0 points for that part: gradients explode; two backward passes add up; the hooks were registered twice.
-# ### END MARK SCHEME
-# ### END SOLUTION
-
-# %% [markdown]
-# ## Further
-#
-# Three parts follow, each alone:
-#
-# - *Batch sizes and random numbers* (2 minutes)
-# - *Which operation made the NaN?* (35 minutes)
-# - *Two replicas, two gradients* (30 minutes)
-#
-# ## Batch sizes and random numbers
-#
-# Does compiled code run a late hook if the batch size changes, and if it changes again? Before the second forward, a checkpoint
-# resets the random generator: how wrong does the gradient become if a hook draws a number in the first forward only?
-
-# %%
-print("batch sizes 4, 6:", count(4, forward, 6), "  4, 6, 8:", count(4, 6, forward, 8))
-part, x = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.Linear(3, 3)), torch.randn(5, 3)
-
-
-def gradient(run, generator):
-    def draw(module, args, output):
-        if not ModuleTracker().is_bw:
-            torch.rand(1, generator=generator)
-
-    torch.manual_seed(0)
-    with part[0].register_forward_hook(draw):
-        return torch.autograd.grad(run(x).sum(), part[0].weight)[0]
-
-
-for generator in (None, torch.Generator()):
-    right, found = gradient(part, generator), gradient(partial(checkpoint, part, use_reentrant=False), generator)
-    print(f"error {(found - right).abs().max():.2f}, gradient {right.abs().max():.2f}; the hook has its own generator: {generator is not None}")
-
-# %% [markdown]
-# The second size makes new code, for many sizes. It calls the hooks that were there already, and no later one. The random number changed
-# the Dropout's mask in the first forward only. A generator of its own cures that.
-#
 # ## Which operation made the NaN?
 #
 # In lesson 06 a blank scan made the patient's gradients NaN, and your debugger named a layer. Could a hook name the *operation*? Each
@@ -607,8 +611,8 @@ print("forward:", y.detach(), "  gradient:", x.grad)
 # %% [markdown]
 # `sqrt` gets a gradient of 0, divides it by 0, and makes the first NaN.
 #
-# Which module made the NaN? When a module begins, follow the graph back from its inputs: new nodes were made before. When it ends, follow
-# it back from the output: new nodes were made in it.
+# Which module made the NaN? When a module begins, follow the graph back from the module's inputs: nodes without a note were made before
+# it. When the module ends, follow the graph back from its output: nodes without a note were made in it.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_made_by", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
@@ -649,8 +653,8 @@ for node in one_way(loss.grad_fn):
 # hard · 30 min · further
 #
 # Write `nan_in_backward(model, x, loss_of)`. It computes `loss_of(model(x))`, runs backward, and returns a pair of names: that of the
-# first operation that made a non-finite gradient, and that of the innermost module around this operation, as `made_by` notes it. For an
-# operation of the loss, the second name is `''`, as for the model's own forward. If all gradients are finite, it returns `None`.
+# first operation that made NaN or infinity in a gradient, and that of the innermost module around this operation, as `made_by` notes it.
+# For an operation of the loss, the second name is `''`, as for the model's own forward. If all gradients are finite, it returns `None`.
 #
 # ```python
 # nan_in_backward(net, x, lambda output: output.sum())  # ('SqrtBackward0', '1')
@@ -678,11 +682,9 @@ def nan_in_backward(model, x, loss_of):
     loss.backward()
     return found[0] if found else None
     ### END SOLUTION
-
 # %% nbgrader={"grade": true, "grade_id": "test_nan_in_backward", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("nan_in_backward")
-
 # %% [markdown]
 # Now use it:
 
@@ -815,11 +817,9 @@ def bf16_average(wire, bucket):
     wire.bytes += sent.numel() * sent.element_size()
     return wire.sum(sent).then(lambda total: total.value().to(buffer.dtype) / wire.size)
     ### END SOLUTION
-
 # %% nbgrader={"grade": true, "grade_id": "test_bf16_average", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("bf16_average")
-
 # %% [markdown]
 # With two real replicas:
 
@@ -857,7 +857,6 @@ def sharded(rank):
     for when in ("before", "after"):
         if when == "after":
             fully_shard(model, mesh=init_device_mesh("cpu", (2,)))
-        model.register_forward_hook(lambda module, args, output, when=when: calls.append(f"module hook {when}"))
         model.weight.register_hook(lambda grad, when=when: calls.append(f"tensor hook {when}"))
         model.weight.register_post_accumulate_grad_hook(partial(step, when))
     model(torch.full((1, 1), rank + 1.0)).sum().backward()

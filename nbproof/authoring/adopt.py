@@ -27,7 +27,7 @@ from nbproof.lesson.from_notebook import grading_of, kind_of, marked, name_of
 from nbproof.lesson.from_text import read_lesson
 from nbproof.lesson.heading import sections, unannounced
 from nbproof.lesson.lesson import FILES
-from nbproof.marking.autotests import in_version_4
+from nbproof.recover.notebook_bytes import in_version_4
 
 __all__ = ["adopt"]
 

@@ -203,10 +203,15 @@ def _earns_marks(found: Sequence[Finding]) -> bool:
     return bool(found) and all(one.passed for one in found)
 
 
+def _end_of(outcome: Tried) -> str:
+    """How a trial ended that was cut off, with the last line that its process wrote."""
+    return ": ".join([outcome.ended, *outcome.stderr.strip().splitlines()[-1:]])
+
+
 def _judge_stub(record: Record, outcome: Tried) -> None:
     # A stub may stop its own cell, never the tests.
     if outcome.ended:
-        record.broken(f"the stub's trial was cut off: {outcome.ended}")
+        record.broken(f"the stub's trial was cut off: {_end_of(outcome)}")
         return
     kept = [cell for cell, found in outcome.findings[0].items() if _earns_marks(found)]
     if kept:
@@ -259,7 +264,7 @@ def _judge_guard(record: Record, guard: Guard) -> None:
 def _judge_right(record: Record, candidate: Candidate, outcome: Tried, failing: list[set[str]]) -> None:
     who = "the reference solution" if candidate.role == "reference" else f"accepted answer {candidate.name}"
     if outcome.ended:
-        record.broken(f"{who}: its trial was cut off: {outcome.ended}", candidate)
+        record.broken(f"{who}: its trial was cut off: {_end_of(outcome)}", candidate)
     elif outcome.errors:
         record.broken(f"{who} raises: {outcome.errors[0]}", candidate)
     elif any(failing):

@@ -17,6 +17,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -167,6 +168,8 @@ def _forked(trial: Trial, place: Path) -> Tried:
         try:
             signal.alarm(ceil(trial.limit))
             found.write_bytes(pickle.dumps(_tried(trial, place)))
+        except BaseException:  # ours, not the answer's: a trial notes what an answer raises
+            traceback.print_exc()
         finally:
             os._exit(0)
     _, status = os.waitpid(number, 0)

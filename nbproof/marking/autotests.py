@@ -22,13 +22,13 @@ from nbproof.course_file import Course
 from nbproof.errors import CourseError
 from nbproof.files import digest_of, replace_file
 from nbproof.limits import GradingLimits
-from nbproof.recover.notebook_bytes import Attachments, read_attachments
+from nbproof.recover.notebook_bytes import Attachments, in_version_4, read_attachments
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.isolation import isolation_or_refuse, why_not_isolated
 from nbproof.sandbox.worker_handle import Worker
 from nbproof.text import in_one_line
 
-__all__ = ["in_version_4", "read_from", "with_tests"]
+__all__ = ["read_from", "with_tests"]
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,6 @@ def read_from(source: Path, config: Config) -> list[bytes]:
     around = (config.IncludeHeaderFooter.get(part) for part in ("header", "footer"))
     files = (source, _templates(source, config), *map(Path, filter(None, around)))
     return [path.read_bytes() for path in files if path.is_file()]
-
-
-def in_version_4(path: Path) -> nbformat.NotebookNode:
-    """Read any notebook of nbgrader's, also one that an older Jupyter has saved. Raises what JSON, nbformat and files raise."""
-    return nbformat.read(path, as_version=4)
 
 
 def with_tests(course: Course, source: Path, config: Config) -> nbformat.NotebookNode:

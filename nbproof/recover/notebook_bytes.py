@@ -33,6 +33,7 @@ __all__ = [
     "HandIn",
     "cells_in",
     "files_below",
+    "in_version_4",
     "read_attachments",
     "read_file",
 ]
@@ -185,6 +186,13 @@ def _listed(value: Any, text: str) -> list[Any]:
         if isinstance(cells, list) and cells:
             return cells
     raise Damaged(_what(text))
+
+
+def in_version_4(path: Path) -> Any:
+    """Read an instructor's notebook, also one that an older Jupyter has saved. Raises what JSON, nbformat and files raise."""
+    import nbformat
+
+    return nbformat.read(path, as_version=4)
 
 
 def _upgraded(value: dict[str, Any]) -> Any:

@@ -185,13 +185,16 @@ def test_what_follows_from_a_flawed_check_is_not_told_beside_it(records: dict[st
 
 
 def test_an_answer_that_never_ends_and_one_that_dies_cost_nobody_else(tmp_path: Path) -> None:
-    answers = {"endless": START + "while True: pass\n", "dies": START + "import os\nos._exit(3)\n"}
+    answers = {
+        "endless": START + "while True: pass\n",
+        "dies": START + "import os\nos.write(2, b'full')\nos._exit(3)\n",
+    }
     write_lesson(tmp_path, "00_cut", [bare("cut", accepted=answers)])
     steps: list[tuple[int, int]] = []
     (record,) = check_contract(select(COURSE, tmp_path, []), lambda done, of, name: steps.append((done, of)), limit=3)
     dies, endless = (one for one in record.violations if "cut off" in one.fact)
     assert endless.fact == "cut: accepted answer endless: its trial was cut off: timeout"
-    assert endless.place.endswith("right.py:6")
-    assert dies.fact == "cut: accepted answer dies: its trial was cut off: died"
+    assert endless.place.endswith("right.py:7")
+    assert dies.fact == "cut: accepted answer dies: its trial was cut off: died: full"
     assert dies.next_command == course_command("check cut")
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]

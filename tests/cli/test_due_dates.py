@@ -91,8 +91,10 @@ def test_a_later_due_date_of_the_class_moves_nobody_s_own(
     roster("due", LESSON, "2026-11-20")
     roster("extend", "ada", LESSON, "2026-11-30")
     roster("extend", "bob", LESSON, "2026-11-21")
-    assert roster("due", LESSON, "2026-11-25") == 0
-    assert "note: bob has no extension any more" in capsys.readouterr().out
+    assert roster("due", LESSON, "2026-11-25", "18:00") == 0, "a shell splits a time without quotes"
+    told = capsys.readouterr().out
+    assert "2026-11-25 18:00" in told
+    assert "note: bob has no extension any more" in told
     assert _due_of(course, "ada") == datetime(2026, 11, 30, 23, 59, 59)
     roster("due", LESSON, "none")
     capsys.readouterr()

@@ -19,7 +19,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from course.patient import is_written
+from course.patient import ill_gpt, is_written, layer_report
 from course.probing import hook_counts
 from tests import ROOT
 
@@ -408,3 +408,12 @@ def test_a_cell_that_needs_a_tool_can_ask_whether_it_is_written(capsys: pytest.C
 
     assert is_written(tool("gradient_flow_debugger"), nn.ReLU()) and not is_written(stub, nn.ReLU())
     assert capsys.readouterr().out == "stub is not written yet\n"
+
+
+def test_a_report_shows_the_dead_layer_and_the_one_without_a_gradient(capsys: pytest.CaptureFixture[str]) -> None:
+    gpt = ill_gpt()
+    layer_report(gpt, lambda: gpt(torch.tensor([[4, 0, 7]])).square().mean())
+    rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert [name for name, row in rows.items() if "output 0 " in row] == ["blocks.0.mlp.1"]
+    assert {name.rpartition(".")[0] for name, row in rows.items() if "gradient" not in row} == {"blocks.0.heads.1"}
+    assert no_hooks(gpt.blocks[0].mlp) and all(parameter.grad is None for parameter in gpt.parameters())

@@ -61,17 +61,17 @@ def gradient_flow_debugger(model):
         else:
             report["gradient_size"][name] = p.grad.abs().mean().item()
 
-# %% full_backward_hook
-# misconception: full backward hooks on all modules, which in-place ReLUs do not stand | hint: in_place_after_full_hook
+# %% full_backward_pre_hook
+# misconception: full backward pre-hooks on all modules, which in-place ReLUs do not stand | hint: in_place_after_full_hook
 # edits: forward_only
      report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
 +
-+    def see_gradient(name, module, grad_input, grad_output):
++    def see_gradient(name, module, grad_output):
 +        if report["bad_gradient"] is None and not grad_output[0].isfinite().all():
 +            report["bad_gradient"] = name
 @@
          handles.append(module.register_forward_hook(partial(see_output, name)))
-+        handles.append(module.register_full_backward_hook(partial(see_gradient, name)))
++        handles.append(module.register_full_backward_pre_hook(partial(see_gradient, name)))
 
 # %% gradient_of_the_input
 # misconception: looks at the gradient of the module's input | hint: gfd_input_side

@@ -2,7 +2,7 @@
 
 # %% nan_only
 # misconception: looks for NaN, and not for infinity | hint: nan_one_too_late | canary
-# breaks: that of the first operation that made a non-finite gradient
+# breaks: that of the first operation that made NaN or infinity in a gradient
 # edits: removes_its_hooks
 -        bad = any(not grad.isfinite().all() for grad in made if grad is not None)
 +        bad = any(grad.isnan().any() for grad in made if grad is not None)
