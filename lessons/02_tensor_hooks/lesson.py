@@ -686,7 +686,7 @@ draw_curves(curves, title="Entropy of the net that died")
 # ### END MARK SCHEME
 # ### END SOLUTION
 # %% [markdown]
-# ## Further 1: one branch, or all gradients together
+# ## Further 1: one branch, or all gradients together (30 minutes)
 #
 # The core path ends here.
 #
@@ -694,8 +694,8 @@ draw_curves(curves, title="Entropy of the net that died")
 #
 # To change what comes back through one use of `h` alone, give it a tensor of its own, as above, and put the hook there.
 #
-# A famous use is the [gradient reversal layer](https://arxiv.org/abs/1505.07818). A network learns to read digits of one scanner,
-# and is to read those of a second one, too: they have a white frame and no labels. Another head learns to name the scanner. Its
+# A use: the [gradient reversal layer](https://arxiv.org/abs/1505.07818). A network learns to read digits of one scanner,
+# and is to read those of a second one, too: they have a white frame and no labels. Another head names the scanner. Its
 # gradient, **reversed**, teaches the features to hide the scanner:
 #
 # ```
@@ -733,7 +733,7 @@ def reverse_gradient(tensor: torch.Tensor) -> torch.Tensor:
 from course import check
 check("reverse_gradient")
 # %% [markdown]
-# **Guess first:** how many of 397 new digits does the net read?
+# **Guess first:** how many of 397 new digits are read?
 
 # %%
 framed = pictures.clone()
@@ -854,7 +854,7 @@ draw_curves({"all gradients together": train(torch.sqrt, watch=watch_norm)[3] or
 # %% [markdown]
 # No: nothing warned. The pair came in one step.
 #
-# ## Further 2: when hooks run, and at which place
+# ## Further 2: when hooks run, and at which place (25 minutes)
 #
 # ### As soon as `.grad` is written
 #
@@ -947,8 +947,8 @@ print("h.grad:", h.grad.item())
 # ### One tensor, two values
 #
 # `nn.ReLU(inplace=True)` writes its result into the tensor that it was given. That is still the same Python object, but for
-# autograd it is the output of another operation. Below, we register a hook and call `retain_grad` before the change. Which
-# gradient does each of them get?
+# autograd it is the output of another operation. Below, we register a hook and call `retain_grad` before it
+# changes. Which gradient does each get?
 
 # %%
 def change_after_registering(change, view=False):
@@ -1003,7 +1003,7 @@ print(before, after)  # [tensor([10.,  0.])] [tensor([10., 10.])]
 from course import check
 check("after_in_place")
 # %% [markdown]
-# ## Further 3: memory
+# ## Further 3: memory (20 minutes)
 #
 # ### What autograd saves for backward
 #
