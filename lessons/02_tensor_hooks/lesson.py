@@ -124,7 +124,7 @@ loss = (h**2).sum()
 draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 
 # %% [markdown]
-# Below, **earlier** means earlier in forward, towards the inputs, **later** means towards the loss.
+# Below, **earlier** means towards the inputs, **later** towards the loss.
 #
 # ### What a tensor hook may return
 #
@@ -351,7 +351,7 @@ def freeze_bias(net: nn.Module) -> None:
 
 
 def clamp_downstream(tensor: torch.Tensor) -> None:
-    """Set the negative elements of the gradient of ``tensor`` to 0."""
+    """Set the negative elements of the gradient of ``tensor`` to 0. (Gradients flow down towards the inputs.)"""
     # TODO: a hook on the tensor.
     ### BEGIN SOLUTION
     tensor.register_hook(lambda grad: grad.clamp(min=0))
