@@ -125,7 +125,7 @@ loss = (h**2).sum()
 draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 
 # %% [markdown]
-# Below, **earlier** means earlier in forward, towards the inputs, **later** means towards the loss.
+# Below, **earlier** means towards the inputs, **later** towards the loss.
 #
 # ### What a tensor hook may return
 #
@@ -352,7 +352,7 @@ def freeze_bias(net: nn.Module) -> None:
 
 
 def clamp_downstream(tensor: torch.Tensor) -> None:
-    """Set the negative elements of the gradient of ``tensor`` to 0."""
+    """Set the negative elements of the gradient of ``tensor`` to 0. (Gradients flow down towards the inputs.)"""
     # TODO: a hook on the tensor.
     ### BEGIN SOLUTION
     tensor.register_hook(lambda grad: grad.clamp(min=0))
@@ -687,7 +687,7 @@ draw_curves(curves, title="Entropy of the net that died")
 # ### END MARK SCHEME
 # ### END SOLUTION
 # %% [markdown]
-# ## Further 1: one branch, or all gradients together
+# ## Further 1: one branch, or all gradients together (30 minutes)
 #
 # The core path ends here.
 #
@@ -695,8 +695,8 @@ draw_curves(curves, title="Entropy of the net that died")
 #
 # To change what comes back through one use of `h` alone, give it a tensor of its own, as above, and put the hook there.
 #
-# A famous use is the [gradient reversal layer](https://arxiv.org/abs/1505.07818). A network learns to read digits of one scanner,
-# and is to read those of a second one, too: they have a white frame and no labels. Another head learns to name the scanner. Its
+# A use: the [gradient reversal layer](https://arxiv.org/abs/1505.07818). A network learns to read digits of one scanner,
+# and is to read those of a second one, too: they have a white frame and no labels. Another head names the scanner. Its
 # gradient, **reversed**, teaches the features to hide the scanner:
 #
 # ```
@@ -734,7 +734,7 @@ def reverse_gradient(tensor: torch.Tensor) -> torch.Tensor:
 from course import check
 check("reverse_gradient")
 # %% [markdown]
-# **Guess first:** how many of 397 new digits does the net read?
+# **Guess first:** how many of 397 new digits are read?
 
 # %%
 framed = pictures.clone()
@@ -855,7 +855,7 @@ draw_curves({"all gradients together": train(torch.sqrt, watch=watch_norm)[3] or
 # %% [markdown]
 # No: nothing warned. The pair came in one step.
 #
-# ## Further 2: when hooks run, and at which place
+# ## Further 2: when hooks run, and at which place (25 minutes)
 #
 # ### As soon as `.grad` is written
 #
@@ -948,8 +948,13 @@ print("h.grad:", h.grad.item())
 # ### One tensor, two values
 #
 # `nn.ReLU(inplace=True)` writes its result into the tensor that it was given. That is still the same Python object, but for
+<<<<<<< HEAD
 # autograd it is the output of another operation. Below, a hook and `retain_grad` come before the change. Which gradient
 # does each get?
+=======
+# autograd it is the output of another operation. Below, we register a hook and call `retain_grad` before it
+# changes. Which gradient does each get?
+>>>>>>> main
 
 # %%
 def change_after_registering(change, view=False):
@@ -1005,7 +1010,7 @@ print(before, after)  # [tensor([10.,  0.])] [tensor([10., 10.])]
 from course import check
 check("after_in_place")
 # %% [markdown]
-# ## Further 3: memory
+# ## Further 3: memory (20 minutes)
 #
 # ### What autograd saves for backward
 #
