@@ -948,13 +948,8 @@ print("h.grad:", h.grad.item())
 # ### One tensor, two values
 #
 # `nn.ReLU(inplace=True)` writes its result into the tensor that it was given. That is still the same Python object, but for
-<<<<<<< HEAD
 # autograd it is the output of another operation. Below, a hook and `retain_grad` come before the change. Which gradient
 # does each get?
-=======
-# autograd it is the output of another operation. Below, we register a hook and call `retain_grad` before it
-# changes. Which gradient does each get?
->>>>>>> main
 
 # %%
 def change_after_registering(change, view=False):
