@@ -81,9 +81,7 @@ def test_they_come_first_and_a_second_run_does_not_pay(room: Rehearsal, asked: t
     assert not (room.root / "autograded" / REFERENCE).exists()
 
 
-def test_a_wrong_reference_stops_its_lesson_and_no_other(
-    room: Rehearsal, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_reference_stops_its_lesson_and_no_other(room: Rehearsal, capsys: pytest.CaptureFixture[str]) -> None:
     room.source(OTHER).parent.mkdir()
     room.source(OTHER).write_bytes(room.source().read_bytes())
     room.hand_in("ada", RIGHT)
