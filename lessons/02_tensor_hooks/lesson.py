@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Tensor hooks: watch and change gradients
 #
-# A tensor hook is a function of yours that backward calls with a gradient. It looks at the gradient, or replaces it.
+# A tensor hook is a function of yours that backward calls with a gradient. It looks at it, or replaces it.
 #
 # - **You will do:** double, clip and stop gradients, and find out why two nets die.
 # - **You will learn:** when a hook runs, what it may return, and how far the returned value reaches.
@@ -63,7 +63,8 @@ show_source(Model)
 # easy · 5 min
 #
 # Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass adds one entry to the list `answer`: the gradient,
-# as a tensor, that this pass has computed for `W`. Your hook only watches: `model.W.grad` is the same as without it.
+# as a tensor, that this pass has computed for `W`; no later pass changes it. Your hook only watches: `model.W.grad` is the same
+# as without it.
 
 # %% nbgrader={"grade": false, "grade_id": "weight_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -124,7 +125,7 @@ loss = (h**2).sum()
 draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 
 # %% [markdown]
-# Below, **earlier** means earlier in forward, towards the inputs, **later** means towards the loss.
+# Below, **earlier** means towards the inputs, **later** towards the loss.
 #
 # ### What a tensor hook may return
 #
@@ -153,7 +154,7 @@ print("returns a number      ", backward_with(lambda grad: 0))
 # ### Never edit the gradient in place
 #
 # `grad.mul_(10)` writes into the tensor that PyTorch gave you. Who else holds it? For `b + c` the gradients of
-# `b` and of `c` are equal, so autograd hands *the same tensor* to both:
+# `b` and `c` are equal, so autograd hands *the same tensor* to both:
 
 # %%
 def siblings(hooked, hook):
@@ -351,7 +352,7 @@ def freeze_bias(net: nn.Module) -> None:
 
 
 def clamp_downstream(tensor: torch.Tensor) -> None:
-    """Set the negative elements of the gradient of ``tensor`` to 0."""
+    """Set the negative elements of the gradient of ``tensor`` to 0. (Gradients flow down towards the inputs.)"""
     # TODO: a hook on the tensor.
     ### BEGIN SOLUTION
     tensor.register_hook(lambda grad: grad.clamp(min=0))
@@ -686,7 +687,7 @@ draw_curves(curves, title="Entropy of the net that died")
 # ### END MARK SCHEME
 # ### END SOLUTION
 # %% [markdown]
-# ## Further 1: one branch, or all gradients together
+# ## Further 1: one branch, or all gradients together (30 minutes)
 #
 # The core path ends here.
 #
@@ -694,8 +695,8 @@ draw_curves(curves, title="Entropy of the net that died")
 #
 # To change what comes back through one use of `h` alone, give it a tensor of its own, as above, and put the hook there.
 #
-# A famous use is the [gradient reversal layer](https://arxiv.org/abs/1505.07818). A network learns to read digits of one scanner,
-# and is to read those of a second one, too: they have a white frame and no labels. Another head learns to name the scanner. Its
+# A use: the [gradient reversal layer](https://arxiv.org/abs/1505.07818). A network learns to read digits of one scanner,
+# and is to read those of a second one, too: they have a white frame and no labels. Another head names the scanner. Its
 # gradient, **reversed**, teaches the features to hide the scanner:
 #
 # ```
@@ -733,7 +734,7 @@ def reverse_gradient(tensor: torch.Tensor) -> torch.Tensor:
 from course import check
 check("reverse_gradient")
 # %% [markdown]
-# **Guess first:** how many of 397 new digits does the net read?
+# **Guess first:** how many of 397 new digits are read?
 
 # %%
 framed = pictures.clone()
@@ -854,7 +855,7 @@ draw_curves({"all gradients together": train(torch.sqrt, watch=watch_norm)[3] or
 # %% [markdown]
 # No: nothing warned. The pair came in one step.
 #
-# ## Further 2: when hooks run, and at which place
+# ## Further 2: when hooks run, and at which place (25 minutes)
 #
 # ### As soon as `.grad` is written
 #
@@ -870,7 +871,7 @@ for _ in range(1000):
 print("1000 passes, each with a gradient of 1. w.grad is", w.grad.item())
 print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16().tolist())
 # %% [markdown]
-# After 256 the next number in bfloat16 is 258, and 256 + 1 is rounded to 256. The cure: add up in float32.
+# After 256 the next number in bfloat16 is 258: 256 + 1 is rounded to 256. The cure: add up in float32.
 #
 # ### Exercise: Add up gradients in float32
 #
@@ -947,8 +948,8 @@ print("h.grad:", h.grad.item())
 # ### One tensor, two values
 #
 # `nn.ReLU(inplace=True)` writes its result into the tensor that it was given. That is still the same Python object, but for
-# autograd it is the output of another operation. Below, we register a hook and call `retain_grad` before the change. Which
-# gradient does each of them get?
+# autograd it is the output of another operation. Below, a hook and `retain_grad` come before the change. Which gradient
+# does each get?
 
 # %%
 def change_after_registering(change, view=False):
@@ -968,7 +969,7 @@ print("under no_grad, mul_(3):", change_after_registering(torch.no_grad()(lambda
 print("of a view, mul_(3):    ", change_after_registering(lambda h: h.mul_(3), view=True))
 
 # %% [markdown]
-# A hook is at a node of the **graph**. A recorded in-place operation makes a new node in the graph. The hook stays at the old
+# A hook is at a node of the **graph**. A recorded in-place operation makes a new node. The hook stays at the old
 # node: it gets the gradient of **the value that the tensor held when the hook was registered**. But after a change of a *view*,
 # backward may no longer reach the old node. Then the hook never runs, without an error. A change that is not recorded, under
 # `no_grad` or by an optimizer, makes no new node: hooks on parameters survive training. `retain_grad` follows the tensor: it
@@ -980,7 +981,8 @@ print("of a view, mul_(3):    ", change_after_registering(lambda h: h.mul_(3), v
 #
 # Write `watch_around(tensor, change)`, where `change` is a function that changes its argument in place, as `torch.relu_` does.
 # Call it once on `tensor`, which is not a view, and return two empty lists. Each later backward pass adds one gradient to each:
-# the first list gets that of the value before the change, the second that of the value after it. Only watch.
+# the first list gets that of the value before the change, the second that of the value after it. Only watch: `tensor.grad`
+# stays None.
 
 # %% nbgrader={"grade": false, "grade_id": "after_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def watch_around(tensor: torch.Tensor, change) -> tuple:
@@ -1003,7 +1005,7 @@ print(before, after)  # [tensor([10.,  0.])] [tensor([10., 10.])]
 from course import check
 check("after_in_place")
 # %% [markdown]
-# ## Further 3: memory
+# ## Further 3: memory (20 minutes)
 #
 # ### What autograd saves for backward
 #

@@ -924,6 +924,8 @@ for name, value in record_calls(digit_net, moved[~seen]) or []:
     print(f"{name:12} {share:.0%} {'█' * round(40 * share)}")
 
 # %% [markdown]
+# The jump comes between the two calls, at `block.conv2`.
+#
 # ### What hooks cannot see
 #
 # A sum is not a module, and neither is `torch.flatten`. torchvision's
