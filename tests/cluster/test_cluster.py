@@ -232,6 +232,37 @@ def test_a_worker_that_would_come_to_another_verdict_is_named_and_not_asked(
     assert "is not asked: " in said and says in said
 
 
+def _run(room: Rehearsal, *command: str) -> str:
+    """What a command prints, run in the course as somebody types it."""
+    ended = subprocess.run([sys.executable, "-m", *command], cwd=room.root, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout + ended.stderr
+
+
+@pytest.mark.nightly
+def test_as_nbgrader_is_configured(room: Rehearsal, cluster: Machines) -> None:
+    wanted = a_class(room, 4)
+    config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
+    (room.root / "nbgrader_config.py").write_text(f"{config}\nc.Mark.pool = {cluster.pool!r}\n", encoding="utf-8")
+    assert "Dask worker" in _run(room, "nbgrader", "autograde", room.lesson)
+    assert room.book() == wanted
+    until(lambda: not cluster.stations())
+
+
+@pytest.mark.nightly
+def test_with_reduced_isolation_where_no_more_is_to_be_had_and_quietly(
+    room: Rehearsal, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    wanted = a_class(room, 4)
+    with machines(tmp_path_factory.mktemp("cluster")) as cluster:
+        cluster.start_worker("less", before=_NO_NAMESPACES)
+        command = ["course", "grade", "--course", str(room.root), "--pool", cluster.pool, "--isolation", "reduced"]
+        assert "Dask" not in _run(room, *command, "--quiet")
+        assert room.book() == wanted
+        assert "marking on 1 Dask worker" in _run(room, *command, "--force")
+        assert room.book() == wanted
+
+
 @pytest.mark.nightly
 def test_a_worker_where_reference_answers_lose_marks_is_not_asked(
     room: Rehearsal, tmp_path_factory: pytest.TempPathFactory, capfd: pytest.CaptureFixture[str]

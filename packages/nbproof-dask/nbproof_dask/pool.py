@@ -264,6 +264,8 @@ class Cluster:
 
     def _share_out(self) -> None:
         """Give what waits to the workers that have room, the one that has least first. The caller holds the lock."""
+        if self.client.status != "running":
+            return  # the watch sees that
         waiting = [key for key, job in self._jobs.items() if not job.worker]
         busy = Counter(job.worker for job in self._jobs.values())
         room = [(number, name) for name, card in self._ready.items() for number in range(busy[name], card.slots)]
