@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -268,8 +269,8 @@ class Cluster:
             return  # the watch sees that
         waiting = [key for key, job in self._jobs.items() if not job.worker]
         busy = Counter(job.worker for job in self._jobs.values())
-        room = [(number, name) for name, card in self._ready.items() for number in range(busy[name], card.slots)]
-        for key, (_, address) in zip(waiting, sorted(room), strict=False):
+        each = (zip(range(busy[name], card.slots), repeat(name)) for name, card in self._ready.items())
+        for key, (_, address) in zip(waiting, sorted(chain.from_iterable(each)), strict=False):
             job = self._jobs[key]
             job.worker, job.sent = address, time.monotonic()
             job.there = self._on(address, key, "mark", self.run, job.data)
