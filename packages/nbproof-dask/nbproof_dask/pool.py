@@ -48,7 +48,8 @@ __all__ = ["Cluster", "ClusterLost", "PlaceLost", "pool"]
 _GUIDE = "docs/more_machines.md"
 _CONNECT_SECONDS = 10.0
 _ANSWER_SECONDS = 20.0
-"""A scheduler that is silent for so long is lost."""
+_SILENT_SECONDS = 60.0
+"""A scheduler that is silent for so long is lost; on a machine that does much else it may be late now and then."""
 _PATIENCE = 60.0
 """Seconds to wait for a worker if none is there; Dask's configuration may say otherwise, as ``nbproof.patience``."""
 _EVERY = 1.0
@@ -337,13 +338,16 @@ class Cluster:
 
     def _keep_looking(self) -> None:
         """The watch: until the run is over, see who is there."""
+        heard = time.monotonic()
         while not self._stop.is_set() and self._lost is None:
             try:
                 self._look()
+                heard = time.monotonic()
             except ClusterLost as error:
                 self._lose(error)
             except Exception as error:
-                self._lose(self._gone(f"{type(error).__name__}: {in_one_line(error)}"))
+                if not isinstance(error, TimeoutError) or time.monotonic() - heard > _SILENT_SECONDS:
+                    self._lose(self._gone(f"{type(error).__name__}: {in_one_line(error)}"))
             self._stop.wait(_EVERY)
 
     def _lose(self, error: ClusterLost) -> None:
