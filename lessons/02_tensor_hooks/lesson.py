@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Tensor hooks: watch and change gradients
 #
-# A tensor hook is a function of yours that backward calls with a gradient. It looks at the gradient, or replaces it.
+# A tensor hook is a function of yours that backward calls with a gradient. It looks at it, or replaces it.
 #
 # - **You will do:** double, clip and stop gradients, and find out why two nets die.
 # - **You will learn:** when a hook runs, what it may return, and how far the returned value reaches.
@@ -63,7 +63,8 @@ show_source(Model)
 # easy · 5 min
 #
 # Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass adds one entry to the list `answer`: the gradient,
-# as a tensor, that this pass has computed for `W`. Your hook only watches: `model.W.grad` is the same as without it.
+# as a tensor, that this pass has computed for `W`; no later pass changes it. Your hook only watches: `model.W.grad` is the same
+# as without it.
 
 # %% nbgrader={"grade": false, "grade_id": "weight_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -93,8 +94,8 @@ check("weight_grad")
 # Your hook got the gradient of **this** backward. `.grad` is written later, and **accumulates**: it sums all passes since its
 # last reset. To see the sum, use a [*post-accumulate*
 # hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html), which runs as soon
-# as `.grad` is written. It returns None or its argument; else backward fails. `torch.autograd.grad` writes no `.grad`: it runs
-# only the tensor hook.
+# as `.grad` is written. It returns None or its argument; else backward fails. `torch.autograd.grad` returns gradients and writes no
+# `.grad`: it runs only the tensor hook.
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -124,7 +125,7 @@ loss = (h**2).sum()
 draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 
 # %% [markdown]
-# Below, **earlier** means earlier in forward, towards the inputs, **later** means towards the loss.
+# Below, **earlier** means towards the inputs, **later** towards the loss.
 #
 # ### What a tensor hook may return
 #
@@ -153,7 +154,7 @@ print("returns a number      ", backward_with(lambda grad: 0))
 # ### Never edit the gradient in place
 #
 # `grad.mul_(10)` writes into the tensor that PyTorch gave you. Who else holds it? For `b + c` the gradients of
-# `b` and of `c` are equal, so autograd hands *the same tensor* to both:
+# `b` and `c` are equal, so autograd hands *the same tensor* to both:
 
 # %%
 def siblings(hooked, hook):
@@ -212,15 +213,15 @@ def three_passes(keep):
     first.retain_grad()
     for h in (first, first, w + 5):   # the third is a new tensor, without the hook
         (h * 3).backward(torch.tensor([1.0, 10.0]))
-    return f"{[grad.tolist() for grad in kept]}   first.grad: {first.grad.tolist()}"
+    return f"{[grad.tolist() for grad in kept]}   first.grad: {first.grad.tolist()}   w.grad: {w.grad.tolist()}"
 
 
 print("the hook keeps grad:         ", three_passes(lambda grad: grad))
 print("the hook keeps grad.detach():", three_passes(lambda grad: grad.detach()))
 # %% [markdown]
-# Why 9 and 90? `detach()` and `.data` share the memory of `grad`. If nobody holds `grad` itself, autograd may add the gradients
-# of later passes into this memory. If you hold `grad`, autograd leaves this memory alone. Other code may still write into it.
-# **To keep a gradient, keep a clone.**
+# Why 9 and 90? `detach()` and `.data` share the memory of `grad`. Nobody held `grad` itself, so autograd made this memory
+# `w.grad`, and added the later passes to it. If you hold `grad`, autograd leaves this memory alone. Other code may still write
+# into it. **To keep a gradient, keep a clone.**
 #
 # ### Exercise: Watch a gradient in the middle
 #
@@ -302,8 +303,7 @@ draw_autograd_graph(loss, names, gradients=caught)
 # ### Where to put a hook: on a leaf, or in the middle
 #
 # How far does a changed gradient reach? In this net one hook is on `fc.bias`, one on `h`, the output of the ReLU. Each
-# multiplies by 100, to show its reach. Which gradients will change? (`torch.autograd.grad(loss, tensors)` returns gradients
-# instead of adding them to `.grad`. Tensor hooks run then, too.)
+# multiplies by 100, to show its reach. Which gradients will change?
 
 # %%
 show_source(TestNet)
@@ -331,8 +331,7 @@ draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 #
 # Nothing is earlier than a leaf, so in `fc` only the bias's gradient has changed. `h` is in the middle: the gradients of `conv`,
 # an earlier layer, have changed. The gradient of `fc.weight` has not: it comes from the output of `fc`, which is later than `h`.
-# A use of the second place: *guided backpropagation* lets only positive gradients back through each ReLU, for clearer pictures
-# of what a net looks at.
+# A use of the second place: *guided backpropagation* lets only positive gradients back through each ReLU, for clearer pictures.
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
@@ -353,7 +352,7 @@ def freeze_bias(net: nn.Module) -> None:
 
 
 def clamp_downstream(tensor: torch.Tensor) -> None:
-    """Set the negative elements of the gradient of ``tensor`` to 0."""
+    """Set the negative elements of the gradient of ``tensor`` to 0. (Gradients flow down towards the inputs.)"""
     # TODO: a hook on the tensor.
     ### BEGIN SOLUTION
     tensor.register_hook(lambda grad: grad.clamp(min=0))
@@ -457,19 +456,19 @@ def forward(embed, first, second, root):
     """One forward pass for pairs of pictures: every tensor on the way to the loss, by name."""
     difference = embed(pictures[first]) - embed(pictures[second])
     squares = difference**2
-    squared = squares.sum(dim=1)
-    distance = root(squared)
+    total = squares.sum(dim=1)
+    distance = root(total)
     same_digit = labels[first] == labels[second]
     loss = torch.where(same_digit, distance, F.relu(2 - distance)).mean()
-    return {"difference": difference, "squares": squares, "squared": squared, "distance": distance, "loss": loss}
+    return {"difference": difference, "squares": squares, "total": total, "distance": distance, "loss": loss}
 
 
-def train(root, steps=300):
-    """Train a new net until a gradient is NaN; return the losses, the last pairs, and the net."""
+def train(root, steps=300, watch=lambda net: None):
+    """Train a new net until a gradient is NaN; return losses, last pairs, net, and what `watch(net)` returned."""
     torch.manual_seed(0)
     embed = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 8))
     optimizer = torch.optim.SGD(embed.parameters(), lr=0.1)
-    losses = []
+    losses, watched = [], watch(embed)
     for _ in range(steps):
         pairs = torch.randint(len(labels), (2, 16))   # 16 pairs of pictures
         loss = forward(embed, *pairs, root)["loss"]
@@ -479,10 +478,10 @@ def train(root, steps=300):
         if embed[1].weight.grad.isnan().any():
             break
         optimizer.step()
-    return losses, pairs, embed
+    return losses, pairs, embed, watched
 
 
-losses, pairs, embed = train(torch.sqrt)
+losses, pairs, embed, _ = train(torch.sqrt)
 print(f"NaN in step {len(losses)}   the last losses: {losses[-2]:.2f}, {losses[-1]:.2f}")
 values = forward(embed, *pairs, torch.sqrt).values()
 print("all values of the last forward pass are finite:", all(bool(value.isfinite().all()) for value in values))
@@ -499,29 +498,29 @@ for name, tensor in last_step.items():
     )
 last_step["loss"].backward()
 
-closest = last_step["squared"].argmin()
-print("the smallest squared distance:", last_step["squared"][closest].item())
+closest = last_step["total"].argmin()
+print("the smallest total:", last_step["total"][closest].item())
 draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, closest]], title="The closest pair")
 
 # %% [markdown]
-# The gradient of `distance` is fine, that of `squared` has an infinite element. So the cause is the operation between them, the
+# The gradient of `distance` is fine, that of `total` has an infinite element. So the cause is the operation between them, the
 # square root: its slope at 0 is infinite. And there was a 0, because one pair was a picture *with itself*. The sum passes this
 # infinity on to 8 `squares`. There each is multiplied by twice the `difference`, which is 0: the result is NaN. Which cure helps
 # such a pair, and does not change the gradient of a healthy pair (differences of 0.1)?
 
 # %%
-def safe_root(squared):
-    return (squared + 1e-12).sqrt()
+def safe_root(total):
+    return (total + 1e-12).sqrt()
 
 
 def gradients(root, clipped=None):
     found = []
     for number in (0.0, 0.1):   # a picture and itself, and a healthy pair
         difference = torch.full((1, 8), number, requires_grad=True)
-        squared = (difference**2).sum(dim=1)
+        total = (difference**2).sum(dim=1)
         if clipped:
-            {"difference": difference, "squared": squared}[clipped].register_hook(lambda grad: grad.clamp(-1, 1))
-        root(squared).sum().backward()
+            {"difference": difference, "total": total}[clipped].register_hook(lambda grad: grad.clamp(-1, 1))
+        root(total).sum().backward()
         found.append(f"{difference.grad[0, 0]:6.3f}")
     return found
 
@@ -529,20 +528,20 @@ def gradients(root, clipped=None):
 print("differences of                          0.0    0.1")
 print("square root                         ", *gradients(torch.sqrt))
 print("clipped at `difference`, after 0 · ∞", *gradients(torch.sqrt, clipped="difference"))
-print("clipped at `squared`, before 0 · ∞  ", *gradients(torch.sqrt, clipped="squared"))
-print("square root of (squared + 1e-12)    ", *gradients(safe_root))
+print("clipped at `total`, before 0 · ∞    ", *gradients(torch.sqrt, clipped="total"))
+print("square root of (total + 1e-12)      ", *gradients(safe_root))
 
 # %% [markdown]
 # **The place of a hook matters.** Clipping leaves NaN as it is. So your `grad_clipper` comes too late: backward reaches the
-# parameters after `difference`. At `squared` the infinity becomes 1, and 1 times 0 is 0. But this limit also cuts the healthy
-# pair's gradient at `squared`, from 1.77 to 1: so 0.354 became 0.2. A root that makes no infinity needs no limit:
+# parameters after `difference`. At `total` the infinity becomes 1, and 1 times 0 is 0. But this limit also cuts the healthy
+# pair's gradient at `total`, from 1.77 to 1: so 0.354 became 0.2. A root that makes no infinity needs no limit:
 
 # %%
 def smooth(run):
     return [sum(run[max(0, end - 20) : end]) / min(end, 20) for end in range(1, len(run) + 1)]
 
 
-runs = {"square root": smooth(losses), "square root of (squared + 1e-12)": smooth(train(safe_root)[0])}
+runs = {"square root": smooth(losses), "square root of (total + 1e-12)": smooth(train(safe_root)[0])}
 draw_curves(runs, title="Loss of the net that died, the mean of the last 20 steps")
 
 # %% [markdown]
@@ -587,8 +586,8 @@ died, fatal = adapt(steps)
 print(f"digits read: {trained_reads}   NaN in step {len(died)}   the last entropies: {died[-2]:.3f}, {died[-1]:.3f}")
 
 # %% [markdown]
-# Which step of the chain made the first bad gradient? (A bad gradient need not reach the first layer: where a ReLU's input is
-# negative, it sends back 0, even for an infinity.)
+# Which step of the chain made the first bad gradient? (It need not reach the first layer: where a ReLU's input is negative, it
+# sends back 0, even for an infinity.)
 #
 # ### Exercise: Who made the NaN?
 #
@@ -688,7 +687,7 @@ draw_curves(curves, title="Entropy of the net that died")
 # ### END MARK SCHEME
 # ### END SOLUTION
 # %% [markdown]
-# ## Further 1: one branch, or all gradients together
+# ## Further 1: one branch, or all gradients together (30 minutes)
 #
 # The core path ends here.
 #
@@ -696,16 +695,16 @@ draw_curves(curves, title="Entropy of the net that died")
 #
 # To change what comes back through one use of `h` alone, give it a tensor of its own, as above, and put the hook there.
 #
-# A famous use is the [gradient reversal layer](https://arxiv.org/abs/1505.07818): a network learns to recognise digits and must
-# *not* learn which scanner they came from. A second head learns to name the scanner. The gradient of this head, **reversed**,
-# teaches the features to hide the scanner:
+# A use: the [gradient reversal layer](https://arxiv.org/abs/1505.07818). A network learns to read digits of one scanner,
+# and is to read those of a second one, too: they have a white frame and no labels. Another head names the scanner. Its
+# gradient, **reversed**, teaches the features to hide the scanner:
 #
 # ```
 #  features h ──┬────────────────────── digit head     its gradient goes back as it is
 #               └── reverse_gradient ── scanner head   its gradient goes back with the opposite sign
 # ```
 #
-# The model must also work under `no_grad`, but `register_hook` refuses a tensor that needs no gradient.
+# Under `no_grad` there is no gradient, and `register_hook` refuses a tensor that needs none.
 #
 # ### Exercise: Reverse the gradient of one branch
 #
@@ -735,6 +734,35 @@ def reverse_gradient(tensor: torch.Tensor) -> torch.Tensor:
 from course import check
 check("reverse_gradient")
 # %% [markdown]
+# **Guess first:** how many of 397 new digits are read?
+
+# %%
+framed = pictures.clone()
+framed[:, :, 0] = framed[:, :, :, 0] = 1
+scanners = torch.stack([pictures, framed]).flatten(2)   # scanner, picture, pixel
+
+
+def train_on_both(branch):
+    """Train with labels of the first scanner only; return how many digits of each are read."""
+    torch.manual_seed(0)
+    features, digit, scanner = nn.Sequential(nn.Linear(64, 32), nn.ReLU()), nn.Linear(32, 10), nn.Linear(32, 2)
+    optimizer = torch.optim.SGD(nn.ModuleList([features, digit, scanner]).parameters(), lr=0.2)
+    for first, second in torch.randint(1400, (500, 2, 64)):
+        h = features(torch.cat([scanners[0, first], scanners[1, second]]))
+        named = F.cross_entropy(scanner(branch(h)), torch.arange(2).repeat_interleave(64))
+        optimizer.zero_grad()
+        (F.cross_entropy(digit(h[:64]), labels[first]) + 0.2 * named).backward()
+        optimizer.step()
+    right = digit(features(scanners[:, 1400:])).argmax(dim=2) == labels[1400:]
+    return [f"{share:.0%}" for share in right.float().mean(dim=1)]
+
+
+for what, branch in {"as it is": torch.clone, "none": torch.detach, "reversed": reverse_gradient}.items():
+    if branch(framed) is not None:
+        print(f"scanner head's gradient {what:9} digits read from each scanner:", *train_on_both(branch))
+# %% [markdown]
+# As it is, this gradient spoils the second scanner's digits. Reversed, it helps: both scanners are read about equally well.
+#
 # ### Zeros are not the same as no gradient
 #
 # A hook that returns zeros stops a parameter from learning; so does `requires_grad_(False)`. Both have a catch:
@@ -744,7 +772,7 @@ def next_step(freeze, **settings):
     w = Parameter(torch.tensor([1.0, 1.0]))
     optimizer = torch.optim.SGD([w], lr=0.1, **settings)
     (w * 3).sum().backward()
-    optimizer.step()                                    # one step before w is frozen
+    optimizer.step()
     freeze(w)
     if w.requires_grad:
         optimizer.zero_grad()
@@ -754,16 +782,11 @@ def next_step(freeze, **settings):
     return f".grad {w.grad!s:18} the next step moves w by {w[0].item() - before:.3f}"
 
 
-def set_none(w):
-    w.requires_grad_(False).grad = None
-
-
 zeros = lambda w: w.register_hook(torch.zeros_like)
-print("zeros:                              ", next_step(zeros))
-print("zeros, weight decay:                ", next_step(zeros, weight_decay=0.1))
-print("zeros, momentum:                    ", next_step(zeros, momentum=0.9))
-print("requires_grad_(False), old .grad:   ", next_step(lambda w: w.requires_grad_(False)))
-print("requires_grad_(False), .grad None:  ", next_step(set_none))
+print("zeros:                           ", next_step(zeros))
+print("zeros, weight decay:             ", next_step(zeros, weight_decay=0.1))
+print("zeros, momentum:                 ", next_step(zeros, momentum=0.9))
+print("requires_grad_(False), old .grad:", next_step(lambda w: w.requires_grad_(False)))
 # %% [markdown]
 # Zeros are a gradient: weight decay still moves the weights, and so does the momentum of earlier steps. And an old `.grad` still
 # moves a frozen parameter. To freeze for good, freeze it *and* set `.grad` to None.
@@ -777,17 +800,15 @@ print("requires_grad_(False), .grad None:  ", next_step(set_none))
 # %%
 torch.manual_seed(0)
 a, b, c, d = (torch.rand(2, requires_grad=True) for _ in range(4))
-print("a pass that does not reach d")
-with torch.autograd.graph.register_multi_grad_hook([a, b, c, d], print):
-    (a * b + b * c).sum().backward()
 
-print("while the function runs: do a, b and c have a .grad?")
-for tensor in (a, b, c):
-    tensor.grad = None
-with torch.autograd.graph.register_multi_grad_hook(
-    [a, b, c], lambda grads: print("  ", [tensor.grad is not None for tensor in (a, b, c)])
-):
-    (a * b + b * c).sum().backward()
+
+def look(grads):
+    print("the hook gets", grads)
+    print("is .grad there?", [tensor.grad is not None for tensor in (a, b, c, d)])
+
+
+with torch.autograd.graph.register_multi_grad_hook([a, b, c, d], look):
+    (a * b + b * c).sum().backward()   # does not reach d
 
 # %% [markdown]
 # Such a hook can only watch: what it returns is ignored. It gets the gradients of **this pass**, after the tensor hooks that
@@ -801,13 +822,6 @@ with torch.autograd.graph.register_multi_grad_hook(
 # Write `watch_norm(model)`. It returns an empty list immediately. Each later backward pass adds one number to it (a Python
 # number, or a tensor without dimensions): the norm of all gradients of this pass together, as if they were one long vector.
 # Parameters that are frozen, or that a pass does not reach, do not count.
-#
-# ```python
-# net = nn.Linear(2, 1)
-# norms = watch_norm(net)
-# net(torch.tensor([2.0, 2.0])).backward()  # gradients 2, 2 and 1
-# norms  # [3.0]
-# ```
 
 # %% nbgrader={"grade": false, "grade_id": "multi_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def watch_norm(model: nn.Module) -> list:
@@ -826,21 +840,26 @@ def watch_norm(model: nn.Module) -> list:
     return norms
 
 
-net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+net = nn.Linear(2, 1)
 norms = watch_norm(net)
-for batch in torch.randn(3, 8, 4):
-    net(batch).mean().backward()
-print("norms:", norms)
+net(torch.tensor([2.0, 2.0])).backward()
+print(norms)  # [3.0]: the gradients are 2, 2 and 1
 # %% nbgrader={"grade": true, "grade_id": "test_multi_grad", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("multi_grad")
 # %% [markdown]
-# ## Further 2: when hooks run, and at which place
+# The net that died in step 77: did the norm of its gradients grow before?
+
+# %%
+draw_curves({"all gradients together": train(torch.sqrt, watch=watch_norm)[3] or []}, title="The norm up to the NaN")
+# %% [markdown]
+# No: nothing warned. The pair came in one step.
+#
+# ## Further 2: when hooks run, and at which place (25 minutes)
 #
 # ### As soon as `.grad` is written
 #
-# A post-accumulate hook can do something with a finished `.grad` *at once*: move it elsewhere, take an optimizer step with it,
-# free its memory. It is called with the leaf itself.
+# A post-accumulate hook is called with the leaf itself, and can move a finished `.grad` elsewhere *at once*.
 #
 # A job for it: if the weights of a large model are in bfloat16, so is `.grad`. That dtype keeps two to three decimal digits,
 # enough for *one* gradient. But `.grad` is a sum of many:
@@ -852,7 +871,7 @@ for _ in range(1000):
 print("1000 passes, each with a gradient of 1. w.grad is", w.grad.item())
 print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16().tolist())
 # %% [markdown]
-# After 256 the next number in bfloat16 is 258, and 256 + 1 is rounded to 256. The cure: add up in float32.
+# After 256 the next number in bfloat16 is 258: 256 + 1 is rounded to 256. The cure: add up in float32.
 #
 # ### Exercise: Add up gradients in float32
 #
@@ -862,14 +881,6 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 # gradient, under its name in `model.named_parameters()`. From then on each backward pass adds its gradients to these sums;
 # values that were in `.grad` before the call are not added. After backward `.grad` is None for these parameters; frozen ones
 # stay as they are.
-#
-# ```python
-# layer = nn.Linear(1, 1, dtype=torch.bfloat16)
-# sums = accumulate_in_float32(layer)
-# for _ in range(300):
-#     layer(torch.ones(1, dtype=torch.bfloat16)).backward()
-# sums["bias"]  # tensor([300.]); bfloat16 would say 256
-# ```
 
 # %% nbgrader={"grade": false, "grade_id": "post_accumulate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def accumulate_in_float32(model: nn.Module) -> dict:
@@ -895,7 +906,7 @@ layer = nn.Linear(1, 1, dtype=torch.bfloat16)
 sums = accumulate_in_float32(layer)
 for _ in range(300):
     layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
-print("300 passes, each with gradients of 1:", sums)
+print(sums)  # 300 for both; bfloat16 would say 256
 print(".grad:", [parameter.grad for parameter in layer.parameters()])
 # %% nbgrader={"grade": true, "grade_id": "test_post_accumulate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
@@ -936,9 +947,9 @@ print("h.grad:", h.grad.item())
 #
 # ### One tensor, two values
 #
-# `nn.ReLU(inplace=True)`, as in the ResNet-18 of lesson 05, writes its result into the tensor that it was given. That is still
-# the same Python object, but for autograd it is the output of another operation. Below, we register a hook and call
-# `retain_grad` before the change. Which gradient does each of them get?
+# `nn.ReLU(inplace=True)` writes its result into the tensor that it was given. That is still the same Python object, but for
+# autograd it is the output of another operation. Below, a hook and `retain_grad` come before the change. Which gradient
+# does each get?
 
 # %%
 def change_after_registering(change, view=False):
@@ -958,7 +969,7 @@ print("under no_grad, mul_(3):", change_after_registering(torch.no_grad()(lambda
 print("of a view, mul_(3):    ", change_after_registering(lambda h: h.mul_(3), view=True))
 
 # %% [markdown]
-# A hook is at a node of the **graph**. A recorded in-place operation makes a new node in the graph. The hook stays at the old
+# A hook is at a node of the **graph**. A recorded in-place operation makes a new node. The hook stays at the old
 # node: it gets the gradient of **the value that the tensor held when the hook was registered**. But after a change of a *view*,
 # backward may no longer reach the old node. Then the hook never runs, without an error. A change that is not recorded, under
 # `no_grad` or by an optimizer, makes no new node: hooks on parameters survive training. `retain_grad` follows the tensor: it
@@ -970,14 +981,8 @@ print("of a view, mul_(3):    ", change_after_registering(lambda h: h.mul_(3), v
 #
 # Write `watch_around(tensor, change)`, where `change` is a function that changes its argument in place, as `torch.relu_` does.
 # Call it once on `tensor`, which is not a view, and return two empty lists. Each later backward pass adds one gradient to each:
-# the first list gets that of the value before the change, the second that of the value after it. Only watch.
-#
-# ```python
-# h = torch.ones(2, requires_grad=True) * 3
-# before, after = watch_around(h, lambda tensor: tensor.mul_(2))
-# (h * 5).sum().backward()
-# before, after  # ([tensor([10., 10.])], [tensor([5., 5.])])
-# ```
+# the first list gets that of the value before the change, the second that of the value after it. Only watch: `tensor.grad`
+# stays None.
 
 # %% nbgrader={"grade": false, "grade_id": "after_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def watch_around(tensor: torch.Tensor, change) -> tuple:
@@ -992,16 +997,15 @@ def watch_around(tensor: torch.Tensor, change) -> tuple:
     return before, after
 
 
-x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
-h = x * 2
+h = torch.tensor([1.0, -2.0], requires_grad=True) * 3
 before, after = watch_around(h, torch.relu_)
-(h * 10).backward(torch.ones(3))
-print("h:", h.tolist(), "  before:", before, "  after:", after)
+(h * 10).sum().backward()
+print(before, after)  # [tensor([10.,  0.])] [tensor([10., 10.])]
 # %% nbgrader={"grade": true, "grade_id": "test_after_in_place", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("after_in_place")
 # %% [markdown]
-# ## Further 3: memory
+# ## Further 3: memory (20 minutes)
 #
 # ### What autograd saves for backward
 #
@@ -1081,12 +1085,6 @@ print("the tensor,      backward:   ", is_freed(lambda tensor: tensor, backward=
 # Write `saved_bytes(model, x)`. It runs `model(x)` once, and returns the output and how many bytes autograd has saved; backward
 # works as usual. Count each storage once, with all its bytes, but not those of the model's parameters. Do not copy the saved
 # tensors; when the output is freed, they must be freed too (1 of the 4 points).
-#
-# ```python
-# net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
-# output, number = saved_bytes(net, torch.rand(3, 4))
-# number  # 144: the input, 3 x 4 numbers of 4 bytes, and the ReLU's output, 3 x 8
-# ```
 
 # %% nbgrader={"grade": false, "grade_id": "saved_tensors", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def saved_bytes(model: nn.Module, x: torch.Tensor) -> tuple:
@@ -1108,6 +1106,7 @@ def saved_bytes(model: nn.Module, x: torch.Tensor) -> tuple:
     ### END SOLUTION
 
 
+# 144 bytes: the input, 3 x 4 numbers of 4 bytes, and the ReLU's output, 3 x 8
 print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
 # %% nbgrader={"grade": true, "grade_id": "test_saved_tensors_bytes", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
@@ -1131,11 +1130,8 @@ check("saved_tensors", part="freed")
 # ## Where to go on
 #
 # - [Autograd mechanics](https://docs.pytorch.org/docs/stable/notes/autograd.html#backward-hooks-execution): the order of all hooks.
-# - [An optimizer step inside
-#   backward](https://docs.pytorch.org/tutorials/intermediate/optimizer_step_in_backward_tutorial.html): how post-accumulate
-#   hooks save gigabytes.
-# - [Hooks for saved tensors](https://docs.pytorch.org/tutorials/intermediate/autograd_saved_tensors_hooks_tutorial.html): how
-#   to pack tensors to disk or CPU.
+# - [Hooks for saved tensors](https://docs.pytorch.org/tutorials/intermediate/autograd_saved_tensors_hooks_tutorial.html): packed
+#   to disk or CPU.
 # - [Anomaly detection](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) names the line of
 #   forward that made a NaN gradient. It is slow, and does not look for infinities.
 #

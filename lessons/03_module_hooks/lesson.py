@@ -435,8 +435,8 @@ except TypeError as error:
 # Writing *into* the output, as in `output *= 2`, needs no `return`. But it changes the tensor for everybody who holds it, and
 # backward raises an error if it needs the old values. Return a new tensor.
 #
-# A second net has a bias of layer 3 that is 5 too low, so its ReLU is dead from the start. Write a hook that can repair it, for `Add`
-# first.
+# In a second net the bias of layer 3 is 5 too low: the ReLU behind it is dead from the start. Write a hook to repair it, first for
+# `Add`.
 #
 # ### Exercise: Five more
 # easy · 6 min
@@ -469,7 +469,7 @@ from course import check
 check("add_five")
 
 # %% [markdown]
-# Here is that net, with your hook on layer 3:
+# That net, with your hook on layer 3:
 
 
 # %%
@@ -489,7 +489,7 @@ print(f"afterwards, without the hook: loss {F.cross_entropy(repaired(pictures), 
 draw_curves(runs, title="Loss of a net with a bias 5 too low")
 
 # %% [markdown]
-# It learns, as long as the hook stays: the bias is still too low.
+# It learns. But take the hook away, and it guesses again.
 #
 # ## What a full backward hook may return
 #
@@ -523,7 +523,7 @@ try_backward_hook("two gradients, Add", returns, Add())
 try_backward_hook("written into, Add", writes, Add())
 
 # %% [markdown]
-# A **gated** layer multiplies a value by a gate between 0 and 1, as `Model` can do. At which of the two does the loss pull more? Write
+# A **gated** layer multiplies a value by a gate between 0 and 1, as `Model` does. At which of the two does the loss pull more? Write
 # a hook that turns their gradients into shares.
 #
 # ### Exercise: Gradients that sum to one
@@ -607,9 +607,9 @@ for loss_uses in ("output", "h"):
     print(f"loss of {loss_uses}: calls of the hook so far {len(heard)}, warnings {len(caught)}")
 
 # %% [markdown]
-# A full backward hook gets tensors that the module returns directly, or directly in a **tuple**. A nested tuple does not even bring a
-# warning. One cure fits every type: in a forward hook, put a tensor hook (lesson 02) on the tensor. (*Further* shows where it fails.) **Write the
-# line** that registers `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
+# A full backward hook gets tensors that the module returns directly, or directly in a **tuple**. A nested tuple does not even
+# bring a warning. One cure fits every type: in a forward hook, put a tensor hook (lesson 02) on the tensor. (*Further* shows
+# where it fails.) **Write the line** that registers `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
 
 
 # %%
@@ -716,14 +716,14 @@ check("hook_lifecycle")
 #
 # The core path ends here. Four further parts follow:
 #
-# | part | it helps when |
-# | --- | --- |
-# | a report of any model | you got a model and want to know which layers are ill |
-# | what goes in, what goes back | you want to change what a module gets, or which part learns |
-# | layers that write in place | a backward hook raises an error, or is silent |
-# | old tutorials, old checkpoints | you read what somebody wrote for another version |
+# | part | it helps when | minutes |
+# | --- | --- | --- |
+# | a report of any model | you ask which layers are ill | 5 |
+# | what goes in, what goes back | you change what a module gets, or which part learns | 25 |
+# | layers that write in place | a backward hook raises an error, or is silent | 10 |
+# | old tutorials, old checkpoints | you read what was written for another version | 25 |
 #
-# A colleague has sent a GPT. `layer_report` puts the hook below on each module without children, and calls your function
+# In a colleague's GPT, `layer_report` puts the hook below on each module without children, and calls your function
 # `compute_loss` once. A row for each tensor that a module returns has the mean absolute values of the tensor and its gradient.
 # **Two modules are ill. Which ones, and how?**
 
@@ -738,7 +738,7 @@ layer_report(gpt, lambda: F.cross_entropy(gpt(tokens)[0, :-1], tokens[0, 1:]))
 
 # %% [markdown]
 # Look for numbers that are 0, huge or `nan`, and for gradients that are missing. The GELU `mlp.1` is dead: the bias of `mlp.0` is 30
-# too low. The modules in `heads.1` get no gradient: a forward hook that somebody has left on this head detaches its output.
+# too low. The modules in `heads.1` get no gradient: a forward hook left on this head detaches its output.
 #
 # The report changes no `.grad`, and leaves no hook behind. But in training mode a run changes BatchNorm's statistics: copy the
 # model, and let `compute_loss` call the copy. A deep copy keeps module hooks, but has no tensor hooks.
@@ -1008,9 +1008,9 @@ draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 # | `register_load_state_dict_pre_hook` | before loading | `module, state_dict, prefix, local_metadata, strict`, and three lists: `missing_keys, unexpected_keys, error_msgs` |
 # | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
 #
-# They return nothing, and change their arguments in place. Every key of the module's own tensors starts with `prefix`, the
-# module's dotted name in the model. Do not rely on `strict`: it is `True` even where the caller loads with `strict=False`. This
-# pre-hook adds a new buffer, `scale`, which old checkpoints lack:
+# They return nothing, and change their arguments in place; the dict is a copy of the caller's. Every key of the module's own tensors
+# starts with `prefix`, the module's name in the model. `strict` is `True` even if the caller passes `strict=False`. This pre-hook
+# adds a new buffer, `scale`, which old checkpoints lack:
 
 
 # %%
@@ -1074,7 +1074,7 @@ check("state_dict_hooks")
 # - A full backward hook misses tensors in a dict, a list or a nested tuple. Hook the output tensor.
 # - A full backward hook changes what leaves the module. A full backward pre-hook changes what arrives at it: only the pre-hook
 #   reaches the module's own parameters.
-# - Keep the handle, or better, use `with`.
+# - Use `with`, or keep the handle.
 #
 # ## Where to go on
 #

@@ -15,7 +15,7 @@
 # - **You will** wake this net, and teach a trained one something new, though most of it is frozen.
 # - **You will learn** what `apply` does with your function, how to set a `Parameter` safely, and what freezing takes.
 # - **You need** lessons 01 and 03. **Out of scope:** loading saved weights, and compiled models.
-# - **Time:** <!-- time and points -->. Do one part of *Further* at a time.
+# - **Time:** <!-- time and points -->. Do *Further* in three sittings.
 # - **Stuck?** Call `hint()` after a failed check, or `hint("visit_order")` before you begin.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -211,7 +211,6 @@ layer = Function_A()
 
 
 def attempt(what, act):
-    """Run `act` and print the error, if there is one."""
     try:
         act()
     except Exception as error:
@@ -494,7 +493,7 @@ reader.requires_grad_(False).apply(add)
 attempt("your lines?", lambda: print("mirrored, with the addition:  ", train(reader, mirrored, steps=150, lr=0.01)))
 for handle in added:
     handle.remove()
-print("upright, without the addition:", right(reader))
+print("upright, without the addition:", right(reader), f"({len(added)} hooks removed)")
 reader[5].requires_grad_(True)
 print("mirrored, last layer trained: ", train(reader, mirrored, steps=150, lr=0.01))
 
@@ -502,11 +501,17 @@ print("mirrored, last layer trained: ", train(reader, mirrored, steps=150, lr=0.
 # With the new matrices, the net reads mirrored digits nearly as well as it read upright digits before. Without the hooks, it is the
 # old net again.
 #
-# The core path ends here.
+# The core path ends here. Three sittings follow, in any order:
 #
-# ## Further: more about initialisation
+# | sitting | what you do | minutes |
+# | --- | --- | --- |
+# | train on | train a new head, and set values that an optimizer holds | 25 |
+# | one layer, several places | hook a shared layer once, replace layers | 30 |
+# | methods on objects | give other people's layers a new `forward` and a new repr | 40 |
 #
-# Two other cures for the net from the beginning:
+# ## Further: train on
+#
+# ### Other cures for the net from the beginning
 
 # %%
 print(f"read correctly with a smaller eps: {train(deep_net(), eps=1e-16)}")
@@ -517,9 +522,9 @@ for layer in net[1:-1]:
 print("read correctly with skip connections:", train(net))
 
 # %% [markdown]
-# The gradient of the first layer's 64 · 64 weights has the norm 10⁻⁸, so each weight gets about 10⁻¹⁰. Adam divides a gradient by
-# its usual size plus `eps`. Here `eps` is 10⁻⁸, far more than the gradient, so the steps are very small. With a smaller `eps` the
-# net learns a little. Another cure is a **skip connection**: it adds a layer's input to its output, here by a hook.
+# Each weight of the first layer gets a gradient of about 10⁻¹⁰. Adam divides it by its usual size plus `eps`, which is 10⁻⁸, so the
+# steps are very small. With a smaller `eps` the net learns a little. Another cure is a **skip connection**: it adds a layer's input
+# to its output, here by a hook.
 #
 # A GPT has skip connections, and still gets its own initialisation. Below is what `apply` does in
 # [nanoGPT](https://github.com/karpathy/nanoGPT). `TinyGPT` is a small, untrained GPT: for each token of a line, it gives scores to
@@ -544,86 +549,78 @@ for name, gpt in {"PyTorch's own": TinyGPT(), "_init_weights": TinyGPT().apply(_
 # %% [markdown]
 # With nanoGPT's rule it does: weights this small give all tokens nearly the same score.
 #
-# ## Further: shared layers, shared parameters
+# ### A new head
 #
-# ### The same layer in two places
-#
-# Two branches use the same encoder, and so share its weights. `modules()` shows every object once. `apply` visits a layer once for
-# each **path** that leads to it from the model; two places in one parent count as one.
-
-
-# %% nbgrader={"grade": false, "grade_id": "setup_shared", "locked": true, "schema_version": 3, "solution": false, "task": false}
-class TwoBranches(nn.Module):
-    """One encoder in two branches, each with a head of its own."""
-
-    def __init__(self):
-        super().__init__()
-        encoder = nn.Sequential(nn.Linear(3, 4), nn.Tanh())
-        self.left = nn.Sequential(encoder, nn.Linear(4, 2))
-        self.right = nn.Sequential(encoder, nn.Linear(4, 2))
-
-    def forward(self, x):
-        return self.left(x) - self.right(x)
+# A net has learned the ten digits and is frozen. The new question: is the digit odd? Only 40 pictures have a label.
 
 
 # %%
-branches = TwoBranches()
-encoder, visited = branches.left[0], []
-branches.apply(visited.append)
-print("visits of the encoder:               ", visited.count(encoder))
-print("the encoder among modules():         ", list(branches.modules()).count(encoder))
-draw_module_tree(branches, title="one encoder, two places")
+def body():
+    torch.manual_seed(0)
+    return nn.Sequential(
+        nn.Flatten(), nn.Linear(64, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Linear(64, 32), nn.BatchNorm1d(32), nn.ReLU()
+    )
+
+
+def new_head(trunk, x=pictures):
+    torch.manual_seed(1)
+    return train(nn.Sequential(trunk, nn.Linear(32, 2)), x, labels % 2, n=40, lr=0.01)
+
+
+trained, old_head = body(), nn.Linear(32, 10)
+train(nn.Sequential(trained, old_head), lr=0.01)
+trained.requires_grad_(False).eval()
+print("odd or even, new head on the trained net:", new_head(copy.deepcopy(trained)))
+print("the same on an untrained net:            ", new_head(body().requires_grad_(False).eval()))
+print("all layers trained on the 40 pictures:   ", new_head(body()))
 
 # %% [markdown]
-# Setting weights to 1 twice is harmless. Registering a hook twice is not. The encoder runs once for each branch, so two lines
-# in a log are right:
+# Forty labels are enough for a head of 66 numbers on a trained net.
+#
+# What does the wrong mode cost? We train the new head once more, on paler pictures. The old head never changes:
 
 # %%
-calls = []
-branches.apply(lambda module: module.register_forward_hook(lambda m, args, output: calls.append(m)))
-branches(torch.ones(1, 3))
-print("lines in the log from the encoder:", calls.count(encoder))
+for mode in (True, False):
+    trunk = copy.deepcopy(trained).train(mode)
+    odd = new_head(trunk, 0.5 * pictures)
+    old = right(nn.Sequential(trunk, old_head))
+    print(f"frozen net in {'training' if mode else 'eval'} mode: odd or even {odd}, the ten digits with the old head {old}")
 
 # %% [markdown]
-# ### Exercise: Visited twice, hooked once
+# In training mode the statistics have moved: they fit the paler pictures, and even help. The price: the old head, which nobody touched, reads worse.
+
+# %% [markdown]
+# ### In your own words: The frozen part that drifts
 #
-# medium · 10 min · further
+# 5 min
 #
-# Write `hook_once(model, hook)`. It registers `hook` as a forward hook on every module of `model`, the model itself included: once
-# on each, even if it appears in several places. It returns the list of the handles. After the handles have been removed, the
-# caller may call `hook_once` again. You may use `apply` or not.
+# A colleague calls `model.backbone.requires_grad_(False)`, then for one epoch trains a new `head` behind it, with an optimizer that
+# got only the parameters of `head`. Before and after, she puts the same picture through the backbone alone, both times in eval mode.
+# The two results differ. "An optimizer that does not know the backbone has changed it," she says, "or eval mode is random."
 #
-# ```python
-# act = nn.Tanh()
-# len(hook_once(nn.Sequential(act, nn.Sequential(act)), hook))  # 3
-# ```
+# Neither is true. Which numbers of the backbone changed, when, and what changed them? Why did neither `requires_grad_(False)` nor
+# the choice of parameters for the optimizer prevent the change? What would prevent it?
+#
+# A person reads your answer; no check does.
 
-
-# %% nbgrader={"grade": false, "grade_id": "shared_modules", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def hook_once(model: nn.Module, hook) -> list:
-    """Register `hook` as a forward hook on every module of `model`, once on each; return the list of the handles."""
-    ### BEGIN SOLUTION
-    handles, seen = [], set()
-
-    def register(module):
-        if module not in seen:
-            seen.add(module)
-            handles.append(module.register_forward_hook(hook))
-
-    model.apply(register)
-    return handles
-    ### END SOLUTION
-
-
-calls = []
-branches = TwoBranches()
-handles = hook_once(branches, lambda module, args, output: calls.append(type(module).__name__))
-branches(torch.ones(1, 3))
-print(calls)
-
-# %% nbgrader={"grade": true, "grade_id": "test_shared_modules", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("shared_modules")
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_frozen_batch_norm", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# ### BEGIN SOLUTION
+# The running mean and variance of the backbone's batch norms. They are buffers: in training mode the **forward** of a batch
+# norm moves them at every call, by a rule that has nothing to do with gradients or optimizers. `requires_grad_(False)` is
+# about parameters and backward, the optimizer's list is about steps; both are never asked. In eval mode the layer uses these
+# numbers, so the same picture gives another result. The backbone has to be in eval mode during training, put there *after*
+# `model.train()`, which sets the whole tree to training mode.
+#
+# ### BEGIN MARK SCHEME
+# - 2 points: running statistics (buffers) are moved by **forward in training mode**, without gradient or optimizer; eval mode
+#   for the backbone while the head is trained.
+# - 1 point: names the running statistics or batch norm, but believes that a gradient or the optimizer has a part in it, or
+#   offers no remedy that works.
+# - Common wrong explanations, 0 points for that part: `requires_grad_(False)` came too late; a gradient was left over in
+#   `.grad` (the optimizer does not hold these parameters); weight decay; dropout; `torch.no_grad()` around the backbone as the
+#   remedy: the statistics move all the same.
+# ### END MARK SCHEME
+# ### END SOLUTION
 
 # %% [markdown]
 # ### Who else holds the parameter?
@@ -696,92 +693,90 @@ from course import check
 check("init_in_place")
 
 # %% [markdown]
-# ## Further: a new head
+# ## Further: one layer, several places
 #
-# One use of freezing: put a **new head** on a trained net. A net has learned the ten digits and is frozen. The new question: is the
-# digit odd? Only 40 pictures have a label.
+# ### The same layer in two places
+#
+# Two branches use the same encoder, and so share its weights. `modules()` shows every object once. `apply` visits a layer once for
+# each **path** that leads to it from the model; two places in one parent count as one.
+
+
+# %% nbgrader={"grade": false, "grade_id": "setup_shared", "locked": true, "schema_version": 3, "solution": false, "task": false}
+class TwoBranches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        encoder = nn.Sequential(nn.Linear(3, 4), nn.Tanh())
+        self.left = nn.Sequential(encoder, nn.Linear(4, 2))
+        self.right = nn.Sequential(encoder, nn.Linear(4, 2))
+
+    def forward(self, x):
+        return self.left(x) - self.right(x)
 
 
 # %%
-def body():
-    torch.manual_seed(0)
-    return nn.Sequential(
-        nn.Flatten(), nn.Linear(64, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Linear(64, 32), nn.BatchNorm1d(32), nn.ReLU()
-    )
-
-
-def new_head(trunk, x=pictures):
-    torch.manual_seed(1)
-    return train(nn.Sequential(trunk, nn.Linear(32, 2)), x, labels % 2, n=40, lr=0.01)
-
-
-trained, old_head = body(), nn.Linear(32, 10)
-train(nn.Sequential(trained, old_head), lr=0.01)
-trained.requires_grad_(False).eval()
-print("odd or even, new head on the trained net:", new_head(copy.deepcopy(trained)))
-print("the same on an untrained net:            ", new_head(body().requires_grad_(False).eval()))
-print("all layers trained on the 40 pictures:   ", new_head(body()))
+branches = TwoBranches()
+encoder, visited = branches.left[0], []
+branches.apply(visited.append)
+print("visits of the encoder:               ", visited.count(encoder))
+print("the encoder among modules():         ", list(branches.modules()).count(encoder))
+draw_module_tree(branches, title="one encoder, two places")
 
 # %% [markdown]
-# Forty labels are enough for a head of 66 numbers on a net that has learned the digits.
-#
-# What does the wrong mode cost? We train the new head once more, on paler pictures. The old head never changes:
+# Setting weights to 1 twice is harmless, registering a hook twice is not. Two lines in a log are right, one for each branch:
 
 # %%
-for mode in (True, False):
-    trunk = copy.deepcopy(trained).train(mode)
-    odd = new_head(trunk, 0.5 * pictures)
-    old = right(nn.Sequential(trunk, old_head))
-    print(f"frozen net in {'training' if mode else 'eval'} mode: odd or even {odd}, the ten digits with the old head {old}")
+calls = []
+branches.apply(lambda module: module.register_forward_hook(lambda m, args, output: calls.append(m)))
+branches(torch.ones(1, 3))
+print("lines in the log from the encoder:", calls.count(encoder))
 
 # %% [markdown]
-# In training mode the statistics have moved: they fit the paler pictures, and even help. The price: the old head, which nobody touched, reads worse.
+# ### Exercise: Visited twice, hooked once
+#
+# easy · 5 min · further
+#
+# Write `hook_once(model, hook)`. It registers `hook` as a forward hook on every module of `model`, the model itself included: once
+# on each, even if it appears in several places. It returns the list of the handles. After the handles have been removed, the
+# caller may call `hook_once` again. You may use `apply` or not.
+#
+# ```python
+# act = nn.Tanh()
+# len(hook_once(nn.Sequential(act, nn.Sequential(act)), hook))  # 3
+# ```
+
+
+# %% nbgrader={"grade": false, "grade_id": "shared_modules", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def hook_once(model: nn.Module, hook) -> list:
+    """Register `hook` as a forward hook on every module of `model`, once on each; return the list of the handles."""
+    ### BEGIN SOLUTION
+    handles, seen = [], set()
+
+    def register(module):
+        if module not in seen:
+            seen.add(module)
+            handles.append(module.register_forward_hook(hook))
+
+    model.apply(register)
+    return handles
+    ### END SOLUTION
+
+
+calls = []
+branches = TwoBranches()
+handles = hook_once(branches, lambda module, args, output: calls.append(type(module).__name__))
+branches(torch.ones(1, 3))
+print(calls)
+
+# %% nbgrader={"grade": true, "grade_id": "test_shared_modules", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("shared_modules")
 
 # %% [markdown]
-# ### In your own words: The frozen part that drifts
-#
-# 5 min
-#
-# A colleague calls `model.backbone.requires_grad_(False)`, then for one epoch trains a new `head` behind it, with an optimizer that
-# got only the parameters of `head`. Before and after, she puts the same picture through the backbone alone, both times in eval mode.
-# The two results differ. "An optimizer that does not know the backbone has changed it," she says, "or eval mode is random."
-#
-# Neither is true. Which numbers of the backbone changed, when, and what changed them? Why did neither `requires_grad_(False)` nor
-# the choice of parameters for the optimizer prevent the change? What would prevent it?
-#
-# A person reads your answer; no check does.
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_frozen_batch_norm", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# ### BEGIN SOLUTION
-# The running mean and variance of the backbone's batch norms. They are buffers: in training mode the **forward** of a batch
-# norm moves them at every call, by a rule that has nothing to do with gradients or optimizers. `requires_grad_(False)` is
-# about parameters and backward, the optimizer's list is about steps; both are never asked. In eval mode the layer uses these
-# numbers, so the same picture gives another result. The backbone has to be in eval mode during training, put there *after*
-# `model.train()`, which sets the whole tree to training mode.
-#
-# ### BEGIN MARK SCHEME
-# - 2 points: running statistics (buffers) are moved by **forward in training mode**, without gradient or optimizer; eval mode
-#   for the backbone while the head is trained.
-# - 1 point: names the running statistics or batch norm, but believes that a gradient or the optimizer has a part in it, or
-#   offers no remedy that works.
-# - Common wrong explanations, 0 points for that part: `requires_grad_(False)` came too late; a gradient was left over in
-#   `.grad` (the optimizer does not hold these parameters); weight decay; dropout; `torch.no_grad()` around the backbone as the
-#   remedy: the statistics move all the same.
-# ### END MARK SCHEME
-# ### END SOLUTION
-
-# %% [markdown]
-# ## Further: replace modules
-#
 # ### Replacing modules
 #
 # A module cannot replace itself. Its place is an attribute of its **parent** (lesson 01, 'Replacing a part'), so a function that
-# replaces modules looks at the children of the module that it is given.
-#
-# Often a replacement is a **wrapper** that keeps the old module inside: a linear layer followed by dropout. Then the order of the
-# walk matters. A loop over `model.modules()` visits parents first: it walks on into the new wrapper, wraps the layer again, and so
-# on. `apply` visits the children first and the parent then, so it does not walk into the wrapper that the parent gets. But it visits
-# a shared parent twice, and before the second visit it walks into the wrapper that the first visit made:
+# replaces modules changes the children of the module that it is given. Here the replacement is a **wrapper**: it keeps the old layer,
+# and adds dropout. What goes wrong in a loop over `modules()`, and with `apply`?
 
 
 # %%
@@ -795,11 +790,12 @@ attempt("parents first:", lambda: [wrap_children(module) for module in TwoBranch
 print(TwoBranches().apply(wrap_children).left[0])
 
 # %% [markdown]
-# **First look, then change:** list every place before you change the tree. This is safe if no module that you replace is inside
-# another one. The last lines below show what is lost otherwise.
+# Both walked into their own wrappers. `modules()` shows parents first, then what is in them now: the layer in the wrapper is wrapped
+# again, and so on. `apply` visits children first. But it comes to the shared encoder twice, and the second time one of the encoder's
+# children is the wrapper from the first.
 #
-# `named_children()` hides the second place of a shared module within one parent; `named_modules(remove_duplicate=False)` shows
-# all. And a new module is in training mode, even if the model is not:
+# So **first look, then change:** list all places before you change the tree. `named_children()` hides the second place of a module
+# within one parent. And a new module is in training mode, even if the model is not:
 
 # %%
 act = nn.ReLU()
@@ -810,11 +806,6 @@ print("named_modules():  ", [name for name, _ in net.named_modules(remove_duplic
 net[1] = nn.Sequential(net[1], nn.Dropout())
 print("in training mode:", [name for name, module in net.named_modules() if module.training])
 
-net = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)))
-for name, module in list(net.named_modules())[1:]:  # the inner Sequential, and its two layers
-    net.set_submodule(name, nn.Sequential(module, nn.Dropout()))
-print("wrapped: 3 modules; Dropouts in the net:", str(net).count("Dropout"))
-
 # %% [markdown]
 # ### Exercise: Another module at every place
 #
@@ -822,8 +813,8 @@ print("wrapped: 3 modules; Dropouts in the net:", str(net).count("Dropout"))
 #
 # Write `replace_modules(model, wanted, make)`. At every place in `model`, at any depth, where `wanted(module)` is true, it puts
 # `make(module)` instead, and it returns the model. A module in several places gets **one** replacement, for which `make` is called
-# once. What `make` returns is not searched again. A replacement and all modules inside it get the old module's mode, in a wrapper
-# as well. Given: `wanted(model)` is never true, and no wanted module is inside another.
+# once. What `make` returns is not searched again. A replacement and all modules inside it get the old module's mode. Given:
+# `wanted(model)` is never true, and no wanted module is inside another.
 #
 # ```python
 # replace_modules(nn.Sequential(nn.ReLU()), lambda module: isinstance(module, nn.ReLU), lambda old: nn.Tanh())  # Sequential((0): Tanh())
@@ -853,46 +844,56 @@ from course import check
 check("replace_modules")
 
 # %% [markdown]
+# One more cure for the net from the beginning (10%), by your function: a batch norm behind each hidden layer.
+
+# %%
+hidden = lambda module: isinstance(module, nn.Linear) and module.out_features == 64
+norm_behind = lambda old: nn.Sequential(old, nn.BatchNorm1d(64))
+attempt("not written yet?", lambda: print("read correctly:", train(replace_modules(deep_net(), hidden, norm_behind))))
+
+# %% [markdown]
 # ## Further: methods on objects
 #
 # ### Another forward
 #
-# There are two ways to make an existing module compute something else.
-#
-# **A forward hook that returns a value** replaces the output.
+# Two ways make an existing module compute something else. **A forward hook that returns a value** replaces the output.
 #
 # **A `forward` on the object**, `module.forward = ...`, hides the class's `forward`; hooks still run. A function stored on an object
-# gets no `self`, so bind it yourself: `partial(with_gain, layer)` is a new function that calls `with_gain` with `layer` as its first
+# gets no `self`, so bind it yourself: `partial(rounded, layer)` is a new function that calls `rounded` with `layer` as its first
 # argument.
 #
-# The next cell uses both ways to multiply by a gain, a new `Parameter`. The old `forward` cannot add the input `three` to `W`. Which
-# of the two ways still runs the old `forward`?
-
+# The next cell lets a net compute with rounded weights, seven values a layer: 3 bits each. Does it still read? And which of the two
+# ways still runs the old `forward`? The cell counts operations:
 
 # %%
-def with_gain(self, x):
-    return x * self.gain
+from torch.utils.flop_counter import FlopCounterMode
 
 
-hooked, rewired = Function_A(shape=(2,)), Function_A(shape=(2,))
-for layer in (hooked, rewired):
-    layer.gain = Parameter(torch.tensor(3.0))
+def rounded(self, x):
+    step = self.weight.abs().max() / 3  # from -3 steps to 3
+    return F.linear(x, (self.weight / step).round() * step, self.bias)
 
-hooked.register_forward_hook(lambda module, args, output: args[0] * module.gain)
-rewired.forward = partial(with_gain, rewired)
 
-two, three = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.0, 3.0])  # W has 2 elements
-print("hook, 2 elements:   ", hooked(two).tolist())
-print("forward, 2 elements:", rewired(two).tolist())
-print("forward, 3 elements:", rewired(three).tolist())
-attempt("hook, 3 elements:", lambda: hooked(three))
+torch.manual_seed(0)
+reader = nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+train(reader, lr=0.01)
+for way in ("as it was", "hook", "forward"):
+    net = copy.deepcopy(reader)
+    for layer in (net[1], net[3]):
+        if way == "hook":
+            layer.register_forward_hook(lambda module, args, output: rounded(module, args[0]))
+        if way == "forward":
+            layer.forward = partial(rounded, layer)
+    with FlopCounterMode(display=False) as counter:
+        read = right(net)
+    print(f"{way:9} read correctly {read}   operations {counter.get_total_flops():,}")
 
 # %% [markdown]
-# Use a hook if you need the old output. Use a `forward` if the old computation should not run at all.
+# Use a hook if you need the old output, and a `forward` if the old computation should not run.
 #
 # ### Exercise: Every Function_* becomes linear
 #
-# medium · 14 min · further
+# medium · 12 min · further
 #
 # `W` and `X` have shape (2, 2). Apply your two functions to `model`, and `weight_initialization` in between: then every element of
 # `W` and `b` is 1. Keep what the last `apply` returns in `returned_module`.
@@ -949,9 +950,8 @@ check("linear_everywhere")
 # %% [markdown]
 # ### A string for repr
 #
-# At the end of this section, a printed linear layer shows its gradient. `print` writes between the parentheses what a module's
-# `extra_repr()` returns (lesson 01). `nn.Linear` is not your class, but `apply` can store a method on each **object**. As with
-# `forward`, such a function gets no `self`; and `print()` looks for `__repr__` only on the **class**.
+# `print` writes between the parentheses what a module's `extra_repr()` returns (lesson 01), and `apply` can store a method on each
+# **object**. As with `forward`, such a function gets no `self`; and `print()` looks for `__repr__` only on the **class**.
 
 # %%
 layer = Function_A("amber")
@@ -971,7 +971,7 @@ print("a __repr__ on the object:\n   ", layer)
 # %% [markdown]
 # ### Exercise: Names in the repr
 #
-# medium · 10 min · further
+# medium · 8 min · further
 #
 # Make every `Function_*` of `model` show its own name, without quotes.
 #

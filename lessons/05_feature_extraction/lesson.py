@@ -413,14 +413,21 @@ check("safe_features")
 # ### END SOLUTION
 
 # %% [markdown]
-# Register, run, remove: from here on this is given.
+# Register, run, remove: from here on this is given, in exercises, too.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_run_with", "locked": true, "schema_version": 3, "solution": false, "task": false}
-def run_with(model, hooks, x):
-    """`model(x)` with `hooks`, {layer name: forward hook}. Afterwards, even after an error, they are gone."""
+@contextmanager
+def hooked(model, hooks):
+    """In the `with` block, `hooks`, {layer name: forward hook}, are there. Afterwards, even after an error, they are gone."""
     with ExitStack() as stack:
         for name, hook in hooks.items():
             stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
+        yield
+
+
+def run_with(model, hooks, x):
+    """`model(x)` with `hooks`."""
+    with hooked(model, hooks):
         return model(x)
 
 # %% [markdown]
@@ -494,9 +501,9 @@ check("patch_activation")
 # Now take a 3 and an 8 that the net was not trained on.
 
 # %%
-def first_that_is_read(digit):
+def that_are_read(digit):
     ones = straight[seen][1000:][labels[seen][1000:] == digit]
-    return ones[known[digit_net(ones).argmax(1)] == digit][:1]
+    return ones[known[digit_net(ones).argmax(1)] == digit]
 
 
 def chances(scores):
@@ -505,14 +512,15 @@ def chances(scores):
     return f"3: {chance[3]:.0%}, 8: {chance[6]:.0%}"                   # their indices in `known`
 
 
-three, eight = first_that_is_read(3), first_that_is_read(8)
+threes = that_are_read(3)
+three, eight = threes[:1], that_are_read(8)[:1]
 captions = [chances(digit_net(one)) for one in (three, eight)]
 draw_digits(torch.cat([three, eight]), captions, title="The net's answers for a 3 and for an 8")
 
 # %% [markdown]
 # The output of `block` has sixteen feature maps. The cell patches each map alone, and ranks the maps by how much each raises the probability of 3,
-# the best first. How many does it take to turn the 8 into a 3? For comparison, it also patches the same number of the worst maps. And how many maps of the 8 turn
-# the 3 into an 8? Guess first.
+# the best first. Guess: how many of the best maps turn the 8 into a 3 (first column)? How many of the worst (second)? How many of the 8's maps, in the
+# first column's order, turn the 3 into an 8 (third)?
 
 # %%
 def patched(clean, corrupted, channels):
@@ -531,8 +539,9 @@ else:
         print(f"{many:4}  {'    '.join(f'{chances(patched(*way)):16}' for way in ways)}")
 
 # %% [markdown]
-# A few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. The six worst maps change nothing. Does the 3 *need*
-# its best maps, too? With the 8's maps in their place (last column) the 3 is lost. Now put in zeros:
+# A few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. The six worst maps change nothing. If the six best maps
+# of the 3 are replaced by the 8's maps, the 3 is lost (third column). So does a 3 *need* them? Now take all 3s that the net reads, and compare the 8's
+# maps with zeros:
 
 # %%
 def without(one, channels):
@@ -545,11 +554,14 @@ def without(one, channels):
         return run_with(digit_net, {"block": hook}, one)
 
 
-for which, channels in (("best", order[:6]), ("worst", order[-6:])):
-    print(f"the 3 without its six {which} maps ->", chances(without(three, channels)))
+for which, channels in {"best": order[:6], "worst": order[10:]}.items():
+    if channels:
+        ways = {"the 8's maps": patched(eight.expand_as(threes), threes, channels), "zeros": without(threes, channels)}
+        stay = [f"{(scores.argmax(1) == 3).float().mean():.0%} with {what}" for what, scores in ways.items()]
+        print(f"the six {which} maps replaced: of {len(threes)} threes, {' and '.join(stay)} stay a 3")
 
 # %% [markdown]
-# With zeros in place of its six best maps this 3 stays a 3. With the 8's maps there, it was lost. So "needed" depends on what you put in.
+# With zeros in place of the six best maps nearly every 3 stays a 3, with the 8's maps hardly any does. So "needed" depends on what replaces the maps.
 #
 # ## The same with a GPT
 #
@@ -588,8 +600,8 @@ draw_attention(attention, words)
 # %% [markdown]
 # In the last five rows, which predict the digits, the heads of the second block show diagonals; one head shows them more clearly. They go from the
 # first digit to the last for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of the first block look at the
-# task word (the left column). Which of the two passes the task on? Guess first. The cell patches one head at a time, on 300 lines of text: it puts in
-# what the head returns for the other task.
+# task word (the left column). Which of the two passes the task on? Guess first. The cell runs 300 `copy` lines, and patches one head at a time: this
+# head returns what it returns for the same digits after `reverse`.
 
 
 # %%
@@ -598,13 +610,12 @@ many = {task: lines(task, rows) for task in ("copy", "reverse")}
 
 
 def show_answers(what, head, places=None):
-    """How many of 300 lines are copied, and how many reversed, if `head` returns what it returns for the other task."""
-    for task, other in (("copy", "reverse"), ("reverse", "copy")):
-        scores = patch_activation(gpt, head, many[other], many[task], places)
-        if scores is not None:
-            written = scores[:, -DIGITS:].argmax(2)
-            shares = [(written == wanted).all(1).float().mean() for wanted in (rows, rows.flip(1))]
-            print("{:16} {:8} {:4.0%} copied, {:4.0%} reversed".format(what, f"{task}:", *shares))
+    """How many of 300 `copy` lines are copied, and how many reversed, if `head` returns what it returns for `reverse`."""
+    scores = patch_activation(gpt, head, many["reverse"], many["copy"], places)
+    if scores is not None:
+        written = scores[:, -DIGITS:].argmax(2)
+        shares = [(written == wanted).all(1).float().mean() for wanted in (rows, rows.flip(1))]
+        print("{:16} {:4.0%} copied, {:4.0%} reversed".format(what, *shares))
 
 
 show_answers("nothing patched", heads[0], [])
@@ -625,8 +636,9 @@ if found in heads:
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# Patching the right head swaps the task in most lines, both ways, also if only its outputs at the digits are patched. The other head of the first
-# block looks at the same word, but patching it swaps no line (2% are palindromes). **Where a head looks is not what it does.**
+# If the right head is patched, the net reverses most `copy` lines, also if only this head's outputs at the digits are patched. From `=` on, its patch
+# changes hardly any line. The other head of the first block looks at the same word, but its patch reverses no line (2% are palindromes), it only
+# spoils some copies. **Where a head looks is not what it does.**
 #
 # </details>
 #
@@ -690,27 +702,24 @@ for what, step in steps.items():
 # At 0.75 the net reverses this line; at 0.5 it neither copies nor reverses it. No weight has changed: the hook alone did this. The mean direction,
 # the same for all positions, fails.
 #
-# ## Further
+# ## Further 1: leave no trace, lose no part (30 minutes)
 #
-# Each of these parts is complete in itself:
+# The core path ends here. Each of the three further parts is complete in itself.
 #
-# - *Leave no trace, lose no part* (30 minutes): 'Looking must not change the model', 'Outputs that are not tensors'.
-# - *What ran, and what hooks cannot see* (30 minutes): 'One layer, two calls', 'What hooks cannot see'.
-# - *What a layer costs* (15 minutes), with a test of your tools on other models.
-
-# %% [markdown]
-# ## Looking must not change the model
+# ### Looking must not change the model
 #
 # `torch.no_grad()` stops autograd from recording. (`inference_mode()` does, too, but its tensors cannot be saved for a later backward.) But in
 # training mode, a BatchNorm updates its running statistics in each forward pass, recorded or not: every picture that you only *look* at changes them.
+# How well does the digit net read after 40 looks at one 0?
 
 # %%
 for mode in ("train", "eval"):
-    model = TinyResNet().train(mode == "train")
-    before = model.bn1.running_mean.clone()
+    model = deepcopy(digit_net).train(mode == "train")
     with torch.no_grad():
-        model(x)
-    print(f"{mode:5} with no_grad: running_mean unchanged: {torch.equal(before, model.bn1.running_mean)}")
+        for _ in range(40):
+            model(straight[:1])
+        right = model.eval()(moved[seen][1000:]).argmax(1) == answers[1000:]
+    print(f"40 looks with no_grad in {mode:5} mode: then {right.float().mean():.0%} are read correctly")
 
 # %% [markdown]
 # So use both `no_grad` and `eval`, then put the mode back. Each module has a mode of its own, and `train()` and `eval()` also set the mode of every
@@ -743,21 +752,16 @@ print("bn1, in eval mode before, is in training mode:", model.bn1.training)
 @contextmanager
 def looking_at(model: nn.Module, hooks: dict):
     """In the block: hooks on their layers, eval mode, no gradients. Afterwards: the model as it was."""
-    # TODO: what do you have to remember first? What has to happen at the end, in any case?
+    # TODO: `hooked` takes care of the hooks. What do you have to remember first? What has to happen at the end, in any case?
     ### BEGIN SOLUTION
     modes = [(module, module.training) for module in model.modules()]
-    handles = []
     try:
-        for name, hook in hooks.items():
-            handles.append(model.get_submodule(name).register_forward_hook(hook))
-        model.eval()
-        with torch.no_grad():
+        with hooked(model, hooks), torch.no_grad():
+            model.eval()
             yield
     finally:
         for module, training in modes:
             module.training = training
-        for handle in handles:
-            handle.remove()
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_untouched_model", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -765,7 +769,7 @@ from course import check
 check("untouched_model")
 
 # %% [markdown]
-# ## Outputs that are not tensors
+# ### Outputs that are not tensors
 #
 # An LSTM returns a tuple in a tuple. Attention also returns a tuple, and that tuple's second part may be `None`. `output.detach()` fails for all of
 # these, and `output[0]` does not help: it keeps only the first part of a tuple, or the first sample of a tensor.
@@ -838,7 +842,9 @@ from course import check
 check("tuple_outputs")
 
 # %% [markdown]
-# ## One layer, two calls
+# ## Further 2: what ran, and what hooks cannot see (30 minutes)
+#
+# ### One layer, two calls
 #
 # A hook fires at each call of its module. Each block of ResNet-18 calls its one `relu` twice, as `Residual` does. In a dict the second call's output
 # replaces the first one's.
@@ -910,7 +916,17 @@ check("reused_modules")
 #
 # </details>
 #
-# ## What hooks cannot see
+# Which calls in the digit net have the best features for 4s, 7s and 9s? `block.relu` has two lines:
+
+# %%
+for name, value in record_calls(digit_net, moved[~seen]) or []:
+    share = nearest(value, labels[~seen])
+    print(f"{name:12} {share:.0%} {'█' * round(40 * share)}")
+
+# %% [markdown]
+# The jump comes between the two calls, at `block.conv2`.
+#
+# ### What hooks cannot see
 #
 # A sum is not a module, and neither is `torch.flatten`. torchvision's
 # [`create_feature_extractor`](https://docs.pytorch.org/vision/stable/feature_extraction.html) sees them, because it uses no hooks: it runs `forward`
@@ -1010,7 +1026,9 @@ from course import check
 check("hooks_or_fx")
 
 # %% [markdown]
-# ## What a layer costs
+# ## Further 3: counting (15 minutes)
+#
+# ### What a layer costs
 #
 # A hook sees shapes, and shapes show how much work a layer does. The usual unit is the **MAC** (multiply-accumulate): multiply two numbers, and add
 # the product to a sum. How many products go into **one number** of a layer's output? Let the layer count: if all weights and inputs are 1, the sum is
@@ -1082,30 +1100,6 @@ for what, model, given in (("ResNet-18", net, x), ("cut after layer3", traced, x
         model(given)
         flops = counter.get_total_flops()
     print(f"{what:17} {count_macs(model, given) or 0:>12,} MACs by hooks, {flops:>12,} FLOPs by torch")
-
-# %% [markdown]
-# ## Your tools on models from practice
-#
-# The first two lines should give shapes. The last two ask for what does not exist: an LSTM returns three tensors, not one, and the ReLU
-# runs twice, not once. A good tool raises an error that says so. No check tests this.
-
-# %%
-def attempt(what, tool, *given):
-    try:
-        result = tool(*given)
-        tensors = result.values() if isinstance(result, dict) else [result]
-        print(f"{what:40}", [tuple(tensor.shape) for tensor in tensors])
-    except Exception as error:
-        print(f"{what:40} {type(error).__name__}: {str(error)[:80]}")
-
-
-encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), num_layers=2).eval()
-reader = nn.Sequential(nn.LSTM(8, 6, batch_first=True))
-inner, (words, other) = ["layers.0.linear1", "layers.1"], torch.randn(2, 2, 5, 8)
-attempt("FeatureExt, an encoder", lambda: FeatureExt(deepcopy(encoder), inner)(words))
-attempt("patch_activation, an encoder", patch_activation, encoder, "layers.0", words, other)
-attempt("safe_features, an LSTM: an error?", safe_features, reader, ["0"], words)
-attempt("patch_activation, runs twice: an error?", patch_activation, net, "layer1.0.relu", x, -x)
 
 # %% [markdown]
 # ## What you take with you

@@ -49,10 +49,10 @@ losses += train(copy.deepcopy(patient), scans, answers, batches[109:112])
 print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 
 # %% [markdown]
-# Which layer broke it? Look in *both* directions: a forward hook can return a clone of the output, with a tensor hook on it (lesson 03: if
-# a later operation changes a view in place, the view's hook is lost). In the checks each module returns one tensor. ReLUs work in place
-# there, which allows neither full backward hooks nor full backward *pre*-hooks. If a block and its last layer return the same tensor,
-# either name is right. For other models, `tensors_in(output)` finds all tensors.
+# Which layer broke it? Look in *both* directions. A forward hook sees the output. It can return a clone with a tensor hook on it, which
+# sees the gradient. (Lesson 03: a view that is changed in place later loses its hook.) In the checks each module returns one tensor, and
+# ReLUs work in place, which allows neither full backward hooks nor full backward *pre*-hooks. If a block and its last layer return the
+# same tensor, either name is right. For other models, `tensors_in(output)` finds all tensors.
 #
 # ### Exercise: What is wrong with this net?
 #
@@ -680,7 +680,7 @@ for sample, gradient in enumerate(per_sample.gradients.get("embed.weight", [])):
 # %% [markdown]
 # One scan of 1,500 is blank, and one NaN makes the sum NaN.
 #
-# 20 of these 1,000 digits have a wrong label. How large is each sample's gradient after some training? Red frames mark the wrong labels.
+# 20 of these 1,000 digits get a wrong label, which red frames mark. How large is each sample's gradient after some training?
 
 # %%
 from course.pictures.feature_maps import draw_digits
@@ -704,7 +704,7 @@ def each_gradient(net):
     squares = [gradient.flatten(1).pow(2).sum(1) for gradient in per_sample.gradients.values()]
     return per_sample.gradients, sum(squares, torch.zeros(1000)).sqrt()
 
-
+# %%
 net, optimizer = small_net()
 for _ in range(20):
     optimizer.zero_grad()
@@ -917,7 +917,7 @@ def memory_of(net, run=None, count=64):
         F.cross_entropy((run or net)(pictures[:count]), labels[:count])
     return memory
 
-
+# %%
 net = digit_net()
 pictures, labels = (part[:64].clone() for part in digits())
 memory = memory_of(net)

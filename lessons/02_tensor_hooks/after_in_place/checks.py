@@ -33,6 +33,7 @@ class BothValues(Check):
             "before": before,
             "after": after,
             "x.grad": x.grad,
+            "h.retains_grad": h.retains_grad,
         }
 
     def values(self, case):
@@ -48,6 +49,7 @@ class BothValues(Check):
             "before": [of_old],
             "after": [of_new],
             "x.grad": of_old * case.tensor("factor", 4),
+            "h.retains_grad": False,
         }
 
     def mistakes(self, case):
@@ -73,6 +75,7 @@ class BothValues(Check):
             "in_place_watch_copy": AnyOf({"before": [], "after": [of_new]}, {"before": [of_old], "after": []}),
             "reads_grad_early": AnyOf({"before": [None]}, {"after": [None]}),
             "changes_gradient": {"x.grad": other_than(of_old * case.tensor("factor", 4))},
+            "uses_retain_grad": {"h.retains_grad": True},
         }
 
 
@@ -109,7 +112,6 @@ class TwoPasses(Check):
             "earlier_call_forgotten": AnyOf({"before": []}, {"after": []}),
             "runs_only_once": AnyOf(first, {"before": first["before"]}, {"after": first["after"]}),
             "keeps_last_only": AnyOf(last, {"before": last["before"]}, {"after": last["after"]}),
-            "accumulated_grad": {"after": [right["after"][0], sum(right["after"])]},
         }
 
 
@@ -118,17 +120,18 @@ check("after_in_place", BothValues, TwoPasses)
 
 # --- Hidden checks: graders run them, learners do not get them. ---
 class AnotherChange(Check):
-    """With another change, in another graph, each pass adds the gradients of both values, and changes nothing."""
+    """With another change, in another graph, each pass adds the gradients of both values, and neither changes nor keeps anything else."""
 
     def probe(self, nb, case):
         x, factor = case.tensor("hidden x", 4, 2, requires_grad=True), case.tensor("hidden factor", 2)
         h = x.sin()
         before, after = nb.function("watch_around")(h, lambda tensor: tensor.mul_(factor).sigmoid_())
-        early, value = [list(before), list(after)], h.detach().clone()
+        early = [list(before), list(after)]
         for number in range(case.integer("hidden passes", 2, 4)):
             output = h.exp() * case.tensor(f"hidden weight {number}", 2)
             output.sum().backward(retain_graph=True)
-        return {"at first": early, "h": value, "before": before, "after": after, "x.grad": x.grad}
+        kept = h.detach() if h.grad is None else h.grad
+        return {"at first": early, "h, or its .grad": kept, "before": before, "after": after, "x.grad": x.grad}
 
     def truth(self, case):
         x, found = case.tensor("hidden x", 4, 2, requires_grad=True), []
@@ -138,7 +141,7 @@ class AnotherChange(Check):
             output = new.exp() * case.tensor(f"hidden weight {number}", 2)
             found.append(torch.autograd.grad(output.sum(), (old, new, x), retain_graph=True))
         before, after, of_x = (list(grads) for grads in zip(*found))
-        return {"at first": [[], []], "h": new, "before": before, "after": after, "x.grad": sum(of_x)}
+        return {"at first": [[], []], "h, or its .grad": new, "before": before, "after": after, "x.grad": sum(of_x)}
 
 
 check("after_in_place", AnotherChange)

@@ -88,7 +88,7 @@ def watch_around(tensor, change):
 
 # %% new_gradient
 # misconception: returns a changed gradient | hint: changes_gradient
-# breaks: Only watch.
+# breaks: Only watch
 # edits: first_only
 -        if not where:
 -            where.append(grad)
@@ -97,6 +97,14 @@ def watch_around(tensor, change):
 @@
 -    tensor.register_hook(partial(keep, after))
 +    tensor.register_hook(lambda grad: after.append(grad))
+
+# %% with_retain_grad
+# misconception: retain_grad beside the hooks | hint: uses_retain_grad
+# breaks: Only watch: `tensor.grad` stays None
+# edits: always_relu
+-    torch.relu_(tensor)
++    change(tensor)
++    tensor.retain_grad()
 
 # %% no_grad_change
 # misconception: hides the change from autograd | hint: in_place_watch_hidden_change
@@ -164,7 +172,7 @@ def watch_around(tensor, change):
 +    new = change(tensor)
 
 # %% reads_the_sum
-# misconception: takes the gradient of the new value from .grad, where it adds up | hint: accumulated_grad
+# misconception: takes the gradient of the new value from .grad, where it adds up | hint: uses_retain_grad
 def watch_around(tensor, change):
     before, after = [], []
 

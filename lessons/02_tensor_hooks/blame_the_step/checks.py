@@ -23,7 +23,7 @@ def masked_log(t):
 
 
 def chain(names, place, bad):
-    """A sound step of each name but the one at `place`, which is `bad`; in front of the others |t|, which turns infinity into NaN."""
+    """Sound steps, but the one at `place` is `bad`; in front of the others is |t|, which turns infinity into NaN."""
     steps = {name: SOUND[number % len(SOUND)] for number, name in enumerate(names)}
     if place is not None:
         steps[names[0]] = torch.abs
@@ -36,7 +36,7 @@ class NamesTheStep(Check):
 
     poison = POISON
     errors = ERRORS
-    kinds = {"a root": torch.sqrt, "a masked logarithm": masked_log, "a root behind nn.Identity()": torch.sqrt, "a root in front": torch.sqrt}
+    kinds = {"a root": torch.sqrt, "a masked logarithm": masked_log, "a root behind nn.Identity()": torch.sqrt, "a root in front": torch.sqrt, "two roots": torch.sqrt}
 
     def names(self, case, kind):
         return case.words(f"names, {kind}", 7)
@@ -51,6 +51,8 @@ class NamesTheStep(Check):
             steps = chain(names, place, bad)
             if "behind" in kind:
                 steps[names[place - 1]] = torch.nn.Identity()
+            if kind == "two roots":  # the ReLU sends back 0 for an infinity: the first root gets a finite gradient
+                steps |= {names[0]: torch.sqrt, names[place - 1]: torch.relu}
             x = case.tensor(f"x, {kind}", 3, 4, positive=True)
             x[1, 2] = 0
             found[f"{FOUND} for a chain with {kind}"] = nb.function("blame")(steps, x.requires_grad_())
@@ -67,7 +69,7 @@ class NamesTheStep(Check):
         return self.at(case, 0)
 
     def mistakes(self, case):
-        root, log, behind, front = (f"{FOUND} for a chain with {kind}" for kind in self.kinds)
+        root, log, behind, front, two = (f"{FOUND} for a chain with {kind}" for kind in self.kinds)
         names, places = self.names(case, "a root"), self.at(case, 0)
         ends = [{field: self.names(case, kind)[end] for field, kind in zip(places, self.kinds)} for end in (0, -1)]
         beside = [{field: self.at(case, shift)[field] for field in (root, log)} for shift in (-1, 1)]
@@ -75,6 +77,7 @@ class NamesTheStep(Check):
             "blame_nobody": {root: None, log: None},
             "blame_same_tensor": {**places, behind: self.at(case, -1)[behind]},
             "blame_first_step": {**places, front: AnyOf(None, self.at(case, 1)[front])},
+            "blame_other_guilty": {**places, two: self.names(case, "two roots")[0]},
             "blame_neighbour": AnyOf(*beside),
             "blame_last_heard": ends[0],
             "loop_variable": ends[1],
@@ -107,7 +110,7 @@ class NobodyIsGuilty(Check):
         x, heard = case.tensor("x", 3, positive=True, requires_grad=True), []
         steps = chain(case.words("names", 4), None, None)
         nb.function("blame")({**steps, "root": lambda t: (t * 0).sqrt()}, x)
-        found = {"the number of hooks on x": tensor_hook_count(x), FOUND: nb.function("blame")({**steps, "last": listening(torch.atan, heard)}, x)}
+        found = {"the number of hooks on x": tensor_hook_count(x), FOUND: nb.function("blame")({"same": torch.nn.Identity(), **steps, "last": listening(torch.atan, heard)}, x)}
         return {**found, "the number of hooks on x at last": tensor_hook_count(x), "what came back to the last step": heard[-1:]}
 
     def truth(self, case):
@@ -116,7 +119,7 @@ class NobodyIsGuilty(Check):
     def mistakes(self, case):
         return {
             "blame_hook_stays": AnyOf({"the number of hooks on x": other_than(0)}, {"the number of hooks on x at last": other_than(0)}),
-            "accumulated_grad": {FOUND: case.words("names", 4)[0]},
+            "accumulated_grad": {FOUND: AnyOf("same", case.words("names", 4)[0])},
             "blame_none_guilty": {FOUND: other_than(None)},
             "blame_no_sum": {FOUND: None, "what came back to the last step": [other_than(torch.ones(3))]},
         }
@@ -137,13 +140,14 @@ class LongChains(Check):
         names = [f"{kind[:3]}. {word}" for word in case.words(f"hidden names {kind}", case.integer(f"hidden length {kind}", 5, 9))]
         chosen = case.shuffled("hidden order " + kind, [*self.steps, *self.steps])
         steps = dict(zip(names, chosen))
-        places = [case.integer(f"hidden place {kind}", 2, len(names) - 2) * (kind != "logarithm")] if kind != "sound" else []
+        low = {"two roots": 3}.get(kind, 2)
+        places = [case.integer(f"hidden place {kind}", low, len(names) - 2) * (kind != "logarithm")] if kind != "sound" else []
         for place in places:
             steps[names[place]] = torch.sqrt if "root" in kind else (lambda t: torch.where(t > 0, t * t.abs().log(), 0.0))
         if kind == "root":
             steps[names[places[0] - 1]] = torch.nn.Identity()
         if kind == "two roots":
-            steps[names[1]] = lambda t: t.abs().pow(0.5)
+            steps |= {names[0]: torch.nn.Identity(), names[1]: lambda t: t.abs().pow(0.5), names[places[0] - 1]: torch.relu}
         x = case.tensor(f"hidden x {kind}", 4, 5, positive=True) / 8
         if places:
             x[case.integer(f"hidden row {kind}", 0, 3), case.integer(f"hidden column {kind}", 0, 4)] = 0

@@ -47,6 +47,50 @@ def blame(steps, x):
 -        handles += [value.register_hook(hook_for(name))]
 +        handles += [value.register_hook(hook_for(name))] if handles or value is not x else []
 
+# %% first_in_forward
+# misconception: the first guilty step in the order of forward | hint: blame_other_guilty
+# breaks: If several did, return the first that backward reaches
+def blame(steps, x):
+    good, handles = {}, []
+
+    def look(number, grad):
+        good[number] = bool(grad.isfinite().all())
+
+    handles.append(x.register_hook(partial(look, 0)))
+    value = x
+    for number, step in enumerate(steps.values(), 1):
+        value = step(value)
+        handles.append(value.register_hook(partial(look, number)))
+    value.sum().backward()
+    for handle in handles:
+        handle.remove()
+    for number, name in enumerate(steps, 1):
+        if good[number] and not good[number - 1]:
+            return name
+    return None
+
+# %% overwritten
+# misconception: goes back through the chain, and each guilty step takes the place of the one before | hint: blame_other_guilty
+# edits: first_in_forward
+-    for number, name in enumerate(steps, 1):
+-        if good[number] and not good[number - 1]:
+-            return name
+-    return None
++    guilty = None
++    for number, name in reversed(list(enumerate(steps, 1))):
++        if good[number] and not good[number - 1]:
++            guilty = name
++    return guilty
+
+# %% removes_one_of_x
+# misconception: removes the hook on x only, and a step that returns x has left another there | hint: blame_hook_stays
+# edits: first_in_forward
+-        handles.append(value.register_hook(partial(look, number)))
++        value.register_hook(partial(look, number))
+@@
+-    for number, name in enumerate(steps, 1):
++    for number, name in reversed(list(enumerate(steps, 1))):
+
 # %% nan_only
 # misconception: looks for NaN and overlooks infinities | hint: blame_nan_only
 # breaks: a NaN or an infinity

@@ -170,7 +170,10 @@ class FrozenParameters(Check):
         return {"the dict of sums": take_gradients(free), ".grad of the frozen weight": earlier}
 
     def mistakes(self, case):
-        return {"float32_sums_shared_parameter": {"the dict of sums": such_that(lambda got: "1.bias" in got and "0.weight" not in got)}}
+        return {
+            "float32_sums_shared_parameter": {"the dict of sums": such_that(lambda got: "1.bias" in got and "0.weight" not in got)},
+            "float32_sums_frozen_emptied": {**self.truth(case), ".grad of the frozen weight": None},
+        }
 
     errors = {r"RuntimeError: cannot register a hook on a tensor that doesn't": "float32_sums_frozen"}
     blame = dict.fromkeys(("the dict of sums", ".grad of the frozen weight"), "float32_sums_frozen")

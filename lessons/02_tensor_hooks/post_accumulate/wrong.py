@@ -43,7 +43,7 @@ def accumulate_in_float32(model):
     return sums
 
 # %% empties_all
-# misconception: empties .grad of all parameters, the frozen ones too | hint: float32_sums_frozen
+# misconception: empties .grad of all parameters, the frozen ones too | hint: float32_sums_frozen_emptied
 # breaks: frozen ones stay as they are
 # edits: argument_is_grad
 -    def hook(name, parameter, grad):
@@ -142,6 +142,22 @@ def accumulate_in_float32(model):
 +        grad = parameter.grad.float()
 +        parameter.grad = None
 +        return sums[name] + grad
+
+# %% zero_grad_first
+# misconception: empties .grad by zero_grad, which does not ask which parameters are frozen | hint: float32_sums_frozen_emptied
+def accumulate_in_float32(model):
+    sums = {}
+
+    def add(name, parameter):
+        sums[name] += parameter.grad.float()
+        parameter.grad = None
+
+    model.zero_grad()
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            sums[name] = torch.zeros(parameter.shape)
+            parameter.register_post_accumulate_grad_hook(partial(add, name))
+    return sums
 
 # %% sums_for_frozen
 # misconception: a sum for frozen parameters as well | hint: float32_sums_frozen

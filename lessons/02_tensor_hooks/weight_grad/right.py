@@ -20,7 +20,7 @@ class Collector:
         self.store = store
 
     def __call__(self, grad):
-        self.store += [grad.data]
+        self.store += [grad]
 
 
 tensor_hook = Collector(answer)
@@ -44,17 +44,6 @@ output = model(x1, x2)
 output.retain_grad()
 output.backward()
 print(answer == [model.W.grad])
-
-# %% detached
-model = Model()
-answer = []
-
-
-def tensor_hook(grad):
-    answer.append(grad.detach())
-
-
-model.W.register_hook(tensor_hook)
 
 # %% extend_elements
 model = Model()

@@ -1,3 +1,15 @@
+# %% detached
+# misconception: keeps a detached gradient, whose memory autograd goes on using | hint: kept_alias
+# breaks: no later pass changes it
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad.detach())
+
+
+model.W.register_hook(tensor_hook)
 
 # %% called_at_once
 # misconception: hands over what the hook returns | hint: called_at_once

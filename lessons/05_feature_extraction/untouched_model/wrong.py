@@ -27,14 +27,19 @@ def looking_at(model, hooks):
 
 # %% children_by_name
 # misconception: looks for the layers among the children | hint: dotted_name
-# edits: reference
--    handles = []
-+    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
-+    model.eval()
-@@
--        for name, hook in hooks.items():
--            handles.append(model.get_submodule(name).register_forward_hook(hook))
--        model.eval()
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+        for handle in handles:
+            handle.remove()
 
 # %% clears_all_hooks
 # misconception: empties the dicts of hooks | hint: removes_other_hooks
