@@ -44,7 +44,7 @@ def test_a_hand_in_arrives_without_the_place_where_it_lies() -> None:
 
 def test_a_verdict_and_an_answer_arrive() -> None:
     verdict = Verdict("ada", "01", 7, problem="none", written=(), titles={"a": "ü"})
-    answer = Answer(Said.VERDICT, verdict_as_bytes(verdict), "tcp://a:1")
+    answer = Answer(Said.VERDICT, verdict_as_bytes(verdict))
     assert Answer.of(answer.as_bytes()) == answer
     assert verdict_of(answer.data) == verdict
     with pytest.raises(TypeError):

@@ -191,13 +191,18 @@ class ModeKept(ReplacingCheck):
         model.heads["two"].train()
         return model
 
+    def other_mode(self, old):
+        made = wrap(old, Mode)
+        made[1].train(not old.training)
+        return made
+
     def brought(self, model, case):
         modes = {name or "the model": module.training for name, module in model.named_modules()}
         return {"training": modes, "output": model(case.tensor("x", 5, 3))}
 
     def probe(self, nb, case):
         model = self.modes(case.build("net", Net))
-        nb.function("replace_modules")(model, is_linear, lambda old: wrap(old, Mode))
+        nb.function("replace_modules")(model, is_linear, self.other_mode)
         return self.brought(model, case)
 
     def truth(self, case):
@@ -205,12 +210,12 @@ class ModeKept(ReplacingCheck):
 
     def mistakes(self, case):
         right = self.truth(case)["training"]
-        inside = [name for name in right if right[name] is False and f"{name}.1.0" not in right and (name.endswith((".1", ".1.0")))]
+        inside = [name for name in right if f"{name}.1.0" not in right and (name.endswith((".1", ".1.0")))]
 
         def only_inside(got):
             """What is wrong is inside a replacement, never its outermost module."""
             wrong = [name for name in right if got[name] != right[name]]
-            return wrong and all(name in inside for name in wrong)
+            return not all(right[name] for name in wrong) and all(name in inside for name in wrong)
 
         return {"mode_on_top_only": {"training": such_that(only_inside)}}
 

@@ -195,3 +195,11 @@ def replace_modules(model, wanted, make):
 +            path, _, last = name.rpartition(".")
 +            parent = getattr(model, path) if path else model
 +            setattr(parent, last, make(module).train(module.training))
+
+# %% eval_if_it_was
+# misconception: takes a new module for one in training mode | hint: mode_lost
+# breaks: get the old module's mode
+# edits: mode_forgotten
+                 made[module] = make(module)
++                if not module.training:
++                    made[module].eval()

@@ -276,7 +276,7 @@ class AroundTheCastle(Check):
         ]
         for names, x in ((layers[:4], day), (layers[2:], night), (layers[:4], night)):
             model(x)
-            wanted.append(close({name: found[name] for name in {*names, layers[-1]}}))
+            wanted.append(close({name: found[name] for name in (*names, layers[-1])}))
         for hook in hooks:
             hook.remove()
         for x in (night, day, night):

@@ -246,7 +246,7 @@ class Plaited(Check):
             name = f"{steps[step]}_{times}" if times else steps[step]
             found["values"][name] = nb.function("value_at")(model, name, x)
         model, steps, x = braid(case, picky=True)
-        for name in {step for step in steps if step not in ("sub", "mul", "tanh")}:
+        for name in dict.fromkeys(step for step in steps if step not in ("sub", "mul", "tanh")):
             found["picky"][name] = nb.function("value_at")(model, name, x)
         return {**found, "ran": what_runs(model, case, lambda: model(x))}
 

@@ -227,7 +227,7 @@ class BlockAfterBlock(OneForward):
             kept = model(x).square().sum()
         model(x + 1)
         brought = {"memory.bytes, after a forward outside": int(memory.bytes), "hook count afterwards": hook_counts(model)}
-        brought["error that comes out"] = error_out_of(tool(model), *case.words("error", 1))
+        brought["the error that comes out"] = error_out_of(tool(model), *case.words("error", 1))
         kept.backward()
         runs = what_runs(model, case, lambda: model(x).square().sum().backward())
         return {**brought, "hook count after an error": hook_counts(model), "what runs after an error": runs}
@@ -236,7 +236,7 @@ class BlockAfterBlock(OneForward):
         (model, x), size = bird(case, "a bird"), sum(self.counted(case).values())
         return {
             "memory.bytes, after a forward outside": size, "hook count afterwards": hook_counts(model),
-            "hook count after an error": hook_counts(model), "error that comes out": case.words("error", 1)[0],
+            "hook count after an error": hook_counts(model), "the error that comes out": case.words("error", 1)[0],
             "what runs after an error": as_before(what_runs(model, case, lambda: model(x).square().sum().backward())),
         }
 
@@ -247,7 +247,7 @@ class BlockAfterBlock(OneForward):
             "memory_counts_outside": {"memory.bytes, after a forward outside": such_that(lambda got: got > size)},
             "removes_other_hooks": {"hook count afterwards": {kind: 0 for kind in hooks}}, "tool_hooks_left": {"hook count afterwards": more},
             "tool_not_after_error": {"hook count afterwards": hooks, "hook count after an error": more},
-            "feat_error_swallowed": {"error that comes out": "nothing"},
+            "feat_error_swallowed": {"the error that comes out": "nothing"},
         }
 
 

@@ -204,7 +204,7 @@ class AfterTheBlock(LikePlainSGD):
             "gradients of that backward": {name: None if one.grad is None else one.grad.clone() for name, one in model.named_parameters()},
         }
         model = self.given(case)
-        brought["error that comes out"] = error_out_of(nb.function("OptimizerInBackward")(model, self.make(case)), *case.words("error", 1))
+        brought["the error that comes out"] = error_out_of(nb.function("OptimizerInBackward")(model, self.make(case)), *case.words("error", 1))
         hooks, runs = hook_counts(model), what_runs(model, case, lambda: self.loss(case, model, 3).backward())
         return {**brought, "hook count after an error": hooks, "what runs after an error": runs}
 
@@ -216,7 +216,7 @@ class AfterTheBlock(LikePlainSGD):
         return {
             "hook count after the block": hooks, "parameters after a backward behind the block": after,
             "gradients of that backward": dict(zip(after, gradients)), "hook count after an error": hooks, "what runs after an error": runs,
-            "error that comes out": case.words("error", 1)[0],
+            "the error that comes out": case.words("error", 1)[0],
         }
 
     def mistakes(self, case):
@@ -224,7 +224,7 @@ class AfterTheBlock(LikePlainSGD):
         more = Matches(lambda got: None if sum(got.values()) > sum(hooks.values()) else "no", "more")
         fewer = Matches(lambda got: None if sum(got.values()) < sum(hooks.values()) else "no", "fewer")
         return {
-            "removes_other_hooks": {"hook count after the block": fewer}, "feat_error_swallowed": {"error that comes out": "nothing"},
+            "removes_other_hooks": {"hook count after the block": fewer}, "feat_error_swallowed": {"the error that comes out": "nothing"},
             "tool_hooks_left": {"hook count after the block": more}, "tool_not_after_error": {"hook count after an error": more},
         }
 

@@ -53,8 +53,6 @@ class Answer:
 
     said: Said
     data: bytes
-    place: str = ""
-    """Dask's address of the worker."""
 
     @property
     def text(self) -> str:

@@ -92,10 +92,11 @@ def _listen(line: socket.socket, pool: Pool) -> None:
             return
         try:
             verdict = pool.submit(hand_in_of(data)).result()
-        except EngineLost as error:
-            _answer(line, Said.ENDED, error.fact.encode())
-        except Exception as error:
-            _answer(line, Said.UNFIT, in_one_line(error).encode())
+        except CourseError as error:
+            said = Said.ENDED if isinstance(error, EngineLost) else Said.UNFIT
+            _answer(line, said, error.fact.encode())
+        except Exception as error:  # as in a run without a cluster: it is about this hand-in, not about the machine
+            _answer(line, Said.ENDED, f"{type(error).__name__}: {in_one_line(error)}".encode())
         else:
             _answer(line, Said.VERDICT, verdict_as_bytes(verdict))
 
