@@ -285,15 +285,9 @@ with torch.autocast("cpu", dtype=torch.float16):
     print(output.dtype, "mean of the squares:", output.pow(2).mean().item(), "in float32:", output.float().pow(2).mean().item())
 
 # %% [markdown]
-<<<<<<< HEAD
-# The square of 300 is too large for **float16**: use `output.detach().float()`. Small gradients become 0. So
-# [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) multiplies the loss, by 65,536 at first, and divides the gradients by it
-# right before the step. bfloat16 has the range of float32, and needs no scaler. How large is the gradient of the last bias in a tensor
-=======
-# The square of 300 is too large for **float16**: go back and use `output.detach().float()` in your recorder. And small
-# gradients become 0. So training multiplies the loss by a large number, 65,536 at first, and divides the gradients by it right before
-# the step. [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) does both. How large is the gradient of the last bias in a tensor
->>>>>>> main
+# The square of 300 is too large for **float16**: go back and use `output.detach().float()` in your recorder. Small gradients become 0.
+# So [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) multiplies the loss, by 65,536 at first, and divides the gradients by
+# it right before the step. bfloat16 has the range of float32, and needs no scaler. How large is the gradient of the last bias in a tensor
 # hook, and right before the step?
 
 # %%

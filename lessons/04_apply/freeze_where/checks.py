@@ -132,12 +132,8 @@ class FrozenAndBack(FreezingCheck):
 
         same = when(lambda got: got == grads)
         return {
-<<<<<<< HEAD
-            "not_started": {**{kind: dict.fromkeys(("frozen", "thawed"), fresh[kind]) for kind in fresh}, "what is returned": "nothing"},
-=======
             "not_started": {**{kind: dict.fromkeys(("frozen", "thawed"), fresh[kind]) for kind in fresh}, "what is returned": "nothing"},
             "freezes_names_alike": when(lambda got: got == {name: on and not name.startswith("norm") for name, on in grads.items()}),
->>>>>>> main
             "flags_turned_around": {"requires_grad": {"frozen": fresh["requires_grad"], "thawed": grads}},
             "freezes_first_level": when(frozen_if(lambda name: name.startswith("norm."))),
             "freezes_weight_only": when(frozen_if(lambda name: not name.endswith("bias"))),
