@@ -602,11 +602,11 @@ outer = torch.outer(seen["grad"][2], seen["input"][2])
 print("gradient of sample 2 alone:     ", alone.flatten())
 print("outer product of its two rows:  ", outer.flatten())
 # %% [markdown]
-# Take a sample's row of the output's gradient, and its row of the input. Its weight gradient is the **outer product** of the two rows,
-# its bias gradient is the first row.
+# A sample's weight gradient is the **outer product** of its row of the output's gradient and its row of the input; its bias gradient is
+# the first row.
 #
-# This is not quite right: the gradient of sample 2 alone is 4 times the outer product. `cross_entropy` takes the **mean** over the batch
-# of 4, so what flows back is already a quarter. Your tool's user must say whether the loss is a mean.
+# But the gradient of sample 2 alone is 4 times that: `cross_entropy` takes the **mean** over 4 samples, so a quarter flows back. Your
+# tool's user must say if the loss is a mean, and put the samples first: a time-first `(T, N, d)` silently gives T "samples".
 #
 # ### Exercise: Per-sample gradients
 #

@@ -271,8 +271,8 @@ draw_curves(curves, title="Mean of the squares of the outputs, cut off at 3")
 #
 # ## A gradient that is 65,536 times too large
 #
-# Under `torch.autocast` many layers, such as Linear, return half precision. How do its two types, float16 and bfloat16, store a small and
-# a large number? And which entry does your recorder compute for an output of 300?
+# Under `torch.autocast` many layers, such as Linear, return half precision. How do its two types store a small and a large number?
+# And which entry does your recorder compute for an output of 300?
 
 # %%
 for dtype in (torch.float16, torch.bfloat16):
@@ -285,9 +285,9 @@ with torch.autocast("cpu", dtype=torch.float16):
     print(output.dtype, "mean of the squares:", output.pow(2).mean().item(), "in float32:", output.float().pow(2).mean().item())
 
 # %% [markdown]
-# The square of 300 is too large for **float16**: go back and use `output.detach().float()` in your recorder. And small
-# gradients become 0. So training multiplies the loss by a large number, 65,536 at first, and divides the gradients by it right before
-# the step. [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) does both. How large is the gradient of the last bias in a tensor
+# The square of 300 is too large for **float16**: go back and use `output.detach().float()` in your recorder. Small gradients become 0.
+# So [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) multiplies the loss, by 65,536 at first, and divides the gradients by
+# it right before the step. bfloat16 has the range of float32, and needs no scaler. How large is the gradient of the last bias in a tensor
 # hook, and right before the step?
 
 # %%
