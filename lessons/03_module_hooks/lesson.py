@@ -607,9 +607,9 @@ for loss_uses in ("output", "h"):
     print(f"loss of {loss_uses}: calls of the hook so far {len(heard)}, warnings {len(caught)}")
 
 # %% [markdown]
-# A full backward hook gets tensors that the module returns directly, or directly in a **tuple**. A nested tuple does not even bring a
-# warning. One cure fits every type: in a forward hook, put a tensor hook (lesson 02) on the tensor. (*Further* shows where it fails.) **Write the
-# line** that registers `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
+# A full backward hook gets tensors that the module returns directly, or directly in a **tuple**. A nested tuple does not even
+# bring a warning. One cure fits every type: in a forward hook, put a tensor hook (lesson 02) on the tensor. (*Further* shows
+# where it fails.) **Write the line** that registers `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
 
 
 # %%
@@ -1008,9 +1008,9 @@ draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 # | `register_load_state_dict_pre_hook` | before loading | `module, state_dict, prefix, local_metadata, strict`, and three lists: `missing_keys, unexpected_keys, error_msgs` |
 # | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
 #
-# They return nothing, and change their arguments in place. Every key of the module's own tensors starts with `prefix`, the
-# module's dotted name in the model. Do not rely on `strict`: it is `True` even where the caller loads with `strict=False`. This
-# pre-hook adds a new buffer, `scale`, which old checkpoints lack:
+# They return nothing, and change their arguments in place; the dict is a copy of the caller's. Every key of the module's own tensors
+# starts with `prefix`, the module's name in the model. `strict` is `True` even if the caller passes `strict=False`. This pre-hook
+# adds a new buffer, `scale`, which old checkpoints lack:
 
 
 # %%

@@ -15,7 +15,7 @@
 # - **You will** wake this net, and teach a trained one something new, though most of it is frozen.
 # - **You will learn** what `apply` does with your function, how to set a `Parameter` safely, and what freezing takes.
 # - **You need** lessons 01 and 03. **Out of scope:** loading saved weights, and compiled models.
-# - **Time:** <!-- time and points -->. *Further* comes in three sittings.
+# - **Time:** <!-- time and points -->. Do *Further* in three sittings.
 # - **Stuck?** Call `hint()` after a failed check, or `hint("visit_order")` before you begin.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -211,7 +211,6 @@ layer = Function_A()
 
 
 def attempt(what, act):
-    """Run `act` and print the error, if there is one."""
     try:
         act()
     except Exception as error:
@@ -507,7 +506,7 @@ print("mirrored, last layer trained: ", train(reader, mirrored, steps=150, lr=0.
 # | sitting | what you do | minutes |
 # | --- | --- | --- |
 # | train on | train a new head, and set values that an optimizer holds | 25 |
-# | one layer, several places | hook a shared layer once, replace layers anywhere | 30 |
+# | one layer, several places | hook a shared layer once, replace layers | 30 |
 # | methods on objects | give other people's layers a new `forward` and a new repr | 40 |
 #
 # ## Further: train on
@@ -523,9 +522,9 @@ for layer in net[1:-1]:
 print("read correctly with skip connections:", train(net))
 
 # %% [markdown]
-# The gradient of the first layer's 64 · 64 weights has the norm 10⁻⁸, so each weight gets about 10⁻¹⁰. Adam divides a gradient by
-# its usual size plus `eps`. Here `eps` is 10⁻⁸, far more than the gradient, so the steps are very small. With a smaller `eps` the
-# net learns a little. Another cure is a **skip connection**: it adds a layer's input to its output, here by a hook.
+# Each weight of the first layer gets a gradient of about 10⁻¹⁰. Adam divides it by its usual size plus `eps`, which is 10⁻⁸, so the
+# steps are very small. With a smaller `eps` the net learns a little. Another cure is a **skip connection**: it adds a layer's input
+# to its output, here by a hook.
 #
 # A GPT has skip connections, and still gets its own initialisation. Below is what `apply` does in
 # [nanoGPT](https://github.com/karpathy/nanoGPT). `TinyGPT` is a small, untrained GPT: for each token of a line, it gives scores to
@@ -549,12 +548,10 @@ for name, gpt in {"PyTorch's own": TinyGPT(), "_init_weights": TinyGPT().apply(_
 
 # %% [markdown]
 # With nanoGPT's rule it does: weights this small give all tokens nearly the same score.
-
-# %% [markdown]
+#
 # ### A new head
 #
-# A net has learned the ten digits and is frozen. The new question: is the
-# digit odd? Only 40 pictures have a label.
+# A net has learned the ten digits and is frozen. The new question: is the digit odd? Only 40 pictures have a label.
 
 
 # %%
@@ -706,8 +703,6 @@ check("init_in_place")
 
 # %% nbgrader={"grade": false, "grade_id": "setup_shared", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class TwoBranches(nn.Module):
-    """One encoder in two branches, each with a head of its own."""
-
     def __init__(self):
         super().__init__()
         encoder = nn.Sequential(nn.Linear(3, 4), nn.Tanh())
@@ -781,7 +776,7 @@ check("shared_modules")
 #
 # A module cannot replace itself. Its place is an attribute of its **parent** (lesson 01, 'Replacing a part'), so a function that
 # replaces modules changes the children of the module that it is given. Here the replacement is a **wrapper**: it keeps the old layer,
-# and adds dropout. What goes wrong, first in a loop over `modules()`, then with `apply`?
+# and adds dropout. What goes wrong in a loop over `modules()`, and with `apply`?
 
 
 # %%
@@ -847,6 +842,14 @@ print(net)
 # %% nbgrader={"grade": true, "grade_id": "test_replace_modules", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("replace_modules")
+
+# %% [markdown]
+# One more cure for the net from the beginning (10%), by your function: a batch norm behind each hidden layer.
+
+# %%
+hidden = lambda module: isinstance(module, nn.Linear) and module.out_features == 64
+norm_behind = lambda old: nn.Sequential(old, nn.BatchNorm1d(64))
+attempt("not written yet?", lambda: print("read correctly:", train(replace_modules(deep_net(), hidden, norm_behind))))
 
 # %% [markdown]
 # ## Further: methods on objects
@@ -947,9 +950,8 @@ check("linear_everywhere")
 # %% [markdown]
 # ### A string for repr
 #
-# At the end of this section, a printed linear layer shows its gradient. `print` writes between the parentheses what a module's
-# `extra_repr()` returns (lesson 01). `nn.Linear` is not your class, but `apply` can store a method on each **object**. As with
-# `forward`, such a function gets no `self`; and `print()` looks for `__repr__` only on the **class**.
+# `print` writes between the parentheses what a module's `extra_repr()` returns (lesson 01), and `apply` can store a method on each
+# **object**. As with `forward`, such a function gets no `self`; and `print()` looks for `__repr__` only on the **class**.
 
 # %%
 layer = Function_A("amber")

@@ -37,7 +37,7 @@ def test_the_first_start_has_nothing_in_the_way(learner: Learner) -> None:
     assert "exchange directory" not in page.locator("body").inner_text().lower()
 
 
-@pytest.mark.parametrize("slug", some_by_day(SLUGS, 6))
+@pytest.mark.parametrize("slug", some_by_day(SLUGS, 7))
 def test_a_learner_goes_through_the_lesson(learner: Learner, slug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lesson = the_lesson(slug)
     exercise = lesson.exercises[0]

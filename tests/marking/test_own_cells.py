@@ -125,6 +125,11 @@ def test_a_file_beside_the_notebook_can_be_run(graded: Graded) -> None:
     assert verdict.score == ALL
 
 
+def test_answers_beside_a_cell_that_names_the_engine_wait_for_a_person(graded: Graded) -> None:
+    named = graded({}, ("below third", "import nbproof.marking"))
+    assert {one.status for one in named.exercises} == {"uncertain"}
+
+
 def test_all_own_cells_run_in_their_order(graded: Graded) -> None:
     cells = [("above first", f"open('traces', 'a').write('{n}')") for n in range(3)]
     seen = "def second(x):\n    return x * (3 if open('traces').read() == '012' else 99)"

@@ -57,6 +57,10 @@ CUBES: Cells = {
 """One of its ids is also in :data:`SQUARES`: grade_ids are unique in a notebook only."""
 
 
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+"""A PNG of one pixel."""
+
+
 def notebook(cells: Cells) -> nbformat.NotebookNode:
     """An instructor's notebook; each cell has two points."""
     made = nbformat.v4.new_notebook(
@@ -296,6 +300,20 @@ def test_what_has_no_source_any_more_is_named_and_its_pages_go(tmp_path: Path, p
     assert move("ps1", "ps2") == (told,)
     subprocess.run(told.rpartition(": ")[2], shell=True, cwd=tmp_path, check=True)
     assert graded(tmp_path, pool).remarks == ()
+
+
+def test_pictures_and_formulas_of_a_learner_reach_the_marker_and_the_page(tmp_path: Path, pool: PoolMaker) -> None:
+    source = written(tmp_path / "source" / "ps1" / "ps1.ipynb", {**SQUARES, "say": ("written", "So.")})
+    text = "Because $\\frac{1}{2}$:\n\n![f](attachment:f.png)\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+    path = hand_in(source, tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb", {"say": text})
+    made = nbformat.read(path, as_version=4)
+    made.cells[-1]["attachments"] = {"f.png": {"image/png": PIXEL}}
+    nbformat.write(made, path)
+    write_feedback(COURSE, tmp_path, graded(tmp_path, pool).marks)
+    kept = nbformat.read(tmp_path / "autograded" / "ada" / "ps1" / "ps1.ipynb", as_version=4).cells[-1]
+    page = (tmp_path / "feedback" / "ada" / "ps1" / "ps1.html").read_text()
+    for shown in (kept.source, page):
+        assert PIXEL in shown and "<mfrac" in shown and "<td" in shown
 
 
 def test_a_header_is_part_of_every_notebook(numbers: Path, pool: PoolMaker) -> None:

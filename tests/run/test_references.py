@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from nbproof.sandbox.exceptions import GradingError
 from nbproof.testing import Rehearsal
 from nbproof.testing.small import LESSON, POINTS, RIGHT
 from nbproof.values.results import Cause, Reason, Status
-from tests import COURSE
+from tests import COURSE, main
 from tests.run.test_any_course import SQUARES, Cells, hand_in, written
 from tests.warm import Mark, shared_pool
 
@@ -80,7 +81,7 @@ def test_they_come_first_and_a_second_run_does_not_pay(room: Rehearsal, asked: t
     assert not (room.root / "autograded" / REFERENCE).exists()
 
 
-def test_a_wrong_reference_stops_its_lesson_and_no_other(room: Rehearsal) -> None:
+def test_a_wrong_reference_stops_its_lesson_and_no_other(room: Rehearsal, capsys: pytest.CaptureFixture[str]) -> None:
     room.source(OTHER).parent.mkdir()
     room.source(OTHER).write_bytes(room.source().read_bytes())
     room.hand_in("ada", RIGHT)
@@ -97,6 +98,9 @@ def test_a_wrong_reference_stops_its_lesson_and_no_other(room: Rehearsal) -> Non
         room.grade((OTHER,))
     assert OTHER in caught.value.place
     assert "grade --anyway" in caught.value.next_command
+    assert main(["grade", "--course", str(room.root), "--no-feedback", "--force"]) == 1
+    line = f"passed over {room.source(OTHER)}: its reference answers lose marks here"
+    assert re.search(rf"{re.escape(line)}.* grade {OTHER} --anyway", "".join(capsys.readouterr()))
     knowingly = room.grade((OTHER,), anyway=True)
     assert [one.score for one in knowingly.marks.values()] == [FULL - POINTS["second"] + POINTS["second"]]
     assert knowingly.unfit.keys() == {OTHER}
