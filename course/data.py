@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import gzip
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ __all__ = [
     "reads",
     "train_to_read",
     "train_to_write",
+    "train_until_nan",
     "write",
 ]
 
@@ -89,6 +90,25 @@ def reads(net: torch.nn.Module) -> str:
     pictures, labels = digits()
     share = (net(pictures[1400:].flatten(1)).argmax(dim=1) == labels[1400:]).float().mean().item()
     return f"{share:.0%}"
+
+
+def train_until_nan(
+    net: torch.nn.Module,
+    loss_of: Callable[[torch.Tensor], torch.Tensor],
+    batches: torch.Tensor,
+    lr: float,
+) -> tuple[list[float], torch.Tensor]:
+    """Train on one batch after the other, but stop when a gradient has a NaN; return the losses and the last batch."""
+    optimizer, losses = torch.optim.SGD(net.parameters(), lr), []
+    for batch in batches:
+        loss = loss_of(batch)
+        losses.append(loss.item())
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        if any(bool(parameter.grad.isnan().any()) for parameter in net.parameters() if parameter.grad is not None):
+            break  # a step would make the weights NaN
+        optimizer.step()
+    return losses, batch
 
 
 def lines(task: str, digits: torch.Tensor) -> torch.Tensor:

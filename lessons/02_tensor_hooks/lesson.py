@@ -91,11 +91,11 @@ check("weight_grad")
 # %% [markdown]
 # ### The argument is not `.grad`
 #
-# Your hook got the gradient that **this** backward had just computed. `.grad` is written later, and **accumulates**: it is the
-# sum of all passes since its last reset. To see the sum, use a [*post-accumulate*
+# Your hook got the gradient of **this** backward. `.grad` is written later, and **accumulates**: it sums all passes since its
+# last reset. To see the sum, use a [*post-accumulate*
 # hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html), which runs as soon
-# as `.grad` is written, and must return None. `torch.autograd.grad` returns gradients and writes no `.grad`: it runs
-# only the tensor hook.
+# as `.grad` is written. It returns None or its argument; else backward fails. `torch.autograd.grad` returns gradients and writes no
+# `.grad`: it runs only the tensor hook.
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -201,26 +201,37 @@ check("double_grad")
 # ### Looking: `retain_grad` or a hook?
 #
 # [`retain_grad()`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.retain_grad.html) keeps the gradient of a non-leaf
-# tensor in its `.grad`, where gradients add up. A hook sees each pass on its own, but it belongs to **this** tensor, as it is
-# now: the next forward pass makes a new one. A hook is called with the gradient alone. To keep it in a list, make the hook a
-# **closure**, a function inside a function: it can use the outer function's variables, here `kept`, even after that has returned.
+# tensor in its `.grad`, where gradients add up. A hook sees each pass on its own. Both belong to **this** tensor: the next
+# forward pass makes a new one.
 
 # %%
-def three_passes(keep):
-    w = torch.tensor([1.0, 2.0], requires_grad=True)
-    first, kept = w + 5, []
-    first.register_hook(lambda grad: kept.append(keep(grad)))
-    first.retain_grad()
-    for h in (first, first, w + 5):   # the third is a new tensor, without the hook
-        (h * 3).backward(torch.tensor([1.0, 10.0]))
-    return f"{[grad.tolist() for grad in kept]}   first.grad: {first.grad.tolist()}   w.grad: {w.grad.tolist()}"
-
-
-print("the hook keeps grad:         ", three_passes(lambda grad: grad))
-print("the hook keeps grad.detach():", three_passes(lambda grad: grad.detach()))
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+first = w + 5
+first.retain_grad()
+first.register_hook(lambda grad: print("   the hook gets", grad.tolist()))
+for name, h in {"first": first, "first again": first, "a new tensor": w + 5}.items():
+    print("backward from", name)
+    (h * 3).sum().backward()
+    print("   first.grad is", first.grad.tolist())
 # %% [markdown]
-# Why 9 and 90? `detach()` and `.data` share the memory of `grad`. Nobody held `grad` itself, so autograd made this memory
-# `w.grad`, and added the later passes to it. If you hold `grad`, autograd leaves this memory alone. Other code may still write
+# A hook is called with the gradient alone. To keep it in a list, make the hook a **closure**, a function inside a function: it
+# can use the outer function's variables, here `kept`, even after the outer function has returned.
+
+# %%
+def two_passes(keep):
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    h, kept = w + 5, []
+    h.register_hook(lambda grad: kept.append(keep(grad)))
+    for _ in range(2):
+        (h * 3).backward(torch.tensor([1.0, 10.0]))
+    return f"{[grad.tolist() for grad in kept]}   w.grad: {w.grad.tolist()}"
+
+
+print("the hook keeps grad:         ", two_passes(lambda grad: grad))
+print("the hook keeps grad.detach():", two_passes(lambda grad: grad.detach()))
+# %% [markdown]
+# Why 6 and 60? `detach()` and `.data` share the memory of `grad`. Nobody held `grad` itself, so autograd made this memory
+# `w.grad`, and added the second pass to it. If you hold `grad`, autograd leaves this memory alone. Other code may still write
 # into it. **To keep a gradient, keep a clone.**
 #
 # ### Exercise: Watch a gradient in the middle
@@ -352,7 +363,7 @@ def freeze_bias(net: nn.Module) -> None:
 
 
 def clamp_downstream(tensor: torch.Tensor) -> None:
-    """Set the negative elements of the gradient of ``tensor`` to 0. (Gradients flow down towards the inputs.)"""
+    """Set the negative elements of the gradient of ``tensor`` to 0. (In the pictures, the gradient goes up to the inputs.)"""
     # TODO: a hook on the tensor.
     ### BEGIN SOLUTION
     tensor.register_hook(lambda grad: grad.clamp(min=0))
@@ -375,7 +386,7 @@ check("bias_and_clamp", part="clamp")
 #
 # ### Removing a hook
 #
-# A parameter lives long, and so does its hook: a cell that is run three times leaves three hooks. `register_hook` returns a
+# A parameter lives long, and so do its hooks: run a cell three times on one layer, and it has three. `register_hook` returns a
 # **handle**, and `handle.remove()` takes the hook away. A `with` block does this at its end. A deep copy has no tensor hooks.
 
 # %%
@@ -445,7 +456,7 @@ check("grad_clipper")
 # next step would make the weight NaN. `root` is the square root, at first.
 
 # %%
-from course.data import digits, reads, train_to_read
+from course.data import digits, reads, train_to_read, train_until_nan
 from course.pictures.curves import draw_curves
 from course.pictures.feature_maps import draw_digits
 
@@ -463,35 +474,26 @@ def forward(embed, first, second, root):
     return {"difference": difference, "squares": squares, "total": total, "distance": distance, "loss": loss}
 
 
-def train(root, steps=300, watch=lambda net: None):
-    """Train a new net until a gradient is NaN; return losses, last pairs, net, and what `watch(net)` returned."""
+def train(root, watch=lambda net: None):
+    """Train a new net; return losses, last pairs, net, and what `watch(net)` returned."""
     torch.manual_seed(0)
     embed = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 8))
-    optimizer = torch.optim.SGD(embed.parameters(), lr=0.1)
-    losses, watched = [], watch(embed)
-    for _ in range(steps):
-        pairs = torch.randint(len(labels), (2, 16))   # 16 pairs of pictures
-        loss = forward(embed, *pairs, root)["loss"]
-        losses.append(loss.item())
-        optimizer.zero_grad()
-        loss.backward()
-        if embed[1].weight.grad.isnan().any():
-            break
-        optimizer.step()
+    watched = watch(embed)
+    batches = torch.randint(len(labels), (300, 2, 16))   # for each step 16 pairs of pictures
+    losses, pairs = train_until_nan(embed, lambda pairs: forward(embed, *pairs, root)["loss"], batches, lr=0.1)
     return losses, pairs, embed, watched
 
 
 losses, pairs, embed, _ = train(torch.sqrt)
 print(f"NaN in step {len(losses)}   the last losses: {losses[-2]:.2f}, {losses[-1]:.2f}")
-values = forward(embed, *pairs, torch.sqrt).values()
-print("all values of the last forward pass are finite:", all(bool(value.isfinite().all()) for value in values))
+last_step = forward(embed, *pairs, torch.sqrt)
+print("all values of the last forward pass are finite:", all(bool(value.isfinite().all()) for value in last_step.values()))
 
 # %% [markdown]
 # All were ordinary numbers, so the error happened in *backward*, which does not keep the gradients in the middle. A hook on each
 # tensor counts what is infinite and what is NaN.
 
 # %%
-last_step = forward(embed, *pairs, torch.sqrt)
 for name, tensor in last_step.items():
     tensor.register_hook(
         lambda g, name=name: print(f"gradient of {name:10} infinite: {g.isinf().sum()}   NaN: {g.isnan().sum()}")
@@ -505,8 +507,8 @@ draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, 
 # %% [markdown]
 # The gradient of `distance` is fine, that of `total` has an infinite element. So the cause is the operation between them, the
 # square root: its slope at 0 is infinite. And there was a 0, because one pair was a picture *with itself*. The sum passes this
-# infinity on to 8 `squares`. There each is multiplied by twice the `difference`, which is 0: the result is NaN. Which cure helps
-# such a pair, and does not change the gradient of a healthy pair (differences of 0.1)?
+# infinity on to 8 `squares`. There each infinity is multiplied by twice the `difference`, which is 0: the result is NaN. Which cure
+# helps such a pair, and does not change the gradient of a healthy pair (differences of 0.1)?
 
 # %%
 def safe_root(total):
@@ -533,7 +535,7 @@ print("square root of (total + 1e-12)      ", *gradients(safe_root))
 
 # %% [markdown]
 # **The place of a hook matters.** Clipping leaves NaN as it is. So your `grad_clipper` comes too late: backward reaches the
-# parameters after `difference`. At `total` the infinity becomes 1, and 1 times 0 is 0. But this limit also cuts the healthy
+# parameters after `difference`. At `total` clipping turns the infinity into 1, and 1 times 0 is 0. But it also cuts the healthy
 # pair's gradient at `total`, from 1.77 to 1: so 0.354 became 0.2. A root that makes no infinity needs no limit:
 
 # %%
@@ -547,8 +549,8 @@ draw_curves(runs, title="Loss of the net that died, the mean of the last 20 step
 # %% [markdown]
 # ## Part 4: who made the NaN?
 #
-# The second net reads digits, and then learns without labels. The loss is the **entropy** of its probabilities, minus the sum of
-# `p log p`: the surer its answers, the smaller the loss. At `p = 0` the logarithm is infinite, so `torch.where` puts a 0 there.
+# The second net reads digits, and then learns without labels. The loss is the **entropy** of its probabilities, `-(p log p).sum()`:
+# it falls if the net gets surer of its answers. At `p = 0` the logarithm is infinite, so `torch.where` puts a 0 there.
 
 # %%
 torch.manual_seed(0)
@@ -564,21 +566,18 @@ steps = {
 }
 
 
-def adapt(steps):
-    """Learn without labels for 100 steps, or until a gradient is NaN; return the losses and the last pictures."""
-    torch.manual_seed(0)
-    optimizer, losses = torch.optim.SGD(reader.parameters(), lr=4), []
-    for chosen in torch.randint(len(pictures), (100, 128)):
-        loss = x = pictures[chosen].flatten(1).requires_grad_()
+def adapt(steps, lr=4):
+    """Learn without labels; return the losses and the last pictures."""
+
+    def loss_of(chosen):
+        x = pictures[chosen].flatten(1)
         for step in steps.values():
-            loss = step(loss)
-        losses.append(loss.item())
-        optimizer.zero_grad()
-        loss.backward()
-        if reader[0].weight.grad.isnan().any():
-            break
-        optimizer.step()
-    return losses, x
+            x = step(x)
+        return x
+
+    torch.manual_seed(0)
+    losses, chosen = train_until_nan(reader, loss_of, torch.randint(len(pictures), (100, 128)), lr)
+    return losses, pictures[chosen].flatten(1).requires_grad_()
 
 
 trained, trained_reads = copy.deepcopy(reader.state_dict()), reads(reader)
@@ -586,8 +585,7 @@ died, fatal = adapt(steps)
 print(f"digits read: {trained_reads}   NaN in step {len(died)}   the last entropies: {died[-2]:.3f}, {died[-1]:.3f}")
 
 # %% [markdown]
-# Which step of the chain made the first bad gradient? (It need not reach the first layer: where a ReLU's input is negative, it
-# sends back 0, even for an infinity.)
+# Which step of the chain made the first bad gradient?
 #
 # ### Exercise: Who made the NaN?
 #
@@ -629,7 +627,8 @@ from course import check
 check("blame_the_step")
 
 # %% [markdown]
-# Now call `blame` on the net that died, then again with a new `p log p`. How does the new step differ, and why does it help?
+# Now call `blame` on the net that died, then again with a new `p log p`. How does the new step differ, and why does it help? And
+# why was a `p` exactly 0?
 
 # %%
 def p_log_p(p):
@@ -641,10 +640,12 @@ cured = {**steps, "p log p": p_log_p}
 for title, chain in {"as it was": steps, "cured": cured}.items():
     print(f"{title:9} blame returns", blame(chain, fatal))
 print(f"the largest difference of two scores: {(reader(fatal).max(1).values - reader(fatal).min(1).values).max():.0f}")
-reader.load_state_dict(trained)
-curves = {"as it was": died, "cured": adapt(cured)[0]}
-print(f"digits read: {trained_reads} before, {reads(reader)} after 100 steps with the cure")
-print("answers that it gives:", reader(pictures.flatten(1)).argmax(dim=1).unique().tolist())
+curves = {}
+for title, chain, lr in (("as it was, lr=4", steps, 4), ("cured, lr=4", cured, 4), ("as it was, lr=1", steps, 1)):
+    reader.load_state_dict(trained)
+    curves[title], _ = adapt(chain, lr)
+    answers = reader(pictures.flatten(1)).argmax(dim=1).unique().tolist()
+    print(f"{title:15} {len(curves[title]):3} steps, digits read: {reads(reader)}, answers that it gives: {answers}")
 draw_curves(curves, title="Entropy of the net that died")
 
 # %% [markdown]
@@ -652,10 +653,11 @@ draw_curves(curves, title="Entropy of the net that died")
 #
 # `where` chooses a *value*. Backward goes through both branches, and sends a gradient of 0 into the one that was not chosen.
 # There the logarithm and its slope are infinite, and 0 times infinity is NaN. The cure puts in a harmless 1 **before** the
-# logarithm: what is never computed cannot spoil a gradient. (Why was a `p` exactly 0? The net is so sure that two scores differ
-# by more than 104, and in float32 `exp(-104)` is 0.)
+# logarithm: what is never computed cannot spoil a gradient.
 #
-# The cured net survives, and is surer: its entropy has fallen. But few of the ten answers are left: surer is not more often right.
+# A `p` was 0 because the **learning rate** of 4 is too large: steps of this size drove two scores more than 104 apart, and in
+# float32 `exp(-104)` is 0. So the cure only stops the NaN: cured or not, the net ends with one answer for all pictures. With a
+# learning rate of 1, the step as it was makes no NaN, and the net still reads 87% of the digits.
 #
 # </details>
 #
@@ -695,16 +697,14 @@ draw_curves(curves, title="Entropy of the net that died")
 #
 # To change what comes back through one use of `h` alone, give it a tensor of its own, as above, and put the hook there.
 #
-# A use: the [gradient reversal layer](https://arxiv.org/abs/1505.07818). A network learns to read digits of one scanner,
-# and is to read those of a second one, too: they have a white frame and no labels. Another head names the scanner. Its
+# A use: the [gradient reversal layer](https://arxiv.org/abs/1505.07818). A network learns to read the digits of one scanner.
+# We want it to read those of a second scanner, too: these have a white frame and no labels. Another head names the scanner. Its
 # gradient, **reversed**, teaches the features to hide the scanner:
 #
 # ```
 #  features h ──┬────────────────────── digit head     its gradient goes back as it is
 #               └── reverse_gradient ── scanner head   its gradient goes back with the opposite sign
 # ```
-#
-# Under `no_grad` there is no gradient, and `register_hook` refuses a tensor that needs none.
 #
 # ### Exercise: Reverse the gradient of one branch
 #
@@ -761,7 +761,7 @@ for what, branch in {"as it is": torch.clone, "none": torch.detach, "reversed": 
     if branch(framed) is not None:
         print(f"scanner head's gradient {what:9} digits read from each scanner:", *train_on_both(branch))
 # %% [markdown]
-# As it is, this gradient spoils the second scanner's digits. Reversed, it helps: both scanners are read about equally well.
+# As it is, this gradient spoils the second scanner's digits. Reversed, it helps.
 #
 # ### Zeros are not the same as no gradient
 #
@@ -848,7 +848,7 @@ print(norms)  # [3.0]: the gradients are 2, 2 and 1
 from course import check
 check("multi_grad")
 # %% [markdown]
-# The net that died in step 77: did the norm of its gradients grow before?
+# The net that died in step 77: did the norm of its gradients grow before that step?
 
 # %%
 draw_curves({"all gradients together": train(torch.sqrt, watch=watch_norm)[3] or []}, title="The norm up to the NaN")
@@ -1053,8 +1053,8 @@ for name, tensor in {"t()": weight.t(), "[1:]": weight[1:], "clone()": weight.cl
 # %% [markdown]
 # So the transposed weight that a linear layer saves costs nothing.
 #
-# One trap: a tensor holds its graph, and the graph holds pack, pack's variables, and what pack returned. If one of these is the
-# tensor, **its memory is not freed** unless a backward frees the graph. So return `tensor.detach()`, which has no graph.
+# One trap: a tensor holds its graph, and the graph holds pack, pack's variables, and what pack returned. If one of these is that
+# same tensor, **its memory is not freed** unless a backward frees the graph. So return `tensor.detach()`, which has no graph.
 
 # %%
 import gc
@@ -1130,10 +1130,8 @@ check("saved_tensors", part="freed")
 # ## Where to go on
 #
 # - [Autograd mechanics](https://docs.pytorch.org/docs/stable/notes/autograd.html#backward-hooks-execution): the order of all hooks.
-# - [Hooks for saved tensors](https://docs.pytorch.org/tutorials/intermediate/autograd_saved_tensors_hooks_tutorial.html): packed
-#   to disk or CPU.
 # - [Anomaly detection](https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection) names the line of
-#   forward that made a NaN gradient. It is slow, and does not look for infinities.
+#   forward that made a NaN gradient.
 #
 # ### When this notebook is graded
 #

@@ -273,7 +273,7 @@ class _GradeCommand:
             return None
         from nbproof.run.pool import pool_named
 
-        return pool_named(request.pool, "--pool", isolation=level, workers=request.workers)
+        return pool_named(request.pool, "--pool", isolation=level, workers=request.workers, says=self.say)
 
     def _graded(self, intake: Intake, lessons: list[str], level: Isolation) -> GradedClass:
         request = self.request

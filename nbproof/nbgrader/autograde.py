@@ -81,7 +81,9 @@ class Mark(NotebookExporter):  # type: ignore[misc]
                 force=converter.force,
                 isolation=chosen.level,
                 anyway=self.anyway,
-                pool=pool_named(self.pool, "c.Mark.pool in nbgrader_config.py", isolation=chosen.level),
+                pool=pool_named(
+                    self.pool, "c.Mark.pool in nbgrader_config.py", isolation=chosen.level, says=self.log.info
+                ),
                 config=config,
                 late=late_by_lms(root),
             )

@@ -48,18 +48,28 @@ PoolMaker = Callable[[Mapping[str, Blueprint], int, GradingLimits], contextlib.A
 class PoolDoor(Protocol):
     """What a package next door has as a pool (:data:`nbproof.doors.POOLS`)."""
 
-    def __call__(self, address: str, *, isolation: Isolation, workers: int | None) -> PoolMaker:
+    def __call__(
+        self, address: str, *, isolation: Isolation, workers: int | None, says: Callable[[str], object]
+    ) -> PoolMaker:
         """``address``: what stands behind the colon, in words of the pool's own; ``isolation``: what a submission must have
-        wherever it is marked; ``workers``: how many at a time, if somebody says so. Raises CourseError."""
+        wherever it is marked; ``workers``: how many at a time, if somebody says so; ``says``: takes a line for people on how
+        it goes, from any thread. Raises CourseError."""
 
 
-def pool_named(text: str, place: str, *, isolation: Isolation, workers: int | None = None) -> PoolMaker | None:
+def pool_named(
+    text: str,
+    place: str,
+    *,
+    isolation: Isolation,
+    workers: int | None = None,
+    says: Callable[[str], object] = print,
+) -> PoolMaker | None:
     """The pool of ``NAME`` or ``NAME:ADDRESS``, as read at ``place``; None for this machine's own. Raises UsageError."""
     name, _, address = text.partition(":")
     if name in ("", *POOLS.own):
         return None
     door: PoolDoor = POOLS.load(name, place, fits=callable)
-    return door(address, isolation=isolation, workers=workers)
+    return door(address, isolation=isolation, workers=workers, says=says)
 
 
 Reader = Callable[[HandIn], HandIn]

@@ -17,7 +17,7 @@ from nbproof.handed_out import HIDDEN, digest_of_visible
 from nbproof.lesson import lesson as value
 from nbproof.lesson.check_cell import probe_in
 from nbproof.lesson.from_notebook import with_checks
-from tests import SLUGS, some_by_day, the_lesson
+from tests import ROOT, SLUGS, some_by_day, the_lesson
 
 DOUBLED = """\
 from nbproof.checks.check import Check, check
@@ -112,3 +112,16 @@ def test_a_grader_s_text_is_what_the_author_wrote(slug: str, monkeypatch: pytest
             found = whole(in_the_notebook(cell))
             assert ast.dump(ast.parse(found)) == ast.dump(ast.parse(cell.source)), cell.grade_id
             exec(compile(probe_in(found), cell.grade_id, "exec"), {"__name__": "probe"})
+
+
+def test_no_check_walks_through_a_set() -> None:
+    """Its words have another order in each process, and a difference is told where the first of them differs."""
+    paths = [
+        *ROOT.glob("lessons/*/*/checks.py"),
+        *ROOT.glob("examples/*/lessons/*/*/checks.py"),
+        *ROOT.glob("course/*.py"),
+    ]
+    nodes = [(path, node) for path in paths for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    walked = [(path, node.iter) for path, node in nodes if isinstance(node, (ast.For, ast.comprehension))]
+    sets = [f"{path}:{one.lineno}" for path, one in walked if isinstance(one, (ast.Set, ast.SetComp))]
+    assert (bool(paths), sets) == (True, [])

@@ -92,7 +92,13 @@ class Machines:
         self._start(name, [*before, python, "-m", "distributed.cli.dask_worker", *own, *place], env)
 
     def _start(self, name: str, command: Sequence[str], env: Mapping[str, str] | None = None) -> None:
-        given = {**self.env, "OMP_NUM_THREADS": "1", "CLUSTER_OF_A_TEST": str(self.folder), **(env or {})}
+        given = {
+            **self.env,
+            "OMP_NUM_THREADS": "1",
+            "PYTHONUNBUFFERED": "1",
+            "CLUSTER_OF_A_TEST": str(self.folder),
+            **(env or {}),
+        }
         with (self.folder / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
                 [*command, "--scheduler-file", str(self.file), *self.options],

@@ -20,6 +20,7 @@ from nbproof.marking.results import Verdict
 from nbproof.run.journal import Watch
 from nbproof.run.pool import PoolMaker, pool_named
 from nbproof.sandbox.isolation import Isolation
+from nbproof.terminal import tell
 from nbproof.testing import Rehearsal, scores
 from nbproof.testing.small import POINTS, RIGHT
 from tests import COURSE, ROOT, SLUGS, needs_isolation
@@ -65,25 +66,32 @@ def essences(room: Rehearsal) -> dict[str, Any]:
         verdict = json.loads(path.read_text())
         kept = {name: verdict[name] for name in ("answers", "written", "recovered", "lost", "damage", "own")}
         for one in verdict["exercises"]:
-            findings = [(finding["check"], finding["passed"], finding["hint"]) for finding in one["findings"]]
+            findings = [
+                (finding["check"], finding["passed"], finding["hint"], _place(finding)) for finding in one["findings"]
+            ]
             kept[f"exercise {one['id']}"] = [one["status"], one["points"], findings]
         found["/".join(path.parts[-3:-1])] = kept
     return found
 
 
+def _place(finding: Any) -> list[str]:
+    """Where the first difference is, and of which kind."""
+    return [finding["difference"][name] for name in ("where", "kind")] if finding.get("difference") else []
+
+
 def pool_of(cluster: Machines, isolation: Isolation = Isolation.FULL) -> PoolMaker | None:
     """The pool that ``--pool`` would name."""
-    return pool_named(cluster.pool, "--pool", isolation=isolation)
+    return pool_named(cluster.pool, "--pool", isolation=isolation, says=tell)
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
-    """Two workers."""
-    with machines(tmp_path_factory.mktemp("cluster"), "one", "two") as made:
+    """One worker: another one costs as much again, and at night there are more."""
+    with machines(tmp_path_factory.mktemp("cluster"), "one") as made:
         yield made
 
 
-def test_a_class_on_two_workers_has_the_verdicts_of_this_machine(
+def test_a_class_on_a_cluster_has_the_verdicts_of_this_machine(
     room: Rehearsal, cluster: Machines, capfd: pytest.CaptureFixture[str]
 ) -> None:
     room.hand_in_all(CLASS)
@@ -184,6 +192,8 @@ def test_when_the_scheduler_is_killed_what_was_marked_stands_and_the_same_comman
     assert {*again.names} == {f"{name}/{room.lesson}" for name in wanted} - done
 
 
+_MARKS = "from nbproof_dask import station, worker\nmark = vars(station).setdefault('mark', worker.mark)\n"
+"""How a program begins that changes ``mark`` of a worker: Dask runs what it preloads four times."""
 _OTHER_TORCH = """
 from importlib import metadata
 true = metadata.version
@@ -229,6 +239,37 @@ def test_a_worker_that_would_come_to_another_verdict_is_named_and_not_asked(
     assert "is not asked: " in said and says in said
 
 
+def _run(room: Rehearsal, *command: str) -> str:
+    """What a command prints, run in the course as somebody types it."""
+    ended = subprocess.run([sys.executable, "-m", *command], cwd=room.root, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout + ended.stderr
+
+
+@pytest.mark.nightly
+def test_as_nbgrader_is_configured(room: Rehearsal, cluster: Machines) -> None:
+    wanted = a_class(room, 4)
+    config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
+    (room.root / "nbgrader_config.py").write_text(f"{config}\nc.Mark.pool = {cluster.pool!r}\n", encoding="utf-8")
+    assert "Dask worker" in _run(room, "nbgrader", "autograde", room.lesson)
+    assert room.book() == wanted
+    until(lambda: not cluster.stations())
+
+
+@pytest.mark.nightly
+def test_with_reduced_isolation_where_no_more_is_to_be_had_and_quietly(
+    room: Rehearsal, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    wanted = a_class(room, 4)
+    with machines(tmp_path_factory.mktemp("cluster")) as cluster:
+        cluster.start_worker("less", before=_NO_NAMESPACES)
+        command = ["course", "grade", "--course", str(room.root), "--pool", cluster.pool, "--isolation", "reduced"]
+        assert "Dask" not in _run(room, *command, "--quiet")
+        assert room.book() == wanted
+        assert "marking on 1 Dask worker" in _run(room, *command, "--force")
+        assert room.book() == wanted
+
+
 @pytest.mark.nightly
 def test_a_worker_where_reference_answers_lose_marks_is_not_asked(
     room: Rehearsal, tmp_path_factory: pytest.TempPathFactory, capfd: pytest.CaptureFixture[str]
@@ -254,15 +295,18 @@ def test_a_slow_worker_holds_up_what_it_has_and_nothing_else(
 ) -> None:
     wanted = a_class(room, 16)
     slow = (
-        "import time\nfrom nbproof_dask import worker\nmark = worker.mark\n"
-        "def slowly(*given):\n    time.sleep(30)\n    return mark(*given)\nworker.mark = slowly"
+        f"{_MARKS}import time\n"
+        "def slowly(*given):\n    print('HERE IS ONE')\n    time.sleep(30)\n    return mark(*given)\nworker.mark = slowly"
     )
     with machines(tmp_path_factory.mktemp("cluster"), "one") as cluster:
         cluster.start_worker("slow", preload=slow)
         until(lambda: "Registered to" in cluster.log("slow"))
         watch = _Then(0, bool)
         assert scores(room.grade(seed=7, pool=pool_of(cluster), watch=watch)) == wanted
+        begun = cluster.log("slow").count("HERE IS ONE")
     assert len(watch.names) == len(wanted)
+    # While it has one, the other marks the rest; one more if that takes longer than 30 s.
+    assert 1 <= begun <= 3
 
 
 @pytest.mark.nightly
@@ -272,7 +316,7 @@ def test_a_hand_in_that_ends_its_workers_is_set_aside_by_name_and_the_others_are
     wanted = a_class(room, 8)
     room.hand_in("mallory", {"first": "# THIS ENDS THE WORKER"})
     deadly = (
-        "import os\nfrom nbproof_dask import station, worker\nmark = vars(station).setdefault('mark', worker.mark)\n"  # run twice
+        f"{_MARKS}import os\n"
         "def dies(run, hand_in):\n    if b'THIS ENDS THE WORKER' in hand_in: os.kill(os.getpid(), 9)\n"
         "    return mark(run, hand_in)\nworker.mark = dies"
     )
@@ -375,7 +419,8 @@ def test_the_simulated_class_has_the_same_verdicts_there(
     whole.grade(SLUGS, seed=7, pool=pool_of(far_away))
     found = essences(whole)
     whole.grade(SLUGS, seed=7, force=True)
-    assert found == essences(whole)
+    here = essences(whole)
+    assert {name: (one, here[name]) for name, one in found.items() if one != here[name]} == {}
     assert len(found) == len(SLUGS) * len(LEARNERS)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
@@ -30,7 +30,7 @@ _markers: list[Marker] = []
 """Of a process of the pool: its one marker."""
 
 
-def pool(address: str, *, isolation: Isolation, workers: int | None) -> PoolMaker:
+def pool(address: str, *, isolation: Isolation, workers: int | None, says: Callable[[str], object]) -> PoolMaker:
     """``address``: how many processes; ``workers``, or as many as there are cores, if it is empty. Raises UsageError."""
     if address and not (address.isdecimal() and int(address)):
         raise UsageError(f"{address!r} is no number of processes", "--pool", "such as: --pool processes:4")

@@ -1,3 +1,5 @@
+from collections import OrderedDict
+
 import torch
 from torch import nn
 
@@ -28,10 +30,10 @@ class Net(nn.Module):
         self.features = nn.Sequential(nn.Linear(4, 4, bias=False), nn.BatchNorm1d(4), nn.Sequential(nn.Tanh(), Scale()))
         self.drop = nn.Dropout(0.0)
         self.norm = nn.BatchNorm1d(4)
-        self.out = nn.Linear(4, 2)
+        self.norm_out = nn.Linear(4, 2)  # begins as the name before
 
     def forward(self, x):
-        return self.out(self.norm(self.drop(self.features(self.stem(x)))))
+        return self.norm_out(self.norm(self.drop(self.features(self.stem(x)))))
 
 
 def is_norm(module):
@@ -102,7 +104,7 @@ NORMS = ("features.1", "features.2.1.norm", "norm")
 class FrozenAndBack(FreezingCheck):
     """Batch norms at any depth are frozen, and thawed again; the model is returned."""
 
-    claims = ("returned",)  # `is` belongs to the language
+    claims = ("what is returned",)  # `is` belongs to the language
     blame = {"gradients": "frozen_part_blocks"}  # parameters and modes are right: something cuts the graph
 
     def probe(self, nb, case):
@@ -113,10 +115,10 @@ class FrozenAndBack(FreezingCheck):
 
         found = self.brought(model, case, freeze, is_norm, "frozen", "thawed")
         told = "nothing" if returned[0] is None else "the model" if returned[0] is model else "something else"
-        return {**found, "returned": told}
+        return {**found, "what is returned": told}
 
     def truth(self, case):
-        return {**self.wanted(case.build("net", Net), case, NORMS, "frozen", "thawed"), "returned": "the model"}
+        return {**self.wanted(case.build("net", Net), case, NORMS, "frozen", "thawed"), "what is returned": "the model"}
 
     def mistakes(self, case):
         fresh, right = self.told(Net()), self.truth(case)
@@ -130,7 +132,8 @@ class FrozenAndBack(FreezingCheck):
 
         same = when(lambda got: got == grads)
         return {
-            "not_started": {**{kind: dict.fromkeys(("frozen", "thawed"), fresh[kind]) for kind in fresh}, "returned": "nothing"},
+            "not_started": {**{kind: dict.fromkeys(("frozen", "thawed"), fresh[kind]) for kind in fresh}, "what is returned": "nothing"},
+            "freezes_names_alike": when(lambda got: got == {name: on and not name.startswith("norm") for name, on in grads.items()}),
             "flags_turned_around": {"requires_grad": {"frozen": fresh["requires_grad"], "thawed": grads}},
             "freezes_first_level": when(frozen_if(lambda name: name.startswith("norm."))),
             "freezes_weight_only": when(frozen_if(lambda name: not name.endswith("bias"))),
@@ -144,7 +147,7 @@ class FrozenAndBack(FreezingCheck):
             "frozen_in_training_mode": {**same, **when(lambda got: got == fresh["training"], "training")},
             "mode_of_everything": {**same, **when(lambda got: any(modes[name] and not on for name, on in got.items()), "training")},
             "thawed_in_eval_mode": {**same, "training": {"frozen": modes, "thawed": such_that(lambda got: not all(got.values()))}},
-            "returns_nothing": {**same, "returned": "nothing"},
+            "returns_nothing": {**same, "what is returned": "nothing"},
         }
 
 
@@ -167,7 +170,7 @@ class OthersStay(FreezingCheck):
 
     def model(self, case):
         model = case.build("net", Net)
-        model.out.weight.requires_grad_(False)
+        model.norm_out.weight.requires_grad_(False)
         model.features[0].requires_grad_(False)
         model.features.training = model.training = False
         model.drop.eval()
@@ -185,11 +188,13 @@ check("freeze_where", FrozenAndBack, WithAllInside, OthersStay)
 
 # --- Hidden checks: graders run them, learners do not get them. ---
 def _of_blocks(case):
-    """Layers and blocks in an order of the seed."""
+    """Layers and blocks in an order of the seed; each block's name begins another name."""
     deep = nn.Sequential(nn.Linear(4, 4), nn.Sequential(nn.BatchNorm1d(4), nn.Softsign()))
     blocks = [nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, 4)), deep, nn.BatchNorm1d(4), nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))]
-    blocks = [part for block in case.shuffled("hidden blocks", blocks) for part in (block, nn.Tanh())]
-    return nn.Sequential(nn.Linear(3, 4), *blocks, nn.Linear(4, 2))
+    layers = OrderedDict(first=nn.Linear(3, 4))
+    for name, block in zip(case.words("hidden names", 4), case.shuffled("hidden blocks", blocks)):
+        layers |= {name: block, f"{name}_after": nn.PReLU()}
+    return nn.Sequential(layers | {"last": nn.Linear(4, 2)})
 
 
 def _places(case):

@@ -189,3 +189,16 @@ def freeze_where(model, choose, frozen=True):
         module.train(not freeze)
 
     return model.apply(visit)
+
+# %% names_that_begin_alike
+# misconception: compares the beginning of names: `norm_out` is not inside `norm` | hint: freezes_names_alike
+# breaks: Everything else stays as it is
+def freeze_where(model, choose, frozen=True):
+    chosen = tuple(name for name, module in model.named_modules() if choose(module))
+    for name, parameter in model.named_parameters():
+        if name.startswith(chosen):
+            parameter.requires_grad = not frozen
+    for name, module in model.named_modules():
+        if name.startswith(chosen):
+            module.training = not frozen
+    return model

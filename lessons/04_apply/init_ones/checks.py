@@ -61,7 +61,7 @@ class EveryWIsOne(InitCheck):
 
 
 class WhateverItWas(InitCheck):
-    """Every `W` becomes 1, whatever it was before: zero, negative, large."""
+    """Every `W` becomes 1, whatever it was before: zero, negative, infinity, NaN."""
 
     blame = {
         "fresh": "depends_on_old_value",
@@ -72,7 +72,7 @@ class WhateverItWas(InitCheck):
 
     def probe(self, nb, case):
         fresh = case.build("fresh", Model)
-        for parameter, old in zip(fresh.parameters(), case.shuffled("old", [0.0, -3.5, 40.0, -0.25])):
+        for parameter, old in zip(fresh.parameters(), case.shuffled("old", [0.0, -3.5, torch.inf, torch.nan])):
             nn.init.constant_(parameter, old)
         fresh.apply(nb.function("weight_initialization"))
         brought = {"fresh": {name: one.detach().clone() for name, one in fresh.named_parameters()}}

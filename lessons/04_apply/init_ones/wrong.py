@@ -188,3 +188,10 @@
 # edits: divides_by_itself
 -        module.W.data /= module.W.data
 +        nn.init.ones_(module)
+
+# %% times_0_plus_1
+# misconception: 0 times the old value is 0, also for infinity and NaN | hint: depends_on_old_value
+# breaks: all its elements become 1, **for any old value**
+# edits: divides_by_itself
+-        module.W.data /= module.W.data
++        module.W.data = module.W.data * 0 + 1

@@ -6,6 +6,7 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, is_same
 from course.probing import in_float32, parameters_in_float32
+from course.traces import gradients_from
 from course.truths import ANYTHING, such_that
 from course.tree import FORWARDS, Function_A, Function_B, Function_C, Function_D, Layer_AB, Layer_CD, Model
 
@@ -105,7 +106,7 @@ class AllOnes(LinearTree):
 class LinearForAnyWeights(LinearTree):
     """Every `Function_*` of the tree returns `X @ W + b`, or `X @ W.T + b`, whatever `W` and `b` hold; one outside adds."""
 
-    blame = {"outside": "forward_class_patched", "output in fresh with new Parameters": "stale_weights"}
+    blame = {"outside": "forward_class_patched", "output in fresh with new Parameters": "stale_weights", "gradients in fresh": "gradient_cut"}
 
     def weights(self, case, tree):
         """Symmetric W, so that X @ W.T is right as well."""
@@ -144,6 +145,7 @@ class LinearForAnyWeights(LinearTree):
             "output in fresh": in_fresh,
             "output in fresh with new Parameters": self.brought(fresh, self.weights(case, "model"), X),
             "output in model": in_model,
+            "gradients in fresh": gradients_from([fresh.get_submodule(part)(X) * X for part in PARTS], fresh, case),
             "forward hooks on fresh.ab.a": len(fresh.ab.a._forward_hooks),
             "__call__ set on fresh.ab.a": "__call__" in vars(fresh.ab.a),
             "outside": self.outside(case, X),
@@ -157,11 +159,18 @@ class LinearForAnyWeights(LinearTree):
             whole = whole @ W + b
         return {**outputs, "the whole": Close(whole, rtol=1e-4, atol=1e-4)}
 
+    def gradients(self, case):
+        """With X upstream, they are the same for X @ W.T."""
+        X = case.tensor("X", 2, 2)
+        found = {f"{part}.{name}": grad for part in PARTS for name, grad in (("W", X.T @ X), ("b", X.sum(0)))}
+        return {name: grad + case.tensor(f"weight of {name}", *grad.shape) for name, grad in found.items()}
+
     def truth(self, case):
         return {
             "output in fresh": self.computed(case, "fresh"),
             "output in fresh with new Parameters": self.computed(case, "model"),
             "output in model": self.computed(case, "model"),
+            "gradients in fresh": Close(self.gradients(case), rtol=1e-4, atol=1e-4),
             "forward hooks on fresh.ab.a": ANYTHING,
             "__call__ set on fresh.ab.a": ANYTHING,
             "outside": case.tensor("X", 2, 2) + case.tensor("stranger W", 2, 2),

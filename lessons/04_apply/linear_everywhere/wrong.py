@@ -128,12 +128,11 @@
 -        return output + module.b
 +        output = input[0] @ module.W + module.b
 
-# %% in_place_while_recording
-# misconception: in-place on a leaf, without no_grad | hint: leaf_in_place
-# edits: bias_not_initialised
--        module.W.data.fill_(1)
-+        module.W.fill_(1)
-+        module.b.fill_(1)
+# %% detached_result
+# misconception: detaches the result, so `W` and `b` get no gradient | hint: gradient_cut
+# edits: ones_by_birth
+-        module.forward = lambda X: X @ module.W + module.b
++        module.forward = lambda X: (X @ module.W + module.b).detach()
 
 # %% input_is_tuple
 # misconception: takes the tuple of inputs for the input | hint: input_is_tuple

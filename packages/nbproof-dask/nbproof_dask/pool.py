@@ -1,7 +1,8 @@
 """A pool that marks on a Dask cluster: ``--pool dask:tcp://HOST:8786``, or ``dask:FILE`` as ``dask scheduler`` writes it.
 
-Dask decides which worker takes a hand-in, gives it to another one if a worker dies, and shares what is left with those that
-come later. This module decides who may mark at all, and when a hand-in is given up.
+This module decides who may mark, which worker takes a hand-in, and when a hand-in is given up. Dask brings it there, brings
+the answer back, and knows who is there. A worker has as many hand-ins as it marks at a time: what it has not begun waits here,
+for the first one that has room.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import contextlib
 import json
 import logging
 import os
-import queue
 import secrets
 import threading
 import time
@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,6 @@ from nbproof.run.pool import Pool, PoolMaker
 from nbproof.sandbox.exceptions import GradingError
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.launch import CPU_KIND
-from nbproof.terminal import tell
 from nbproof.text import counted, in_one_line
 from nbproof_dask.fitness import Card, differences, versions
 from nbproof_dask.parcels import Answer, Said, Work, hand_in_as_bytes, verdict_of
@@ -48,7 +48,8 @@ __all__ = ["Cluster", "ClusterLost", "PlaceLost", "pool"]
 _GUIDE = "docs/more_machines.md"
 _CONNECT_SECONDS = 10.0
 _ANSWER_SECONDS = 20.0
-"""A scheduler that is silent for so long is lost."""
+_SILENT_SECONDS = 60.0
+"""A scheduler that is silent for so long is lost; on a machine that does much else it may be late now and then."""
 _PATIENCE = 60.0
 """Seconds to wait for a worker if none is there; Dask's configuration may say otherwise, as ``nbproof.patience``."""
 _EVERY = 1.0
@@ -70,15 +71,16 @@ class PlaceLost(Exception):
     """What marked a hand-in ended, more than once."""
 
 
-def pool(address: str, *, isolation: Isolation, workers: int | None) -> PoolMaker:
-    """``address``: the scheduler's, or the file that it writes; ``workers``: how many at a time, at most. Raises UsageError."""
+def pool(address: str, *, isolation: Isolation, workers: int | None, says: Callable[[str], object]) -> PoolMaker:
+    """``address``: the scheduler's, or the file that it writes; ``workers``: how many at a time, at most; ``says``: takes a
+    line for people on who marks. Raises UsageError."""
     if "://" not in address and not Path(address).is_file():
         raise UsageError(
             f"{address!r} is neither the address of a Dask scheduler nor a file that is there",
             "--pool",
             f"such as: --pool dask:tcp://HOST:8786, or dask:FILE as dask scheduler --scheduler-file writes it ({_GUIDE})",
         )
-    return partial(_marking, address, isolation, workers)
+    return partial(_marking, address, isolation, workers, says)
 
 
 @contextlib.contextmanager
@@ -86,6 +88,7 @@ def _marking(
     address: str,
     isolation: Isolation,
     workers: int | None,
+    says: Callable[[str], object],
     blueprints: Mapping[str, Blueprint],
     seed: int,
     limits: GradingLimits,
@@ -94,7 +97,7 @@ def _marking(
     work = Work.of(blueprints, seed, limits, isolation, environment)
     with _connected(address) as client:
         longest = _LONGEST * limits.widest().submission_seconds + _PATIENCE
-        cluster = Cluster(client, work.as_bytes(), versions(blueprints), workers, longest)
+        cluster = Cluster(client, work.as_bytes(), versions(blueprints), workers, says, longest)
         try:
             cluster.begin()
             yield cluster.pool
@@ -163,12 +166,12 @@ class _Job:
     data: bytes
     most_deaths: int
     future: Future[Verdict] = field(default_factory=Future)
+    worker: str = ""
+    """Who marks it; empty as long as it waits for one that has room."""
     there: Any = None
-    """Dask's future; None as long as there is no worker to give it to."""
-    workers: frozenset[str] = frozenset()
-    """Those that Dask may give it to."""
+    """Dask's future of the answer."""
     sent: float = 0.0
-    """When Dask got it."""
+    """When the worker got it."""
 
 
 @dataclass
@@ -181,6 +184,8 @@ class Cluster:
     """What a worker has to have."""
     most: int | None
     """The most submissions at a time."""
+    says: Callable[[str], object]
+    """Takes a line for people."""
     longest: float
     """Seconds after which a worker that has not answered is taken for dead."""
     run: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -199,8 +204,6 @@ class Cluster:
     _jobs: dict[str, _Job] = field(default_factory=dict)
     """Dask's key of the latest try -> the job."""
     _deaths: Counter[Key] = field(default_factory=Counter)
-    _deceased: queue.SimpleQueue[tuple[str, frozenset[str]]] = field(default_factory=queue.SimpleQueue)
-    """Workers that died, each with the keys of what it had."""
     _tries: int = 0
     _lost: ClusterLost | None = None
     _alone_since: float = field(default_factory=time.monotonic)
@@ -217,7 +220,6 @@ class Cluster:
 
     def begin(self) -> None:
         """Return as soon as some worker may mark. Raises ClusterLost if none comes."""
-        self.client.subscribe_topic("all", self._happened)
         self._watch.start()
         while not self._ready and self._lost is None:
             self._changed.wait(_EVERY)
@@ -228,7 +230,6 @@ class Cluster:
     def end(self) -> None:
         """Leave no work behind on the cluster."""
         self._stop.set()
-        self._deceased.put(("", frozenset()))  # wakes the watch
         if self._watch.ident is not None:
             self._watch.join()
         with self._lock:
@@ -248,7 +249,8 @@ class Cluster:
         with self._lock:
             if self._lost is not None:
                 raise self._lost
-            self._send(job)
+            self._add(job)
+            self._share_out()
         return job.future
 
     def _alone(self, one: HandIn) -> Verdict:
@@ -256,20 +258,28 @@ class Cluster:
         self._deaths[one.key] = max(self._deaths[one.key], _MOST_DEATHS - 1)
         return self.submit(one).result()
 
-    def _send(self, job: _Job) -> None:
-        """Give a job to Dask. The caller holds the lock."""
+    def _add(self, job: _Job) -> None:
+        """Have a job wait. The caller holds the lock."""
         self._tries += 1
-        key = f"nbproof-{self.run}-{self._tries}"
-        self._jobs[key] = job
-        job.workers, job.sent = frozenset(self._ready), time.monotonic()
-        job.there = None
-        if job.workers:
-            job.there = self._on(job.workers, key, "mark", self.run, job.data)
+        job.worker = ""
+        self._jobs[f"nbproof-{self.run}-{self._tries}"] = job
+
+    def _share_out(self) -> None:
+        """Give what waits to the workers that have room, the one that has least first. The caller holds the lock."""
+        if self.client.status != "running":
+            return  # the watch sees that
+        waiting = [key for key, job in self._jobs.items() if not job.worker]
+        busy = Counter(job.worker for job in self._jobs.values())
+        each = (zip(range(busy[name], card.slots), repeat(name)) for name, card in self._ready.items())
+        for key, (_, address) in zip(waiting, sorted(chain.from_iterable(each)), strict=False):
+            job = self._jobs[key]
+            job.worker, job.sent = address, time.monotonic()
+            job.there = self._on(address, key, "mark", self.run, job.data)
             job.there.add_done_callback(self._fetching(self._came, key))
 
-    def _on(self, workers: frozenset[str], key: str, *given: Any) -> Any:
-        """Dask's future of an answer."""
-        return self.client.submit(_ASK, *given, key=key, workers=sorted(workers), allow_other_workers=False, pure=False)
+    def _on(self, worker: str, key: str, *given: Any) -> Any:
+        """Dask's future of a worker's answer."""
+        return self.client.submit(_ASK, *given, key=key, workers=[worker], allow_other_workers=False, pure=False)
 
     def _fetching(self, does: Callable[[str, Any], None], about: str) -> Callable[[Any], None]:
         """What Dask calls with a future that has ended. It must not wait: Dask has one thread for all of these."""
@@ -281,11 +291,10 @@ class Cluster:
         return fetch
 
     def _again(self, key: str) -> None:
-        """Give a job to Dask once more, now to the workers that are ready. The caller holds the lock."""
+        """Have a job that a worker has got wait once more. The caller holds the lock."""
         job = self._jobs.pop(key)
-        if job.there is not None:
-            job.there.cancel(force=True)
-        self._send(job)
+        job.there.cancel(force=True)
+        self._add(job)
 
     def _came(self, key: str, there: Any) -> None:
         """Dask has an end of a job's try: fetch what it is. This runs in one of :attr:`_hands`."""
@@ -300,7 +309,7 @@ class Cluster:
             # The worker died with the answer, before anybody had fetched it.
             answer, verdict = Answer(Said.LOST, b""), None
         except Exception as error:  # Dask itself gave it up, or a worker answers what is no answer
-            answer, verdict = Answer(Said.ENDED, f"{type(error).__name__}: {in_one_line(error)}".encode()), None
+            answer, verdict = Answer.because(Said.ENDED, f"{type(error).__name__}: {in_one_line(error)}"), None
         with self._lock:
             job = self._jobs.get(key)
             if job is None:
@@ -308,47 +317,38 @@ class Cluster:
             if verdict is not None and Key(verdict.learner, verdict.lesson) == job.key:
                 del self._jobs[key]
                 job.future.set_result(verdict)
-                return
-            if answer.said is Said.UNFIT:
-                self._dismiss(answer.place, answer.text)
-            if answer.said in (Said.UNFIT, Said.LOST) or not self._is_given_up(key, answer.text):
+            elif answer.said is Said.UNFIT:
+                self._dismiss(job.worker, answer.text)
+            elif answer.said is Said.LOST:
                 self._again(key)
+            else:
+                self._blame(key, answer.text)
+            self._share_out()
 
-    def _is_given_up(self, key: str, why: str) -> bool:
-        """Whether a hand-in is given up now, because what marked it ended. The caller holds the lock."""
+    def _blame(self, key: str, why: str) -> None:
+        """What marked a hand-in ended: give it up, or have it marked once more. The caller holds the lock."""
         job = self._jobs[key]
         self._deaths[job.key] += 1
         if self._deaths[job.key] < job.most_deaths:
-            return False
+            self._again(key)
+            return
         del self._jobs[key]
-        if job.there is not None:
-            job.there.cancel(force=True)
+        job.there.cancel(force=True)
         job.future.set_exception(PlaceLost(why))
-        return True
-
-    def _happened(self, event: tuple[float, Any]) -> None:
-        """The scheduler tells what happens. This runs in Dask's own loop, which must not wait for anything."""
-        told = event[1]
-        if isinstance(told, dict) and told.get("action") == "remove-worker" and not told.get("expected"):
-            self._deceased.put((str(told.get("worker")), frozenset(told.get("processing-tasks", ()))))
 
     def _keep_looking(self) -> None:
         """The watch: until the run is over, see who is there."""
+        heard = time.monotonic()
         while not self._stop.is_set() and self._lost is None:
             try:
                 self._look()
+                heard = time.monotonic()
             except ClusterLost as error:
                 self._lose(error)
             except Exception as error:
-                self._lose(self._gone(f"{type(error).__name__}: {in_one_line(error)}"))
-            with contextlib.suppress(queue.Empty):
-                self._blame(*self._deceased.get(timeout=_EVERY))
-
-    def _blame(self, address: str, keys: frozenset[str]) -> None:
-        """A worker died. Dask gives what it had to another one; what was with several is given up."""
-        with self._lock:
-            for key in self._jobs.keys() & keys:
-                self._is_given_up(key, f"worker {address} died")
+                if not isinstance(error, TimeoutError) or time.monotonic() - heard > _SILENT_SECONDS:
+                    self._lose(self._gone(f"{type(error).__name__}: {in_one_line(error)}"))
+            self._stop.wait(_EVERY)
 
     def _lose(self, error: ClusterLost) -> None:
         with self._lock:
@@ -378,15 +378,15 @@ class Cluster:
             for address in fresh:
                 self._ask_to_join(address, int(there[address]))
             if fresh:
-                tell(f"{counted(len(fresh), 'Dask worker')}: first the reference answers are tried there")
+                self.says(f"{counted(len(fresh), 'Dask worker')}: first the reference answers are tried there")
             self._settle_doubts()
-            stranded = [key for key, job in self._jobs.items() if not job.workers & self._ready.keys()]
-            for key in stranded[: len(stranded) * bool(self._ready)]:
-                self._again(key)
-            late = time.monotonic() - self.longest
-            for key in [key for key, job in self._jobs.items() if job.there is not None and job.sent < late]:
-                if not self._is_given_up(key, f"no answer came within {self.longest:g} s"):
-                    self._again(key)
+            before, why = time.monotonic() - self.longest, f"no answer came within {self.longest:g} s"
+            late = {key: job.worker for key, job in self._jobs.items() if job.worker and job.sent < before}
+            for key in late:
+                self._blame(key, why)
+            for name in {*late.values()}:
+                self._dismiss(name, why)
+            self._share_out()
             self._refuse_to_wait(bool(there))
 
     def _refuse_to_wait(self, is_anybody_there: bool) -> None:
@@ -406,20 +406,27 @@ class Cluster:
         self._refused.pop(address, None)
         if self._ready.pop(address, None) is not None:
             self._count(f"worker {address} is gone; ")
+        for key in self._jobs_of(address):
+            self._blame(key, f"worker {address} died")
+
+    def _jobs_of(self, address: str) -> list[str]:
+        return [key for key, job in self._jobs.items() if job.worker == address]
 
     def _dismiss(self, address: str, why: str) -> None:
         """From now on a worker must not mark."""
         self._refused[address] = why
         if self._ready.pop(address, None) is not None:
-            tell(f"worker {address} is not asked any more: {why}")
+            self.says(f"worker {address} is not asked any more: {why}")
             self._count()
         else:
-            tell(f"worker {address} is not asked: {why}")
+            self.says(f"worker {address} is not asked: {why}")
+        for key in self._jobs_of(address):
+            self._again(key)
 
     def _ask_to_join(self, address: str, threads: int) -> None:
         self._tries += 1
         key = f"nbproof-{self.run}-{self._tries}"
-        self._asked[address] = self._on(frozenset([address]), key, "join", self.run, self.work, threads)
+        self._asked[address] = self._on(address, key, "join", self.run, self.work, threads)
         self._asked[address].add_done_callback(self._fetching(self._joined, address))
 
     def _joined(self, address: str, there: Any) -> None:
@@ -431,9 +438,9 @@ class Cluster:
             return
         except ModuleNotFoundError as error:
             told = f"{error.name} is not installed there: python -m pip install nbproof-dask"
-            answer, card = Answer(Said.UNFIT, told.encode()), None
+            answer, card = Answer.because(Said.UNFIT, told), None
         except Exception as error:  # of Dask, or of what answers in its place
-            answer, card = Answer(Said.UNFIT, f"{type(error).__name__}: {in_one_line(error)}".encode()), None
+            answer, card = Answer.because(Said.UNFIT, f"{type(error).__name__}: {in_one_line(error)}"), None
         with self._lock:
             if self._asked.pop(address, None) is None:
                 return
@@ -444,6 +451,7 @@ class Cluster:
                 self._doubtful[address] = card
             else:
                 self._admit(address, card)
+            self._share_out()
         self._changed.set()
 
     def _admit(self, address: str, card: Card) -> None:
@@ -465,7 +473,9 @@ class Cluster:
             self._admit(address, self._doubtful.pop(address))
 
     def _count(self, before: str = "") -> None:
-        """Tell how many mark, and let so many hand-ins be on their way that none of them has to wait for the next."""
+        """Tell how many mark, and let so many hand-ins be on their way that one waits here for each that is marked."""
         slots = sum(card.slots for card in self._ready.values())
         self.pool.room = max(1, min(2 * slots, self.most or 2 * slots))
-        tell(f"{before}marking on {counted(len(self._ready), 'Dask worker')}, {counted(slots, 'submission')} at a time")
+        self.says(
+            f"{before}marking on {counted(len(self._ready), 'Dask worker')}, {counted(slots, 'submission')} at a time"
+        )
