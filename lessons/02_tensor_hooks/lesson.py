@@ -91,11 +91,11 @@ check("weight_grad")
 # %% [markdown]
 # ### The argument is not `.grad`
 #
-# Your hook got the gradient that **this** backward had just computed. `.grad` is written later, and **accumulates**: it is the
-# sum of all passes since its last reset. To see the sum, use a [*post-accumulate*
+# Your hook got the gradient of **this** backward. `.grad` is written later, and **accumulates**: it sums all passes since its
+# last reset. To see the sum, use a [*post-accumulate*
 # hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html), which runs as soon
-# as `.grad` is written, and must return None. `torch.autograd.grad` returns gradients and writes no `.grad`: it runs
-# only the tensor hook.
+# as `.grad` is written. It returns None or its argument; else backward fails. `torch.autograd.grad` returns gradients and writes no
+# `.grad`: it runs only the tensor hook.
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)

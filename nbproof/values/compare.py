@@ -184,7 +184,7 @@ class FirstMismatch:
             got, wanted = self.texts
         elif self.kind is Differs.TYPE:
             got = sort_and_value(place.got, words)
-            wanted = sort_of(snapshot(place.wanted), words)
+            wanted = _sort_of_wanted(place.wanted, words)
         elif isinstance(place.wanted, Matches):
             got = sort_and_value(place.got, words)
             wanted = place.wanted.says
@@ -208,6 +208,12 @@ class FirstMismatch:
         if elements == 1 and not unlike.near:
             return None  # what the library prints is enough to see this
         return Detail(_digits(unlike.got), _digits(unlike.wanted), unlike.index, unlike.count, elements)
+
+
+def _sort_of_wanted(wanted: object, words: Language) -> str:
+    if isinstance(wanted, tuple):  # a shape, or a pair: a list in its place is right as well, but is not asked for
+        return words.sort("tuple", words.counted("items", len(wanted)))
+    return sort_of(snapshot(wanted), words)
 
 
 def first_difference(got: Evidence, wanted: object, words: Language, where: str = _TOP) -> Difference | None:

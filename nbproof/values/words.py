@@ -27,15 +27,16 @@ __all__ = ["ENGLISH", "TEXTS", "WORDS", "Language", "refuse_misfits", "words_of"
 
 TEXTS: Mapping[str, Any] = {
     # What a value is, by its type; a value of a leaf type ("value torch") is called as that says, if it has no noun here.
-    "value str": "text",
+    "value str": "a string",
     "value bool": "a bool",
     "value int": "an int",
     "value float": "a float",
     "value NoneType": "None",
     "value list": "a list of {of}",
+    "value tuple": "a tuple of {of}",
     "value dict": "a dict of {of}",
     "value function": "a function ({of})",
-    "value long text": "a text of {of} characters",
+    "value long text": "a string of {of} characters",
     "value object": ("a {name}", "an {name}"),
     "items": ("{count} item", "{count} items"),
     "of shape": "{what} of shape {shape}",

@@ -38,7 +38,9 @@ def test_lessons_arrive_with_the_course_and_nothing_that_learners_or_graders_kee
 
 
 def test_a_hand_in_arrives_without_the_place_where_it_lies() -> None:
-    one = HandIn(Key("ada", "ps1/a"), Path("/home/x"), digest="d", remark="r", notebook=b"\0\xff", files={"a/b": b"1"})
+    one = HandIn(
+        Key("ada", "ps1/a"), Path("/home/x"), digest="d", remark="r", notebook=b"\0\xff", files={"a/\udcff\ud800": b"1"}
+    )
     assert hand_in_of(hand_in_as_bytes(one)) == replace(one, path=Path(), digest="")
 
 

@@ -69,6 +69,8 @@ def test_what_is_right_passes(got: object, wanted: object) -> None:
         (T(1.0), 1.0, "answer is a tensor of shape (), wanted a float"),
         (1, True, "answer is an int, 1, wanted a bool"),
         (len, [5], "answer is a function (len), wanted a list of 1 item"),
+        (3, (2, 3), "answer is an int, 3, wanted a tuple of 2 items"),
+        (None, "goose", "answer is None, wanted a string"),
         ("duck", "goose", "answer is 'duck', wanted 'goose'"),
         (NAN, NAN, "answer is nan, wanted nan"),
         ({"a": 1, "x": 2}, {"a": 1, "b": 2}, "answer has the keys ['a', 'x'], wanted ['a', 'b'] ('b' is missing)"),

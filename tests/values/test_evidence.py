@@ -117,7 +117,7 @@ def nested() -> torch.Tensor:
         ({1, 2}, "a set"),
         (len, "a function (len)"),
         (10**30, "an int beyond 64 bits"),
-        ("a" * 200_000, "a text of 200000 characters"),
+        ("a" * 200_000, "a string of 200000 characters"),
         (given_back(), "a tensor with memory that was given back"),
         (nested(), "a nested tensor"),
     ],

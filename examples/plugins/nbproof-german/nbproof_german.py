@@ -14,15 +14,16 @@ __all__ = ["WORDS"]
 WORDS = Language(
     {
         # Was ein Wert ist.
-        "value str": "Text",
+        "value str": "ein String",
         "value bool": "ein bool",
         "value int": "ein int",
         "value float": "ein float",
         "value NoneType": "None",
         "value list": "eine Liste von {of}",
+        "value tuple": "ein Tupel von {of}",
         "value dict": "ein dict von {of}",
         "value function": "eine Funktion ({of})",
-        "value long text": "ein Text aus {of} Zeichen",
+        "value long text": "ein String aus {of} Zeichen",
         "value object": (
             "ein {name}",
             "ein {name}",

@@ -112,7 +112,7 @@ class AnyOrderTwice(_OfTheChain):
     blame = {
         "output of the second call": "consumes_order", "output of another chain": "anatomy_order_of_example",
         "gradients": "gradient_cut", "output after a step has changed": "copied_steps",
-        "order afterwards": "anatomy_changes_the_rest", "steps afterwards": "anatomy_changes_the_rest",
+        "the order afterwards": "anatomy_changes_the_rest", "the list of steps afterwards": "anatomy_changes_the_rest",
     }
 
     def order(self, case):
@@ -133,7 +133,7 @@ class AnyOrderTwice(_OfTheChain):
             "output of the first call": first, "output of the second call": second,
             "output of another chain": nb.function("Chain")(self.steps(case, 2), [0])(x),
             "output after a step has changed": chain(x), "gradients": gradients,
-            "order afterwards": order, "steps afterwards": [step(x) for step in handed_in],
+            "the order afterwards": order, "the list of steps afterwards": [step(x) for step in handed_in],
         }
 
     def truth(self, case):
@@ -148,7 +148,7 @@ class AnyOrderTwice(_OfTheChain):
             "output of the first call": first, "output of the second call": second, "output of another chain": steps[0](x),
             "output after a step has changed": whole(x),
             "gradients": {f"steps[{number}].weight": one for number, one in zip(used, gradients)},
-            "order afterwards": order, "steps afterwards": [step(x) for step in steps],
+            "the order afterwards": order, "the list of steps afterwards": [step(x) for step in steps],
         }
 
     def mistakes(self, case):

@@ -52,21 +52,21 @@ class HasParameters(_OfMyLinear):
     """`weight` and `bias` are parameters of the layer itself, with the right shapes, all ones."""
 
     claims = ("isinstance(layer, nn.Linear)",)  # asked with the interpreter's own isinstance
-    blame = {"modules inside": "linear_inside", "isinstance(layer, nn.Linear)": "linear_inside"}
+    blame = {"the list of modules inside": "linear_inside", "isinstance(layer, nn.Linear)": "linear_inside"}
 
     def probe(self, nb, case):
         layer = nb.function("MyLinear")(*case.shape("size"))
         return {
             "what the module keeps": ", ".join(name for name in ("weight", "bias") if hasattr(layer, name)) or "none",
             "isinstance(layer, nn.Linear)": is_a(layer, nn.Linear),
-            "modules inside": [f"{name}: {type(part).__name__}" for name, part in layer.named_modules() if name],
+            "the list of modules inside": [f"{name}: {type(part).__name__}" for name, part in layer.named_modules() if name],
             "parameters": dict(layer.named_parameters()),
         }
 
     def truth(self, case):
         inside, outside = case.shape("size")
         return {
-            "what the module keeps": "weight, bias", "isinstance(layer, nn.Linear)": False, "modules inside": [],
+            "what the module keeps": "weight, bias", "isinstance(layer, nn.Linear)": False, "the list of modules inside": [],
             "parameters": {"weight": torch.ones(outside, inside), "bias": torch.ones(outside)},
         }
 
@@ -82,7 +82,7 @@ class HasParameters(_OfMyLinear):
 
         linear = Matches(lambda found: None if any("Linear" in one for one in found) else "no Linear", "a Linear")
         return {
-            "linear_inside": {"modules inside": linear},
+            "linear_inside": {"the list of modules inside": linear},
             "anatomy_other_names": {"what the module keeps": "none", **those(bool)},
             "attributes_missing": {"what the module keeps": other_than("weight, bias")},
             "sizes_of_example": {"parameters": {"weight": torch.ones(2, 3), "bias": torch.ones(2)}},

@@ -94,7 +94,7 @@ class _OfTheSwap(Check):
 
     def brought(self, model, case):
         """What stands where, and what follows from it."""
-        x, found = case.tensor("x", 4, 3), {"places": _places(model)}
+        x, found = case.tensor("x", 4, 3), {"the list of places": _places(model)}
         found["output"] = model(x)
         with _another_tanh(case, self.in_eval):
             found["output where every Tanh computes something else"] = model(x)
@@ -126,7 +126,7 @@ class EveryReluReplaced(_OfTheSwap):
         return {**found, "gradients": self.gradients(model, case), "output of a ReLU that was replaced": case.tensor("z", 9).relu()}
 
     def mistakes(self, case):
-        wanted, untouched = self.truth(case)["places"], _places(_ActNet(nn.ReLU))
+        wanted, untouched = self.truth(case)["the list of places"], _places(_ActNet(nn.ReLU))
         children, named_act, dotted = (_ActNet(nn.ReLU) for _ in range(3))
         children.act, children.last = nn.Tanh(), nn.Tanh()
         for part in (named_act, *named_act.blocks):
@@ -137,7 +137,7 @@ class EveryReluReplaced(_OfTheSwap):
         others = [place.partition(": ")[0] for place in untouched if "ReLU" in place and not place.endswith(": ReLU")]
 
         def says(test):
-            return {"places": Matches(lambda found: None if test(found) else "something else", "this mistake")}
+            return {"the list of places": Matches(lambda found: None if test(found) else "something else", "this mistake")}
 
         def top(found):
             return {place.partition(": ")[0] for place in found if "." not in place}
@@ -146,12 +146,12 @@ class EveryReluReplaced(_OfTheSwap):
             return [new.partition(": ")[2] for new, old in zip(found, untouched) if new != old]
 
         return {
-            "not_started": {"places": untouched, "what swap_relu returned": "nothing"},
+            "not_started": {"the list of places": untouched, "what swap_relu returned": "nothing"},
             "copied_model": {"what swap_relu returned": "another model"},
-            "rebinds_name": {"places": untouched, "what swap_relu returned": "the model"},
-            "first_level_only": {"places": _places(children)},
-            "anatomy_by_attribute_name": {"places": _places(named_act)},
-            "dotted_setattr": {"places": _places(dotted)},
+            "rebinds_name": {"the list of places": untouched, "what swap_relu returned": "the model"},
+            "first_level_only": {"the list of places": _places(children)},
+            "anatomy_by_attribute_name": {"the list of places": _places(named_act)},
+            "dotted_setattr": {"the list of places": _places(dotted)},
             "by_class_name": says(lambda found: any(f"{place}: Tanh" in found for place in others)),
             "returns_too_early": AnyOf(says(lambda found: len(changed(found)) == 1), {"what swap_relu returned": "a part of the model"}),
             "anatomy_parent_not_found": says(lambda found: top(found) > top(untouched)),
@@ -159,14 +159,14 @@ class EveryReluReplaced(_OfTheSwap):
             "anatomy_moved_to_the_end": says(lambda found: sorted(found) == sorted(wanted)),
             "anatomy_another_class": says(lambda found: not {"ReLU", "Tanh"} & set(changed(found))),
             "anatomy_some_left": says(lambda found: all(f in (w, u) for f, w, u in zip(found, wanted, untouched))),
-            "returns_nothing": {"places": wanted, "what swap_relu returned": "nothing"},
+            "returns_nothing": {"the list of places": wanted, "what swap_relu returned": "nothing"},
         }
 
 
 class SharedAndEmptyPlaces(_OfTheSwap):
     """A ReLU, or a block, at two places is replaced at both; an empty place stays empty."""
 
-    blame = {"places": "shared_place_missed"}
+    blame = {"the list of places": "shared_place_missed"}
 
     def model(self, case, kind):
         model = case.build("net", _ActNet, kind, shared=True)
@@ -186,7 +186,7 @@ class ModeKept(_OfTheSwap):
     """Each Tanh is in the mode of its ReLU."""
 
     in_eval = 1
-    blame = {"training": "mode_lost", "places": "anatomy_some_left"}
+    blame = {"training": "mode_lost", "the list of places": "anatomy_some_left"}
 
     def mixed(self, model):
         """In eval mode but for one activation of its own, and one block but for the activation in it."""

@@ -18,7 +18,7 @@ class AnyModel(Exploration):
 
     def probe(self, nb, case):
         model = nb.function("swap_relu")(case.drawn("model"))
-        return {"places": places(model), "model(x)": model.eval()(case.drawn("x"))}
+        return {"the list of places": places(model), "model(x)": model.eval()(case.drawn("x"))}
 
     def truth(self, case):
         model = case.drawn("model")
@@ -28,4 +28,4 @@ class AnyModel(Exploration):
         for one in model.modules():
             if isinstance(one, nn.ReLU):
                 one.forward = nn.Tanh().forward
-        return {"places": wanted, "model(x)": model.eval()(case.drawn("x"))}
+        return {"the list of places": wanted, "model(x)": model.eval()(case.drawn("x"))}

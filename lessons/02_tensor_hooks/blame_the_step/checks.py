@@ -104,21 +104,21 @@ class NobodyIsGuilty(Check):
 
     poison = POISON
     errors = ERRORS
-    claims = (FOUND, "hooks on x", "hooks on x at last")  # the answer itself
+    claims = (FOUND, "the number of hooks on x", "the number of hooks on x at last")  # the answer itself
 
     def probe(self, nb, case):
         x, heard = case.tensor("x", 3, positive=True, requires_grad=True), []
         steps = chain(case.words("names", 4), None, None)
         nb.function("blame")({**steps, "root": lambda t: (t * 0).sqrt()}, x)
-        found = {"hooks on x": tensor_hook_count(x), FOUND: nb.function("blame")({"same": torch.nn.Identity(), **steps, "last": listening(torch.atan, heard)}, x)}
-        return {**found, "hooks on x at last": tensor_hook_count(x), "what came back to the last step": heard[-1:]}
+        found = {"the number of hooks on x": tensor_hook_count(x), FOUND: nb.function("blame")({"same": torch.nn.Identity(), **steps, "last": listening(torch.atan, heard)}, x)}
+        return {**found, "the number of hooks on x at last": tensor_hook_count(x), "what came back to the last step": heard[-1:]}
 
     def truth(self, case):
-        return {"hooks on x": 0, FOUND: None, "hooks on x at last": 0, "what came back to the last step": [torch.ones(3)]}
+        return {"the number of hooks on x": 0, FOUND: None, "the number of hooks on x at last": 0, "what came back to the last step": [torch.ones(3)]}
 
     def mistakes(self, case):
         return {
-            "blame_hook_stays": AnyOf({"hooks on x": other_than(0)}, {"hooks on x at last": other_than(0)}),
+            "blame_hook_stays": AnyOf({"the number of hooks on x": other_than(0)}, {"the number of hooks on x at last": other_than(0)}),
             "accumulated_grad": {FOUND: AnyOf("same", case.words("names", 4)[0])},
             "blame_none_guilty": {FOUND: other_than(None)},
             "blame_no_sum": {FOUND: None, "what came back to the last step": [other_than(torch.ones(3))]},
@@ -162,7 +162,7 @@ class LongChains(Check):
             steps[names[-1]] = listening(steps[names[-1]], heard)
             found[kind] = nb.function("blame")({**steps, "weigh": lambda t: t * weight.to(t)}, x)
             found[f"{kind}, what came back"] = heard[-1:]
-            found[f"{kind}, hooks on x"] = tensor_hook_count(x)
+            found[f"{kind}, the number of hooks on x"] = tensor_hook_count(x)
         return found
 
     def truth(self, case):
@@ -173,7 +173,7 @@ class LongChains(Check):
                 x = step(x)
             found[kind] = names[places[0]] if places else None
             found[f"{kind}, what came back"] = [case.tensor(f"hidden weight {kind}", 1).expand(x.shape)]
-            found[f"{kind}, hooks on x"] = 0
+            found[f"{kind}, the number of hooks on x"] = 0
         return found
 
 

@@ -86,14 +86,14 @@ class NeighboursInASum(Check):
             tensors[name].register_hook(nb.function("func"))
             (tensors["b"] + tensors["c"]).backward(upstream)
             grads = {f"{one}.grad": tensor.grad for one, tensor in tensors.items()}
-            found[f"hook on {name}"] = {**grads, "given to backward": upstream}
+            found[f"hook on {name}"] = {**grads, "the tensor given to backward": upstream}
         return found
 
     def truth(self, case):
         upstream = case.tensor("upstream", 2, 3)
         return {
-            "hook on b": {"b.grad": 2 * upstream, "c.grad": upstream, "given to backward": upstream},
-            "hook on c": {"b.grad": upstream, "c.grad": 2 * upstream, "given to backward": upstream},
+            "hook on b": {"b.grad": 2 * upstream, "c.grad": upstream, "the tensor given to backward": upstream},
+            "hook on c": {"b.grad": upstream, "c.grad": 2 * upstream, "the tensor given to backward": upstream},
         }
 
 
@@ -111,14 +111,14 @@ class BesideAnotherWay(Check):
         upstream, output = case.tensor("hidden upstream", 4, 2), (h + b) + x.exp()
         for _ in range(case.integer("hidden passes", 2, 4)):
             output.backward(upstream, retain_graph=True)
-        return {"x.grad": x.grad, "v.grad": v.grad, "b.grad": b.grad, "given to backward": upstream}
+        return {"x.grad": x.grad, "v.grad": v.grad, "b.grad": b.grad, "the tensor given to backward": upstream}
 
     def truth(self, case):
         x, v = (case.tensor(f"hidden {name}", 4, 2, requires_grad=True) for name in "xv")
         upstream, passes = case.tensor("hidden upstream", 4, 2), case.integer("hidden passes", 2, 4)
         # Backward is linear: twice the gradient of h, as if what is computed from it counted twice.
         of_x, of_v = torch.autograd.grad(2 * (x * v).tanh() + x.exp(), (x, v), passes * upstream)
-        return {"x.grad": of_x, "v.grad": of_v, "b.grad": passes * upstream, "given to backward": upstream}
+        return {"x.grad": of_x, "v.grad": of_v, "b.grad": passes * upstream, "the tensor given to backward": upstream}
 
 
 check("double_grad", BesideAnotherWay)

@@ -25,7 +25,7 @@ class FillsTheList(Check):
             "h.retains_grad": h.retains_grad,
             "x.grad": x.grad,
             "hooks on h": tensor_hook_count(h),
-            "h, and its .grad where it has one": h.detach() if h.grad is None else h.detach() + h.grad,
+            "h, plus its .grad if it has one,": h.detach() if h.grad is None else h.detach() + h.grad,
         }
 
     def gradients(self, case):
@@ -41,7 +41,7 @@ class FillsTheList(Check):
             "h.retains_grad": False,
             "x.grad": of_x,
             "hooks on h": ANYTHING,
-            "h, and its .grad where it has one": case.tensor("x", 3, 4) * case.tensor("factor", 4),
+            "h, plus its .grad if it has one,": case.tensor("x", 3, 4) * case.tensor("factor", 4),
         }
 
     def mistakes(self, case):
@@ -50,7 +50,7 @@ class FillsTheList(Check):
             "uses_retain_grad": {"h.retains_grad": True},
             "hook_writes_grad": {
                 "the list": [of_h],
-                "h, and its .grad where it has one": other_than(case.tensor("x", 3, 4) * case.tensor("factor", 4)),
+                "h, plus its .grad if it has one,": other_than(case.tensor("x", 3, 4) * case.tensor("factor", 4)),
             },
             "returns_no_list": {"the list": Matches(lambda got: "one" if isinstance(got, list) else None, "no list")},
             "asks_too_early": AnyOf(

@@ -34,8 +34,8 @@ class AddsUpOnePass(Check):
         early = {name: value.clone() for name, value in sums.items()} if isinstance(sums, dict) else sums
         run_pass(net, case)
         return {
-            "the sums before backward": early,
-            "the sums": sums,
+            "the dict of sums before backward": early,
+            "the dict of sums": sums,
             ".grad after backward": {name: parameter.grad for name, parameter in net.named_parameters()},
             "post-accumulate hooks": sum(len(p._post_accumulate_grad_hooks or ()) for p in net.parameters()),
         }
@@ -48,8 +48,8 @@ class AddsUpOnePass(Check):
     def truth(self, case):
         gradients = self.gradients(case)
         return {
-            "the sums before backward": {name: torch.zeros(3, 3) for name in gradients},
-            "the sums": gradients,
+            "the dict of sums before backward": {name: torch.zeros(3, 3) for name in gradients},
+            "the dict of sums": gradients,
             ".grad after backward": dict.fromkeys(gradients),
             "post-accumulate hooks": ANYTHING,
         }
@@ -62,20 +62,20 @@ class AddsUpOnePass(Check):
         one_for_all = [{**zeros, name: sum(gradients.values())} for name in (list(gradients)[-1], next(iter(gradients)))]
         kept = AnyOf(half, {name: AnyOf(half[name], None) for name in half})
         return {
-            "returns_nothing": {"the sums before backward": None},
-            "no_hook_on_it": {"the sums before backward": {}, "post-accumulate hooks": 0},
-            "float32_sums_filled_late": {"the sums before backward": {}, "post-accumulate hooks": other_than(0)},
-            "float32_sums_other_keys": {"the sums before backward": such_that(lambda got: got and not {*got} & {*zeros})},
-            "float32_sums_in_bfloat16": {"the sums before backward": {n: torch.zeros_like(g) for n, g in half.items()}},
+            "returns_nothing": {"the dict of sums before backward": None},
+            "no_hook_on_it": {"the dict of sums before backward": {}, "post-accumulate hooks": 0},
+            "float32_sums_filled_late": {"the dict of sums before backward": {}, "post-accumulate hooks": other_than(0)},
+            "float32_sums_other_keys": {"the dict of sums before backward": such_that(lambda got: got and not {*got} & {*zeros})},
+            "float32_sums_in_bfloat16": {"the dict of sums before backward": {n: torch.zeros_like(g) for n, g in half.items()}},
             "float32_sums_zero_is_not_none": {
-                "the sums": gradients,
+                "the dict of sums": gradients,
                 ".grad after backward": {name: torch.zeros_like(gradient) for name, gradient in half.items()},
             },
-            "fan_out_loop_variable": {"the sums": AnyOf(*one_for_all)},
-            "float32_sums_adds_the_parameter": {"the sums": values},
-            "float32_sums_no_hook": {"the sums": zeros, "post-accumulate hooks": 0, ".grad after backward": half},
-            "float32_sums_other_tensor": {"the sums": zeros, "post-accumulate hooks": other_than(0)},
-            "float32_sums_keeps_grad": {"the sums": gradients, ".grad after backward": kept},
+            "fan_out_loop_variable": {"the dict of sums": AnyOf(*one_for_all)},
+            "float32_sums_adds_the_parameter": {"the dict of sums": values},
+            "float32_sums_no_hook": {"the dict of sums": zeros, "post-accumulate hooks": 0, ".grad after backward": half},
+            "float32_sums_other_tensor": {"the dict of sums": zeros, "post-accumulate hooks": other_than(0)},
+            "float32_sums_keeps_grad": {"the dict of sums": gradients, ".grad after backward": kept},
         }
 
     errors = {
@@ -94,7 +94,7 @@ class TwoPasses(Check):
         nb.function("accumulate_in_float32")(half_size_net(case, "another net", 4))
         for name in "12":
             run_pass(net, case, name)
-        return {"the sums": sums}
+        return {"the dict of sums": sums}
 
     def passes(self, case):
         free = half_size_net(case)
@@ -104,16 +104,16 @@ class TwoPasses(Check):
 
     def truth(self, case):
         first, second = self.passes(case)
-        return {"the sums": {name: first[name] + second[name] for name in first}}
+        return {"the dict of sums": {name: first[name] + second[name] for name in first}}
 
     def mistakes(self, case):
         first, second = self.passes(case)
         rounded = {name: (first[name] + second[name]).to(torch.bfloat16).float() for name in first}
         return {
-            "earlier_call_forgotten": {"the sums": {name: torch.zeros_like(gradient) for name, gradient in first.items()}},
-            "keeps_last_only": {"the sums": second},
-            "runs_only_once": {"the sums": first},
-            "float32_sums_rounded": {"the sums": rounded},
+            "earlier_call_forgotten": {"the dict of sums": {name: torch.zeros_like(gradient) for name, gradient in first.items()}},
+            "keeps_last_only": {"the dict of sums": second},
+            "runs_only_once": {"the dict of sums": first},
+            "float32_sums_rounded": {"the dict of sums": rounded},
         }
 
 
@@ -130,20 +130,20 @@ class AnOldGrad(Check):
         net = self.build(case)
         sums = nb.function("accumulate_in_float32")(net)
         run_pass(net, case)
-        return {"the sums": sums, ".grad after backward": {name: parameter.grad for name, parameter in net.named_parameters()}}
+        return {"the dict of sums": sums, ".grad after backward": {name: parameter.grad for name, parameter in net.named_parameters()}}
 
     def truth(self, case):
         free = half_size_net(case)
         run_pass(free, case)
         gradients = take_gradients(free)
-        return {"the sums": gradients, ".grad after backward": dict.fromkeys(gradients)}
+        return {"the dict of sums": gradients, ".grad after backward": dict.fromkeys(gradients)}
 
     def mistakes(self, case):
         (gradients, left), added = self.truth(case).values(), self.build(case)
         old = {name: parameter.grad.float() for name, parameter in added.named_parameters()}
         run_pass(added, case)
         sums = AnyOf(take_gradients(added), {name: gradients[name] + old[name] for name in old})
-        return {"float32_sums_old_grad": {"the sums": sums, ".grad after backward": left}}
+        return {"float32_sums_old_grad": {"the dict of sums": sums, ".grad after backward": left}}
 
 
 class FrozenParameters(Check):
@@ -161,22 +161,22 @@ class FrozenParameters(Check):
         net = self.build(case)
         sums = nb.function("accumulate_in_float32")(net)
         net(case.tensor("x", 5, 4)).backward(case.tensor("upstream", 5, 2))
-        return {"the sums": sums, ".grad of the frozen weight": net[0].weight.grad}
+        return {"the dict of sums": sums, ".grad of the frozen weight": net[0].weight.grad}
 
     def truth(self, case):
         free = self.build(case)
         free(case.tensor("x", 5, 4)).backward(case.tensor("upstream", 5, 2))
         earlier, free[0].weight.grad = free[0].weight.grad, None
-        return {"the sums": take_gradients(free), ".grad of the frozen weight": earlier}
+        return {"the dict of sums": take_gradients(free), ".grad of the frozen weight": earlier}
 
     def mistakes(self, case):
         return {
-            "float32_sums_shared_parameter": {"the sums": such_that(lambda got: "1.bias" in got and "0.weight" not in got)},
+            "float32_sums_shared_parameter": {"the dict of sums": such_that(lambda got: "1.bias" in got and "0.weight" not in got)},
             "float32_sums_frozen_emptied": {**self.truth(case), ".grad of the frozen weight": None},
         }
 
     errors = {r"RuntimeError: cannot register a hook on a tensor that doesn't": "float32_sums_frozen"}
-    blame = dict.fromkeys(("the sums", ".grad of the frozen weight"), "float32_sums_frozen")
+    blame = dict.fromkeys(("the dict of sums", ".grad of the frozen weight"), "float32_sums_frozen")
 
 
 check("post_accumulate", AddsUpOnePass, TwoPasses, FrozenParameters, AnOldGrad)
@@ -207,7 +207,7 @@ class SomePasses(Check):
         for x in batches:
             net(x).sum().backward()
         left = [parameter.grad for parameter in net.parameters() if parameter is not frozen]
-        return {"at first": early, "the sums": sums, "left": left, "of the frozen one": frozen.grad}
+        return {"at first": early, "the dict of sums": sums, "left": left, "of the frozen one": frozen.grad}
 
     def truth(self, case):
         net, frozen, batches = another_net(case)
@@ -217,7 +217,7 @@ class SomePasses(Check):
         for x in batches:
             for name, grad in zip(sums, torch.autograd.grad(net(x).sum(), list(named.values()))):
                 sums[name] = sums[name] + grad.float()
-        return {"at first": zeros, "the sums": sums, "left": [None] * len(named), "of the frozen one": frozen.grad}
+        return {"at first": zeros, "the dict of sums": sums, "left": [None] * len(named), "of the frozen one": frozen.grad}
 
 
 check("post_accumulate", SomePasses)

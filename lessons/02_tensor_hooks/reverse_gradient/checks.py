@@ -24,14 +24,14 @@ class TurnsTheSign(Check):
     def probe(self, nb, case):
         w, v, _, branch, output = self.forward(case, nb.function("reverse_gradient"))
         output.backward(case.tensor("upstream", 5, 2))
-        return {"the returned values": branch, "w.grad": w.grad, "v.grad": v.grad}
+        return {"the returned tensor": branch, "w.grad": w.grad, "v.grad": v.grad}
 
     def edited(self, case, change=torch.clone, factor=1):
         """What comes of it if the gradient of the branch is changed by hand before it goes on to h."""
         w, v, h, branch, output = self.forward(case, lambda h: h * 1)
         of_branch, of_v = torch.autograd.grad(output, (branch, v), case.tensor("upstream", 5, 2), retain_graph=True)
         (of_w,) = torch.autograd.grad(h, w, factor * change(of_branch))
-        return {"the returned values": branch, "w.grad": of_w, "v.grad": of_v}
+        return {"the returned tensor": branch, "w.grad": of_w, "v.grad": of_v}
 
     def truth(self, case):
         return self.edited(case, factor=-1)
@@ -40,7 +40,7 @@ class TurnsTheSign(Check):
         free = self.edited(case)
         others = (torch.zeros_like, torch.abs, lambda grad: -grad.abs())
         return {
-            "changes_the_value": {"the returned values": other_than(free["the returned values"])},
+            "changes_the_value": {"the returned tensor": other_than(free["the returned tensor"])},
             "gradient_cut_here": {"w.grad": None},
             "reverse_gradient_same_sign": free,
             "reverse_gradient_not_minus": AnyOf(*({"w.grad": self.edited(case, other)["w.grad"]} for other in others)),
@@ -77,24 +77,24 @@ class OtherUses(Check):
 class NeighboursInASum(Check):
     """In `branch + other`, the neighbour's gradient and the one given to `backward` stay."""
 
-    blame = {"other.grad": "edits_in_place", "given to backward": "edits_in_place"}
+    blame = {"other.grad": "edits_in_place", "the tensor given to backward": "edits_in_place"}
 
     def probe(self, nb, case):
         h, other = (case.tensor(name, 2, 3, requires_grad=True) for name in ("h", "other"))
         upstream = case.tensor("upstream", 2, 3)
         (nb.function("reverse_gradient")(h) + other).backward(upstream)
-        return {"h.grad": h.grad, "other.grad": other.grad, "given to backward": upstream}
+        return {"h.grad": h.grad, "other.grad": other.grad, "the tensor given to backward": upstream}
 
     def truth(self, case):
         upstream = case.tensor("upstream", 2, 3)
-        return {"h.grad": -upstream, "other.grad": upstream, "given to backward": upstream}
+        return {"h.grad": -upstream, "other.grad": upstream, "the tensor given to backward": upstream}
 
 
 class NothingToLearn(Check):
     """Under `no_grad`, and for a tensor that needs no gradient, it returns the values."""
 
-    claims = ("a constant needs a gradient",)  # the answer itself
-    blame = {"a constant needs a gradient": "reverse_gradient_in_evaluation"}
+    claims = ("requires_grad of the result for a constant",)  # the answer itself
+    blame = {"requires_grad of the result for a constant": "reverse_gradient_in_evaluation"}
     errors = {
         r"RuntimeError: cannot register a hook on a tensor that doesn't require": "reverse_gradient_in_evaluation",
         r"AttributeError: 'NoneType' object": "returns_nothing",
@@ -105,10 +105,10 @@ class NothingToLearn(Check):
         with torch.no_grad():
             evaluated = reverse(h)
         constant = reverse(case.tensor("picture", 2, 3))
-        return {"under no_grad": evaluated, "a constant": constant, "a constant needs a gradient": constant.requires_grad}
+        return {"under no_grad": evaluated, "a constant": constant, "requires_grad of the result for a constant": constant.requires_grad}
 
     def truth(self, case):
-        constant = {"a constant": case.tensor("picture", 2, 3), "a constant needs a gradient": False}
+        constant = {"a constant": case.tensor("picture", 2, 3), "requires_grad of the result for a constant": False}
         return {"under no_grad": case.tensor("h", 3, 2) * 2, **constant}
 
 

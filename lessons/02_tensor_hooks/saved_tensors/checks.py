@@ -58,12 +58,12 @@ class CountsTheBytes(Check):
         (net, x), calls = self.build(case), []
         net[0].register_forward_pre_hook(lambda module, args: calls.append(args[0].sum().item()))
         output, number = nb.function("saved_bytes")(net, x)
-        return {"runs of the model": list(calls), **self.results(net, output, number, case)}
+        return {"the list of the model's runs": list(calls), **self.results(net, output, number, case)}
 
     def truth(self, case):
         net, x = self.build(case)
         output = net(x)
-        return {"runs of the model": [x.sum().item()], **self.results(net, output, count(saved_in(output), net.parameters()), case)}
+        return {"the list of the model's runs": [x.sum().item()], **self.results(net, output, count(saved_in(output), net.parameters()), case)}
 
     def mistakes(self, case):
         net, x = self.build(case)
@@ -72,7 +72,7 @@ class CountsTheBytes(Check):
         own = {parameter.untyped_storage().data_ptr() for parameter in parameters}
         others = [tensor for tensor in saved if tensor.untyped_storage().data_ptr() not in own]
         return {
-            "saved_bytes_runs_twice": {"runs of the model": such_that(lambda got: len(got) != 1)},
+            "saved_bytes_runs_twice": {"the list of the model's runs": such_that(lambda got: len(got) != 1)},
             "saved_bytes_nothing": {"the number of bytes": 0},
             "saved_bytes_each_time": {"the number of bytes": sum(tensor.nbytes for tensor in others)},
             "saved_bytes_parameters": {"the number of bytes": AnyOf(count(saved), count([one for one in saved if one.shape not in shapes]))},
@@ -231,27 +231,27 @@ class FreesTheMemory(Check):
         del results
         return {
             "the number of bytes": number,
-            "layers that ran": len(storages),
-            "storages given up while the output is there": given_up,
+            "the number of layers that ran": len(storages),
+            "the number of storages given up while the output is there": given_up,
             "the trace of memory while the output is there": meanwhile,
-            "storages still in memory": sum(not storage.expired() for storage in storages),
+            "the number of storages still in memory": sum(not storage.expired() for storage in storages),
             "the trace of memory that is freed": watched.left("at the end"),
         }
 
     def truth(self, case):
         return {
             "the number of bytes": COUNTED,
-            "layers that ran": 2,
-            "storages given up while the output is there": 0,
+            "the number of layers that ran": 2,
+            "the number of storages given up while the output is there": 0,
             "the trace of memory while the output is there": storages_left(case, "while the output is there", there=["1", "3"]),
-            "storages still in memory": 0,
+            "the number of storages still in memory": 0,
             "the trace of memory that is freed": storages_left(case, "at the end", freed=["1", "3"]),
         }
 
     blame = {
-        "storages still in memory": "saved_bytes_leak",
-        "layers that ran": "saved_bytes_runs_twice",
-        "storages given up while the output is there": "saved_bytes_copies",
+        "the number of storages still in memory": "saved_bytes_leak",
+        "the number of layers that ran": "saved_bytes_runs_twice",
+        "the number of storages given up while the output is there": "saved_bytes_copies",
     }
 
 

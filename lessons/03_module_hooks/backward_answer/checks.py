@@ -27,7 +27,7 @@ class GradientsAtBothEnds(Check):
 
     poison = ("x1", "x2", "output")
     blame = dict.fromkeys(("x1.grad", "x2.grad", "W.grad"), "watcher_changes_gradient")
-    another = "entries of another backward"
+    another = "the list of entries of another backward"
     errors = {r"ValueError: not enough values to unpack \(expected 3, got 2\)": "weight_in_grad_input"}
 
     def probe(self, nb, case):
@@ -89,7 +89,7 @@ class GradientsAtBothEnds(Check):
 class EveryPass(Check):
     """Passes add up in `.grad`, go around `model`, come in eval mode: each adds its three."""
 
-    blame = {"entries in eval mode": "only_in_training", "entries of a pass that goes around model as well": "gradient_from_elsewhere"}
+    blame = {"the list of entries in eval mode": "only_in_training", "the list of entries of a pass that goes around model as well": "gradient_from_elsewhere"}
 
     def probe(self, nb, case):
         model, answer = nb.module("model"), nb.list("answer")
@@ -107,11 +107,11 @@ class EveryPass(Check):
         model.eval()
         model(x1, x2).backward(upstreams[2])
         model.train(was_training)
-        found["entries in eval mode"] = list(nb.list("answer"))
+        found["the list of entries in eval mode"] = list(nb.list("answer"))
         x1.grad = x2.grad = None
         nb.list("answer").clear()
         (model(x1, x2) * upstreams[0] + x1 * case.tensor("way around", 4)).sum().backward()
-        return {**found, "entries of a pass that goes around model as well": nb.list("answer")}
+        return {**found, "the list of entries of a pass that goes around model as well": nb.list("answer")}
 
     def truth(self, case):
         x1, x2 = case.tensor("x1", 4), case.tensor("x2", 4)
@@ -120,8 +120,8 @@ class EveryPass(Check):
             upstream = case.tensor(f"upstream {number}", 4)
             found.append([5 * upstream * x2, 5 * upstream * x1, upstream])
         return {
-            "answer": found[0] + found[1], "entries in eval mode": found[2],
-            "entries of a pass that goes around model as well": found[0],
+            "answer": found[0] + found[1], "the list of entries in eval mode": found[2],
+            "the list of entries of a pass that goes around model as well": found[0],
         }
 
     def mistakes(self, case):

@@ -73,7 +73,7 @@ class StopBetween(Check):
         net = case.build("net", three_linear_net)
         handle = nb.function(self.function)(net[2])
         found = output_and_gradients(net, case)
-        found["a handle is returned"] = callable(getattr(handle, "remove", None))
+        found["what is returned"] = "a handle" if callable(getattr(handle, "remove", None)) else "no handle"
         found["hooks in the network"] = sum(hook_counts(net).values())
         found["hooks for all modules"] = hooks_for_all_modules()
         return found
@@ -81,7 +81,7 @@ class StopBetween(Check):
     def truth(self, case):
         free = output_and_gradients(case.build("net", three_linear_net), case)
         return {
-            **with_zeros_at(free, *self.places), "a handle is returned": True,
+            **with_zeros_at(free, *self.places), "what is returned": "a handle",
             "hooks in the network": ANYTHING, "hooks for all modules": ANYTHING,
         }
 
@@ -91,11 +91,11 @@ class StopBetween(Check):
         missing = AnyOf({front: None}, {own: None}, {of_x: None})
         return {
             "global_hook": {"hooks for all modules": other_than(0)},
-            "returns_nothing": {own: free[own], of_x: free[of_x], "a handle is returned": False, "hooks in the network": 0},
+            "returns_nothing": {own: free[own], of_x: free[of_x], "what is returned": "no handle", "hooks in the network": 0},
             "no_grad_is_not_zero": missing,
             "stop_without_effect": {own: free[own], of_x: free[of_x]},
             "stop_own_only": {own: torch.zeros_like(free[own]), of_x: free[of_x]},
-            "stop_no_handle": {**self.truth(case), "a handle is returned": False},
+            "stop_no_handle": {**self.truth(case), "what is returned": "no handle"},
         }
 
 

@@ -65,10 +65,10 @@ class InsideAndAfterwards(Check):
         called.clear()
         other(second(first(x)))
         return {
-            "calls inside": calls, "output inside": output, "hooks inside": inside,
+            "the list of calls inside": calls, "output inside": output, "hooks inside": inside,
             "hooks of other kinds inside": sum(of_all_kinds.values()) - of_all_kinds["forward"],
-            "hooks before": outside, "hooks after": counts_on([first, second, other]),
-            "calls after": called, "what runs before": ran_before, "what runs inside": ran_inside,
+            "hook count before": outside, "hook count after": counts_on([first, second, other]),
+            "the list of calls after": called, "what runs before": ran_before, "what runs inside": ran_inside,
             "what runs after": runs(case, [first, second, other]),
         }
 
@@ -76,9 +76,9 @@ class InsideAndAfterwards(Check):
         first, second, other = three_modules(case)
         x = case.tensor("x", 2, 3)
         return {
-            "calls inside": ["first", "second"], "output inside": other(second(first(x) * 2) * 2),
+            "the list of calls inside": ["first", "second"], "output inside": other(second(first(x) * 2) * 2),
             "hooks inside": ANYTHING, "hooks of other kinds inside": ANYTHING,
-            "hooks before": [0, 0, 0], "hooks after": [0, 0, 0], "calls after": [],
+            "hook count before": [0, 0, 0], "hook count after": [0, 0, 0], "the list of calls after": [],
             "what runs before": as_before(runs(case, three_modules(case), "before")),
             "what runs inside": as_before(runs(case, self.hooked(case), "inside")),
             "what runs after": as_before(runs(case, three_modules(case))),
@@ -95,14 +95,14 @@ class InsideAndAfterwards(Check):
         first, second, other = three_modules(case)
         plain = other(second(first(case.tensor("x", 2, 3))))
         return {
-            "hooked_return_lost": {"calls inside": ["first", "second"], "output inside": plain},
-            "hooked_other_kind": {"calls inside": [], "hooks of other kinds inside": other_than(0)},
-            "hook_never_ran": {"calls inside": [], "hooks inside": [0, 0, 0]},
-            "hooked_too_many": {"calls inside": such_that(lambda got: "another module" in got)},
-            "hooked_one_only": {"calls inside": AnyOf(["first"], ["second"])},
-            "module_hook_twice": {"calls inside": ["first", "first", "second", "second"]},
-            "hooked_last_handle": {"hooks after": AnyOf([1, 0, 0], [0, 1, 0])},
-            "hooked_stays": {"hooks after": AnyOf([1, 1, 0], [1, 1, 1], [2, 2, 0])},
+            "hooked_return_lost": {"the list of calls inside": ["first", "second"], "output inside": plain},
+            "hooked_other_kind": {"the list of calls inside": [], "hooks of other kinds inside": other_than(0)},
+            "hook_never_ran": {"the list of calls inside": [], "hooks inside": [0, 0, 0]},
+            "hooked_too_many": {"the list of calls inside": such_that(lambda got: "another module" in got)},
+            "hooked_one_only": {"the list of calls inside": AnyOf(["first"], ["second"])},
+            "module_hook_twice": {"the list of calls inside": ["first", "first", "second", "second"]},
+            "hooked_last_handle": {"hook count after": AnyOf([1, 0, 0], [0, 1, 0])},
+            "hooked_stays": {"hook count after": AnyOf([1, 1, 0], [1, 1, 1], [2, 2, 0])},
         }
 
 
@@ -123,7 +123,7 @@ class AfterAnError(Check):
                 came_out = str(caught)
             where = "" if kind is ZeroDivisionError else ", KeyboardInterrupt"
             found |= {
-                f"what came out of the block{where}": came_out, f"hooks after{where}": counts_on(modules),
+                f"what came out of the block{where}": came_out, f"hook count after{where}": counts_on(modules),
                 f"what runs after{where}": runs(case, modules),
             }
         return found
@@ -136,7 +136,7 @@ class AfterAnError(Check):
         found = {}
         for kind, where in ((ZeroDivisionError, ""), (StopButton, ", KeyboardInterrupt")):
             found |= {
-                f"what came out of the block{where}": self.says(case, kind), f"hooks after{where}": [0, 0, 0],
+                f"what came out of the block{where}": self.says(case, kind), f"hook count after{where}": [0, 0, 0],
                 f"what runs after{where}": as_before(runs(case, three_modules(case))),
             }
         return found
@@ -145,9 +145,9 @@ class AfterAnError(Check):
         swallowed = [{f"what came out of the block{where}": "nothing"} for where in ("", ", KeyboardInterrupt")]
         return {
             "hooked_swallows_error": AnyOf(*swallowed),
-            "hooked_last_handle": {"hooks after": [1, 0, 0]},
-            "hooked_no_finally": {"hooks after": other_than([0, 0, 0])},
-            "hooked_some_errors_only": {"hooks after": [0, 0, 0], "hooks after, KeyboardInterrupt": other_than([0, 0, 0])},
+            "hooked_last_handle": {"hook count after": [1, 0, 0]},
+            "hooked_no_finally": {"hook count after": other_than([0, 0, 0])},
+            "hooked_some_errors_only": {"hook count after": [0, 0, 0], "hook count after, KeyboardInterrupt": other_than([0, 0, 0])},
         }
 
 

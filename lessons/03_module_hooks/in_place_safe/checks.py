@@ -42,7 +42,7 @@ class InFrontOfReLU(Check):
             output = net(case.tensor("x", 5, 4))
         output.backward(case.tensor("upstream", 5, 2))
         return {
-            "gradients": snapshot(gradients), "output": output, "weight.grad": net[0].weight.grad.clone(),
+            "the list of gradients": snapshot(gradients), "output": output, "weight.grad": net[0].weight.grad.clone(),
             "hooks": sum(hook_counts(net).values()),
             "hooks on the output": sum(counts),
         }
@@ -57,7 +57,7 @@ class InFrontOfReLU(Check):
         net, linear, _, output = self.flow(case)
         of_linear, of_weight = torch.autograd.grad(output, (linear, net[0].weight), case.tensor("upstream", 5, 2))
         return {
-            "gradients": [of_linear], "output": output, "weight.grad": of_weight, "hooks": ANYTHING,
+            "the list of gradients": [of_linear], "output": output, "weight.grad": of_weight, "hooks": ANYTHING,
             "hooks on the output": ANYTHING,
         }
 
@@ -65,29 +65,29 @@ class InFrontOfReLU(Check):
         net, linear, relu, output = self.flow(case)
         upstream = case.tensor("upstream", 5, 2)
         of_relu, of_weight, of_bias = torch.autograd.grad(output, (relu, net[0].weight, net[0].bias), upstream)
-        right = self.truth(case)["gradients"][0]
+        right = self.truth(case)["the list of gradients"][0]
         return {
-            "shared_list": {"gradients": such_that(lambda got: not is_same(got[0], right) and is_same(got[-1], right))},
-            "numbers_for_tensors": {"gradients": [such_that(lambda got: isinstance(got, float))]},
-            "hook_never_ran": {"gradients": [], "hooks": 0},
-            "returns_nothing": {"gradients": None, "hooks": 0},
-            "returns_no_list": {"gradients": NO_LIST},
-            "in_place_behind": {"gradients": [of_relu]},
-            "keeps_the_tensor": {"gradients": AnyOf([linear], [relu], [output])},
-            "in_place_of_parameter": {"gradients": AnyOf([of_weight], [of_bias], [of_weight, of_bias], [of_bias, of_weight])},
-            "in_place_of_network": {"gradients": [upstream]},
-            "other_list_returned": {"gradients": [], "hooks on the output": other_than(0)},
-            "in_place_outside_of_graph": {"gradients": []},
-            "grad_not_there_yet": {"gradients": [None]},
-            "splits_gradient": {"gradients": [*right]},
-            "keeps_the_tuple": {"gradients": [[right]]},
+            "shared_list": {"the list of gradients": such_that(lambda got: not is_same(got[0], right) and is_same(got[-1], right))},
+            "numbers_for_tensors": {"the list of gradients": [such_that(lambda got: isinstance(got, float))]},
+            "hook_never_ran": {"the list of gradients": [], "hooks": 0},
+            "returns_nothing": {"the list of gradients": None, "hooks": 0},
+            "returns_no_list": {"the list of gradients": NO_LIST},
+            "in_place_behind": {"the list of gradients": [of_relu]},
+            "keeps_the_tensor": {"the list of gradients": AnyOf([linear], [relu], [output])},
+            "in_place_of_parameter": {"the list of gradients": AnyOf([of_weight], [of_bias], [of_weight, of_bias], [of_bias, of_weight])},
+            "in_place_of_network": {"the list of gradients": [upstream]},
+            "other_list_returned": {"the list of gradients": [], "hooks on the output": other_than(0)},
+            "in_place_outside_of_graph": {"the list of gradients": []},
+            "grad_not_there_yet": {"the list of gradients": [None]},
+            "splits_gradient": {"the list of gradients": [*right]},
+            "keeps_the_tuple": {"the list of gradients": [[right]]},
         }
 
 
 class WithoutGradients(Check):
     """Under `torch.no_grad()`, or with a frozen layer on data, the model runs, and nothing is added."""
 
-    claims = ("gradients",)  # the answer itself
+    claims = ("the list of gradients",)  # the answer itself
     poison = POISON
     errors = ERRORS
     blame = {"what a hook of others brought": "removes_other_hooks"}
@@ -104,19 +104,19 @@ class WithoutGradients(Check):
         net[0].requires_grad_(False)
         net[2](net[0](case.tensor("x", 5, 4))).sum().backward()  # the last layer learns
         return {
-            "output": output, "gradients": gradients, "weight.grad": weight.grad,
+            "output": output, "the list of gradients": gradients, "weight.grad": weight.grad,
             "what a hook of others brought": of_others,
         }
 
     def truth(self, case):
         net, x = case.build("net", net_with_relu, False), case.tensor("x", 5, 4)
         return {
-            "output": net(x), "gradients": [], "weight.grad": (net[0](x) * case.tensor("upstream", 5, 6)).sum(dim=0),
+            "output": net(x), "the list of gradients": [], "weight.grad": (net[0](x) * case.tensor("upstream", 5, 6)).sum(dim=0),
             "what a hook of others brought": [case.tensor("of others", 3)] * 3,
         }
 
     def mistakes(self, case):
-        return {"in_place_asks_for_more": {"gradients": such_that(lambda got: len(got) > 0)}}
+        return {"in_place_asks_for_more": {"the list of gradients": such_that(lambda got: len(got) > 0)}}
 
 
 class Shift(nn.Module):
@@ -154,7 +154,7 @@ class EachCallItsEntry(Check):
                     upstream = case.tensor(f"upstream {number}", 2, 2, 3)
                     found += torch.autograd.grad(h, outputs[::-1], upstream, retain_graph=True)
                     outputs.clear()
-        return {"gradients of the layer used twice": lists[0], "gradients of the other layer": lists[1]}
+        return {"the list of gradients of the layer used twice": lists[0], "the list of gradients of the other layer": lists[1]}
 
     def probe(self, nb, case):
         return self.run(case, nb.function("output_gradients"), True)
@@ -164,7 +164,7 @@ class EachCallItsEntry(Check):
 
     def mistakes(self, case):
         twice, once = self.truth(case).values()
-        used, other = "gradients of the layer used twice", "gradients of the other layer"
+        used, other = "the list of gradients of the layer used twice", "the list of gradients of the other layer"
         return {
             "keeps_last_only": AnyOf({used: twice[-1:]}, {used: [twice[0], twice[2]]}, {used: [twice[1], twice[3]]}, {used: twice[2:]}),
             "runs_only_once": AnyOf({used: twice[:1]}, {used: twice[1:2]}, {used: twice[:2]}),
@@ -219,7 +219,7 @@ class OtherInPlaceOperations(Check):
             for way in kinds:
                 h = changed(layer(h), way, shift, True)
             h.backward(case.tensor(f"hidden upstream {number}", *[2] * number, len(shift)))
-        return {"gradients": entries, "output": h, "weight.grad": layer.weight.grad}
+        return {"the list of gradients": entries, "output": h, "weight.grad": layer.weight.grad}
 
     def truth(self, case):
         layer, kinds, shift = self.given(case)
@@ -232,9 +232,9 @@ class OtherInPlaceOperations(Check):
             upstream = case.tensor(f"hidden upstream {number}", *[2] * number, len(shift))
             *grads, one = torch.autograd.grad(h, [*outputs[::-1], layer.weight], upstream)
             entries, of_weight = entries + grads, of_weight + one
-        return {"gradients": entries, "output": h, "weight.grad": of_weight}
+        return {"the list of gradients": entries, "output": h, "weight.grad": of_weight}
 
-    blame = {"gradients": "in_place_relu_only"}
+    blame = {"the list of gradients": "in_place_relu_only"}
 
 
 check("in_place_safe", OtherInPlaceOperations)

@@ -28,7 +28,7 @@ class AnyNet(Exploration):
             output = net(case.drawn("x").clone())
             if output.requires_grad:
                 output.sum().backward()
-        return {"gradients": gradients}
+        return {"the list of gradients": gradients}
 
     def truth(self, case):
         net, found = case.drawn("net"), []
@@ -52,4 +52,4 @@ class AnyNet(Exploration):
                 except RuntimeError:
                     raise Beyond from None  # a part changes in place what backward needs
                 found += [one.grad for one in reversed(added) if one.grad is not None]
-        return {"gradients": found}
+        return {"the list of gradients": found}

@@ -4,13 +4,17 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
 from course.models import Add
 from course.probing import hook_counts, other_forward
-from course.truths import ANYTHING, other_than
+from course.truths import ANYTHING, other_than, such_that
 from course.traces import gradients_left
 
 
 def rescale_inputs(case, *shape):
-    """`x1`, `x2`, and a factor between 0.2 and 0.9."""
-    return case.tensor("x1", *shape), case.tensor("x2", *shape), case.integer("factor", 2, 9) / 10
+    """`x1`, `x2`, and a factor between 0.6 and 0.9: never the 0.5 of the example."""
+    return case.tensor("x1", *shape), case.tensor("x2", *shape), case.integer("factor", 6, 9) / 10
+
+
+def what_it_is(returned):
+    return "a handle" if callable(getattr(returned, "remove", None)) else "no handle"
 
 
 # Errors that tell what the hook does not expect.
@@ -39,8 +43,8 @@ class ByPlace(Check):
         handle = nb.function("rescale_argument")(module, factor)
         found = {"output": module(x1, x2), "x1": x1, "x2": x2, "hooks": sum(hook_counts(module).values())}
         found["output of a second call"] = module(x1, x2)
-        found["a handle is returned"] = callable(getattr(handle, "remove", None))
-        if found["a handle is returned"]:
+        found["what rescale_argument returned"] = what_it_is(handle)
+        if found["what rescale_argument returned"] == "a handle":
             handle.remove()
             found["output after handle.remove()"] = module(x1, x2)
         return found
@@ -48,24 +52,31 @@ class ByPlace(Check):
     def truth(self, case):
         x1, x2, factor = rescale_inputs(case, 4)
         return {
-            "output": x1 + factor * x2, "x1": x1, "x2": x2, "hooks": ANYTHING, "a handle is returned": True,
+            "output": x1 + factor * x2, "x1": x1, "x2": x2, "hooks": ANYTHING, "what rescale_argument returned": "a handle",
             "output of a second call": x1 + factor * x2,
             "output after handle.remove()": x1 + x2,
         }
 
     def mistakes(self, case):
         x1, x2, factor = rescale_inputs(case, 4)
+
+        def of_one_factor(got):
+            """`x2` is multiplied by one number, which is another one."""
+            one, *others = ((got.tensor() - x1) / x2).tolist()
+            return abs(one - factor) > 0.01 and all(abs(one - other) < 1e-4 for other in others)
+
         return {
-            "returns_nothing": {"output": x1 + x2, "hooks": 0, "a handle is returned": False},
+            "returns_nothing": {"output": x1 + x2, "hooks": 0, "what rescale_argument returned": "no handle"},
             "hook_never_ran": {"output": x1 + x2, "hooks": 0},
             "rescale_writes_into_x2": {"x2": other_than(x2)},
             "rescale_other_argument": {
                 "output": AnyOf(factor * x1 + x2, factor * (x1 + x2), x1 + x2 + factor, x1 * factor)
             },
             "rescale_without_effect": {"output": x1 + x2},
+            "rescale_other_factor": {"output": such_that(of_one_factor)},
             "runs_only_once": {"output": x1 + factor * x2, "output of a second call": x1 + x2},
             "rescale_other_forward": {"output": x1 + factor * x2, "hooks": 0},
-            "rescale_no_handle": {"a handle is returned": False},
+            "rescale_no_handle": {"what rescale_argument returned": "no handle"},
             "handle_of_another": {"output after handle.remove()": x1 + factor * x2},
         }
 

@@ -241,3 +241,14 @@ def rescale_argument(module, factor):
     forward = module.forward
     module.forward = lambda x1, x2: forward(x1, factor * x2)
     return Restore(module)
+
+# %% factor_of_the_example
+# misconception: multiplies by the number of the example | hint: rescale_other_factor
+# breaks: the module works with `factor * x2`
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": 0.5 * kwargs["x2"]}
+        return (args[0], 0.5 * args[1]), kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)

@@ -50,7 +50,7 @@ def load_and_say(model, saved):
         if "Error(s) in loading state_dict" not in str(error):
             raise
         says = " ".join(str(error).split())
-    return {"load_state_dict says": says, "state_dict": dict(model.state_dict())}
+    return {"what load_state_dict says": says, "state_dict": dict(model.state_dict())}
 
 
 FINE = "<All keys matched successfully>"
@@ -79,12 +79,12 @@ class OldCheckpoint(Check):
     def truth(self, case):
         free = case.build("model", ModuleOfToday)
         return {
-            "load_state_dict says": FINE, "state_dict": new_checkpoint(case, free),
+            "what load_state_dict says": FINE, "state_dict": new_checkpoint(case, free),
             "load hooks": ANYTHING,
         }
 
     def mistakes(self, case):
-        says, state = "load_state_dict says", self.truth(case)["state_dict"]
+        says, state = "what load_state_dict says", self.truth(case)["state_dict"]
         linear = Matches(lambda got: None if "linear.weight" in got else "not there", "the old name")
         return {
             "old_name_renames_module": {"state_dict": linear},
@@ -114,10 +114,10 @@ class InsideAModel(Check):
         return load_and_say(model, saved)
 
     def truth(self, case):
-        return {"load_state_dict says": FINE, "state_dict": new_checkpoint(case, self.build(case))}
+        return {"what load_state_dict says": FINE, "state_dict": new_checkpoint(case, self.build(case))}
 
     def mistakes(self, case):
-        return {"old_name_no_prefix": {"load_state_dict says": AnyOf(complaint(MISSING, UNEXPECTED), complaint(MISSING))}}
+        return {"old_name_no_prefix": {"what load_state_dict says": AnyOf(complaint(MISSING, UNEXPECTED), complaint(MISSING))}}
 
 
 class LookAlikes(Check):
@@ -139,9 +139,9 @@ class LookAlikes(Check):
         return load_and_say(model, saved)
 
     def truth(self, case):
-        return {"load_state_dict says": FINE, "state_dict": new_checkpoint(case, self.build(case))}
+        return {"what load_state_dict says": FINE, "state_dict": new_checkpoint(case, self.build(case))}
 
-    blame = {"load_state_dict says": "old_name_anywhere"}
+    blame = {"what load_state_dict says": "old_name_anywhere"}
 
 
 class ParameterAndDeepChild(Check):
@@ -164,9 +164,9 @@ class ParameterAndDeepChild(Check):
         return load_and_say(model, saved)
 
     def truth(self, case):
-        return {"load_state_dict says": FINE, "state_dict": new_checkpoint(case, self.build(case))}
+        return {"what load_state_dict says": FINE, "state_dict": new_checkpoint(case, self.build(case))}
 
-    blame = {"load_state_dict says": "old_name_one_kind", "state_dict": "old_name_one_kind"}
+    blame = {"what load_state_dict says": "old_name_one_kind", "state_dict": "old_name_one_kind"}
 
 
 class NewAndBroken(Check):
@@ -186,8 +186,8 @@ class NewAndBroken(Check):
                 missing, stranger, extra = self.wrong(case)
                 del saved[missing]
                 saved |= {stranger: torch.ones(1), f"0.linear.{extra}": torch.ones(1)}
-            found[name] = load_and_say(model, saved)["load_state_dict says"]
-        return {f"load_state_dict says, {name} checkpoint": said for name, said in found.items()}
+            found[name] = load_and_say(model, saved)["what load_state_dict says"]
+        return {f"what load_state_dict says, {name} checkpoint": said for name, said in found.items()}
 
     def probe(self, nb, case):
         return self.run(case, lambda module: nb.function("accept_old_name")(module, "linear", "fc"))
@@ -207,11 +207,11 @@ class NewAndBroken(Check):
 
         says = f'an error that tells of "{missing}", "{stranger}" and "0.fc.{extra}", and of nothing else'
         said = Matches(told, says)
-        return {"load_state_dict says, new checkpoint": FINE, "load_state_dict says, broken checkpoint": said}
+        return {"what load_state_dict says, new checkpoint": FINE, "what load_state_dict says, broken checkpoint": said}
 
     blame = {
-        "load_state_dict says, new checkpoint": "old_name_taken_for_granted",
-        "load_state_dict says, broken checkpoint": "old_name_hides_errors",
+        "what load_state_dict says, new checkpoint": "old_name_taken_for_granted",
+        "what load_state_dict says, broken checkpoint": "old_name_hides_errors",
     }
 
 
@@ -255,7 +255,7 @@ class OldThenBroken(Check):
         accept(inner, old_parameter, parameter)
         for moment in ("old", "broken"):
             told = load_and_say(model, self.saved(case, model, prefix, moment))
-            found[f"load_state_dict says, {moment} checkpoint"] = told["load_state_dict says"]
+            found[f"what load_state_dict says, {moment} checkpoint"] = told["what load_state_dict says"]
             found[f"state_dict, {moment} checkpoint, times a gain"] = {
                 key: value.double() * case.integer("hidden gain", 2, 1000) for key, value in told["state_dict"].items()
             }
@@ -280,8 +280,8 @@ class OldThenBroken(Check):
             return None if keys == [[missing], [f"{prefix}{stranger}"]] else repr(got)[:200]
 
         return {
-            "load_state_dict says, old checkpoint": FINE,
-            "load_state_dict says, broken checkpoint": Matches(told, f"an error that tells of {missing} and {prefix}{stranger}"),
+            "what load_state_dict says, old checkpoint": FINE,
+            "what load_state_dict says, broken checkpoint": Matches(told, f"an error that tells of {missing} and {prefix}{stranger}"),
             "state_dict, old checkpoint, times a gain": today["old"],
             "state_dict, broken checkpoint, times a gain": today["broken"],
         }

@@ -104,7 +104,7 @@ NORMS = ("features.1", "features.2.1.norm", "norm")
 class FrozenAndBack(FreezingCheck):
     """Batch norms at any depth are frozen, and thawed again; the model is returned."""
 
-    claims = ("returned",)  # `is` belongs to the language
+    claims = ("what is returned",)  # `is` belongs to the language
     blame = {"gradients": "frozen_part_blocks"}  # parameters and modes are right: something cuts the graph
 
     def probe(self, nb, case):
@@ -115,10 +115,10 @@ class FrozenAndBack(FreezingCheck):
 
         found = self.brought(model, case, freeze, is_norm, "frozen", "thawed")
         told = "nothing" if returned[0] is None else "the model" if returned[0] is model else "something else"
-        return {**found, "returned": told}
+        return {**found, "what is returned": told}
 
     def truth(self, case):
-        return {**self.wanted(case.build("net", Net), case, NORMS, "frozen", "thawed"), "returned": "the model"}
+        return {**self.wanted(case.build("net", Net), case, NORMS, "frozen", "thawed"), "what is returned": "the model"}
 
     def mistakes(self, case):
         fresh, right = self.told(Net()), self.truth(case)
@@ -132,7 +132,7 @@ class FrozenAndBack(FreezingCheck):
 
         same = when(lambda got: got == grads)
         return {
-            "not_started": {**{kind: dict.fromkeys(("frozen", "thawed"), fresh[kind]) for kind in fresh}, "returned": "nothing"},
+            "not_started": {**{kind: dict.fromkeys(("frozen", "thawed"), fresh[kind]) for kind in fresh}, "what is returned": "nothing"},
             "freezes_names_alike": when(lambda got: got == {name: on and not name.startswith("norm") for name, on in grads.items()}),
             "flags_turned_around": {"requires_grad": {"frozen": fresh["requires_grad"], "thawed": grads}},
             "freezes_first_level": when(frozen_if(lambda name: name.startswith("norm."))),
@@ -147,7 +147,7 @@ class FrozenAndBack(FreezingCheck):
             "frozen_in_training_mode": {**same, **when(lambda got: got == fresh["training"], "training")},
             "mode_of_everything": {**same, **when(lambda got: any(modes[name] and not on for name, on in got.items()), "training")},
             "thawed_in_eval_mode": {**same, "training": {"frozen": modes, "thawed": such_that(lambda got: not all(got.values()))}},
-            "returns_nothing": {**same, "returned": "nothing"},
+            "returns_nothing": {**same, "what is returned": "nothing"},
         }
 
 

@@ -162,8 +162,8 @@ class StaysWhatItIs(InPlaceCheck):
 class OnceForEach(InPlaceCheck):
     """`new` is called once for each parameter, also if layers share it."""
 
-    blame = {"values": "new_asked_twice", "calls of new": "new_asked_twice"}
-    claims = ("calls of new",)  # the probe's own function counts
+    blame = {"values": "new_asked_twice", "the number of calls of new": "new_asked_twice"}
+    claims = ("the number of calls of new",)  # the probe's own function counts
 
     def model(self):
         block, tied = nn.Sequential(nn.Linear(3, 3)), nn.Linear(3, 3)
@@ -181,11 +181,11 @@ class OnceForEach(InPlaceCheck):
             asked.append(parameter)
             return self.new(case, parameter)
 
-        return {"values": self.after(nb, model, new)["values"], "calls of new": len(asked)}
+        return {"values": self.after(nb, model, new)["values"], "the number of calls of new": len(asked)}
 
     def truth(self, case):
         named = dict(case.build("net", self.model).named_parameters())
-        return {"values": {name: self.new(case, one) for name, one in named.items()}, "calls of new": len(named)}
+        return {"values": {name: self.new(case, one) for name, one in named.items()}, "the number of calls of new": len(named)}
 
 
 check("init_in_place", NewValues, ValuesAreCopied, StaysWhatItIs, OnceForEach)

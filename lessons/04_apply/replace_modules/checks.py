@@ -58,7 +58,7 @@ def wrap(linear, last=nn.Softsign):
 class ReplacingCheck(Check):
     """What the checks of this exercise share."""
 
-    claims = ("calls of make", "returned")  # the probe's own function counts; `is` belongs to the language
+    claims = ("the number of calls of make", "what is returned")  # the probe's own function counts; `is` belongs to the language
     errors = {
         r"RecursionError: ": "replacement_replaced_again",
         r"KeyError: .*module name can.*t contain": "dotted_setattr",
@@ -96,7 +96,7 @@ class OthersInTheirPlace(ReplacingCheck):
         model = case.build("net", Net)
         parts = [(name, module) for name, module in model.named_modules() if not is_norm(module)]
         returned = nb.function("replace_modules")(model, is_norm, lambda old: nn.LayerNorm(old.num_features))
-        found = {"places": self.places(model), "returned": self.told(returned, model), "output": model(case.tensor("x", 5, 3))}
+        found = {"the list of places": self.places(model), "what is returned": self.told(returned, model), "output": model(case.tensor("x", 5, 3))}
         self.give_other_weights(case, parts)
         return {**found, "output where what was kept has other weights": model(case.tensor("x", 5, 3))}
 
@@ -108,20 +108,20 @@ class OthersInTheirPlace(ReplacingCheck):
 
     def truth(self, case):
         model = case.build("net", Net, norm=nn.LayerNorm)
-        found = {"places": self.places(model), "returned": "the model", "output": model(case.tensor("x", 5, 3))}
+        found = {"the list of places": self.places(model), "what is returned": "the model", "output": model(case.tensor("x", 5, 3))}
         self.give_other_weights(case, [(name, one) for name, one in model.named_modules() if not isinstance(one, nn.LayerNorm)])
         return {**found, "output where what was kept has other weights": model(case.tensor("x", 5, 3))}
 
     def mistakes(self, case):
-        right, old = self.truth(case)["places"], self.places(Net())
+        right, old = self.truth(case)["the list of places"], self.places(Net())
         first = [place.replace("BatchNorm1d", "LayerNorm") if place.startswith("norm:") else place for place in old]
         return {
-            "copied_model": {"places": old, "returned": "something else"},
-            "place_cannot_be_rebound": {"places": old},
-            "first_level_only": {"places": first},
-            "dotted_setattr": {"places": such_that(lambda got: len(got) > len(right))},
-            "order_of_places_lost": {"places": such_that(lambda got: got != right and sorted(got) == sorted(right))},
-            "returns_nothing": {"places": right, "returned": "nothing"},
+            "copied_model": {"the list of places": old, "what is returned": "something else"},
+            "place_cannot_be_rebound": {"the list of places": old},
+            "first_level_only": {"the list of places": first},
+            "dotted_setattr": {"the list of places": such_that(lambda got: len(got) > len(right))},
+            "order_of_places_lost": {"the list of places": such_that(lambda got: got != right and sorted(got) == sorted(right))},
+            "returns_nothing": {"the list of places": right, "what is returned": "nothing"},
         }
 
 
@@ -154,14 +154,14 @@ class OneForAllPlaces(ReplacingCheck):
         model = case.build("net", Meeting)
         make, calls = self.counted(wrap)
         nb.function("replace_modules")(model, is_linear, make)
-        return {"places": self.places(model), "calls of make": len(calls), "output": model(case.tensor("x", 5, 4))}
+        return {"the list of places": self.places(model), "the number of calls of make": len(calls), "output": model(case.tensor("x", 5, 4))}
 
     def truth(self, case):
         model = case.build("net", Meeting, linear=wrapped_linear)
-        return {"places": self.places(model), "calls of make": 3, "output": model(case.tensor("x", 5, 4))}
+        return {"the list of places": self.places(model), "the number of calls of make": 3, "output": model(case.tensor("x", 5, 4))}
 
     def mistakes(self, case):
-        right = self.truth(case)["places"]
+        right = self.truth(case)["the list of places"]
 
         def nested(got):
             """A wrapper stands right inside a wrapper."""
@@ -172,17 +172,17 @@ class OneForAllPlaces(ReplacingCheck):
             return sum(place.endswith(": Softsign") for place in got) < 7
 
         return {
-            "replacement_replaced_again": {"places": such_that(nested), "calls of make": ANYTHING},
-            "shared_place_missed": {"places": such_that(left_out)},
-            "one_for_each_place": {"places": right, "calls of make": such_that(lambda got: got > 3)},
-            "alike_taken_for_same": {"places": right, "calls of make": such_that(lambda got: got < 3)},
+            "replacement_replaced_again": {"the list of places": such_that(nested), "the number of calls of make": ANYTHING},
+            "replaced_place_missed": {"the list of places": such_that(left_out)},
+            "one_for_each_place": {"the list of places": right, "the number of calls of make": such_that(lambda got: got > 3)},
+            "alike_taken_for_same": {"the list of places": right, "the number of calls of make": such_that(lambda got: got < 3)},
         }
 
 
 class ModeKept(ReplacingCheck):
     """Each replacement, with all in it, is in the mode of what it replaces."""
 
-    blame = {"training": "mode_lost"}
+    blame = {"training": "replaced_mode_lost"}
 
     def modes(self, model):
         model = model.eval()

@@ -26,7 +26,7 @@ class AnyModel(Exploration):
     def probe(self, nb, case):
         model, wanted, make, calls = case.drawn("model"), case.drawn("wanted"), case.drawn("make"), []
         found = nb.function("replace_modules")(model, wanted, lambda old: (calls.append(old), make(old))[1])
-        return {"places": shown((name, one, one.training) for name, one in model.named_modules(remove_duplicate=False)), "calls of make": len(calls), "returned": found is model}
+        return {"the list of places": shown((name, one, one.training) for name, one in model.named_modules(remove_duplicate=False)), "the number of calls of make": len(calls), "what is returned": found is model}
 
     def truth(self, case):
         model, wanted, make, made, places = case.drawn("model"), case.drawn("wanted"), case.drawn("make"), {}, []
@@ -40,4 +40,4 @@ class AnyModel(Exploration):
                 places += [(inner, part, one.training) for inner, part in made[one].named_modules(prefix=name, remove_duplicate=False)]
             elif not any(name.startswith(f"{other}.") for other in gone):
                 places.append((name, one, one.training))
-        return {"places": shown(places), "calls of make": len(made), "returned": True}
+        return {"the list of places": shown(places), "the number of calls of make": len(made), "what is returned": True}

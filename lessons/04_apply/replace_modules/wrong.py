@@ -2,7 +2,7 @@
 # nothing to break: Write `replace_modules(model, wanted, make)`.
 
 # %% always_eval
-# misconception: puts replacements into eval mode | hint: mode_lost
+# misconception: puts replacements into eval mode | hint: replaced_mode_lost
 def replace_modules(model, wanted, make):
     made = {}
     for name, module in list(model.named_modules(remove_duplicate=False)):
@@ -110,7 +110,7 @@ def replace_modules(model, wanted, make):
 +            setattr(model.get_submodule(parent), last, make)
 
 # %% mode_forgotten
-# misconception: a new module is in training mode | hint: mode_lost | canary
+# misconception: a new module is in training mode | hint: replaced_mode_lost | canary
 # breaks: get the old module's mode
 # edits: always_eval
 -            made[module] = made.get(module) or make(module).eval()
@@ -118,7 +118,7 @@ def replace_modules(model, wanted, make):
 +                made[module] = make(module)
 
 # %% mode_of_parent
-# misconception: takes the mode of the parent | hint: mode_lost
+# misconception: takes the mode of the parent | hint: replaced_mode_lost
 # edits: mode_forgotten
 -                made[module] = make(module)
 +                made[module] = make(module).train(model.get_submodule(name.rpartition(".")[0]).training)
@@ -131,7 +131,7 @@ def replace_modules(model, wanted, make):
 +                made[module].training = module.training
 
 # %% named_children
-# misconception: named_children hides the second place in one parent | hint: shared_place_missed
+# misconception: named_children hides the second place in one parent | hint: replaced_place_missed
 def replace_modules(model, wanted, make):
     made, places = {}, []
     model.apply(lambda parent: places.extend((parent, name, child) for name, child in parent.named_children()))
@@ -143,7 +143,7 @@ def replace_modules(model, wanted, make):
     return model
 
 # %% named_modules
-# misconception: named_modules shows each object once | hint: shared_place_missed
+# misconception: named_modules shows each object once | hint: replaced_place_missed
 # edits: made_for_each_place
 -    for name, module in list(model.named_modules(remove_duplicate=False)):
 +    for name, module in list(model.named_modules()):

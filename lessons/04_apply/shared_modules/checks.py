@@ -59,20 +59,20 @@ class OnceOnEach(HookingCheck):
             return output * factor
 
         handles = nb.function("hook_once")(model, hook)
-        found = {"hooks": self.hooks(model), "output": model(x)}
+        found = {"hook count": self.hooks(model), "output": model(x)}
         self.remove(handles)
         many = f"{len(handles)} x {type(handles[0]).__name__}" if isinstance(handles, (list, tuple)) and handles else ""
         returned = many or type(handles).__name__
-        return {**found, "returned": returned, "hooks after removing": self.hooks(model), "output after removing": model(x)}
+        return {**found, "what is returned": returned, "hook count after removing": self.hooks(model), "output after removing": model(x)}
 
     def truth(self, case):
         model, factor, x = case.build("net", Branches), case.integer("factor", 2, 5), case.tensor("x", 5, 3)
         hooks, output = self.hooks(model), model(x)
         return {
-            "hooks": dict.fromkeys(hooks, 1),
+            "hook count": dict.fromkeys(hooks, 1),
             "output": Close(self.every_output_times(model, factor)(x), rtol=1e-4, atol=1e-4),
-            "returned": f"{len(hooks)} x RemovableHandle",
-            "hooks after removing": dict.fromkeys(hooks, 0),
+            "what is returned": f"{len(hooks)} x RemovableHandle",
+            "hook count after removing": dict.fromkeys(hooks, 0),
             "output after removing": output,
         }
 
@@ -83,16 +83,16 @@ class OnceOnEach(HookingCheck):
         per_visit, once = {name: visits.count(name) for name in names.values()}, dict.fromkeys(names.values(), 1)
 
         def only(test):
-            return {"hooks": {name: int(test(module, name)) for module, name in names.items()}}
+            return {"hook count": {name: int(test(module, name)) for module, name in names.items()}}
 
         first = {type(module): name for module, name in reversed(names.items())}
         first_visited = {type(module): name for name in reversed(visits) for module in names if names[module] == name}
         none = dict.fromkeys(names.values(), 0)
         output = self.truth(case)["output"]
         return {
-            "hooked_per_visit": {"hooks": per_visit},
-            "global_hook": {"hooks": none, "output": output},
-            "hook_never_ran": {"hooks": none},
+            "hooked_per_visit": {"hook count": per_visit},
+            "global_hook": {"hook count": none, "output": output},
+            "hook_never_ran": {"hook count": none},
             "shared_left_out": only(lambda module, name: per_visit[name] == 1),
             "hooked_leaves_only": only(lambda module, name: not list(module.children())),
             "root_missing": only(lambda module, name: name != "the model"),
@@ -102,9 +102,9 @@ class OnceOnEach(HookingCheck):
             "alike_taken_for_same": AnyOf(
                 only(lambda module, name: name in first.values()), only(lambda module, name: name in first_visited.values())
             ),
-            "hook_result_lost": {"hooks": once, "output": model(case.tensor("x", 5, 3))},
-            "returns_nothing": {"hooks": once, "output": output, "returned": "NoneType"},
-            "one_handle_kept": {"hooks": once, "output": output, "returned": AnyOf("RemovableHandle", "1 x RemovableHandle")},
+            "hook_result_lost": {"hook count": once, "output": model(case.tensor("x", 5, 3))},
+            "returns_nothing": {"hook count": once, "output": output, "what is returned": "NoneType"},
+            "one_handle_kept": {"hook count": once, "output": output, "what is returned": AnyOf("RemovableHandle", "1 x RemovableHandle")},
         }
 
 
@@ -118,31 +118,31 @@ class HookedBefore(HookingCheck):
         for turn in ("first", "second"):
             factor = case.integer(f"{turn} factor", 2, 5)
             handles = hook_once(model, lambda module, args, output, factor=factor: output * factor)
-            found[f"hooks, the {turn} time"] = self.hooks(model)
+            found[f"hook count, the {turn} time"] = self.hooks(model)
             found[f"output, the {turn} time"] = model(x)
             self.remove(handles)
-        found["hooks of somebody else"] = model.right[1]._forward_hooks.pop(theirs.id, None) is not None
+        found["the hook of somebody else"] = "there" if model.right[1]._forward_hooks.pop(theirs.id, None) else "gone"
         return found
 
     def truth(self, case):
         found, x = {}, case.tensor("x", 5, 3)
         for turn in ("first", "second"):
             model = case.build("net", Branches)
-            found[f"hooks, the {turn} time"] = {**dict.fromkeys(self.hooks(model), 1), "right.1": 2}
+            found[f"hook count, the {turn} time"] = {**dict.fromkeys(self.hooks(model), 1), "right.1": 2}
             linear = model.right[1].forward
             model.right[1].forward = lambda x, linear=linear: linear(x) * 7
             model = self.every_output_times(model, case.integer(f"{turn} factor", 2, 5))
             found[f"output, the {turn} time"] = Close(model(x), rtol=1e-4, atol=1e-4)
-        return {**found, "hooks of somebody else": True}
+        return {**found, "the hook of somebody else": "there"}
 
     def mistakes(self, case):
-        hooks = self.truth(case)["hooks, the first time"]
+        hooks = self.truth(case)["hook count, the first time"]
         one = dict.fromkeys(hooks, 1)
         none = {**dict.fromkeys(hooks, 0), "right.1": 1}
         return {
-            "mark_outlives_hook": {"hooks, the first time": AnyOf(hooks, none), "hooks, the second time": none},
-            "hooks_of_others_counted": {"hooks, the first time": one, "hooks of somebody else": True},
-            "hooks_of_others_removed": {"hooks, the first time": one, "hooks of somebody else": ANYTHING},
+            "mark_outlives_hook": {"hook count, the first time": AnyOf(hooks, none), "hook count, the second time": none},
+            "hooks_of_others_counted": {"hook count, the first time": one, "the hook of somebody else": "there"},
+            "hooks_of_others_removed": {"hook count, the first time": one, "the hook of somebody else": ANYTHING},
         }
 
 

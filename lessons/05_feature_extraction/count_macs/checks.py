@@ -215,14 +215,14 @@ class LayerItself(WholeBatch):
 class NothingLeft(WholeBatch):
     """The model runs once, and no hook is left on it."""
 
-    blame = {"hooks on the model": "feat_hook_left", "statistics afterwards": "feat_runs_twice"}
+    blame = {"the number of hooks on the model": "feat_hook_left", "statistics afterwards": "feat_runs_twice"}
 
     def probe(self, nb, case):
         model, x = self.given(case).values()
         count = whole(nb.function("count_macs")(model, x[2:]))
         return {
             "the count": count, "statistics afterwards": snapshot(statistics(model)),
-            "hooks on the model": sum(hook_counts(model).values()),
+            "the number of hooks on the model": sum(hook_counts(model).values()),
             "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
         }
 
@@ -233,7 +233,7 @@ class NothingLeft(WholeBatch):
         return {
             "the count": AnyOf(macs, float(macs)),
             "statistics afterwards": AnyOf(close(moved), close(kept)),
-            "hooks on the model": 0,
+            "the number of hooks on the model": 0,
             "what runs in model(x) afterwards": as_before(what_runs(moved, case, lambda: moved(x).sum().backward())),
         }
 

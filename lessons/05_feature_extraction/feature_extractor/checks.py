@@ -144,26 +144,26 @@ class CalledAgain(NestedNames):
         ran = what_runs(model, case, lambda: model(x), "first")
         second = snapshot(extractor(x[:1, :, 1:]))
         return {
-            "first features": first, "second features": second,
-            "hooks that the second call adds": sum(hook_counts(model).values()) - before,
+            "what the first call returns": first, "what the second call returns": second,
+            "the number of hooks that the second call adds": sum(hook_counts(model).values()) - before,
             "what runs in model(x), before and after it": [ran, what_runs(model, case, lambda: model(x), "later")],
         }
 
     def truth(self, case):
         model, layers, x = self.given(case)
         return {
-            "first features": close(features_of(model, layers, x)),
-            "second features": close(features_of(model, layers, x[:1, :, 1:])),
-            "hooks that the second call adds": 0,
+            "what the first call returns": close(features_of(model, layers, x)),
+            "what the second call returns": close(features_of(model, layers, x[:1, :, 1:])),
+            "the number of hooks that the second call adds": 0,
             "what runs in model(x), before and after it": same_both_times(case, "first", "later"),
         }
 
     def mistakes(self, case):
         model, layers, x = self.given(case)
         return {
-            "stale_result": {"second features": close(features_of(model, layers, x))},
-            "silent_afterwards": {"second features": such_that(lambda got: isinstance(got, dict) and not got)},
-            "hooks_pile_up": {"hooks that the second call adds": such_that(lambda got: got > 0)},
+            "stale_result": {"what the second call returns": close(features_of(model, layers, x))},
+            "silent_afterwards": {"what the second call returns": such_that(lambda got: isinstance(got, dict) and not got)},
+            "hooks_pile_up": {"the number of hooks that the second call adds": such_that(lambda got: got > 0)},
         }
 
 
@@ -175,22 +175,22 @@ class TwoAtOnce(NestedNames):
         one = nb.function("FeatureExt")(model, layers[:2])
         two = nb.function("FeatureExt")(model, [layers[3], layers[0], layers[2]])
         return {
-            "features of the first": snapshot(one(x)), "features of the second": snapshot(two(x + 1)),
-            "features of the first again": snapshot(one(x * 2)),
+            "what the first one returns": snapshot(one(x)), "what the second one returns": snapshot(two(x + 1)),
+            "what the first one returns again": snapshot(one(x * 2)),
         }
 
     def truth(self, case):
         model, layers, x = self.given(case)
         return {
-            "features of the first": close(features_of(model, layers[:2], x)),
-            "features of the second": close(features_of(model, [layers[3], layers[0], layers[2]], x + 1)),
-            "features of the first again": close(features_of(model, layers[:2], x * 2)),
+            "what the first one returns": close(features_of(model, layers[:2], x)),
+            "what the second one returns": close(features_of(model, [layers[3], layers[0], layers[2]], x + 1)),
+            "what the first one returns again": close(features_of(model, layers[:2], x * 2)),
         }
 
     def mistakes(self, case):
         layers = self.given(case)[1]
         more = such_that(lambda got: set(got) > set(layers[:2]))
-        return {"shared_state": AnyOf({"features of the first": more}, {"features of the first again": more})}
+        return {"shared_state": AnyOf({"what the first one returns": more}, {"what the first one returns again": more})}
 
 
 class LeftAsItIs(NestedNames):

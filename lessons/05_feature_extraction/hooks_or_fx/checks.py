@@ -44,7 +44,7 @@ class Steps(Check):
                 models["bn1"](x)
 
         return {
-            "values": values, "hooks on the model": sum(sum(hook_counts(one).values()) for one in models.values()),
+            "values": values, "the number of hooks on the model": sum(sum(hook_counts(one).values()) for one in models.values()),
             "what runs in model(x) afterwards": what_runs(models["bn1"], case, run),
         }
 
@@ -65,7 +65,7 @@ class Steps(Check):
         values, (model, steps, x) = self.by_hand(case), self.given(case)
         runs = as_before(what_runs(model, case, lambda: model(x)))
         return {
-            "values": near({step: values[step] for step in steps}), "hooks on the model": 0,
+            "values": near({step: values[step] for step in steps}), "the number of hooks on the model": 0,
             "what runs in model(x) afterwards": runs,
         }
 
@@ -92,7 +92,7 @@ class Steps(Check):
             ),
             "feat_last_call": flaw(lambda got: same(got["block.relu"], values["block.relu_1"])),
             "feat_alias": flaw(lambda got: any(same(got[step], value) for step, value in later.items())),
-            "feat_hook_left": {"hooks on the model": such_that(lambda got: got > 0)},
+            "feat_hook_left": {"the number of hooks on the model": such_that(lambda got: got > 0)},
         }
 
 
@@ -163,7 +163,7 @@ class NotTraceable(Check):
     """In a model that cannot be traced, a module's first output is found as well."""
 
     errors = ERRORS
-    blame = {"hooks of its owner afterwards": "removes_other_hooks"}
+    blame = {"the number of its owner's hooks afterwards": "removes_other_hooks"}
 
     def given(self, case):
         first, second = case.words("names", 2)
@@ -178,12 +178,12 @@ class NotTraceable(Check):
         values = {step: nb.function("value_at")(model, step, x) for step in steps}
         found = [looks_on in model.get_submodule(step)._forward_hooks.values() for step in steps]
         ran = what_runs(model, case, lambda: model(x))
-        return {"values": values, "hooks of its owner afterwards": sum(found), "what runs in model(x) afterwards": ran}
+        return {"values": values, "the number of its owner's hooks afterwards": sum(found), "what runs in model(x) afterwards": ran}
 
     def truth(self, case):
         model, _, x = self.given(case)
         runs = as_before(what_runs(model, case, lambda: model(x)))
-        return {"values": self.values(case), "hooks of its owner afterwards": 3, "what runs in model(x) afterwards": runs}
+        return {"values": self.values(case), "the number of its owner's hooks afterwards": 3, "what runs in model(x) afterwards": runs}
 
     def values(self, case, training=False):
         model, _, x = self.given(case)

@@ -174,7 +174,7 @@ class AsItWas(Patched):
         idle, one, two = self.idle(case)
         answer = patch(idle, "0", one, two, [1, 3])
         return {
-            "hooks on the model, 1 before": sum(hook_counts(model).values()),
+            "the number of hooks on the model (1 before)": sum(hook_counts(model).values()),
             "model(corrupted) afterwards": model(corrupted),
             "what runs in model(clean) afterwards": what_runs(model, case, lambda: model(clean).sum().backward()),
             "answer": snapshot(answer), "clean and corrupted afterwards": [one, two],
@@ -185,7 +185,7 @@ class AsItWas(Patched):
         _, one, two = self.idle(case)
         output = model(corrupted)
         return {
-            "hooks on the model, 1 before": 1, "model(corrupted) afterwards": close(output),
+            "the number of hooks on the model (1 before)": 1, "model(corrupted) afterwards": close(output),
             "what runs in model(clean) afterwards": as_before(what_runs(model, case, lambda: model(clean).sum().backward())),
             "answer": close(torch.tanh(mixed(two, one, [1, 3]))), "clean and corrupted afterwards": [one, two],
         }
@@ -194,9 +194,9 @@ class AsItWas(Patched):
         model, _, corrupted = self.given(case)
         one_mode = AnyOf(*(close(model.train(mode)(corrupted)) for mode in (False, True)))
         return {
-            "changes_mode": {"hooks on the model, 1 before": 1, "model(corrupted) afterwards": one_mode},
-            "removes_other_hooks": {"hooks on the model, 1 before": 0},
-            "feat_hook_left": {"hooks on the model, 1 before": such_that(lambda got: got > 1)},
+            "changes_mode": {"the number of hooks on the model (1 before)": 1, "model(corrupted) afterwards": one_mode},
+            "removes_other_hooks": {"the number of hooks on the model (1 before)": 0},
+            "feat_hook_left": {"the number of hooks on the model (1 before)": such_that(lambda got: got > 1)},
         }
 
 

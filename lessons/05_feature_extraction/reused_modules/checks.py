@@ -114,14 +114,14 @@ class EveryCall(Check):
         calls = nb.function("record_calls")(model, x)
         moved = snapshot(statistics(model))
         reached = reached_from(calls, model, case)
-        return {"calls": calls, "statistics afterwards": moved, "gradients of the model, from the outputs": reached}
+        return {"the list of calls": calls, "statistics afterwards": moved, "gradients of the model, from the outputs": reached}
 
     def truth(self, case):
         model, x = self.given(case)
         calls = pairs(calls_in(model, x))
         moved = {name: Close(one, 1e-4, 1e-4) for name, one in statistics(model).items()}
         return {
-            "calls": calls, "statistics afterwards": moved,
+            "the list of calls": calls, "statistics afterwards": moved,
             "gradients of the model, from the outputs": no_gradients_from(model, case),
         }
 
@@ -135,12 +135,12 @@ class EveryCall(Check):
         begins = [*names[:3], "block", *names[3:9], *names[10:]]
 
         def told(test):
-            return {"calls": such_that(lambda got: test([pair[0] for pair in got]))}
+            return {"the list of calls": such_that(lambda got: test([pair[0] for pair in got]))}
 
         return {
-            "returns_nothing": {"calls": None},
-            "nothing_kept": {"calls": []},
-            "feat_one_entry": {"calls": AnyOf(*(pairs([found[name] for name in once]) for found in (last, first)))},
+            "returns_nothing": {"the list of calls": None},
+            "nothing_kept": {"the list of calls": []},
+            "feat_one_entry": {"the list of calls": AnyOf(*(pairs([found[name] for name in once]) for found in (last, first)))},
             "feat_grouped": told(lambda got: got != names and sorted(got) == sorted(names) and len([*itertools.groupby(got)]) == len(once)),
             "loop_variable": told(lambda got: len(got) >= len(names) and len(set(got)) == 1),
             "class_or_name": told(lambda got: got == [kinds[name] for name in names]),
@@ -148,12 +148,12 @@ class EveryCall(Check):
             "feat_numbered": told(lambda got: "block.relu_1" in got),
             "feat_top_level": told(lambda got: got == [name for name in names if "." not in name]),
             "feat_no_containers": told(lambda got: got == [name for name in names if name != "block"]),
-            "feat_alias": {"calls": pairs(calls, 2)},
-            "feat_in_eval_mode": {"calls": pairs(calls_in(self.given(case)[0].eval(), x))},
+            "feat_alias": {"the list of calls": pairs(calls, 2)},
+            "feat_in_eval_mode": {"the list of calls": pairs(calls_in(self.given(case)[0].eval(), x))},
             "feat_begins": told(lambda got: got == begins),
-            "feat_names_only": {"calls": names},
+            "feat_names_only": {"the list of calls": names},
             "feat_one_dict": told(lambda got: len(got) > len(names) and got[-len(names) :] == names),
-            "shape_for_output": {"calls": such_that(lambda got: all(isinstance(pair[1], list) for pair in got))},
+            "shape_for_output": {"the list of calls": such_that(lambda got: all(type(size) is int for _, shape in got for size in shape))},
         }
 
 
@@ -161,7 +161,7 @@ class OneLayerTwoNames(Check):
     """A layer with two names has one hook, and reports under the first name."""
 
     errors = ERRORS
-    blame = {"calls": "feat_under_each_name"}
+    blame = {"the list of calls": "feat_under_each_name"}
 
     def given(self, case):
         one, two = case.words("names", 2)
@@ -180,20 +180,20 @@ class OneLayerTwoNames(Check):
 
     def probe(self, nb, case):
         model, _, _, x = self.given(case)
-        return {"calls": nb.function("record_calls")(model, x)}
+        return {"the list of calls": nb.function("record_calls")(model, x)}
 
     def truth(self, case):
         model, one, two, x = self.given(case)
         first = model.get_submodule(one)(x)
         second = model.get_submodule(two)(first)
-        return {"calls": pairs([(f"{one}.0", first.detach()), (one, first.detach()), (f"{one}.0", second.detach()), (two, second.detach())])}
+        return {"the list of calls": pairs([(f"{one}.0", first.detach()), (one, first.detach()), (f"{one}.0", second.detach()), (two, second.detach())])}
 
 
 class CalledAgain(Check):
     """Each run brings a list of its own, and no hook is left on the model."""
 
     errors = ERRORS
-    blame = {"hooks on the model": "feat_hook_left", "calls of the first run, later": "feat_one_dict"}
+    blame = {"the number of hooks on the model": "feat_hook_left", "the list of calls of the first run, later": "feat_one_dict"}
 
     def given(self, case):
         return case.build("net", Rounds), case.tensor("x", *case.shape("size", 1, 2, 5), 3)
@@ -203,8 +203,8 @@ class CalledAgain(Check):
         first = nb.function("record_calls")(model, x)
         second = nb.function("record_calls")(model, -x)
         return {
-            "hooks on the model": sum(hook_counts(model).values()), "calls of the first run, later": first,
-            "calls of the second run": second,
+            "the number of hooks on the model": sum(hook_counts(model).values()), "the list of calls of the first run, later": first,
+            "the list of calls of the second run": second,
             "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
         }
 
@@ -219,8 +219,8 @@ class CalledAgain(Check):
         model, x = self.given(case)
         runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
         return {
-            "hooks on the model": 0, "calls of the first run, later": self.runs(case, x),
-            "calls of the second run": self.runs(case, -x), "what runs in model(x) afterwards": runs,
+            "the number of hooks on the model": 0, "the list of calls of the first run, later": self.runs(case, x),
+            "the list of calls of the second run": self.runs(case, -x), "what runs in model(x) afterwards": runs,
         }
 
 
@@ -264,7 +264,7 @@ class UpTheTower(Check):
         model, inputs = tower(case)
         calls = [nb.function("record_calls")(model, x) for x in inputs]
         return {
-            "calls": snapshot(calls), "statistics": snapshot(statistics(model)), "written": written(nb),
+            "the list of calls": snapshot(calls), "statistics": snapshot(statistics(model)), "written": written(nb),
             "what runs afterwards": what_runs(model, case, lambda: model(inputs[0]).sum().backward()),
             "gradients": [reached_from(one, model, case) for one in calls],
         }
@@ -285,7 +285,7 @@ class UpTheTower(Check):
             hook.remove()
         moved = {name: Close(one, 1e-4, 1e-4) for name, one in statistics(model).items()}
         return {
-            "calls": found, "statistics": moved, "written": believed(),
+            "the list of calls": found, "statistics": moved, "written": believed(),
             "what runs afterwards": as_before(what_runs(model, case, lambda: model(inputs[0]).sum().backward())),
             "gradients": [no_gradients_from(model, case)] * 2,
         }

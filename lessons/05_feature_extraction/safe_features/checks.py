@@ -146,15 +146,15 @@ class HooksAfterwards(Check):
             except (AttributeError, KeyError, TooHot) as error:
                 reached = str(error)
         return {
-            "hooks on the model, 1 before": sum(hook_counts(works).values()),
-            "hooks after an error, 1 before": sum(hook_counts(broken).values()),
+            "the number of hooks on the model (1 before)": sum(hook_counts(works).values()),
+            "the number of hooks after an error (1 before)": sum(hook_counts(broken).values()),
             "the error that came out": reached, "what runs afterwards": self.runs(case, works, broken, x),
         }
 
     def truth(self, case):
         works, broken, x = self.given(case)
         return {
-            "hooks on the model, 1 before": 1, "hooks after an error, 1 before": 1,
+            "the number of hooks on the model (1 before)": 1, "the number of hooks after an error (1 before)": 1,
             "the error that came out": f"{broken.says}: stopped at {broken.get_submodule(broken.first)(x).shape}",
             "what runs afterwards": [as_before(one) for one in self.runs(case, works, broken, x)],
         }
@@ -162,9 +162,9 @@ class HooksAfterwards(Check):
     def mistakes(self, case):
         more = such_that(lambda got: got > 1)
         return {
-            "removes_other_hooks": {"hooks on the model, 1 before": 0},
-            "feat_hook_left": {"hooks on the model, 1 before": more},
-            "feat_error_skips": {"hooks after an error, 1 before": more},
+            "removes_other_hooks": {"the number of hooks on the model (1 before)": 0},
+            "feat_hook_left": {"the number of hooks on the model (1 before)": more},
+            "feat_error_skips": {"the number of hooks after an error (1 before)": more},
         }
 
 
@@ -196,7 +196,7 @@ class OnlyWhatRan(Check):
         first = nb.function("safe_features")(model, list(names), x)
         at_once = snapshot(first)
         second = snapshot(nb.function("safe_features")(model, list(names), -x))
-        return {"features of the first call": at_once, "features of the second call": second, "those of the first, later": first}
+        return {"what the first call returns": at_once, "what the second call returns": second, "what the first call returned, later": first}
 
     def truth(self, case):
         model, (left, right, last), x = self.given(case)
@@ -204,14 +204,14 @@ class OnlyWhatRan(Check):
             close({name: model.get_submodule(name)(x) for name, x in ((one, x), (last, model.get_submodule(one)(x)))})
             for one, x in ((left, x), (right, -x))
         )
-        return {"features of the first call": first, "features of the second call": second, "those of the first, later": first}
+        return {"what the first call returns": first, "what the second call returns": second, "what the first call returned, later": first}
 
     def mistakes(self, case):
         _, (left, right, last), _ = self.given(case)
         every = such_that(lambda got: set(got) == {left, right, last})
         return {
-            "feat_not_run": {"features of the first call": every},
-            "feat_one_dict": {"those of the first, later": such_that(lambda got: right in got)},
+            "feat_not_run": {"what the first call returns": every},
+            "feat_one_dict": {"what the first call returned, later": such_that(lambda got: right in got)},
         }
 
 

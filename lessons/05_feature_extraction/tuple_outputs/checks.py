@@ -57,7 +57,7 @@ class LstmAndAttention(Check):
     """Every tensor of an LSTM, of attention and of a linear layer is there, by its place."""
 
     errors = ERRORS
-    blame = {"gradients of the model, from the tensors": "feat_graph", "hooks on the model": "feat_hook_left"}
+    blame = {"gradients of the model, from the tensors": "feat_graph", "the number of hooks on the model": "feat_hook_left"}
 
     def given(self, case):
         names = case.words("names", 3)
@@ -68,7 +68,7 @@ class LstmAndAttention(Check):
         model, layers, x = self.given(case)
         tensors = nb.function("every_tensor")(model, list(layers), x)
         return {
-            "tensors": tensors, "hooks on the model": sum(hook_counts(model).values()),
+            "tensors": tensors, "the number of hooks on the model": sum(hook_counts(model).values()),
             "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
             "gradients of the model, from the tensors": reached_from(tensors, model, case),
         }
@@ -88,7 +88,7 @@ class LstmAndAttention(Check):
         model, _, x = self.given(case)
         runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
         return {
-            "tensors": close(tensors), "hooks on the model": 0, "what runs in model(x) afterwards": runs,
+            "tensors": close(tensors), "the number of hooks on the model": 0, "what runs in model(x) afterwards": runs,
             "gradients of the model, from the tensors": no_gradients_from(model, case),
         }
 
@@ -101,10 +101,10 @@ class LstmAndAttention(Check):
 
         return {
             "returns_nothing": {"tensors": None}, "nothing_kept": {"tensors": {}},
+            "feat_lone_tensor": flaw(lambda got: same(got.get(f"{linear}.0"), output)),
             "feat_tensor_apart": flaw(lambda got: any(key.startswith(f"{linear}.") for key in got)),
             "feat_first_part": flaw(lambda got: same(got.get(linear), output[0]) or set(got) == {f"{attention}.0", linear, f"{lstm}.0"}),
-            "feat_tuples_skipped": {"tensors": close({linear: output})},
-            "feat_one_level": flaw(lambda got: set(got) == set(wanted) - {f"{lstm}.1.0", f"{lstm}.1.1"}),
+            "feat_tuples_skipped": {"tensors": close({linear: output})}, "feat_one_level": flaw(lambda got: set(got) == set(wanted) - {f"{lstm}.1.0", f"{lstm}.1.1"}),
             "feat_flat_numbers": flaw(lambda got: {f"{lstm}.1", f"{lstm}.2"} < set(got) and len(got) == len(wanted)),
             "feat_parts_overwrite": flaw(lambda got: same(got.get(lstm), c)),
             "feat_nested_value": flaw(lambda got: set(got) == {attention, linear, lstm}),

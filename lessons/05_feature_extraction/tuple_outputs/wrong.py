@@ -190,3 +190,12 @@ def every_tensor(model, layers, x):
 -            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o: put(name, o)))
 +            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
 +        model(x)
+
+# %% lone_tensor_in_a_tuple
+# misconception: puts a tensor alone into a tuple, so that all outputs look alike | hint: feat_lone_tensor
+# edits: counts_from_one
+-            for i, part in enumerate(value, 1):
++            for i, part in enumerate(value):
+@@
+-            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
++            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, (o,) if torch.is_tensor(o) else o)))

@@ -35,8 +35,8 @@ def close(tensors):
 def state(model, x, case):
     """What a guest must leave as it was: what the model says, and what shows when it runs."""
     found = {
-        "in training mode after": training(model), "hooks after, 1 before": sum(hook_counts(model).values()),
-        "autograd records after": torch.is_grad_enabled(), "BatchNorm's statistics after": snapshot(statistics(model)),
+        "training after": training(model), "the number of hooks after it (1 before)": sum(hook_counts(model).values()),
+        "torch.is_grad_enabled() after it": torch.is_grad_enabled(), "BatchNorm's statistics after": snapshot(statistics(model)),
     }
     with torch.enable_grad():
         return {**found, "what runs in model(x) after": what_runs(model, case, lambda: model(x).sum().backward())}
@@ -56,7 +56,7 @@ class Inside(Check):
     """Inside the block the hooks run, every module is in eval mode, and autograd records nothing."""
 
     errors = ERRORS
-    blame = {"model(x) requires a gradient": "feat_eval_is_not_no_grad", "what the hooks got": "feat_hooks_silent"}
+    blame = {"requires_grad of model(x)": "feat_eval_is_not_no_grad", "what the hooks got": "feat_hooks_silent"}
 
     def given(self, case):
         return case.build("net", TinyResNet).train(), case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))
@@ -71,7 +71,7 @@ class Inside(Check):
             modes, trainable = training(model), sum(one.requires_grad for one in model.parameters())
             output = model(x.requires_grad_())
         return {
-            "in training mode inside": modes, "model(x)": output, "model(x) requires a gradient": output.requires_grad,
+            "training inside": modes, "model(x)": output, "requires_grad of model(x)": output.requires_grad,
             "trainable parameters inside": trainable, "what the hooks got": got,
         }
 
@@ -82,8 +82,8 @@ class Inside(Check):
         inner = torch.relu(model.block.bn1(model.block.conv1(middle)))
         features = {"conv1": model.conv1(x), "block.conv2": model.block.conv2(inner)}
         return {
-            "in training mode inside": dict.fromkeys(training(model), False),
-            "model(x)": Close(model(x), rtol=1e-4, atol=1e-4), "model(x) requires a gradient": False,
+            "training inside": dict.fromkeys(training(model), False),
+            "model(x)": Close(model(x), rtol=1e-4, atol=1e-4), "requires_grad of model(x)": False,
             "trainable parameters inside": ANYTHING, "what the hooks got": close(features),
         }
 
@@ -91,13 +91,13 @@ class Inside(Check):
         model, _ = self.given(case)
 
         def modes(test):
-            return {"in training mode inside": such_that(lambda got: test(got.values()))}
+            return {"training inside": such_that(lambda got: test(got.values()))}
 
         return {
-            "feat_on_a_copy": {"in training mode inside": training(model), "what the hooks got": {}},
+            "feat_on_a_copy": {"training inside": training(model), "what the hooks got": {}},
             "feat_no_grad_is_not_eval": modes(all),
             "feat_some_modules_only": modes(any),
-            "feat_freezes": {"model(x) requires a gradient": True, "trainable parameters inside": 0},
+            "feat_freezes": {"requires_grad of model(x)": True, "trainable parameters inside": 0},
         }
 
 
@@ -106,7 +106,7 @@ class Afterwards(Check):
 
     errors = ERRORS
     blame = {
-        "in training mode after": "feat_one_mode_for_all", "autograd records after": "feat_grad_mode",
+        "training after": "feat_one_mode_for_all", "torch.is_grad_enabled() after it": "feat_grad_mode",
         "BatchNorm's statistics after": "feat_statistics",
     }
 
@@ -136,10 +136,10 @@ class Afterwards(Check):
     def mistakes(self, case):
         before = training(self.given(case)[0])
         return {
-            "feat_mode_lost": {"in training mode after": such_that(lambda got: not any(got.values()))},
-            "feat_some_modules_only": {"in training mode after": such_that(lambda got: all(before[one] for one in got if got[one]))},
-            "removes_other_hooks": {"hooks after, 1 before": 0},
-            "feat_hook_left": {"hooks after, 1 before": such_that(lambda got: got > 1)},
+            "feat_mode_lost": {"training after": such_that(lambda got: not any(got.values()))},
+            "feat_some_modules_only": {"training after": such_that(lambda got: all(before[one] for one in got if got[one]))},
+            "removes_other_hooks": {"the number of hooks after it (1 before)": 0},
+            "feat_hook_left": {"the number of hooks after it (1 before)": such_that(lambda got: got > 1)},
         }
 
 
@@ -168,7 +168,7 @@ class AfterAnError(Afterwards):
     def mistakes(self, case):
         none = such_that(lambda got: not any(got.values()))
         more = such_that(lambda got: got > 1)
-        return {"feat_error_skips": AnyOf({"in training mode after": none}, {"hooks after, 1 before": more})}
+        return {"feat_error_skips": AnyOf({"training after": none}, {"the number of hooks after it (1 before)": more})}
 
 
 check("untouched_model", Inside, Afterwards, AfterAnError)

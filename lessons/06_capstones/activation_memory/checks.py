@@ -226,17 +226,17 @@ class BlockAfterBlock(OneForward):
         with tool(model) as memory:
             kept = model(x).square().sum()
         model(x + 1)
-        brought = {"memory.bytes, after a forward outside": int(memory.bytes), "hooks afterwards": hook_counts(model)}
-        brought["error that comes out"] = error_out_of(tool(model), *case.words("error", 1))
+        brought = {"memory.bytes, after a forward outside": int(memory.bytes), "hook count afterwards": hook_counts(model)}
+        brought["the error that comes out"] = error_out_of(tool(model), *case.words("error", 1))
         kept.backward()
         runs = what_runs(model, case, lambda: model(x).square().sum().backward())
-        return {**brought, "hooks after an error": hook_counts(model), "what runs after an error": runs}
+        return {**brought, "hook count after an error": hook_counts(model), "what runs after an error": runs}
 
     def truth(self, case):
         (model, x), size = bird(case, "a bird"), sum(self.counted(case).values())
         return {
-            "memory.bytes, after a forward outside": size, "hooks afterwards": hook_counts(model),
-            "hooks after an error": hook_counts(model), "error that comes out": case.words("error", 1)[0],
+            "memory.bytes, after a forward outside": size, "hook count afterwards": hook_counts(model),
+            "hook count after an error": hook_counts(model), "the error that comes out": case.words("error", 1)[0],
             "what runs after an error": as_before(what_runs(model, case, lambda: model(x).square().sum().backward())),
         }
 
@@ -245,9 +245,9 @@ class BlockAfterBlock(OneForward):
         more = Matches(lambda got: None if sum(got.values()) > 1 else "no", "more hooks")
         return {
             "memory_counts_outside": {"memory.bytes, after a forward outside": such_that(lambda got: got > size)},
-            "removes_other_hooks": {"hooks afterwards": {kind: 0 for kind in hooks}}, "tool_hooks_left": {"hooks afterwards": more},
-            "tool_not_after_error": {"hooks afterwards": hooks, "hooks after an error": more},
-            "feat_error_swallowed": {"error that comes out": "nothing"},
+            "removes_other_hooks": {"hook count afterwards": {kind: 0 for kind in hooks}}, "tool_hooks_left": {"hook count afterwards": more},
+            "tool_not_after_error": {"hook count afterwards": hooks, "hook count after an error": more},
+            "feat_error_swallowed": {"the error that comes out": "nothing"},
         }
 
 

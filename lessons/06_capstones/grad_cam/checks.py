@@ -77,7 +77,7 @@ class HeatMaps(Check):
 
     def probe(self, nb, case):
         net, layers, x, targets = cnn(case, "net", 2)
-        brought = {"heat maps": nb.function("grad_cam")(net, layers[3], x.clone(), targets.clone())}
+        brought = {"the tensor of heat maps": nb.function("grad_cam")(net, layers[3], x.clone(), targets.clone())}
         return {**brought, "heat map of a single picture": nb.function("grad_cam")(net, layers[1], x[:1] * 2, targets[1:2])}
 
     def seen(self, case):
@@ -86,7 +86,7 @@ class HeatMaps(Check):
 
     def truth(self, case):
         one, two = (near(heat_of(seen.gradient, seen.output)) for seen in self.seen(case))
-        return {"heat maps": one, "heat map of a single picture": two}
+        return {"the tensor of heat maps": one, "heat map of a single picture": two}
 
     def mistakes(self, case):
         seen, seen_alone = self.seen(case)
@@ -96,7 +96,7 @@ class HeatMaps(Check):
         signed, size, (height, width) = (weights * output).sum(1), output[0, 0].numel(), output.shape[2:]
 
         def brings(*maps):
-            return {"heat maps": AnyOf(*(near(one) for one in maps))}
+            return {"the tensor of heat maps": AnyOf(*(near(one) for one in maps))}
 
         def by(*chosen):
             return brings(*(heat_of(seen.of(one), output) for one in chosen))
@@ -108,11 +108,11 @@ class HeatMaps(Check):
             good = isinstance(got, TensorRecord) and got.shape == heat.shape  # a map of zeros may have become NaN
             return None if good and abs(float(got.tensor().nan_to_num().max()) - 1.0) < 1e-3 else "not scaled"
 
-        def of_shape(*shapes, field="heat maps"):
+        def of_shape(*shapes, field="the tensor of heat maps"):
             return {field: Matches(lambda got: None if isinstance(got, TensorRecord) and got.shape in shapes else "no", "shape")}
 
         return {
-            "returns_nothing": {"heat maps": None}, "cam_no_relu": brings(signed), "cam_abs": brings(signed.abs()),
+            "returns_nothing": {"the tensor of heat maps": None}, "cam_no_relu": brings(signed), "cam_abs": brings(signed.abs()),
             "cam_relu_too_early": brings(
                 (weights.relu() * output).sum(1).relu(), (weights * output).relu().sum(1),
                 (gradient.relu().mean((2, 3), keepdim=True) * output).sum(1).relu(),
@@ -131,7 +131,7 @@ class HeatMaps(Check):
             "cam_sum_or_mean": brings(heat * size, heat / output.shape[1], heat * size / output.shape[1]),
             "cam_other_weights": brings(*((one * output).sum(1).relu() for one in (weights.softmax(1), weights.abs(), gradient.amax((2, 3), keepdim=True)))),
             "cam_one_factor": brings(gradient.sum(1).relu(), gradient.abs().mean(1), output.sum(1), output.mean(1)),
-            "cam_scaled": {"heat maps": Matches(scaled, "scaled")},
+            "cam_scaled": {"the tensor of heat maps": Matches(scaled, "scaled")},
             "cam_input_side": brings(heat_of(before.gradient, before.output)),
             "stale_result": {"heat map of a single picture": near(heat)},
             "cam_resized": of_shape((3, 6, 5), (3, 1, 6, 5)),
@@ -149,18 +149,18 @@ class OverwrittenLayer(HeatMaps):
 
     def probe(self, nb, case):
         net, layers, x, targets = self.given(case, inplace=True)
-        return {"heat maps": nb.function("grad_cam")(net, layers[2], x, targets)}
+        return {"the tensor of heat maps": nb.function("grad_cam")(net, layers[2], x, targets)}
 
     def truth(self, case):
         net, _, x, targets = self.given(case, inplace=False)
         seen = Seen(net, 2, x, targets)
-        return {"heat maps": near(heat_of(seen.gradient, seen.output))}
+        return {"the tensor of heat maps": near(heat_of(seen.gradient, seen.output))}
 
     def mistakes(self, case):
         net, _, x, targets = self.given(case, inplace=False)
         before, after = Seen(net, 2, x, targets), Seen(net, 3, x, targets)
         pairs = [(before.gradient, after.output), (after.gradient, after.output), (after.gradient, before.output)]
-        return {"cam_overwritten": {"heat maps": AnyOf(*(near(heat_of(*pair)) for pair in pairs))}}
+        return {"cam_overwritten": {"the tensor of heat maps": AnyOf(*(near(heat_of(*pair)) for pair in pairs))}}
 
 
 def fail(module, args):
@@ -196,8 +196,8 @@ class NothingLeft(HeatMaps):
         with suppress(Exception):  # who asks for a model in evaluation mode may do so
             nb.function("grad_cam")(net.train(), layers[1], x, targets)
         return {
-            "hooks after the call": hooks, ".grad of the parameters": grads, "x.grad": x.grad, "requires_grad": flags,
-            "hooks after an error": left, "what runs after an error": runs,
+            "hook count after the call": hooks, ".grad of the parameters": grads, "x.grad": x.grad, "requires_grad": flags,
+            "hook count after an error": left, "what runs after an error": runs,
             "what runs in training mode": runs_of(net, x, case, "in training"),
         }
 
@@ -206,8 +206,8 @@ class NothingLeft(HeatMaps):
         grads = {name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()}
         flags = {"x": False, **{name: p.requires_grad for name, p in net.named_parameters()}}
         return {
-            "hooks after the call": hook_counts(net), ".grad of the parameters": grads, "x.grad": None, "requires_grad": flags,
-            "hooks after an error": hook_counts(net), "what runs after an error": as_before(runs_of(net, x, case)),
+            "hook count after the call": hook_counts(net), ".grad of the parameters": grads, "x.grad": None, "requires_grad": flags,
+            "hook count after an error": hook_counts(net), "what runs after an error": as_before(runs_of(net, x, case)),
             "what runs in training mode": as_before(runs_of(net.train(), x, case, "in training")),
         }
 
@@ -220,9 +220,9 @@ class NothingLeft(HeatMaps):
         return {
             "cam_changes_x": {"requires_grad": {**flags, "x": True}},
             "cam_unfreezes": {"requires_grad": Matches(lambda got: None if got != flags and not got["x"] else "no", "others")},
-            "removes_other_hooks": {"hooks after the call": {kind: 0 for kind in hooks}},
-            "gfd_leaves_hooks": {"hooks after the call": more},
-            "feat_error_skips": {"hooks after the call": hooks, "hooks after an error": other_than(hooks)},
+            "removes_other_hooks": {"hook count after the call": {kind: 0 for kind in hooks}},
+            "gfd_leaves_hooks": {"hook count after the call": more},
+            "feat_error_skips": {"hook count after the call": hooks, "hook count after an error": other_than(hooks)},
         }
 
 
@@ -246,7 +246,7 @@ class FromAnyLayer(Check):
         one = nb.function("grad_cam")(net, layers[number], views, sights)
         two = nb.function("grad_cam")(net, layers[number + 1], views[1:], sights[1:])
         grads = {name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()}
-        found = {"heat maps of a convolution": one, "heat maps of a ReLU": two, ".grad afterwards": grads, "x.grad": views.grad}
+        found = {"the tensor of heat maps of a convolution": one, "the tensor of heat maps of a ReLU": two, ".grad afterwards": grads, "x.grad": views.grad}
         failing = net[3].register_forward_pre_hook(fail)
         with suppress(Exception):
             nb.function("grad_cam")(net, layers[number], views, sights)
@@ -265,7 +265,7 @@ class FromAnyLayer(Check):
             maps.append(near(torch.einsum("nk,nkhw->nhw", slopes.mean((2, 3)), features.detach()).relu()))
         grads = {name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()}
         return {
-            "heat maps of a convolution": maps[0], "heat maps of a ReLU": maps[1], ".grad afterwards": grads, "x.grad": None,
+            "the tensor of heat maps of a convolution": maps[0], "the tensor of heat maps of a ReLU": maps[1], ".grad afterwards": grads, "x.grad": None,
             "what runs afterwards": as_before(runs_of(net.train(), views, case)),
         }
 

@@ -154,8 +154,8 @@ class OnlyLooks(FirstBadPlaces):
         with watch(net):
             output = net(x)
             (output * upstream).sum().backward()
-        brought = {"output of the net": output, "gradients, added to": gradients(net), "hooks after the block": hook_counts(net)}
-        brought |= {"error that comes out": error_out_of(watch(net), *case.words("error", 1)), "hooks after an error": hook_counts(net)}
+        brought = {"output of the net": output, "gradients, added to": gradients(net), "hook count after the block": hook_counts(net)}
+        brought |= {"the error that comes out": error_out_of(watch(net), *case.words("error", 1)), "hook count after an error": hook_counts(net)}
         brought["attributes afterwards"] = [sorted(vars(module)) for module in net.modules()]
         return {**brought, "what runs after an error": what_runs(net, case, lambda: net(x).sum().backward())}
 
@@ -165,7 +165,7 @@ class OnlyLooks(FirstBadPlaces):
         (output * upstream).sum().backward()
         return {
             "output of the net": output, "gradients, added to": gradients(net),
-            "hooks after the block": hooks, "error that comes out": case.words("error", 1)[0], "hooks after an error": hooks,
+            "hook count after the block": hooks, "the error that comes out": case.words("error", 1)[0], "hook count after an error": hooks,
             "attributes afterwards": [sorted(vars(module)) for module in net.modules()],
             "what runs after an error": as_before(what_runs(net, case, lambda: net(x).sum().backward())),
         }
@@ -173,9 +173,9 @@ class OnlyLooks(FirstBadPlaces):
     def mistakes(self, case):
         hooks, more = hook_counts(self.given(case)[0]), Matches(lambda got: None if sum(got.values()) > 1 else "no", "more hooks")
         return {
-            "removes_other_hooks": {"hooks after the block": {kind: 0 for kind in hooks}}, "gfd_leaves_hooks": {"hooks after the block": more},
-            "gfd_no_finally": {"hooks after the block": hooks, "hooks after an error": other_than(hooks)},
-            "feat_error_swallowed": {"error that comes out": "nothing"},
+            "removes_other_hooks": {"hook count after the block": {kind: 0 for kind in hooks}}, "gfd_leaves_hooks": {"hook count after the block": more},
+            "gfd_no_finally": {"hook count after the block": hooks, "hook count after an error": other_than(hooks)},
+            "feat_error_swallowed": {"the error that comes out": "nothing"},
         }
 
 

@@ -1,4 +1,7 @@
 # nothing to break: Write the context manager
+# nothing to break: In the checks each module returns one tensor
+# nothing to break: For other models, `tensors_in(output)` finds all tensors
+# nothing to break: either name is right
 
 # %% bad_gradients_of_parameters
 # misconception: looks for NaN in the gradients of the parameters | hint: gfd_parameters_for_outputs

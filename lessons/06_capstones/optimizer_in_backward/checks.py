@@ -59,10 +59,10 @@ class LikePlainSGD(Check):
         with nb.function("OptimizerInBackward")(model, self.make(case)):
             for step in (1, 2, 3):
                 self.loss(case, model, step).backward()
-                brought[f"gradients left after backward {step}"] = with_gradient(model)
+                brought[f"the list of gradients left after backward {step}"] = with_gradient(model)
                 brought[f"parameters after backward {step}"] = values(model)
             left = gradients_left(parameters_of(model), case)
-        return {**brought, "what .grad holds in the end": left, "gradients in memory at a time": max(counts)}
+        return {**brought, "what .grad holds in the end": left, "the number of gradients in memory at a time": max(counts)}
 
     def loop(self, case, step_with):
         """The parameters before, and after each of three steps on a hook-free model; `step_with` gets the optimizer."""
@@ -83,10 +83,10 @@ class LikePlainSGD(Check):
 
     def truth(self, case):
         _, *after = self.plain(case)
-        gradients = {f"gradients left after backward {step}": [] for step in (1, 2, 3)}
+        gradients = {f"the list of gradients left after backward {step}": [] for step in (1, 2, 3)}
         parameters = {f"parameters after backward {step}": one for step, one in enumerate(after, 1)}
         none = gradients_left(parameters_of(self.given(case)), case)
-        return {**gradients, **parameters, "what .grad holds in the end": none, "gradients in memory at a time": 1}
+        return {**gradients, **parameters, "what .grad holds in the end": none, "the number of gradients in memory at a time": 1}
 
     def mistakes(self, case):
         model, make = self.given(case), self.make(case)
@@ -122,7 +122,7 @@ class LikePlainSGD(Check):
             return {f"parameters after backward {step}": one for step, one in enumerate(steps, 1) if one is not None}
 
         def left(wanted, step=1):
-            return {f"gradients left after backward {step}": wanted}
+            return {f"the list of gradients left after backward {step}": wanted}
 
         def some(test):
             return left(Matches(lambda got: None if got and set(got) < set(names) and test(got) else "no", "some"))
@@ -140,7 +140,7 @@ class LikePlainSGD(Check):
             "optimizer_module_hook": left([name for name in names if name.startswith("0.0")]), "optimizer_misses_some": some(lambda got: True),
             "optimizer_parameter_for_gradient": after(self.loop(case, shrunk)[1]),
             "optimizer_state_lost": after(None, *self.loop(case, fresh)[2:]), "optimizer_own_formula": {"parameters after backward 1": such_that(formula)},
-            "optimizer_all_at_the_end": {**left([]), **after(one, two, three), "gradients in memory at a time": other_than(1)},
+            "optimizer_all_at_the_end": {**left([]), **after(one, two, three), "the number of gradients in memory at a time": other_than(1)},
         }
 
 
@@ -200,13 +200,13 @@ class AfterTheBlock(LikePlainSGD):
             self.loss(case, model, 1).backward()
         self.loss(case, model, 2).backward()
         brought = {
-            "hooks after the block": hook_counts(model), "parameters after a backward behind the block": values(model),
+            "hook count after the block": hook_counts(model), "parameters after a backward behind the block": values(model),
             "gradients of that backward": {name: None if one.grad is None else one.grad.clone() for name, one in model.named_parameters()},
         }
         model = self.given(case)
-        brought["error that comes out"] = error_out_of(nb.function("OptimizerInBackward")(model, self.make(case)), *case.words("error", 1))
+        brought["the error that comes out"] = error_out_of(nb.function("OptimizerInBackward")(model, self.make(case)), *case.words("error", 1))
         hooks, runs = hook_counts(model), what_runs(model, case, lambda: self.loss(case, model, 3).backward())
-        return {**brought, "hooks after an error": hooks, "what runs after an error": runs}
+        return {**brought, "hook count after an error": hooks, "what runs after an error": runs}
 
     def truth(self, case):
         model, after = self.given(case), self.plain(case)[1]
@@ -214,9 +214,9 @@ class AfterTheBlock(LikePlainSGD):
         model.load_state_dict(after)
         gradients = torch.autograd.grad(self.loss(case, model, 2), list(model.parameters()))
         return {
-            "hooks after the block": hooks, "parameters after a backward behind the block": after,
-            "gradients of that backward": dict(zip(after, gradients)), "hooks after an error": hooks, "what runs after an error": runs,
-            "error that comes out": case.words("error", 1)[0],
+            "hook count after the block": hooks, "parameters after a backward behind the block": after,
+            "gradients of that backward": dict(zip(after, gradients)), "hook count after an error": hooks, "what runs after an error": runs,
+            "the error that comes out": case.words("error", 1)[0],
         }
 
     def mistakes(self, case):
@@ -224,8 +224,8 @@ class AfterTheBlock(LikePlainSGD):
         more = Matches(lambda got: None if sum(got.values()) > sum(hooks.values()) else "no", "more")
         fewer = Matches(lambda got: None if sum(got.values()) < sum(hooks.values()) else "no", "fewer")
         return {
-            "removes_other_hooks": {"hooks after the block": fewer}, "feat_error_swallowed": {"error that comes out": "nothing"},
-            "tool_hooks_left": {"hooks after the block": more}, "tool_not_after_error": {"hooks after an error": more},
+            "removes_other_hooks": {"hook count after the block": fewer}, "feat_error_swallowed": {"the error that comes out": "nothing"},
+            "tool_hooks_left": {"hook count after the block": more}, "tool_not_after_error": {"hook count after an error": more},
         }
 
 

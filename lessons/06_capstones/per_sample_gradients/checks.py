@@ -226,7 +226,7 @@ class LeftAsItWas(OneBatch):
         said = error_out_of(tool(model), *case.words("error", 1))
         return {
             "parameter.grad": grads, "gradients of the first block": one.gradients, "gradients of the second block": two.gradients,
-            "hooks afterwards": hooks, "hooks after an error": hook_counts(model), "error that comes out": said,
+            "hook count afterwards": hooks, "hook count after an error": hook_counts(model), "the error that comes out": said,
             "what runs after an error": what_runs(model, case, lambda: model(x).sum().backward()),
         }
 
@@ -236,15 +236,15 @@ class LeftAsItWas(OneBatch):
         return {
             "parameter.grad": dict(zip(dict(model.named_parameters()), found)), "gradients of the first block": self.each(case, model, x),
             "gradients of the second block": self.each(case, model, x[:1] + 1),
-            "hooks afterwards": hook_counts(model), "hooks after an error": hook_counts(model), "error that comes out": case.words("error", 1)[0],
+            "hook count afterwards": hook_counts(model), "hook count after an error": hook_counts(model), "the error that comes out": case.words("error", 1)[0],
             "what runs after an error": as_before(what_runs(model, case, lambda: model(x).sum().backward())),
         }
 
     def mistakes(self, case):
         more = Matches(lambda got: None if sum(got.values()) > 1 else "no", "more hooks")
         return {
-            "removes_other_hooks": {"hooks afterwards": {kind: 0 for kind in hook_counts(self.given(case)[0])}}, "feat_error_swallowed": {"error that comes out": "nothing"},
-            "tool_hooks_left": {"hooks afterwards": more}, "tool_not_after_error": {"hooks after an error": more},
+            "removes_other_hooks": {"hook count afterwards": {kind: 0 for kind in hook_counts(self.given(case)[0])}}, "feat_error_swallowed": {"the error that comes out": "nothing"},
+            "tool_hooks_left": {"hook count afterwards": more}, "tool_not_after_error": {"hook count after an error": more},
         }
 
 

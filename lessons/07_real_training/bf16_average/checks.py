@@ -89,7 +89,7 @@ class CommCheck(Check):
         wires, futures = self.sent_and_waiting(nb, case)
         arrive(wires)
         averages = [one.wait() if one.done() else "a future that never comes" for one in futures]
-        return {"averages": averages, "what was sent": wires[0].sent, "wire.bytes grew by": wires[0].bytes - 100}
+        return {"the list of averages": averages, "what was sent": wires[0].sent, "the growth of wire.bytes": wires[0].bytes - 100}
 
     def totals(self, case, dtype=torch.bfloat16):
         for own, *others in self.buckets(case):
@@ -102,9 +102,9 @@ class CommCheck(Check):
         numbers = sum(len(own) for own, *_ in self.buckets(case))
         whole = [own.bfloat16() for own, *_ in self.buckets(case)]
         return {
-            "averages": self.wanted(case),
+            "the list of averages": self.wanted(case),
             "what was sent": AnyOf(whole, [one / self.size(case) for one in whole]),  # divided before, or after
-            "wire.bytes grew by": 2 * numbers,
+            "the growth of wire.bytes": 2 * numbers,
         }
 
     def mistakes(self, case):
@@ -117,19 +117,19 @@ class CommCheck(Check):
         return {
             "comm_not_compressed": {"what was sent": dtypes(str(self.dtype)[6:])},
             "comm_float16": {"what was sent": dtypes("float16")},
-            "comm_divides_twice": {"averages": [total.to(self.dtype) / size**2 for total in self.totals(case)]},
+            "comm_divides_twice": {"the list of averages": [total.to(self.dtype) / size**2 for total in self.totals(case)]},
             "comm_sent_twice": {"what was sent": such_that(lambda got: len(got) > len(own))},
-            "comm_dtype": {"averages": such_that(lambda got: all(one.dtype != str(self.dtype)[6:] for one in got))},
-            "comm_sum": {"averages": [total.to(self.dtype) for total in self.totals(case)]},
-            "comm_own_gradient": {"averages": AnyOf(own, [one / size for one in own], [one.bfloat16().to(self.dtype) for one in own], [one.bfloat16().to(self.dtype) / size for one in own])},
-            "comm_mean_of_gradients": {"averages": [(total / len(total)).to(self.dtype) for total in self.totals(case)]},
-            "comm_list": {"averages": such_that(lambda got: any(isinstance(one, list) or not len(one.shape) for one in got))},
-            "comm_not_counted": {"wire.bytes grew by": 0},
-            "comm_counts_numbers": {"wire.bytes grew by": AnyOf(numbers, 16 * numbers, 2 * len(own), len(own))},
-            "comm_counts_buffer": {"wire.bytes grew by": sum(one.nbytes for one in own)},
-            "comm_counts_replicas": {"wire.bytes grew by": 2 * numbers * size},
-            "comm_count_replaced": {"wire.bytes grew by": 2 * len(own[-1]) - 100},
-            "comm_fixed_size": {"averages": such_that(lambda got: all(map(of_another_size, got, self.wanted(case))))},
+            "comm_dtype": {"the list of averages": such_that(lambda got: all(one.dtype != str(self.dtype)[6:] for one in got))},
+            "comm_sum": {"the list of averages": [total.to(self.dtype) for total in self.totals(case)]},
+            "comm_own_gradient": {"the list of averages": AnyOf(own, [one / size for one in own], [one.bfloat16().to(self.dtype) for one in own], [one.bfloat16().to(self.dtype) / size for one in own])},
+            "comm_mean_of_gradients": {"the list of averages": [(total / len(total)).to(self.dtype) for total in self.totals(case)]},
+            "comm_list": {"the list of averages": such_that(lambda got: any(isinstance(one, list) or not len(one.shape) for one in got))},
+            "comm_not_counted": {"the growth of wire.bytes": 0},
+            "comm_counts_numbers": {"the growth of wire.bytes": AnyOf(numbers, 16 * numbers, 2 * len(own), len(own))},
+            "comm_counts_buffer": {"the growth of wire.bytes": sum(one.nbytes for one in own)},
+            "comm_counts_replicas": {"the growth of wire.bytes": 2 * numbers * size},
+            "comm_count_replaced": {"the growth of wire.bytes": 2 * len(own[-1]) - 100},
+            "comm_fixed_size": {"the list of averages": such_that(lambda got: all(map(of_another_size, got, self.wanted(case))))},
         }
 
 
@@ -146,19 +146,19 @@ class OfFloat64(CommCheck):
 class NothingWaits(CommCheck):
     """It returns futures at once: nothing is there before the sums have come."""
 
-    claims = ("futures done before the sums came",)
+    claims = ("what done() says before the sums came",)
 
     def probe(self, nb, case):
         wires, futures = self.sent_and_waiting(nb, case)
         there = [hasattr(one, "done") and bool(one.done()) for one in futures]
         arrive(wires)
-        return {"futures done before the sums came": there, "averages": [one.wait() if one.done() else None for one in futures]}
+        return {"what done() says before the sums came": there, "the list of averages": [one.wait() if one.done() else None for one in futures]}
 
     def truth(self, case):
-        return {"futures done before the sums came": [False, False], "averages": self.wanted(case)}
+        return {"what done() says before the sums came": [False, False], "the list of averages": self.wanted(case)}
 
     def mistakes(self, case):
-        return {"comm_own_gradient": {"futures done before the sums came": other_than([False, False])}}
+        return {"comm_own_gradient": {"what done() says before the sums came": other_than([False, False])}}
 
 
 check("bf16_average", Averages, OfFloat64, NothingWaits)
@@ -212,7 +212,7 @@ class ManyBuckets(Check):
                 mine.open[place][0].set_result(total.clone())
         weights = [case.tensor(f"hidden weight {number}", len(own)).double() for number, (own, *_) in enumerate(buckets)]
         found = [one.wait() if one.done() else torch.zeros(()) for one in futures]
-        return {"averages": found, "weighed": [(one.double() * weight).detach() for one, weight in zip(found, weights)], "bytes": lines[0].bytes}
+        return {"the list of averages": found, "weighed": [(one.double() * weight).detach() for one, weight in zip(found, weights)], "bytes": lines[0].bytes}
 
     def truth(self, case):
         size, buckets = self.given(case)
@@ -225,7 +225,7 @@ class ManyBuckets(Check):
         weights = [case.tensor(f"hidden weight {number}", len(own)).double() for number, (own, *_) in enumerate(buckets)]
         sent = sum(2 * len(own) for own, *_ in buckets)
         return {
-            "averages": averages, "weighed": [(one.double() * weight).detach() for one, weight in zip(averages, weights)],
+            "the list of averages": averages, "weighed": [(one.double() * weight).detach() for one, weight in zip(averages, weights)],
             "bytes": case.integer("hidden bytes 0", 1, 1000) + sent,
         }
 

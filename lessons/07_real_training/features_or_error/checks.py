@@ -137,7 +137,7 @@ class NotHeard(HeardCheck):
     """It raises a RuntimeError that names each layer whose hook was not called."""
 
     unheard = 3
-    blame = {"the answers when all hooks are called": "speaks_of_another", "what the model puts out while it is watched": "watcher_changes_output"}
+    blame = {"what is returned when all hooks are called": "speaks_of_another", "what the model puts out while it is watched": "watcher_changes_output"}
 
     def asked(self, case):
         return [f"inner.{name}" for name in case.shuffled("asked", self.names(case))]
@@ -155,7 +155,7 @@ class NotHeard(HeardCheck):
         one = self.says(nb, model, [*heard, f"inner.{unheard[0]}"], case.tensor("x", 3, 4))
         compiled = self.says(nb, Compiled(self.given(case)[0]), heard, case.tensor("x", 3, 4))
         return {
-            "the answers when all hooks are called": all_well, "what the model puts out while it is watched": outputs,
+            "what is returned when all hooks are called": all_well, "what the model puts out while it is watched": outputs,
             "the answer when three hooks are not called": some, "the answer when one hook is not called": one, "the list of its outputs": runs, "the answer when all is compiled": compiled,
         }
 
@@ -164,7 +164,7 @@ class NotHeard(HeardCheck):
         heard, unheard = [f"inner.{name}" for name in names if name not in unheard], [f"inner.{name}" for name in unheard]
         twice.names = names * 2
         return {
-            "the answers when all hooks are called": Matches(lambda got: None if all(isinstance(one, dict) for one in got) else "an error", "two dicts"),
+            "what is returned when all hooks are called": Matches(lambda got: None if all(isinstance(one, dict) for one in got) else "an error", "two dicts"),
             "what the model puts out while it is watched": [twice(case.tensor("x", 3, 4)).detach()],
             "the answer when three hooks are not called": telling(unheard, heard), "the answer when one hook is not called": telling(unheard[:1], heard),
             "the list of its outputs": [model(case.tensor("x", 3, 4)).detach()], "the answer when all is compiled": telling(heard),
@@ -183,7 +183,7 @@ class NotHeard(HeardCheck):
             "speaks_if_all_silent": {"the answer when three hooks are not called": silent, "the answer when one hook is not called": silent},
             "speaks_first_only": {"the answer when three hooks are not called": such_that(lambda got: isinstance(got, str) and sum(stands_in(name, got) for name in unheard) in (1, 2))},
             "speaks_no_names": {"the answer when three hooks are not called": Matches(nameless, "no name")},
-            "speaks_zeros": {"the answers when all hooks are called": such_that(lambda got: isinstance(got[0], str))},
+            "speaks_zeros": {"what is returned when all hooks are called": such_that(lambda got: isinstance(got[0], str))},
             "speaks_runs_often": {"the list of its outputs": such_that(lambda got: len(got) > 1)},
             "speaks_of_another": {"the answer when all is compiled": silent},
         }

@@ -53,26 +53,26 @@ class LoraCheck(Check):
 class StartsAsTheLayer(LoraCheck):
     """At first it computes what the layer does, with two parameters of the right shapes."""
 
-    claims = ("A is random",)
+    claims = ("A at first",)
 
     def probe(self, nb, case):
         lora = nb.function("LoRA")(self.linear(case), 2)
         other = nb.function("LoRA")(self.linear(case), 2)
         names = {name: tuple(one.shape) for name, one in lora.named_parameters() if name in ("A", "B")}
-        random = bool(lora.A.any()) and not torch.equal(lora.A, other.A)
-        return {"output": lora(self.x(case)), "shapes of its parameters": names, "A is random": random, "B": lora.B}
+        drawn = "random" if lora.A.any() and not torch.equal(lora.A, other.A) else "not random"
+        return {"output": lora(self.x(case)), "the dict of its parameters' shapes": names, "A at first": drawn, "B": lora.B}
 
     def truth(self, case):
         inside, out, _ = self.sizes(case)
-        return {"output": self.linear(case)(self.x(case)), "shapes of its parameters": {"A": (2, inside), "B": (out, 2)}, "A is random": True, "B": torch.zeros(out, 2)}
+        return {"output": self.linear(case)(self.x(case)), "the dict of its parameters' shapes": {"A": (2, inside), "B": (out, 2)}, "A at first": "random", "B": torch.zeros(out, 2)}
 
     def mistakes(self, case):
         inside, out, _ = self.sizes(case)
         return {
             "lora_correction_alone": {"output": torch.zeros(2, self.sizes(case)[2], out)},
-            "lora_not_parameters": {"shapes of its parameters": Matches(lambda got: None if len(got) < 2 else "two", "fewer than two")},
-            "lora_transposed": {"shapes of its parameters": {"A": (inside, 2), "B": (2, out)}},
-            "lora_never_starts": {"A is random": False, "B": torch.zeros(out, 2)},
+            "lora_not_parameters": {"the dict of its parameters' shapes": Matches(lambda got: None if len(got) < 2 else "two", "fewer than two")},
+            "lora_transposed": {"the dict of its parameters' shapes": {"A": (inside, 2), "B": (2, out)}},
+            "lora_never_starts": {"A at first": "not random", "B": torch.zeros(out, 2)},
             "lora_which_is_zero": {"B": other_than(torch.zeros(out, 2))},
         }
 
@@ -134,7 +134,7 @@ class OnlyTheTwo(LoraCheck):
         return {
             "A.grad": lora.A.grad, "B.grad": lora.B.grad, "x.grad": x.grad, "the list of frozen parameters": frozen,
             "weight after a step": linear.weight.detach().clone(), "what it saves": saved,
-            "shapes of what it trains": sorted(tuple(one.shape) for one in lora.parameters() if one.requires_grad),
+            "the list of shapes of what it trains": sorted(tuple(one.shape) for one in lora.parameters() if one.requires_grad),
         }
 
     def truth(self, case):
@@ -144,12 +144,12 @@ class OnlyTheTwo(LoraCheck):
         return {
             "A.grad": Close(a.grad, rtol=1e-3, atol=1e-3), "B.grad": Close(b.grad, rtol=1e-3, atol=1e-3), "x.grad": Close(x.grad, rtol=1e-3, atol=1e-3),
             "the list of frozen parameters": ["weight", "bias"], "weight after a step": linear.weight.detach(), "what it saves": with_all_of(linear),
-            "shapes of what it trains": self.trained(case),
+            "the list of shapes of what it trains": self.trained(case),
         }
 
     def mistakes(self, case):
         return {
-            "lora_not_part": {"the list of frozen parameters": [], "shapes of what it trains": self.trained(case)},
+            "lora_not_part": {"the list of frozen parameters": [], "the list of shapes of what it trains": self.trained(case)},
             "lora_not_frozen": {"the list of frozen parameters": other_than(["weight", "bias"])},
             "lora_no_gradient": {"A.grad": None},
         }

@@ -2,7 +2,7 @@
 
 # %% nan_only
 # misconception: looks for NaN, and not for infinity | hint: nan_one_too_late | canary
-# breaks: that of the first operation that made NaN or infinity in a gradient
+# breaks: the name of the first operation that made NaN or infinity in a gradient
 # edits: removes_its_hooks
 -        bad = any(not grad.isfinite().all() for grad in made if grad is not None)
 +        bad = any(grad.isnan().any() for grad in made if grad is not None)
@@ -104,7 +104,7 @@
 
 # %% model_runs_outside
 # misconception: the model runs where nobody takes notes | hint: nan_no_module
-# breaks: and that of the innermost module around this operation
+# breaks: and the name of the innermost module around it
 # edits: got_finite_and_made_not
 -    with made_by(model) as names:
 -        loss = loss_of(model(x))

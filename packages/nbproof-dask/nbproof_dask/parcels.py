@@ -31,6 +31,8 @@ __all__ = ["Answer", "Said", "Work", "hand_in_as_bytes", "hand_in_of", "verdict_
 
 _LEFT_AT_HOME = {"__pycache__", "handed_out", "release"}
 """Folders in a course's package that no engine needs."""
+_AS_THEY_ARE = "surrogatepass"
+"""How texts travel: the name of a file that somebody handed in need be no text."""
 
 
 class Said(StrEnum):
@@ -58,6 +60,11 @@ class Answer:
     def text(self) -> str:
         """The reason, in words."""
         return self.data.decode(errors="replace")
+
+    @classmethod
+    def because(cls, said: Said, text: str) -> Answer:
+        """An answer of which the data is a reason."""
+        return cls(said, text.encode(errors="replace"))
 
     def as_bytes(self) -> bytes:
         """It, to be sent."""
@@ -155,7 +162,7 @@ def _converter(course: Course | None = None) -> MsgpackConverter:
 
 
 def _packed(value: object) -> bytes:
-    data: bytes = _converter().dumps(value)
+    data: bytes = _converter().dumps(value, unicode_errors=_AS_THEY_ARE)
     return data
 
 
@@ -163,7 +170,7 @@ _Kind = TypeVar("_Kind")
 
 
 def _unpacked(data: bytes, kind: type[_Kind], course: Course | None = None) -> _Kind:
-    value: _Kind = _converter(course).loads(data, kind)
+    value: _Kind = _converter(course).loads(data, kind, unicode_errors=_AS_THEY_ARE)
     return value
 
 

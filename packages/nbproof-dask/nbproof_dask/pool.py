@@ -309,7 +309,7 @@ class Cluster:
             # The worker died with the answer, before anybody had fetched it.
             answer, verdict = Answer(Said.LOST, b""), None
         except Exception as error:  # Dask itself gave it up, or a worker answers what is no answer
-            answer, verdict = Answer(Said.ENDED, f"{type(error).__name__}: {in_one_line(error)}".encode()), None
+            answer, verdict = Answer.because(Said.ENDED, f"{type(error).__name__}: {in_one_line(error)}"), None
         with self._lock:
             job = self._jobs.get(key)
             if job is None:
@@ -438,9 +438,9 @@ class Cluster:
             return
         except ModuleNotFoundError as error:
             told = f"{error.name} is not installed there: python -m pip install nbproof-dask"
-            answer, card = Answer(Said.UNFIT, told.encode()), None
+            answer, card = Answer.because(Said.UNFIT, told), None
         except Exception as error:  # of Dask, or of what answers in its place
-            answer, card = Answer(Said.UNFIT, f"{type(error).__name__}: {in_one_line(error)}".encode()), None
+            answer, card = Answer.because(Said.UNFIT, f"{type(error).__name__}: {in_one_line(error)}"), None
         with self._lock:
             if self._asked.pop(address, None) is None:
                 return

@@ -43,9 +43,9 @@ def main() -> int:
     try:
         _serve(Work.read(data), folder, life, lines, is_tried=bool(header["tried"]))
     except CourseError as error:
-        _answer(first, Said.UNFIT, "; ".join(filter(None, (error.fact, error.next_command))).encode())
+        _send(first, Answer.because(Said.UNFIT, "; ".join(filter(None, (error.fact, error.next_command)))))
     except Exception as error:
-        _answer(first, Said.UNFIT, f"{type(error).__name__}: {in_one_line(error)}".encode())
+        _send(first, Answer.because(Said.UNFIT, f"{type(error).__name__}: {in_one_line(error)}"))
     return 0
 
 
@@ -66,7 +66,7 @@ def _serve(work: Work, folder: Path, life: socket.socket, lines: list[socket.soc
     with local_pool(course, blueprints, work.seed, limits, isolation=work.isolation, workers=slots) as pool:
         short: Mapping[str, str] = {} if is_tried else shortfalls(blueprints, pool)
         card = Card(slots, work.isolation.value, versions(blueprints), short)
-        _answer(lines[0], Said.FIT, card.as_bytes())
+        _send(lines[0], Answer(Said.FIT, card.as_bytes()))
         for line in lines:
             threading.Thread(target=_listen, args=(line, pool), daemon=True).start()
         life.recv(1)
@@ -91,18 +91,17 @@ def _listen(line: socket.socket, pool: Pool) -> None:
         except wire.Closed:
             return
         try:
-            verdict = pool.submit(hand_in_of(data)).result()
+            answer = Answer(Said.VERDICT, verdict_as_bytes(pool.submit(hand_in_of(data)).result()))
         except CourseError as error:
             said = Said.ENDED if isinstance(error, EngineLost) else Said.UNFIT
-            _answer(line, said, error.fact.encode())
+            answer = Answer.because(said, error.fact)
         except Exception as error:  # as in a run without a cluster: it is about this hand-in, not about the machine
-            _answer(line, Said.ENDED, f"{type(error).__name__}: {in_one_line(error)}".encode())
-        else:
-            _answer(line, Said.VERDICT, verdict_as_bytes(verdict))
+            answer = Answer.because(Said.ENDED, f"{type(error).__name__}: {in_one_line(error)}")
+        _send(line, answer)
 
 
-def _answer(line: socket.socket, said: Said, data: bytes) -> None:
-    wire.send(line, {}, Answer(said, data).as_bytes())
+def _send(line: socket.socket, answer: Answer) -> None:
+    wire.send(line, {}, answer.as_bytes())
 
 
 if __name__ == "__main__":
