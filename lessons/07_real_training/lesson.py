@@ -194,9 +194,9 @@ class Halved(nn.Module):
 draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called again in backward")
 
 # %% [markdown]
-# Forward pre-hooks run again, and most forward hooks; backward hooks run once. The second forward stops once backward has what it needs:
-# the last layer of `middle` begins (step 30) and does not end. So the forward hooks of this layer and of `middle` do not run again. The
-# second forward must save as many tensors as the first, of the same shapes.
+# In `middle` all forward pre-hooks run again, and the forward hooks of its first two layers; backward hooks run once. The reason: the
+# second forward stops once backward has what it needs. So the last layer begins (step 30) and does not end, and neither does `middle`.
+# The second forward must save as many tensors as the first, of the same shapes.
 # [`ModuleTracker().is_bw`](https://docs.pytorch.org/docs/stable/module_tracker.html) asks autograd whether backward is running:
 
 # %%
@@ -311,6 +311,8 @@ optimizer.register_step_pre_hook(lambda optimizer, args, kwargs: at_step.append(
 loss = train_in_half(net, optimizer, scaler)[-1]
 print(f"first step: norm {in_backward[0]:.0f} in backward, {at_step[0]:.2f} right before the step")
 print(f"loss {loss:.2f}: {len(in_backward)} times backward, {len(at_step)} steps; the scale is now {scaler.get_scale():.0f}")
+
+# %%
 with bias.register_hook(lambda grad: grad.clamp(-1, 1)):
     train_in_half(net, optimizer, scaler, steps=1)
 print(f"a tensor hook clamps to (-1, 1): norm {at_step[-1]:.5f} right before the step")
