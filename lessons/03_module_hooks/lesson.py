@@ -168,7 +168,7 @@ print("net[4].forward(inside):", calls)
 # %% [markdown]
 # ## Which layer died, and when?
 #
-# Back to the net from the beginning. A ReLU that returns only zeros is dead: it lets no gradient through. You need
+# A ReLU that returns only zeros is dead: it lets no gradient through. You need
 # `named_modules` (lesson 01) and, from lesson 02, closures, `partial` and handles.
 #
 # ### Exercise: Which layer died, and when?
@@ -231,7 +231,7 @@ with dead[2].register_forward_hook(put_aside), dead[4].register_forward_hook(put
 draw_activation_histograms({"2, the first ReLU": history[dead[2]], "4, the second ReLU": history[dead[4]]})
 
 # %% [markdown]
-# Something must have happened a few steps before the death. Before you run the cell: what would you look at?
+# Something must have happened a few steps before the death. What would you look at?
 
 # %%
 largest = [pictures.max().item() for pictures, labels in digit_batches()]
@@ -258,34 +258,34 @@ draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}
 
 # %% [markdown]
 # That batch was the cause: once it is repaired, the net learns. How does the batch kill the second ReLU? Layer 3 computes what
-# this ReLU gets. Hooks measure the norm of its weight's gradient, the mean of its weight, and how many of its outputs are
-# positive. In a second net, hooks clip gradients by value (lesson 02):
+# this ReLU gets. Hooks measure the norm of its weight's gradient, the mean weight of its live inputs (those that are not 0 for all
+# pictures), and how many of its outputs are positive. In a second net, hooks clip gradients by value (lesson 02):
 
 # %%
-watched, clipped, sizes, positive = digit_net(), digit_net(), [], []
+watched, clipped, sizes, weights, positive = digit_net(), digit_net(), [], [], []
+watched[3].register_forward_hook(lambda module, args, output: weights.append(module.weight[:, (args[0] > 0).any(dim=0)].mean().item()))
 watched[3].register_forward_hook(lambda module, args, output: positive.append((output > 0).float().mean().item()))
-watched[3].weight.register_hook(lambda grad: sizes.append((grad.norm().item(), watched[3].weight.mean().item())))
+watched[3].weight.register_hook(lambda grad: sizes.append(grad.norm().item()))
 for parameter in clipped.parameters():
     parameter.register_hook(lambda grad: grad.clamp(-0.1, 0.1))
 train(watched)
 living = train(clipped)
 for step in (*range(58, 66), 99):
-    gradient, weight = sizes[step]
-    print(f"step {step}: gradient {gradient:<5.3g} weight {weight:<5.2f} positive {positive[step]:<4.0%} clipped: loss {living[step]:.2f}")
+    numbers = f"gradient {sizes[step]:<5.3g} weight {weights[step]:<5.2f} positive {positive[step]:<4.0%}"
+    print(f"step {step}: {numbers} clipped: loss {living[step]:.2f}")
 
 # %% [markdown]
-# In step 60 the gradient is 300 times as large as before, and it stays large for three more steps. They move the mean of the
-# weight below 0. The layer's inputs come from a ReLU, so none is negative: the lower the weights, the lower the outputs. From
-# step 64 on, all outputs are negative for all pictures, and the ReLU sends back only zeros. **Momentum** carries each step on: it
-# still lowers the weights when the gradient is 0. Clipping keeps the net alive. But why does the dead net not recover with good
-# batches?
+# In step 60 the gradient is 300 times as large as before, and it stays large for three more steps. These gradients push the
+# weights of the live inputs below 0. The inputs come from a ReLU, so none is negative: the lower these weights, the lower the
+# outputs. From step 64 on, no output is positive for any picture, and the ReLU sends back only zeros. **Momentum** carries each
+# step on: the weights still fall after the gradient has become 0. Clipping keeps the net alive. But why does the dead net not
+# recover with good batches?
 #
 # ## Hooks on the backward pass
 #
 # A *full backward hook* sees gradients: in `grad_output` one for each output of the module, in `grad_input` one for each
-# positional input. The gradients of the weights are in neither. Here it measures what arrives at the output of each Linear
-# layer, first in the net that lives, then in the dead one. **Write the line** in `measure` that prints `name` and the norm of
-# that gradient. Where is it 0?
+# positional input. The gradients of the weights are in neither. Here it measures what arrives at the output of each Linear layer,
+# in both nets. **Write the line** in `measure` that prints `name` and the norm of that gradient. Where is it 0?
 
 
 # %%
@@ -309,7 +309,7 @@ gradient_sizes(dead)
 print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias", dead[5].bias.grad.any().item())
 
 # %% [markdown]
-# One that does it: `print(name, grad_output[0].norm().item())`. The dead ReLU returns zeros for every picture, so each layer
+# One line that does it: `print(name, grad_output[0].norm().item())`. The dead ReLU returns zeros for every picture, so each layer
 # before it gets a gradient of exactly 0. `train(dead)` made a new optimizer, without the old momentum: these layers do not
 # change. The last layer gets a gradient, but its inputs are all zeros: it can only learn its bias, that is, how often each digit
 # occurs.
@@ -365,8 +365,8 @@ check("backward_answer")
 draw_hook_timeline(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3), weights=True)
 
 # %% [markdown]
-# As number 10, before the backward of everything inside. The next cell runs one layer three times. **Stop and predict:** in which
-# runs does the hook print, what is in `grad_input`, and is there a `weight.grad` by then?
+# It runs as number 10, before the backward of everything inside. The next cell runs one layer three times. **Stop and predict:**
+# in which runs does the hook print, what is in `grad_input`, and is there a `weight.grad` by then?
 
 # %%
 first = nn.Linear(3, 2)
@@ -435,8 +435,22 @@ except TypeError as error:
 # Writing *into* the output, as in `output *= 2`, needs no `return`. But it changes the tensor for everybody who holds it, and
 # backward raises an error if it needs the old values. Return a new tensor.
 #
-# In a second net the bias of layer 3 is 5 too low: the ReLU behind it is dead from the start. Write a hook to repair it, first for
-# `Add`.
+# In a second net the bias of layer 3 is 5 too low. Which ReLU dies, and when?
+
+
+# %%
+def faulty_net():
+    net = digit_net()
+    with torch.no_grad():
+        net[3].bias -= 5
+    net.register_forward_pre_hook(divide)
+    return net
+
+
+print("the first ReLU to die:", first_to_die(faulty_net(), train))
+
+# %% [markdown]
+# A hook that adds 5 to the output of layer 3 can repair this net. Write the hook for `Add` first.
 #
 # ### Exercise: Five more
 # easy · 6 min
@@ -468,20 +482,7 @@ handle = add.register_forward_hook(hook)
 from course import check
 check("add_five")
 
-# %% [markdown]
-# That net, with your hook on layer 3:
-
-
 # %%
-def faulty_net():
-    net = digit_net()
-    with torch.no_grad():
-        net[3].bias -= 5
-    net.register_forward_pre_hook(divide)
-    return net
-
-
-print("the first ReLU to die:", first_to_die(faulty_net(), train))
 faulty, repaired = faulty_net(), faulty_net()
 with repaired[3].register_forward_hook(hook):
     runs = {"as it is": train(faulty), "with your hook": train(repaired)}
@@ -489,7 +490,7 @@ print(f"afterwards, without the hook: loss {F.cross_entropy(repaired(pictures), 
 draw_curves(runs, title="Loss of a net with a bias 5 too low")
 
 # %% [markdown]
-# It learns. But take the hook away, and it guesses again.
+# It learns. Without the hook, it guesses again.
 #
 # ## What a full backward hook may return
 #
@@ -523,8 +524,8 @@ try_backward_hook("two gradients, Add", returns, Add())
 try_backward_hook("written into, Add", writes, Add())
 
 # %% [markdown]
-# A **gated** layer multiplies a value by a gate between 0 and 1, as `Model` does. At which of the two does the loss pull more? Write
-# a hook that turns their gradients into shares.
+# A **gated** layer multiplies a value by a gate between 0 and 1, as `Model` does. Which of the two gets more of the gradient, on
+# average? The gradients have different signs. Divided by their sum, they become shares, and these can be averaged.
 #
 # ### Exercise: Gradients that sum to one
 # medium · 10 min
@@ -626,7 +627,7 @@ for name, block in gpt.blocks.named_children():
 gpt(tokens).sum().backward()
 
 # %% [markdown]
-# One that does it: `output["hidden"].register_hook(tell_shape)`.
+# One line that does it: `output["hidden"].register_hook(tell_shape)`.
 #
 # ## Handles: how to remove hooks
 #
@@ -724,7 +725,8 @@ check("hook_lifecycle")
 # | old tutorials, old checkpoints | you read what was written for another version | 25 |
 #
 # In a colleague's GPT, `layer_report` puts the hook below on each module without children, and calls your function
-# `compute_loss` once. A row for each tensor that a module returns has the mean absolute values of the tensor and its gradient.
+# `compute_loss` once. It prints a row for each tensor that a module returns: the mean absolute value of the tensor, and that of its
+# gradient.
 # **Two modules are ill. Which ones, and how?**
 
 # %%
@@ -737,18 +739,18 @@ gpt = ill_gpt()
 layer_report(gpt, lambda: F.cross_entropy(gpt(tokens)[0, :-1], tokens[0, 1:]))
 
 # %% [markdown]
-# Look for numbers that are 0, huge or `nan`, and for gradients that are missing. The GELU `mlp.1` is dead: the bias of `mlp.0` is 30
-# too low. The modules in `heads.1` get no gradient: a forward hook left on this head detaches its output.
+# The GELU `mlp.1` is dead: the bias of `mlp.0` is 30 too low. The modules in `heads.1` get no gradient: a forward hook left on
+# this head detaches its output.
 #
 # The report changes no `.grad`, and leaves no hook behind. But in training mode a run changes BatchNorm's statistics: copy the
-# model, and let `compute_loss` call the copy. A deep copy keeps module hooks, but has no tensor hooks.
+# model, and use the copy in `layer_report` and in `compute_loss`. A deep copy keeps module hooks, but has no tensor hooks.
 #
 # ## Further: what goes in, what goes back
 #
 # ### What a forward pre-hook may return
 #
-# What a pre-hook returns replaces **all** positional arguments at once: two inputs need a tuple of two. A single tensor counts as
-# one argument:
+# What a pre-hook returns replaces **all** positional arguments: two inputs need a tuple of two. A single tensor counts as one
+# argument:
 
 # %%
 for new in (lambda x1, x2: (x1 + 100, x2), lambda x1, x2: x1 + 100):
@@ -808,8 +810,8 @@ check("rescale_argument")
 # ### Before or after the module's backward
 #
 # A full backward pre-hook runs before autograd computes what the module sends to its parameters and inputs. A full backward hook
-# runs after that, if an input needs a gradient. A `None` stands for an input that is no tensor or needs no gradient, or for an
-# output that the loss does not use. Leave it `None`: in a pre-hook, a tensor in its place changes the result:
+# runs after that, if an input needs a gradient; other inputs that are tensors then get zeros. A `None` stands for an input that is
+# no tensor, or for an output that the loss does not use. Leave it `None`: in a pre-hook, a tensor in its place changes the result:
 
 
 # %%
@@ -877,8 +879,8 @@ check("backward_pre_or_post")
 # ### Full backward hooks and in-place operations
 #
 # Full backward hooks and pre-hooks wrap the module's inputs and outputs, and a wrapped tensor must not be changed in place. So
-# where gradients are needed, they fail on `nn.ReLU(inplace=True)`, and on a layer before it if this ReLU gets the layer's output
-# or a view of it. ResNet-18 is built like that:
+# where gradients are needed, they fail on `nn.ReLU(inplace=True)`. They also fail on an earlier layer, if the ReLU changes the
+# output of that layer or a view of this output. ResNet-18 is built like that:
 
 # %%
 net, x = nn.Sequential(nn.Linear(3, 4), nn.Identity(), nn.ReLU(inplace=True), nn.Linear(4, 1)), torch.ones(5, 3)
@@ -914,7 +916,7 @@ for x in (torch.ones(5, 3), torch.ones(2, 5, 3)):
 #
 # Write `output_gradients(layer)`. It returns a list, and each backward pass appends the gradient of the output as it was before
 # any in-place change, even if the output is a view. If the layer runs several times, each output has its own entry, in the order
-# of backward. Running the model under `torch.no_grad()`, or with a frozen layer on data, adds nothing and still works.
+# of backward. Under `torch.no_grad()`, or with a frozen layer on data, the model still runs, and nothing is appended.
 #
 # ```python
 # net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 1))
@@ -950,8 +952,7 @@ check("in_place_safe")
 #
 # ### The deprecated hook
 #
-# Old tutorials register backward hooks with `register_backward_hook`, without *full*. It still takes the same three arguments, but is
-# deprecated: the cell below silences PyTorch's warnings. What is wrong with it?
+# Old tutorials use the deprecated `register_backward_hook`, without *full*. What is wrong with it?
 #
 # ### Exercise: An autopsy
 # easy · 6 min · further
@@ -989,7 +990,7 @@ from course import check
 check("legacy_autopsy")
 
 # %% [markdown]
-# The deprecated hook shows the gradients of what the **last operation** of the module gets. In `Model` that is the product and `W`,
+# The deprecated hook shows the gradients of the inputs of the module's **last operation**. In `Model` these are the product and `W`,
 # not `x1` and `x2`:
 
 # %%
@@ -1000,7 +1001,7 @@ draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 # %% [markdown]
 # ### State-dict hooks: read old checkpoints
 #
-# You rename a layer, and `load_state_dict` no longer reads what you saved last month. But hooks also run before and after
+# You rename a layer, and `load_state_dict` no longer reads old checkpoints. But hooks also run before and after
 # [`load_state_dict()`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict):
 #
 # | register with | runs | the hook gets |
@@ -1008,9 +1009,9 @@ draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 # | `register_load_state_dict_pre_hook` | before loading | `module, state_dict, prefix, local_metadata, strict`, and three lists: `missing_keys, unexpected_keys, error_msgs` |
 # | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
 #
-# They return nothing, and change their arguments in place; the dict is a copy of the caller's. Every key of the module's own tensors
-# starts with `prefix`, the module's name in the model. `strict` is `True` even if the caller passes `strict=False`. This pre-hook
-# adds a new buffer, `scale`, which old checkpoints lack:
+# They return nothing, and change their arguments in place. But the dict is a shallow copy of the one that the caller passed: put
+# new tensors into it, and never write into the old ones. Keys of the module's own tensors start with `prefix`, its name in the
+# model. `strict` is `True` even if the caller passes `strict=False`. This pre-hook adds a buffer that old checkpoints lack:
 
 
 # %%
@@ -1072,8 +1073,7 @@ check("state_dict_hooks")
 # - Hooks run when you call `module(x)`. A forward hook takes three arguments, and acts by what it **returns**.
 # - `args`, `grad_input` and `grad_output` are tuples, and an entry may be `None`, as in the first layer.
 # - A full backward hook misses tensors in a dict, a list or a nested tuple. Hook the output tensor.
-# - A full backward hook changes what leaves the module. A full backward pre-hook changes what arrives at it: only the pre-hook
-#   reaches the module's own parameters.
+# - A full backward hook changes what leaves the module. Only a full backward pre-hook reaches the module's own parameters.
 # - Use `with`, or keep the handle.
 #
 # ## Where to go on

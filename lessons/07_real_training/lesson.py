@@ -194,9 +194,9 @@ class Halved(nn.Module):
 draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called again in backward")
 
 # %% [markdown]
-# Forward pre-hooks run again, and most forward hooks; backward hooks run once. The second forward stops once backward has what it needs:
-# the last layer of `middle` begins (step 30) and does not end. So the forward hooks of this layer and of `middle` do not run again. The
-# second forward must save as many tensors as the first, of the same shapes.
+# In `middle` all forward pre-hooks run again, and the forward hooks of its first two layers; backward hooks run once. The reason: the
+# second forward stops once backward has what it needs. So the last layer begins (step 30) and does not end, and neither does `middle`.
+# The second forward must save as many tensors as the first, of the same shapes.
 # [`ModuleTracker().is_bw`](https://docs.pytorch.org/docs/stable/module_tracker.html) asks autograd whether backward is running:
 
 # %%
@@ -311,6 +311,8 @@ optimizer.register_step_pre_hook(lambda optimizer, args, kwargs: at_step.append(
 loss = train_in_half(net, optimizer, scaler)[-1]
 print(f"first step: norm {in_backward[0]:.0f} in backward, {at_step[0]:.2f} right before the step")
 print(f"loss {loss:.2f}: {len(in_backward)} times backward, {len(at_step)} steps; the scale is now {scaler.get_scale():.0f}")
+
+# %%
 with bias.register_hook(lambda grad: grad.clamp(-1, 1)):
     train_in_half(net, optimizer, scaler, steps=1)
 print(f"a tensor hook clamps to (-1, 1): norm {at_step[-1]:.5f} right before the step")
@@ -705,6 +707,28 @@ if is_written(nan_in_backward, net, torch.zeros(5, 8), total):
     print("one row of zeros:", nan_in_backward(net, x, total))
 
 # %% [markdown]
+# ### A trap
+#
+# A hook may use the tensor that it is registered on. Is the tensor freed when nothing else refers to it?
+
+# %%
+import gc
+import weakref
+
+ways = {"y": lambda y: lambda grad: grad * y, "y.detach(), made before": lambda y: partial(torch.mul, y.detach())}
+for what, hook_of in ways.items():
+    y = torch.ones(10, requires_grad=True).exp()
+    handle, alive = y.register_hook(hook_of(y)), weakref.ref(y)
+    del y
+    gc.collect()
+    kept = alive() is not None
+    handle.remove()
+    print(f"a hook with {what:23}: in memory: {kept!s:5}  after remove(): {alive() is not None}")
+
+# %% [markdown]
+# An operation made this `y`. It and the hook refer to each other through C++, where Python's garbage collector does not look.
+# Remove the hook, or detach *first*. (A leaf, such as a parameter, is freed all the same.)
+#
 # ## Two replicas, two gradients
 #
 # In *data-parallel* training several processes hold the same model. Each process, a *replica*, computes gradients from its own part of
