@@ -646,7 +646,7 @@ for title, chain, lr in (("as it was, lr=4", steps, 4), ("cured, lr=4", cured, 4
     curves[title], _ = adapt(chain, lr)
     answers = reader(pictures.flatten(1)).argmax(dim=1).unique().tolist()
     print(f"{title:15} {len(curves[title]):3} steps, digits read: {reads(reader)}, answers that it gives: {answers}")
-draw_curves(curves, title="Entropy of the net that died")
+draw_curves(curves, title="Entropy of the second net")
 
 # %% [markdown]
 # <details><summary>What happened (open it when you have an answer)</summary>

@@ -9,14 +9,14 @@
 # %% [markdown]
 # # Look inside a model that nobody lets you edit
 #
-# - **You will do** this: get numbers that a trained net never returns, and use them to sort digits that it has never seen. Replace a few feature maps
+# - **You will do:** get numbers that a trained net never returns, and use them to sort digits that it has never seen. Replace a few feature maps
 #   of an 8 with those of a 3, and see how the net's answer changes. In a small GPT, find the attention head that passes the task on to the digits.
-#   Steer that GPT: the prompt says `copy`, but it reverses the digits.
-# - **You will learn** what spoils the outputs that you keep, and how to leave no trace.
-# - **You need** lesson 03: what a forward hook gets, what becomes of the value it returns, and handles.
-# - **Time** <!-- time and points -->.
-# - **Help** If a check fails, call `hint()`. To get a first idea, call it with the exercise's id: `hint("verbose_net")`.
-# - **Out of scope** training on the features.
+#   Steer that GPT: the prompt says `copy`, but the GPT reverses the digits.
+# - **You will learn:** what spoils the outputs that you keep, and how to leave no trace.
+# - **You need:** lesson 03: what a forward hook gets, what becomes of the value it returns, and handles.
+# - **Time:** <!-- time and points -->.
+# - **Help:** If a check fails, call `hint()`. To get a first idea, call it with the exercise's id: `hint("verbose_net")`.
+# - **Out of scope:** training on the features.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from course import hint, progress, solution  # first: with it, torchvision works with a CPU-only torch
@@ -166,13 +166,13 @@ show_source(type(net)._forward_impl)
 # ### Give each hook its name
 #
 # A hook gets the module, and a module does not know its own name: its parent does. So the name has to come from the loop that registers the hooks.
-# Because of late binding (lesson 02), use a default argument, `partial`, or your own function that returns the hook.
+# A closure looks the name up when it runs, too late (lesson 02). So use a default argument, `partial`, or your own function that returns the hook.
 #
 # ### Exercise: A net that reports
 #
 # easy · 5 min
 #
-# Write `VerboseNet(model)`, a module that wraps any model.
+# Write `VerboseNet(model)`, a module that wraps any model whose direct children return one tensor each.
 #
 # - Calling it runs the model once, and returns what the model returns.
 # - While the model runs, it prints one line for each **direct child** of the model, and nothing else: the child's name and the shape of its output.
@@ -238,8 +238,8 @@ print([name for name in modules if name.endswith("conv1")][:3], "... many names 
 # Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` are dotted names. Assume that each layer returns one tensor and runs
 # once.
 #
-# - Calling it on `x` runs the model once and returns a dict: its keys are the names in `layers`, its values those layers' outputs.
-# - The model's mode and outputs stay the same, calls add no hooks, and each call returns the features of its `x`.
+# - Calling it on `x` runs the model once and returns a new dict: its keys are the names in `layers`, its values those layers' outputs.
+# - All modes and outputs stay the same, calls add no hooks, and each call returns the features of its `x`.
 # - Two `FeatureExt` objects on one model do not disturb each other.
 #
 # ```python
@@ -413,7 +413,7 @@ check("safe_features")
 # ### END SOLUTION
 
 # %% [markdown]
-# Register, run, remove: from here on this is given, in exercises, too.
+# Register, run, remove: from here on, also in exercises, you may call `hooked` and `run_with`.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_run_with", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
@@ -519,8 +519,7 @@ draw_digits(torch.cat([three, eight]), captions, title="The net's answers for a 
 
 # %% [markdown]
 # The output of `block` has sixteen feature maps. The cell patches each map alone, and ranks the maps by how much each raises the probability of 3,
-# the best first. Guess: how many of the best maps turn the 8 into a 3 (first column)? How many of the worst (second)? How many of the 8's maps, in the
-# first column's order, turn the 3 into an 8 (third)?
+# the best first. **Guess:** how many of the best maps turn the 8 into a 3?
 
 # %%
 def patched(clean, corrupted, channels):
@@ -528,20 +527,31 @@ def patched(clean, corrupted, channels):
         return patch_activation(digit_net, "block", clean, corrupted, channels)
 
 
+def turn(clean, corrupted, maps):
+    """The net's answer for `corrupted`, if the first `maps` come from `clean`."""
+    for many in (0, 1, 2, 3, 4, 6, 16) if maps else ():
+        print(f"{many:2} maps   {chances(patched(clean, corrupted, maps[:many]))}")
+
+
 order = []
-if patched(three, eight, []) is None:
-    print("patch_activation is not written yet")
-else:
+if patched(three, eight, []) is not None:
     order = sorted(range(16), key=lambda channel: -patched(three, eight, [channel]).softmax(1)[0, 3].item())
-    print("maps  best, 3 into 8      worst, 3 into 8     best, 8 into 3")
-    for many in (0, 1, 2, 3, 4, 6, 16):
-        ways = (three, eight, order[:many]), (three, eight, order[16 - many :]), (eight, three, order[:many])
-        print(f"{many:4}  {'    '.join(f'{chances(patched(*way)):16}' for way in ways)}")
+turn(three, eight, order)
 
 # %% [markdown]
-# A few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. The six worst maps change nothing. If the six best maps
-# of the 3 are replaced by the 8's maps, the 3 is lost (third column). So does a 3 *need* them? Now take all 3s that the net reads, and compare the 8's
-# maps with zeros:
+# In this net a few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. How many of the worst maps does it take?
+
+# %%
+turn(three, eight, order[::-1])
+
+# %% [markdown]
+# The six worst change nothing. Now the other way round: how many of the 8's maps, the best first, turn the 3 into an 8?
+
+# %%
+turn(eight, three, order)
+
+# %% [markdown]
+# With six of them the 3 is lost. So does a 3 *need* its six best maps? Now take all 3s that the net reads, and compare the 8's maps with zeros:
 
 # %%
 def without(one, channels):
@@ -561,7 +571,7 @@ for which, channels in {"best": order[:6], "worst": order[10:]}.items():
         print(f"the six {which} maps replaced: of {len(threes)} threes, {' and '.join(stay)} stay a 3")
 
 # %% [markdown]
-# With zeros in place of the six best maps nearly every 3 stays a 3, with the 8's maps hardly any does. So "needed" depends on what replaces the maps.
+# In this net nearly every 3 stays a 3 with zeros in place of its six best maps, hardly any with the 8's maps. "Needed" depends on what replaces them.
 #
 # ## The same with a GPT
 #
@@ -600,8 +610,8 @@ draw_attention(attention, words)
 # %% [markdown]
 # In the last five rows, which predict the digits, the heads of the second block show diagonals; one head shows them more clearly. They go from the
 # first digit to the last for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of the first block look at the
-# task word (the left column). Which of the two passes the task on? Guess first. The cell runs 300 `copy` lines, and patches one head at a time: this
-# head returns what it returns for the same digits after `reverse`.
+# task word (the left column). Which of the two passes the task on? Guess first. The cell runs 300 `copy` lines, and patches one head at a time with its
+# output for the same digits after `reverse`.
 
 
 # %%
@@ -610,7 +620,7 @@ many = {task: lines(task, rows) for task in ("copy", "reverse")}
 
 
 def show_answers(what, head, places=None):
-    """How many of 300 `copy` lines are copied, and how many reversed, if `head` returns what it returns for `reverse`."""
+    """How many of 300 `copy` lines are copied, and how many reversed, if `head` returns its output for `reverse`."""
     scores = patch_activation(gpt, head, many["reverse"], many["copy"], places)
     if scores is not None:
         written = scores[:, -DIGITS:].argmax(2)
@@ -636,9 +646,9 @@ if found in heads:
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# If the right head is patched, the net reverses most `copy` lines, also if only this head's outputs at the digits are patched. From `=` on, its patch
-# changes hardly any line. The other head of the first block looks at the same word, but its patch reverses no line (2% are palindromes), it only
-# spoils some copies. **Where a head looks is not what it does.**
+# If the right head is patched, the net reverses most `copy` lines, even if only this head's outputs at the digits are patched. From `=` on, its patch
+# changes hardly any line. The other head of the first block looks at the same word, but its patch only spoils some copies. (The 2% are lines that
+# read the same both ways.) **Where a head looks is not what it does.**
 #
 # </details>
 #
@@ -655,7 +665,7 @@ if found in heads:
 # - It returns the handle; once it is removed, the block works as before.
 #
 # ```python
-# block = Block(width=4, heads=2)
+# block, x = Block(width=4, heads=2), torch.zeros(1, 3, 4)
 # steer(block, torch.ones(4))
 # block(x)["hidden"]  # 1 more than before, everywhere
 # ```
@@ -676,8 +686,8 @@ from course import check
 check("steer_block")
 
 # %% [markdown]
-# At each of the 11 positions, the direction is the mean over 1,000 `reverse` lines minus that over 1,000 `copy` lines. How much of it makes the net
-# reverse?
+# At each of the 11 positions, the direction is the block's mean output for 1,000 `reverse` lines minus its mean output for 1,000 `copy` lines. How
+# much of it makes the net reverse?
 
 # %%
 def hidden(task):
@@ -708,7 +718,7 @@ for what, step in steps.items():
 #
 # ### Looking must not change the model
 #
-# `torch.no_grad()` stops autograd from recording. (`inference_mode()` does, too, but its tensors cannot be saved for a later backward.) But in
+# `torch.no_grad()` stops autograd from recording. But in
 # training mode, a BatchNorm updates its running statistics in each forward pass, recorded or not: every picture that you only *look* at changes them.
 # How well does the digit net read after 40 looks at one 0?
 
@@ -723,16 +733,8 @@ for mode in ("train", "eval"):
 
 # %% [markdown]
 # So use both `no_grad` and `eval`, then put the mode back. Each module has a mode of its own, and `train()` and `eval()` also set the mode of every
-# module inside. In fine-tuning, people often keep BatchNorm layers in eval mode on purpose. Even torchvision's `create_feature_extractor`, explained
-# below, does not restore such a mode:
-
-# %%
-model = TinyResNet().train()
-model.bn1.eval()  # its owner wants this
-create_feature_extractor(model, ["fc"])
-print("bn1, in eval mode before, is in training mode:", model.bn1.training)
-
-# %% [markdown]
+# module inside. In fine-tuning, people often keep BatchNorm layers in eval mode on purpose.
+#
 # ### Exercise: A guest that leaves no trace
 #
 # medium · 15 min · further
@@ -859,10 +861,10 @@ check("tuple_outputs")
 show_source(Rounds)
 
 # %% [markdown]
-# Write them into `predicted`, in order, before you run anything; if you were wrong, set `what_ran` to what ran.
+# Write them into `predicted`, in order, before you run anything; if you were wrong, set `what_ran` to the real order.
 #
-# Write `record_calls(model, x)`: it runs `model` on `x` once, in its mode, and returns a list of pairs `(name, output)`, **one for each call** of a
-# module inside `model`.
+# Write `record_calls(model, x)`: it runs `model` on `x` once, in its current mode, and returns a list of pairs `(name, output)`,
+# **one for each call** of a module inside `model`.
 #
 # - They come in the order in which hooks fire, with outputs kept as in `safe_features`. No hook stays.
 #
@@ -916,16 +918,6 @@ check("reused_modules")
 #
 # </details>
 #
-# Which calls in the digit net have the best features for 4s, 7s and 9s? `block.relu` has two lines:
-
-# %%
-for name, value in record_calls(digit_net, moved[~seen]) or []:
-    share = nearest(value, labels[~seen])
-    print(f"{name:12} {share:.0%} {'█' * round(40 * share)}")
-
-# %% [markdown]
-# The jump comes between the two calls, at `block.conv2`.
-#
 # ### What hooks cannot see
 #
 # A sum is not a module, and neither is `torch.flatten`. torchvision's
@@ -935,11 +927,10 @@ for name, value in record_calls(digit_net, moved[~seen]) or []:
 # | | forward hooks | `create_feature_extractor` |
 # | --- | --- | --- |
 # | which models | those that call their modules; if compiled, see lesson 07 | those that can be traced |
+# | a call whose result is not used | runs | is left out, even if it works in place, without an error |
 # | what you can get | inputs and outputs of modules, in the order of the calls | also results of functions and of `+`; each single call has a name |
-# | cost | the whole forward runs, unless a hook raises an error | it stops after the last step asked for |
-# | the model | carries hooks until you remove them | a new model, which shares its parameters with the old one |
-#
-# Steps of the small model:
+# | cost | the whole forward runs; to stop it early, a hook must raise an error | it stops after the last step asked for |
+# | the model | carries hooks until you remove them | a new model, which shares layers such as `bn1` with the old one, with their hooks and modes |
 
 # %%
 tiny = TinyResNet().eval()
@@ -948,7 +939,7 @@ print("no module has this name:", [step for step in steps if step not in dict(ti
 
 # %% [markdown]
 # `x` is the input, `block.add` the sum, and `block.relu_1` the **second call** of `block.relu`. The new model returns the results of the steps that
-# you name. It copies none of them: a later in-place step may overwrite a result, if the new model still runs that step:
+# you name, without a copy: a later in-place step may overwrite one, if the new model still runs that step. A call with an unused result is left out:
 
 # %%
 wanted = ["conv1", "layer1.0.conv2", "layer3"]
@@ -960,9 +951,19 @@ with torch.no_grad():
 print("the same by fx and by hooks:", [name in by_hooks and torch.equal(by_hooks[name], by_fx[name]) for name in wanted])
 print(f"bn1 alone: smallest value {alone.min():.3f}   bn1 beside layer1, so that the ReLU runs: {beside.min():.3f}")
 
+
+class Unused(nn.Module):
+    def forward(self, x):
+        x = x + 0
+        x.relu_()                                                      # nobody uses what this call returns
+        return x * 2
+
+
+minus = torch.tensor([-1.0])
+print("the model returns", Unused()(minus).item(), "  fx returns", create_feature_extractor(Unused(), ["mul"])(minus)["mul"].item())
+
 # %% [markdown]
-# If `forward` has an `if` on a tensor's value, tracing fails. The tool traces in training mode first, so the model stays in that mode. A hook works
-# here, too.
+# If an `if` in `forward` depends on a tensor's value or shape, tracing fails, and leaves the model in training mode. A hook works here, too.
 
 # %%
 class Picky(nn.Module):
@@ -992,7 +993,7 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # overwrites it.
 #
 # - If `step` is the dotted name of a module, it means this module's **first** output, in any model, even one that cannot be traced.
-# - Otherwise it is a name from `get_graph_node_names`.
+# - Otherwise it is a name from `get_graph_node_names`; each call's result is used.
 # - No hook of yours stays; the model stays in eval mode.
 #
 # ```python
@@ -1106,12 +1107,10 @@ for what, model, given in (("ResNet-18", net, x), ("cut after layer3", traced, x
 #
 # - A trained net knows more than it returns. A hook gets its features out, also for tasks that the net was not trained for.
 # - A kept output is an alias. If a later operation works in place, only a clone is unchanged.
-# - A hook that returns a value replaces the output. A patch shows what is enough. What is needed depends on what you put in its place.
+# - A hook that returns a value replaces the output. A patch shows what is enough. What is needed depends on what replaces it.
 #
 # ## Where to go on
 #
-# - [Feature extraction in torchvision](https://docs.pytorch.org/vision/stable/feature_extraction.html): how steps are named, in training and in eval
-#   mode.
 # - [timm](https://huggingface.co/docs/timm/feature_extraction): `features_only=True` gives maps of several sizes from hundreds of models.
 # - [Hugging Face](https://huggingface.co/docs/transformers/main_classes/output): with `output_hidden_states=True` you often need no hook.
 # - [TransformerLens](https://transformerlensorg.github.io/TransformerLens/): patches every head and position of a real GPT-2, and draws heat maps.

@@ -156,7 +156,7 @@ def record_calls(model, x):
 
 # %% wrong_and_left_so
 # misconception: writes another wrong list after the run | hint: feat_one_entry
-# breaks: if you were wrong, set `what_ran` to what ran
+# breaks: if you were wrong, set `what_ran` to the real order
 # edits: wrong_guess_kept
 -predicted = ["enter", "relu", "mix", "relu"]
 -what_ran = ["enter", "relu", "mix", "relu", "mix", "relu"]
@@ -165,7 +165,7 @@ def record_calls(model, x):
 
 # %% in_eval_mode
 # misconception: looks at the model in eval mode, whatever its own mode is | hint: feat_in_eval_mode
-# breaks: in its mode
+# breaks: in its current mode
 predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
 
 
