@@ -238,8 +238,8 @@ print([name for name in modules if name.endswith("conv1")][:3], "... many names 
 # Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` are dotted names. Assume that each layer returns one tensor and runs
 # once.
 #
-# - Calling it on `x` runs the model once and returns a dict: its keys are the names in `layers`, its values those layers' outputs.
-# - The model's mode and outputs stay the same, calls add no hooks, and each call returns the features of its `x`.
+# - Calling it on `x` runs the model once and returns a new dict: its keys are the names in `layers`, its values those layers' outputs.
+# - All modes and outputs stay the same, calls add no hooks, and each call returns the features of its `x`.
 # - Two `FeatureExt` objects on one model do not disturb each other.
 #
 # ```python

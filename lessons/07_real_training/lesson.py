@@ -707,6 +707,28 @@ if is_written(nan_in_backward, net, torch.zeros(5, 8), total):
     print("one row of zeros:", nan_in_backward(net, x, total))
 
 # %% [markdown]
+# ### A trap
+#
+# A hook may use the tensor that it is registered on. Is the tensor freed when nothing else refers to it?
+
+# %%
+import gc
+import weakref
+
+ways = {"y": lambda y: lambda grad: grad * y, "y.detach(), made before": lambda y: partial(torch.mul, y.detach())}
+for what, hook_of in ways.items():
+    y = torch.ones(10, requires_grad=True).exp()
+    handle, alive = y.register_hook(hook_of(y)), weakref.ref(y)
+    del y
+    gc.collect()
+    kept = alive() is not None
+    handle.remove()
+    print(f"a hook with {what:23}: in memory: {kept!s:5}  after remove(): {alive() is not None}")
+
+# %% [markdown]
+# An operation made this `y`. It and the hook refer to each other through C++, where Python's garbage collector does not look.
+# Remove the hook, or detach *first*. (A leaf, such as a parameter, is freed all the same.)
+#
 # ## Two replicas, two gradients
 #
 # In *data-parallel* training several processes hold the same model. Each process, a *replica*, computes gradients from its own part of

@@ -201,8 +201,9 @@ class SharedAndEmpty(FiveEntries):
                 leaves=wanted["leaves"] - 1,
                 buffers=_says(lambda found: "later" in found),
             ),
+            "anatomy_child_met_before": {"children": wanted["children"][:-1]},
             "counts_twice": _one_of(
-                children=AnyOf([*wanted["children"], "again"], wanted["children"][:-1]),
+                children=[*wanted["children"], "again"],
                 modules=list(places)[1:],
                 leaves=AnyOf(leaves, leaves - 1),  # who walks through children() meets "again" once
                 parameters=_says(lambda found: len(found) > len(wanted["parameters"])),

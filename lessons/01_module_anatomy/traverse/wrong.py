@@ -197,7 +197,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 +        "children": [name for name, child in model._modules.items() if child is not None],
 
 # %% children_without_a_dot
-# misconception: takes the modules without a dot in their name for the children | hint: counts_twice
+# misconception: takes the modules without a dot in their name for the children | hint: anatomy_child_met_before
 # breaks: the names of the modules directly in it
 # edits: second_name_of_a_child
 -        "children": [name for name, child in model._modules.items() if child is not None],

@@ -90,7 +90,7 @@ def mistaken(model, x):
             sum(one.numel() for one in model.parameters()),
             sum(one.numel() for m in layers for one in m.parameters()),
         ],
-        "feat_input_size": [total(on_input), total(lambda m, i, o: numel(i) * taps(m)), total(lambda m, i, o: on_input(m, i, o) * (1 if isinstance(m, nn.Linear) else i[1]))],
+        "feat_input_size": [total(on_input), total(lambda m, i, o: numel(i) * taps(m)), total(lambda m, i, o: on_input(m, i, o) * (1 if isinstance(m, nn.Linear) else i[1])), total(lambda m, i, o: numel(i) * len(m.weight))],
         "feat_groups": [total(lambda m, i, o: numel(o) * taps(m, groups=False, sides=sides)) for sides in ((0, 1), (0, 0), (1, 1))],
         "feat_square": [total(lambda m, i, o: numel(o) * taps(m, sides=sides)) for sides in ((0, 0), (1, 1))],
         "feat_tokens": [total(one_vector)],

@@ -248,3 +248,14 @@ def count_macs(model, x):
     with FlopCounterMode(display=False) as counter:
         model(x)
     return counter.get_total_flops() // 2
+
+# %% numbers_of_the_input
+# misconception: multiplies the numbers of the input by those of one row of the output | hint: feat_input_size
+def count_macs(model, x):
+    counts = []
+
+    def count(module, args, output):
+        counts.append(args[0].numel() * module.weight.shape[0])
+
+    run_with(model, {name: count for name, m in model.named_modules() if isinstance(m, (nn.Linear, nn.Conv2d))}, x)
+    return sum(counts)

@@ -16,20 +16,20 @@ class FeatureExt(nn.Module):
 
     def forward(self, x):
         _ = self.model(x)
-        return self._features
+        return {**self._features}
 
-# %% on_top_of_torchvision
+# %% new_dict_first
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()
-        self.model = model
-        modes = {module: module.training for module in model.modules()}
-        self.extractor = create_feature_extractor(model, return_nodes={name: name for name in layers})
-        for module, mode in modes.items():  # torchvision has set one mode for all
-            module.training = mode
+        self.model, self.features = model, {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
 
     def forward(self, x):
-        return self.extractor(x)
+        self.features = {}
+        self.model(x)
+        return self.features
 
 # %% registered_for_one_call
 def keep(features, name, module, args, kwargs, output):

@@ -70,7 +70,7 @@ class FeatureExt(nn.Module):
 
 # %% forces_eval
 # misconception: switches the model to eval mode | hint: changes_mode
-# breaks: The model's mode and outputs stay the same
+# breaks: All modes and outputs stay the same
 # edits: returns_nothing
 +        model.eval()
          for name in layers:
@@ -201,3 +201,49 @@ class FeatureExt(nn.Module):
         self.features.clear()
         self.model(x)
         return dict(self.features)
+
+# %% one_dict_for_all_calls
+# misconception: returns the dict that the next call fills again | hint: feat_one_dict
+# breaks: returns a new dict
+# edits: factory_method
+-        return {**self._features}
++        return self._features
+
+# %% clears_first
+# misconception: takes all hooks off a layer before it registers its own | hint: removes_other_hooks
+# breaks: Two `FeatureExt` objects on one model do not disturb each other
+# edits: new_dict_first
+         for name in layers:
++            model.get_submodule(name)._forward_hooks.clear()
+
+# %% on_top_of_torchvision
+# misconception: lets torchvision trace the model, and puts the modes back | hint: feat_traced
+# breaks: a module that wraps any model
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        modes = {module: module.training for module in model.modules()}
+        self.extractor = create_feature_extractor(model, return_nodes={name: name for name in layers})
+        for module, mode in modes.items():
+            module.training = mode
+
+    def forward(self, x):
+        return self.extractor(x)
+
+# %% traced
+# misconception: lets torchvision trace the model | hint: feat_traced
+# edits: on_top_of_torchvision
+-        modes = {module: module.training for module in model.modules()}
+@@
+-        for module, mode in modes.items():
+-            module.training = mode
+
+# %% puts_one_mode_back
+# misconception: looks in eval mode, and puts the model's mode back, for all modules | hint: changes_mode
+# edits: new_dict_first
+         self.features = {}
++        mode = self.model.training
++        self.model.eval()
+         self.model(x)
++        self.model.train(mode)

@@ -135,6 +135,12 @@ class SomeChannels(Patched):
             output[..., numbers] = kept[..., numbers]
             return output
 
+        def of_rows(output, kept, numbers):
+            output = output.clone()
+            for number in numbers:
+                output[number % len(output)] = kept[number % len(output)]
+            return output
+
         def some(test):
             return self.answers(case, lambda kept, numbers, module, given, output: test(module, given, output, kept, numbers))
 
@@ -142,7 +148,10 @@ class SomeChannels(Patched):
             **super().mistakes(case),
             "feat_none_or_empty": some(lambda module, given, output, kept, numbers: mixed(output, kept[1], numbers or None)),
             "feat_channels_ignored": some(lambda module, given, output, kept, numbers: kept[1]),
-            "feat_channel_dimension": some(lambda module, given, output, kept, numbers: at_the_end(output, kept[1], numbers)),
+            "feat_channel_dimension": AnyOf(
+                some(lambda module, given, output, kept, numbers: at_the_end(output, kept[1], numbers)),
+                some(lambda module, given, output, kept, numbers: of_rows(output, kept[1], numbers)),
+            ),
             "feat_channels_inverted": some(
                 lambda module, given, output, kept, numbers: mixed(output, kept[1], others(output, numbers))
             ),

@@ -137,6 +137,14 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
 -        patched[:, channels] = kept[0][:, channels]
 +        patched[..., channels] = kept[0][..., channels]
 
+# %% first_dimension
+# misconception: replaces samples, where channels are asked for | hint: feat_channel_dimension
+# breaks: only these channels (dimension 1 of the output) are replaced
+# edits: last_dimension
+-        patched[..., channels] = kept[0][..., channels]
++        for channel in channels:
++            patched[channel % len(patched)] = kept[0][channel % len(patched)]
+
 # %% name_moved
 # misconception: gives the name another value in the hook | hint: feat_patch_never_ran
 # edits: last_dimension

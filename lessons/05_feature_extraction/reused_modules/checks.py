@@ -25,7 +25,7 @@ def written(nb):
         ran = nb.what_ran
     except Exception:  # as it is where somebody has taken the line out
         ran = None
-    return [nb.list("predicted"), ran]
+    return [list(nb.predicted) if isinstance(nb.predicted, tuple) else nb.list("predicted"), list(ran) if isinstance(ran, tuple) else ran]
 
 
 def believed():

@@ -93,7 +93,7 @@ class LstmAndAttention(Check):
         }
 
     def mistakes(self, case):
-        (attention, _), (linear, output), (lstm, (_, (_, c))) = self.parts(case).items()
+        (attention, _), (linear, output), (lstm, (_, (h, c))) = self.parts(case).items()
         wanted = self.truth(case)["tensors"]
 
         def same(got, value):
@@ -106,7 +106,7 @@ class LstmAndAttention(Check):
             "feat_first_part": flaw(lambda got: same(got.get(linear), output[0]) or set(got) == {f"{attention}.0", linear, f"{lstm}.0"}),
             "feat_tuples_skipped": {"tensors": close({linear: output})}, "feat_one_level": flaw(lambda got: set(got) == set(wanted) - {f"{lstm}.1.0", f"{lstm}.1.1"}),
             "feat_flat_numbers": flaw(lambda got: {f"{lstm}.1", f"{lstm}.2"} < set(got) and len(got) == len(wanted)),
-            "feat_parts_overwrite": flaw(lambda got: same(got.get(lstm), c)),
+            "feat_parts_overwrite": flaw(lambda got: same(got.get(lstm), c) or same(got.get(f"{lstm}.0"), h)),
             "feat_nested_value": flaw(lambda got: set(got) == {attention, linear, lstm}),
             "feat_other_keys": flaw(lambda got: f"{attention}.2" in got or any(set("[/_") & {*key} or key[:2] < "a" for key in got)),
             "loop_variable": flaw(lambda got: lstm in got and {name.split(".")[0] for name in got} == {lstm}),

@@ -50,6 +50,15 @@ def every_tensor(model, layers, x):
 -            for i, part in enumerate(value):
 +            for i, part in enumerate(value, 1):
 
+# %% last_number_only
+# misconception: gives a nested part the layer's name and its last number | hint: feat_parts_overwrite
+# breaks: a tensor's key gives its position
+# edits: counts_from_one
+-            for i, part in enumerate(value, 1):
+-                put(f"{place}.{i}", part)
++            for i, part in enumerate(value):
++                put(f"{place.split('.')[0]}.{i}", part)
+
 # %% dict_values_numbered
 # misconception: numbers the values of a dict | hint: feat_dict_skipped
 # edits: dicts_skipped

@@ -32,7 +32,7 @@ def looking_at(model, hooks):
         stack.enter_context(torch.no_grad())
         yield model
 
-# %% from_the_top_down
+# %% inference_mode
 @contextmanager
 def looking_at(model, hooks):
     before = [(module, module.training) for module in model.modules()]
@@ -43,7 +43,7 @@ def looking_at(model, hooks):
             yield handles
     finally:
         for module, mode in before:
-            module.train(mode)  # parents come first, so each child has the last word
+            module.training = mode
         [handle.remove() for handle in handles]
 
 # %% those_that_train

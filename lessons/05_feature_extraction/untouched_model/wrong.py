@@ -182,3 +182,18 @@ def looking_at(model, hooks):
             handle.remove()
             for module, training in modes:
                 module.training = training
+
+# %% from_the_top_down
+# misconception: calls train() on one module after the other, parents first: a module in two places gets its other parent's mode | hint: feat_one_mode_for_all
+# breaks: each module has its old mode
+# edits: inference_mode
+-            module.training = mode
++            module.train(mode)
+
+# %% from_below
+# misconception: calls train() on one module after the other, children first | hint: feat_one_mode_for_all
+# edits: inference_mode
+-        for module, mode in before:
+-            module.training = mode
++        for module, mode in reversed(before):
++            module.train(mode)
