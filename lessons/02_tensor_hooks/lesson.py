@@ -285,9 +285,9 @@ h.register_hook(lambda grad: print("the hook on h is called with", grad.item()))
 #
 # ### Functions that remember
 #
-# A hook in a loop often needs a name. A closure looks a variable up **when the closure runs**, not when it is made. Then the
-# loop is over. `partial(keep, name)` fixes the name at once, and waits for the remaining argument. A default value also fixes
-# it: `lambda grad, name=name: keep(name, grad)`.
+# A hook in a loop often needs a name. A closure looks a variable up **when the closure runs**, after the loop, not when it is
+# made. `partial(keep, name)` fixes the name at once, and waits for the remaining argument. A default value also fixes the name:
+# `lambda grad, name=name: keep(name, grad)`.
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)
@@ -341,10 +341,10 @@ draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 # `AddmmBackward0` is `fc`: it gets the bias, the input and the transposed weight. Boxes with `View` in their names only change
 # shapes.
 #
-# Nothing is earlier than a leaf, so the hook on `fc.bias` has changed only its gradient. `h` is in the middle: its hook has
-# changed the gradients of `conv`, an earlier layer. The gradient of `fc.weight` is unchanged: it comes from the output of `fc`,
-# which is later than `h`. A use of a hook in the middle: *guided backpropagation* lets only positive gradients back through
-# each ReLU, for clearer pictures.
+# Nothing is earlier than a leaf, so the first hook has changed only the gradient of `fc.bias`. `h` is in the middle: its hook
+# has changed the gradients of `conv`, an earlier layer. The gradient of `fc.weight` is unchanged: it comes from the output of
+# `fc`, which is later than `h`. A use of a hook in the middle: *guided backpropagation* lets only positive gradients back
+# through each ReLU, for clearer pictures.
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
@@ -418,8 +418,9 @@ print("none any more: ", weight_gradient(layer))
 #
 # *Clipping* limits huge gradients:
 #
-# - **By value:** each element is clamped to a range. A hook on each parameter clips each pass; `clip_grad_value_` clips once,
-#   the sum in `.grad`. A *frozen* parameter (`requires_grad=False`) has no gradient: `register_hook` refuses it.
+# - **By value:** each element is clamped to a range. A hook on each parameter clips the gradient of each pass;
+#   `clip_grad_value_` clips once: the sum in `.grad`. A *frozen* parameter (`requires_grad=False`) has no gradient:
+#   `register_hook` refuses it.
 # - **By norm:** if the norm of *all* gradients together is too large, all are scaled by one factor, which keeps their
 #   direction. A tensor hook knows only its own tensor, so this kind of clipping runs after backward:
 #   [`nn.utils.clip_grad_norm_`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html).
@@ -1123,7 +1124,7 @@ check("saved_tensors", part="freed")
 # | you want to | use |
 # | --- | --- |
 # | look at a gradient in the middle, pass by pass | `tensor.register_hook(function)`, return nothing |
-# | have this gradient in `.grad` after backward | `tensor.retain_grad()` |
+# | have the gradient in `.grad` after backward | `tensor.retain_grad()` |
 # | change a gradient, and the gradients of all earlier tensors | a hook that returns a **new** tensor of the same shape and dtype |
 # | watch or change what comes back through one use only | a tensor for this use, `h.clone()`, and a hook on it |
 # | get rid of a hook | `handle.remove()`, or `with tensor.register_hook(...):` |
