@@ -794,8 +794,8 @@ print("requires_grad_(False), old .grad:", next_step(lambda w: w.requires_grad_(
 # ### A hook that waits for several gradients
 #
 # [`torch.autograd.graph.register_multi_grad_hook(tensors, function)`](https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.graph.register_multi_grad_hook)
-# waits. Backward calls `function` once, with a list of the gradients of the tensors, in their order. It does not wait for tensors
-# that this pass does not reach: for these the list has None.
+# waits. If a pass reaches any of the tensors, it calls `function` once, with a list of their gradients, in their order. It does not
+# wait for tensors that this pass does not reach: for these the list has None.
 
 # %%
 torch.manual_seed(0)
@@ -819,8 +819,8 @@ with torch.autograd.graph.register_multi_grad_hook([a, b, c, d], look):
 #
 # medium · 12 min · further
 #
-# Write `watch_norm(model)`. It returns an empty list immediately. Each later backward pass adds one number to it (a Python
-# number, or a tensor without dimensions): the norm of all gradients of this pass together, as if they were one long vector.
+# Write `watch_norm(model)`. It returns an empty list immediately. Each later backward pass through the model adds one number to it (a
+# Python number, or a tensor without dimensions): the norm of all gradients of this pass together, as if they were one long vector.
 # Parameters that are frozen, or that a pass does not reach, do not count.
 
 # %% nbgrader={"grade": false, "grade_id": "multi_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -80,7 +80,7 @@ def _sum(lesson: Lesson) -> str:
     if further:
         beyond = sum(one.further for one in lesson.exercises)
         time = f"about {core} minutes for the core path ({counted(len(lesson.exercises) - beyond, 'exercise')}), and"
-        time += f" {further} minutes for what is called *further* ({counted(beyond, 'exercise')}). In all:"
+        time += f" {further} minutes for the further parts ({counted(beyond, 'exercise')}). In all:"
     what = f"{counted(len(lesson.exercises), 'exercise')} for {points_in_words(sum(one.points for one in lesson.exercises))}"
     if lesson.questions:
         points = points_in_words(sum(cell.points for cell in lesson.questions))

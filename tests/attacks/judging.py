@@ -136,7 +136,7 @@ def status_of(outcome: Outcome, attack: Attack) -> str:
 def told(outcome: Outcome, attack: Attack) -> str:
     """What the learner is told."""
     if attack.name not in outcome.verdicts:
-        return outcome.problems[attack.name]
+        return outcome.problems.get(attack.name) or f"the run ended before it: {outcome.output[-500:]}"
     return str(outcome.exercise(attack.name, attack.exercise)["sentence"])
 
 

@@ -8,7 +8,7 @@ from course.truths import ANYTHING, other_than
 
 POISON = ("module", "model", "net", "x", "x1", "x2")
 ERRORS = {
-    r"AttributeError: 'tuple' object has no attribute '(register_hook|requires_grad)": "stop_first_entry_only",
+    r"AttributeError: 'tuple' object has no attribute '(register_hook|requires_grad|detach)": "stop_first_entry_only",
     r"AttributeError: '(?!Tensor|Parameter|NoneType)\w+' object has no attribute 'register_hook'": "register_hook_on_module",
     r"RuntimeError: Backward pre hook returned an invalid number of grad_output": "stop_pre_hook_return",
     r"RuntimeError: Backward hook for Modules where no input requires gradient": "stop_none_replaced",

@@ -77,6 +77,17 @@
 -    return module.register_full_backward_pre_hook(hook)
 +    return module.register_forward_hook(hook)
 
+# %% one_output_detached
+# misconception: a detached output plus zero times the output, for modules with one output only | hint: stop_first_entry_only
+# edits: times_zero
+-    def hook(module, grad_output):
+-        return tuple(grad * 0 for grad in grad_output)
++    def hook(module, args, output):
++        return output.detach() + 0 * output
+@@
+-    return module.register_full_backward_pre_hook(hook)
++    return module.register_forward_hook(hook)
+
 # %% freezes_the_parameters
 # misconception: freezes the parameters | hint: no_grad_is_not_zero
 # edits: bare_tensor_before

@@ -147,7 +147,9 @@ class FrozenAndBack(FreezingCheck):
             "frozen_in_training_mode": {**same, **when(lambda got: got == fresh["training"], "training")},
             "mode_of_everything": {**same, **when(lambda got: any(modes[name] and not on for name, on in got.items()), "training")},
             "thawed_in_eval_mode": {**same, "training": {"frozen": modes, "thawed": such_that(lambda got: not all(got.values()))}},
+            "freezes_first_found": when(frozen_if(lambda name: name.startswith("features.1."))),
             "returns_nothing": {**same, "what is returned": "nothing"},
+            "returns_not_the_model": {**same, "what is returned": "something else"},
         }
 
 

@@ -202,3 +202,23 @@ def freeze_where(model, choose, frozen=True):
         if name.startswith(chosen):
             module.training = not frozen
     return model
+
+# %% first_found
+# misconception: returns from inside the loop | hint: freezes_first_found
+# breaks: Every module for which
+def freeze_where(model, choose, frozen=True):
+    for module in model.modules():
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+            return model
+
+# %% returns_the_chosen
+# misconception: returns the modules that it has frozen | hint: returns_not_the_model
+# breaks: which returns the model
+def freeze_where(model, choose, frozen=True):
+    chosen = [module for module in model.modules() if choose(module)]
+    for module in chosen:
+        module.requires_grad_(not frozen)
+        module.train(not frozen)
+    return chosen

@@ -172,3 +172,12 @@ def init_in_place(model, new):
 def init_in_place(model, new):
     for name, p in model.named_parameters():
         setattr(model, name, Parameter(new(p)))
+
+# %% matrices_only
+# misconception: initialises weights, as most recipes do | hint: new_values_for_matrices
+# breaks: every parameter `p`, at any depth, takes
+def init_in_place(model, new):
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.copy_(new(parameter))

@@ -97,7 +97,11 @@ class WhateverItWas(InitCheck):
 
     def mistakes(self, case):
         other_shape = Matches(lambda got: "no" if got.shape == (2, 3) else None, "")
-        return {"init_shape": {**self.truth(case), "a single Function_A": other_shape}}
+        some = Matches(lambda got: None if bool((got.tensor() == 1).any()) else "no", "")
+        return {
+            "init_shape": {**self.truth(case), "a single Function_A": other_shape},
+            "init_one_element": {"a single Function_A": some},
+        }
 
 
 class StillLearns(InitCheck):

@@ -195,3 +195,10 @@
 # edits: divides_by_itself
 -        module.W.data /= module.W.data
 +        module.W.data = module.W.data * 0 + 1
+
+# %% first_element
+# misconception: writes into the first element | hint: init_one_element
+# breaks: all its elements become 1
+# edits: divides_by_itself
+-        module.W.data /= module.W.data
++        module.W.data[0] = 1

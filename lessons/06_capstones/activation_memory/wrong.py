@@ -231,13 +231,16 @@
 -            self.handles.append(module.register_forward_pre_hook(partial(begin, type(module).__name__)))
 +            self.handles.append(module.register_forward_pre_hook(lambda module, args: begin(name, module, args)))
 
-# %% leaves_only
-# misconception: hooks on layers without children | hint: memory_outer_forgotten
+# %% counts_on_after_an_error
+# misconception: ends the hooks for saved tensors only if all goes well | hint: tool_not_after_error
+# breaks: nothing is counted
 # edits: class_names
 -            self.handles.append(module.register_forward_pre_hook(partial(begin, type(module).__name__)))
-+            if list(module.children()):
-+                continue
 +            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+@@
+-        self.hooks.__exit__(*error)
++        if error[0] is None:
++            self.hooks.__exit__(*error)
 
 # %% module_hooks_left
 # misconception: removes the hooks for saved tensors and forgets those on the modules | hint: tool_hooks_left

@@ -163,6 +163,9 @@ class OverwrittenLayer(HeatMaps):
         return {"cam_overwritten": {"the tensor of heat maps": AnyOf(*(near(heat_of(*pair)) for pair in pairs))}}
 
 
+MODES = "mode of each module after the call, after an error, and in training"
+
+
 def fail(module, args):
     raise RuntimeError("a layer fails")
 
@@ -174,7 +177,7 @@ def runs_of(net, x, case, moment="afterwards"):
 
 
 class NothingLeft(HeatMaps):
-    """Hooks, modes, every `.grad` and every `requires_grad` are as before, even after an error."""
+    """Hooks, each module's mode, every `.grad` and every `requires_grad` are as before, even after an error."""
 
     def given(self, case):
         net, layers, x, targets = cnn(case, "net", 2)
@@ -183,19 +186,29 @@ class NothingLeft(HeatMaps):
         net[0][1].register_forward_hook(lambda module, args, output: None)  # somebody else's
         return net, layers, x, targets
 
+    def in_training(self, net, but_not):
+        """In training mode, but for one of its parts."""
+        net.train()[but_not].eval()
+        return net
+
+    def modes(self, net):
+        return {name: module.training for name, module in net.named_modules()}
+
     def probe(self, nb, case):
         net, layers, x, targets = self.given(case)
         nb.function("grad_cam")(net, layers[1], x, targets)
+        modes = [self.modes(net)]
         hooks, grads = hook_counts(net), {name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()}
         flags = {"x": x.requires_grad, **{name: p.requires_grad for name, p in net.named_parameters()}}
         failing = net[3].register_forward_pre_hook(fail)
         with suppress(Exception):  # of whatever class
-            nb.function("grad_cam")(net, layers[1], x, targets)
+            nb.function("grad_cam")(self.in_training(net, 0), layers[1], x, targets)
         failing.remove()
-        left, runs = hook_counts(net), runs_of(net, x, case)
+        left, runs, modes = hook_counts(net), runs_of(net, x, case), [*modes, self.modes(net)]
         with suppress(Exception):  # who asks for a model in evaluation mode may do so
-            nb.function("grad_cam")(net.train(), layers[1], x, targets)
+            nb.function("grad_cam")(self.in_training(net, 2), layers[1], x, targets)
         return {
+            MODES: [*modes, self.modes(net)],
             "hook count after the call": hooks, ".grad of the parameters": grads, "x.grad": x.grad, "requires_grad": flags,
             "hook count after an error": left, "what runs after an error": runs,
             "what runs in training mode": runs_of(net, x, case, "in training"),
@@ -205,13 +218,15 @@ class NothingLeft(HeatMaps):
         net, _, x, _ = self.given(case)
         grads = {name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()}
         flags = {"x": False, **{name: p.requires_grad for name, p in net.named_parameters()}}
+        modes = [self.modes(net), *(self.modes(self.in_training(net, part)) for part in (0, 2))]
         return {
+            MODES: modes,
             "hook count after the call": hook_counts(net), ".grad of the parameters": grads, "x.grad": None, "requires_grad": flags,
-            "hook count after an error": hook_counts(net), "what runs after an error": as_before(runs_of(net, x, case)),
-            "what runs in training mode": as_before(runs_of(net.train(), x, case, "in training")),
+            "hook count after an error": hook_counts(net), "what runs after an error": as_before(runs_of(self.in_training(net, 0), x, case)),
+            "what runs in training mode": as_before(runs_of(self.in_training(net, 2), x, case, "in training")),
         }
 
-    blame = {".grad of the parameters": "cam_fills_grad", "x.grad": "cam_fills_grad", "what runs in training mode": "changes_mode"}
+    blame = {".grad of the parameters": "cam_fills_grad", "x.grad": "cam_fills_grad", MODES: "changes_mode"}
     claims = ("requires_grad",)
 
     def mistakes(self, case):
@@ -247,12 +262,12 @@ class FromAnyLayer(Check):
         two = nb.function("grad_cam")(net, layers[number + 1], views[1:], sights[1:])
         grads = {name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()}
         found = {"the tensor of heat maps of a convolution": one, "the tensor of heat maps of a ReLU": two, ".grad afterwards": grads, "x.grad": views.grad}
-        failing = net[3].register_forward_pre_hook(fail)
+        failing, _ = net[3].register_forward_pre_hook(fail), net.train()[0].eval()
         with suppress(Exception):
             nb.function("grad_cam")(net, layers[number], views, sights)
         failing.remove()
         with suppress(Exception):
-            nb.function("grad_cam")(net.train(), layers[number], views, sights)
+            nb.function("grad_cam")(net, layers[number], views, sights)
         return {**found, "what runs afterwards": runs_of(net, views, case)}
 
     def truth(self, case):
@@ -264,9 +279,10 @@ class FromAnyLayer(Check):
             (slopes,) = torch.autograd.grad(rest[range(3 - first), sights[first:]].sum(), features)
             maps.append(near(torch.einsum("nk,nkhw->nhw", slopes.mean((2, 3)), features.detach()).relu()))
         grads = {name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()}
+        net.train()[0].eval()
         return {
             "the tensor of heat maps of a convolution": maps[0], "the tensor of heat maps of a ReLU": maps[1], ".grad afterwards": grads, "x.grad": None,
-            "what runs afterwards": as_before(runs_of(net.train(), views, case)),
+            "what runs afterwards": as_before(runs_of(net, views, case)),
         }
 
 

@@ -320,3 +320,14 @@ def grad_cam(model, layer, x, targets):
 -    return cam.abs()
 +    cam = F.relu(cam)
 +    return cam / (cam.amax(dim=(1, 2), keepdim=True) + 1e-8)
+
+# %% modes_of_parts_lost
+# misconception: puts back the mode of the model, and so of all that is in it | hint: changes_mode
+# breaks: every `.grad`, `requires_grad` and mode is as it was
+# edits: eval_mode_stays
+-    model.eval()
++    mode = model.training
++    model.eval()
+@@
+         handle.remove()
++        model.train(mode)

@@ -141,11 +141,11 @@ class FirstBadPlaces(Check):
 class OnlyLooks(FirstBadPlaces):
     """Its hooks are gone, even after an error, which comes out; those of others stay, and what `.grad` held before."""
 
-    blame = {"output of the net": "watcher_changes_output", "gradients, added to": "cam_fills_grad", "attributes afterwards": "gfd_marks"}
+    blame = {"output of the net": "watcher_changes_output", "gradients, added to": "cam_fills_grad", "attributes afterwards": "gfd_marks", "mode of each module afterwards": "changes_mode"}
 
     def given(self, case):
         net, *given, _ = town(case, "town", 2)
-        net[0].requires_grad_(False)
+        net.eval()[0].train().requires_grad_(False)
         net[-1].weight.grad = case.tensor("gradient of before", 2, 6)
         return net, *given
 
@@ -156,7 +156,7 @@ class OnlyLooks(FirstBadPlaces):
             (output * upstream).sum().backward()
         brought = {"output of the net": output, "gradients, added to": gradients(net), "hook count after the block": hook_counts(net)}
         brought |= {"the error that comes out": error_out_of(watch(net), *case.words("error", 1)), "hook count after an error": hook_counts(net)}
-        brought["attributes afterwards"] = [sorted(vars(module)) for module in net.modules()]
+        brought |= {"attributes afterwards": [sorted(vars(module)) for module in net.modules()], "mode of each module afterwards": [module.training for module in net.modules()]}
         return {**brought, "what runs after an error": what_runs(net, case, lambda: net(x).sum().backward())}
 
     def truth(self, case):
@@ -166,7 +166,7 @@ class OnlyLooks(FirstBadPlaces):
         return {
             "output of the net": output, "gradients, added to": gradients(net),
             "hook count after the block": hooks, "the error that comes out": case.words("error", 1)[0], "hook count after an error": hooks,
-            "attributes afterwards": [sorted(vars(module)) for module in net.modules()],
+            "attributes afterwards": [sorted(vars(module)) for module in net.modules()], "mode of each module afterwards": [module.training for module in net.modules()],
             "what runs after an error": as_before(what_runs(net, case, lambda: net(x).sum().backward())),
         }
 
@@ -188,7 +188,7 @@ class InTown(Check):
 
     def hidden_town(self, case, **fault):
         net, cars, drivers, names = town(case, "hidden town", case.integer("hidden depth", 3, 5), conv=True, **fault)
-        net[0].requires_grad_(False)
+        net.eval()[0].train().requires_grad_(False)
         net[-1].weight.grad = case.tensor("hidden gradient", *net[-1].weight.shape)
         return net, cars, drivers, names
 
@@ -239,12 +239,12 @@ DEAD, NONE, SIZE = (f'report["{key}"]' for key in KEYS)
 
 
 def town(case, name, depth, conv=True):
-    """A net of streets (a layer, a ReLU, a layer that is never used) and a layer, its input, and a gradient for its output."""
+    """A net of streets (a layer, a ReLU, what changes nothing more, with a layer that is never used) and a layer, its input, and a gradient for its output."""
     names = case.words(f"{name}: names", 4 + depth)
     new = partial(nn.Conv2d, kernel_size=3, padding=1) if conv else nn.Linear
 
     def street(inside):
-        layers = new(inside, 6), nn.ReLU(inplace=True), nn.Identity()
+        layers = new(inside, 6), nn.ReLU(inplace=True), nn.LeakyReLU()
         layers[2].add_module("unused", nn.Linear(2, 2))
         return nn.Sequential(OrderedDict(zip(names, layers)))
 

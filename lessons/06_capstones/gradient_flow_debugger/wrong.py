@@ -163,12 +163,14 @@ def gradient_flow_debugger(model):
 +            continue
 +        handles.append(module.register_forward_hook(make_hook(name)))
 
-# %% marks_on_modules
-# misconception: keeps each module's name on the module, and leaves it there | hint: gfd_marks
-# breaks: changes nothing in the model
-# edits: reference
-         for name, module in model.named_modules():
-+            module.dotted_name = name
+# %% relu_in_the_class_name
+# misconception: a LeakyReLU is a ReLU | hint: gfd_dead_others
+# edits: class_names
+-            if isinstance(module, nn.ReLU):
++            if "ReLU" in type(module).__name__:
+@@
+-        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
++        handles.append(module.register_forward_hook(make_hook(name)))
 
 # %% mends_gradients
 # misconception: replaces NaN in the gradient by 0 on the way | hint: watcher_changes_gradient
@@ -197,10 +199,12 @@ def gradient_flow_debugger(model):
 -    for name, module in model.named_modules():
 +    for name, module in model.named_children():
 
-# %% decorator_forgotten
-# misconception: a generator without the decorator | hint: gfd_no_context
+# %% training_mode_first
+# misconception: puts the model into training mode, as before a training step | hint: changes_mode
+# breaks: changes nothing in the model
 # edits: mends_gradients
--@contextmanager
+     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
++    model.train()
 @@
 -        return torch.nan_to_num(grad)
 

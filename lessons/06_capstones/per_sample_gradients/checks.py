@@ -11,7 +11,7 @@ from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord
 from course.probing import error_out_of, hook_counts
 from course.traces import what_runs
-from course.truths import as_before
+from course.truths import as_before, such_that
 
 
 class PlainNet(nn.Module):
@@ -208,11 +208,12 @@ class OneWeightTwice(LinearAlone):
 class LeftAsItWas(OneBatch):
     """Each block has its own results, `.grad` is as without it, and its hooks are gone."""
 
-    blame = {"parameter.grad": "per_sample_changes_grad", "gradients of the first block": "tool_shared_results"}
+    blame = {"parameter.grad": "per_sample_changes_grad", "gradients of the first block": "tool_shared_results", "what runs after an error": "not_as_before"}
 
     def given(self, case):
         model, x = super().given(case)
         model.get_submodule(model.names[1]).register_forward_hook(lambda module, args, output: None)  # somebody else's
+        model.get_submodule(model.names[0])[4] = nn.ELU(inplace=True)
         return model, x
 
     def probe(self, nb, case):
@@ -242,7 +243,10 @@ class LeftAsItWas(OneBatch):
 
     def mistakes(self, case):
         more = Matches(lambda got: None if sum(got.values()) > 1 else "no", "more hooks")
+        right, before = self.truth(case)["gradients of the first block"], f"{self.given(case)[0].names[0]}.3."
+        others = {name: one for name, one in right.items() if not name.startswith(before)}
         return {
+            "per_sample_overwritten": {"gradients of the first block": such_that(lambda got: all(is_same(got.get(name), one) for name, one in others.items()))},
             "removes_other_hooks": {"hook count afterwards": {kind: 0 for kind in hook_counts(self.given(case)[0])}}, "feat_error_swallowed": {"the error that comes out": "nothing"},
             "tool_hooks_left": {"hook count afterwards": more}, "tool_not_after_error": {"hook count after an error": more},
         }

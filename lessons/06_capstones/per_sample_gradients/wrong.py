@@ -294,3 +294,37 @@ def PerSampleGradients(model, reduction="mean"):
     finally:
         for handle in handles:
             handle.remove()
+
+# %% retain_grad
+# misconception: keeps the output, whose gradient is that of what an in-place layer makes of it | hint: per_sample_overwritten
+# breaks: **each sample's own loss**
+class PerSampleGradients:
+    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
+        self.model = model
+        self.reduction = reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        self.names = {parameter: name for name, parameter in self.model.named_parameters()}
+        self.calls = []
+        self.handles = [m.register_forward_hook(self.look) for m in self.model.modules() if isinstance(m, nn.Linear)]
+        return self
+
+    def look(self, module, args, output):
+        output.retain_grad()
+        self.calls.append((module, args[0].detach(), output))
+
+    def put(self, parameter, value):
+        name = self.names[parameter]
+        self.gradients[name] = self.gradients[name] + value if name in self.gradients else value
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+        for module, x, output in self.calls:
+            if output.grad is None:
+                continue
+            grad = output.grad * (len(x) if self.reduction == "mean" else 1)
+            self.put(module.weight, grad[:, :, None] * x[:, None, :])
+            if module.bias is not None:
+                self.put(module.bias, grad.clone())

@@ -17,14 +17,14 @@ ERRORS = {
     r"TypeError: .*(isfinite|isnan|isinf).* NoneType": "nan_entry_is_none",
     r"(IndexError: list index|TypeError: cannot unpack|UnboundLocalError|StopIteration)": "nan_none_found",
     r"RuntimeError: Function '\w+' returned nan values": "nan_anomaly_raises",
-    r"RuntimeError: this walk visits a node again and again": "nan_again",
+    r"RuntimeError: this walk visits a node again and again": "nan_again", r"(AssertionError|ValueError|ArithmeticError|FloatingPointError)": "nan_in_the_loss",
 }
 ROW = "the answer for two layers in a row"
 OPERATIONS = {"sqrt": "SqrtBackward0", "where": "LogBackward0", "pow": "PowBackward0"}
 
 
 class Fragile(nn.Module):
-    """Sound in forward. In its first column, where it is hurt, backward of its operation is not finite."""
+    """Sound in forward, but for a log. In its first column, where it is hurt, backward of its operation is not finite."""
 
     def __init__(self, kind, hurt):
         super().__init__()
@@ -34,8 +34,8 @@ class Fragile(nn.Module):
         keep = torch.ones(x.shape[-1])
         keep[0] = 0.0 if self.hurt else 1.0
         value = (x.tanh() + 2) * keep
-        if self.kind == "sqrt":
-            return value.sqrt()
+        if self.kind in ("sqrt", "log"):
+            return getattr(value, self.kind)()
         if self.kind == "pow":
             return value.pow(0.5)
         return torch.where(value > 0, value.log() if self.kind == "where" else torch.ones_like(x) / value, 0.0)
@@ -83,14 +83,14 @@ class HuntCheck(Check):
 
     def probe(self, nb, case):
         hunt, x, loss_of = nb.function("nan_in_backward"), case.tensor("x", 5, 4), self.loss_of(case)
-        row = nn.Sequential(case.build("row", nn.Linear, 4, 4), Fragile("sqrt", True))
+        row = nn.Sequential(case.build("row", nn.Linear, 4, 4), Fragile("log", True))  # here the loss is infinite, too
         return {"nan_in_backward(...)": hunt(self.given(case), x, loss_of), ROW: hunt(row, x, loss_of)}
 
     def pair(self, case, place):
         return [OPERATIONS[self.kinds(case)[place]], f"{self.names(case)[place]}.1"]
 
     def truth(self, case):
-        return {"nan_in_backward(...)": self.pair(case, self.which(case)[-1]), ROW: ["SqrtBackward0", "1"]}
+        return {"nan_in_backward(...)": self.pair(case, self.which(case)[-1]), ROW: ["LogBackward0", "1"]}
 
     def mistakes(self, case):
         field, (operation, module) = "nan_in_backward(...)", self.pair(case, self.which(case)[-1])
@@ -102,17 +102,17 @@ class HuntCheck(Check):
             return {where: such_that(lambda got: text(got) and got[0] != first and got[1] in (name, ""))}
 
         return {
-            "nan_nothing_found": {field: None},
+            "nan_nothing_found": {field: None}, "nan_in_the_loss": {field: [operation, module], ROW: AnyOf(["SumBackward0", ""], None)},
             "nan_pair": {field: AnyOf([module, operation], operation, module, such_that(lambda got: isinstance(got[0], list)))},
             "class_or_name": {field: [operation, "Fragile"]},
             "nan_object": {field: such_that(lambda got: not text(got))},
             "nan_no_module": {field: [operation, ""]},
             "nan_module_above": {field: AnyOf(*([operation, part] for part in module.split(".")))},
             "nan_last": {field: such_that(lambda got: text(got) and got[0] == "TBackward0")},
-            "nan_first_way": {field: such_that(lambda got: text(got) and got[1] != module and got[0] != operation and "Accumulate" not in got[0] and self.upstream(case, got[1])), ROW: ["SqrtBackward0", "1"]},
+            "nan_first_way": {field: such_that(lambda got: text(got) and got[1] != module and got[0] != operation and "Accumulate" not in got[0] and self.upstream(case, got[1])), ROW: ["LogBackward0", "1"]},
             "nan_stale": {ROW: such_that(lambda got: text(got) and got[1].split(".")[0] in self.names(case))},
             "nan_late_binding": {ROW: such_that(lambda got: text(got) and "Accumulate" in got[0])},
-            "nan_one_too_late": AnyOf(too_late(field, operation, module), too_late(ROW, "SqrtBackward0", "1")),
+            "nan_one_too_late": AnyOf(too_late(field, operation, module), too_late(ROW, "LogBackward0", "1")),
         }
 
     def upstream(self, case, name):

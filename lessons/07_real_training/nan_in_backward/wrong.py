@@ -209,3 +209,11 @@ def nan_in_backward(model, x, loss_of):
 -        if node is not None and node not in seen:
 -            seen.add(node)
 +        if node is not None:
+
+# %% infinite_loss
+# misconception: takes a loss that is not finite for the birth of the NaN | hint: nan_in_the_loss
+# breaks: the name of the first operation that made NaN or infinity in a gradient
+# edits: got_finite_and_made_not
+     loss.backward()
++    if not loss.isfinite():
++        return loss.grad_fn.name(), ""

@@ -112,7 +112,7 @@ class OneAStep(RecorderCheck):
 
 
 class AnyOrder(RecorderCheck):
-    """Two calls before one backward, and the same call twice without a gradient, count as four."""
+    """Two calls before one backward, the same call twice without a gradient, and one of a frozen model: all count."""
 
     reentrant = True
 
@@ -125,23 +125,24 @@ class AnyOrder(RecorderCheck):
             with torch.no_grad():
                 model.eval()(self.x(case, 2)), model(self.x(case, 2))
             model.train()(self.x(case, 3)).sum().backward()
+            model.requires_grad_(False)(self.x(case, 4).detach())
             within = {name: [*history[name]] for name in self.asked(case)}
         return {"history": history, "history within the block": within}
 
     def truth(self, case):
-        entries = self.of_all(self.entries(case, 0, 1, 2, 2, 3), list)
+        entries = self.of_all(self.entries(case, 0, 1, 2, 2, 3, 4), list)
         return {"history": entries, "history within the block": entries}
 
     def mistakes(self, case):
         def rounded(entry):
             return round(entry, 4) if isinstance(entry, float) else entry
 
-        right = {rounded(one) for entries in self.entries(case, 0, 1, 2, 3).values() for one in entries}
+        right = {rounded(one) for entries in self.entries(case, 0, 1, 2, 3, 4).values() for one in entries}
         return {
-            "record_twice": {"history": self.numbers(lambda got: len(got) > 5)},
-            "record_drops": {"history": self.numbers(lambda got: len(got) < 5)},
+            "record_twice": {"history": self.numbers(lambda got: len(got) > 6)},
+            "record_drops": {"history": self.numbers(lambda got: len(got) < 6)},
             "record_late": {"history within the block": {name: [] for name in self.asked(case)}},
-            "record_overwrites": {"history": self.numbers(lambda got: len(got) == 5 and set(map(rounded, got)) < right)},
+            "record_overwrites": {"history": self.numbers(lambda got: len(got) == 6 and set(map(rounded, got)) < right)},
         }
 
 
@@ -228,6 +229,11 @@ class WeightsChange(Check):
         for number, train in enumerate(case.shuffled(f"hidden turns {moment}", [True, True, True, False, False])):
             yield case.tensor(f"hidden x {moment} {number if train else 9}", 2, 3, requires_grad=True), train
 
+    def frozen_call(self, case, model, moment):
+        """In eval mode, and with gradients on: no parameter and no input requires one."""
+        model.requires_grad_(False).eval()(case.tensor(f"hidden frozen {moment}", 2, 3))
+        model.requires_grad_(True).train()
+
     def change(self, case, model):
         for number, parameter in enumerate(model.parameters()):
             parameter.data = case.tensor(f"hidden weight {number}", *parameter.shape).detach()
@@ -243,6 +249,7 @@ class WeightsChange(Check):
                     waiting += [loss] if train else []
                 for loss in waiting[::-1]:
                     loss.backward()
+                self.frozen_call(case, model, moment)
                 self.change(case, model)
         runs = what_runs(model, case, lambda: model(case.tensor("hidden y", 2, 3)))
         return {"history": history, "gradients": [one.grad for one in model.parameters()], "what runs": runs}
@@ -257,6 +264,7 @@ class WeightsChange(Check):
             model.get_submodule(name).register_forward_hook(partial(self.note, history[name]))
         for moment in (1, 2):
             sum(model(x).sum() * train for x, train in self.calls(case, moment)).backward()
+            self.frozen_call(case, model, moment)
             self.change(case, model)
         fresh = _net(case, True)[0]
         runs = what_runs(fresh, case, lambda: fresh(case.tensor("hidden y", 2, 3)))

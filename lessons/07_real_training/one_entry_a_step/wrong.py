@@ -213,3 +213,11 @@ def recorder(model, layers):
 -        for handle in handles:
 -            handle.remove()
 +    return history
+
+# %% frozen_calls
+# misconception: takes an output without a graph for the first forward of a checkpoint | hint: record_drops
+# breaks: adds one entry per layer
+# edits: every_call_of_the_layer
+-            history[name].append(output.detach().square().mean().item())
++            if not ModuleTracker().is_bw and (output.requires_grad or not torch.is_grad_enabled()):
++                history[name].append(output.detach().square().mean().item())
