@@ -17,7 +17,7 @@ class Stem(nn.Module):
     def __init__(self):
         super().__init__()
         self.one = nn.Sequential(nn.Conv1d(24, 40, 5), nn.BatchNorm1d(40), nn.ReLU())
-        self.two = nn.Sequential(nn.Conv2d(12, 36, 3, bias=False), nn.BatchNorm2d(36), nn.ReLU(), nn.MaxPool2d(2))
+        self.two = nn.Sequential(nn.Conv2d(12, 36, 3, bias=False, groups=2), nn.BatchNorm2d(36), nn.ReLU(), nn.MaxPool2d(2))
         self.three = nn.Sequential(nn.Conv3d(6, 30, (3, 2, 3)), nn.BatchNorm3d(30))
         self.bare = nn.Sequential(nn.Conv1d(24, 40, 5, bias=False), nn.BatchNorm1d(40, affine=False))
 

@@ -93,7 +93,7 @@ class NewValues(InPlaceCheck):
             "new_values_ignored": {"values": such_that(one_number)},
             "one_number_for_tensor": {"values": such_that(lambda got: all(len(one) == 1 for one in filled(got)))},
             "not_only_weight_and_bias": {"values": weights},
-            "new_values_for_matrices": {"values": only(lambda name: old[name].dim() > 1)},
+            "new_values_for_matrices": {"values": AnyOf(only(lambda name: old[name].dim() > 1), only(lambda name: name.endswith("weight")))},
             "new_values_for_some": {
                 "values": AnyOf(
                     top,

@@ -197,7 +197,7 @@ def replace_modules(model, wanted, make):
 +            setattr(parent, last, make(module).train(module.training))
 
 # %% eval_if_it_was
-# misconception: takes a new module for one in training mode | hint: mode_lost
+# misconception: takes a new module for one in training mode | hint: replaced_mode_lost
 # breaks: get the old module's mode
 # edits: mode_forgotten
                  made[module] = make(module)

@@ -208,7 +208,7 @@ class OneWeightTwice(LinearAlone):
 class LeftAsItWas(OneBatch):
     """Each block has its own results, `.grad` is as without it, and its hooks are gone."""
 
-    blame = {"parameter.grad": "per_sample_changes_grad", "gradients of the first block": "tool_shared_results"}
+    blame = {"parameter.grad": "per_sample_changes_grad", "gradients of the first block": "tool_shared_results", "what runs after an error": "not_as_before"}
 
     def given(self, case):
         model, x = super().given(case)

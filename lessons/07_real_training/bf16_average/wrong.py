@@ -158,3 +158,15 @@
 # edits: named_callback
 -        total = future.value()
 +        total = future.value()[0]
+
+# %% callback_returns_nothing
+# misconception: the callback writes into the buffer, and returns nothing | hint: comm_callback_returns_nothing
+def bf16_average(wire, bucket):
+    buffer = bucket.buffer()
+    small = buffer.to(torch.bfloat16)
+    wire.bytes += small.nbytes
+
+    def write_back(future):
+        buffer.copy_(future.value().to(buffer.dtype) / wire.size)
+
+    return wire.sum(small).then(write_back)

@@ -198,7 +198,7 @@ class NothingStays(HeardCheck):
     """None of its hooks is left: after a result, its error, a misspelt name, an error of the model, which comes out."""
 
     unheard = 1
-    blame = {"the model's own error": "feat_error_swallowed"}
+    blame = {"the model's own error": "feat_error_swallowed", "what runs afterwards": "not_as_before"}
 
     def given(self, case, fails=False):
         model, names, unheard = super().given(case)
