@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Tools made of hooks
 #
-# - **You will do** this: watch a net fail, build a tool that shows why, and one that shows where a net looks. *Further* has three more.
+# - **You will do** this: build a tool that shows why a net fails, and one that shows where a net looks. *Further* has three more tools.
 # - **You will learn** to make tools that work on any model, or say that they do not.
 # - **You need** lessons 02, 03 and 05.
 # - **Time** <!-- time and points -->.
@@ -49,9 +49,9 @@ losses += train(copy.deepcopy(patient), scans, answers, batches[109:112])
 print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 
 # %% [markdown]
-# Which layer broke it? Look in *both* directions. A forward hook sees the output. It can return a clone with a tensor hook on it, which
-# sees the gradient. (Lesson 03: a view that is changed in place later loses its hook.) Full backward hooks and full backward *pre*-hooks
-# end in an error where a ReLU works in place.
+# Which layer broke it? Look in *both* directions. A forward hook sees the output, and can return a clone. A tensor hook on the clone sees
+# the gradient. (Lesson 03: a view that is changed in place later loses its hook.) Full backward hooks and full backward *pre*-hooks raise
+# an error where a ReLU works in place.
 #
 # ### Exercise: What is wrong with this net?
 #
@@ -92,7 +92,7 @@ def gradient_flow_debugger(model):
     def see_output(name, module, args, output):
         called.append(name)
         if isinstance(output, torch.Tensor):
-            output = output.clone()  # a view would lose its hook, and on a leaf it would stay
+            output = output.clone()  # a hook would get lost on a view, and stay on a leaf
         for tensor in tensors_in(output):
             if report["bad_output"] is None and not tensor.detach().isfinite().all():  # a checkpoint records what is not detached
                 report["bad_output"] = name
@@ -122,7 +122,7 @@ def gradient_flow_debugger(model):
 from course import check
 check("gradient_flow_debugger", part="breaks")
 # %% [markdown]
-# In which layer does the patient break? Find the line in the code of this layer, and the row that breaks it, before you read on.
+# In which layer does the patient break? Before you read on, find the line in this layer's code, and the input row that breaks it.
 
 # %%
 from course.sources import show_source
@@ -134,9 +134,9 @@ if is_written(gradient_flow_debugger, patient):
 show_source(UnitLength, Reader)
 
 # %% [markdown]
-# The output of `embed` is the first to get a bad gradient. The module after it in forward made this gradient: `UnitLength`. In a row
-# of zeros, `sqrt` gets a gradient of 0 and divides it by twice the root, which is 0. And 0 / 0 is NaN. The `1e-6` comes after the root:
-# too late. For a row of zeros, how large is the gradient in each of four versions?
+# The output of `embed` is the first to get a bad gradient. The next module in forward, `UnitLength`, made this gradient. In a row of zeros,
+# the root is 0. `sqrt` gets a gradient of 0, and divides 0 by twice the root. 0 / 0 is NaN. The `1e-6` comes after the root: too late. For
+# a row of zeros, how large is the gradient in each of four versions?
 
 # %%
 ways = {
@@ -151,8 +151,8 @@ for title, way in ways.items():
     print(f"{title:26} largest gradient: {row.grad.abs().max():.1e}")
 
 # %% [markdown]
-# PyTorch's own `F.normalize` divides by its `eps`, which is 1e-12: the gradient is finite and huge. The last two versions divide by 1e-3.
-# Does the last one cure the patient?
+# PyTorch's own `F.normalize` divides by its `eps`, 1e-12: the gradient is finite and huge. The last two versions divide by 1e-3. Does the
+# last one cure the patient?
 
 # %%
 from course.pictures.curves import draw_curves
@@ -213,8 +213,8 @@ for title, kind in nets.items():
 draw_gradient_flow(weights, title="The first, a middle and the last linear layer of four nets")
 
 # %% [markdown]
-# Without activations, the first layer's gradient is a fifth of the last one's; with sigmoids, less than 1/100,000 (the axis is
-# logarithmic). BatchNorm cures that, even between sigmoids.
+# Without activations, the first layer's gradient is 1/5 of the last layer's, with sigmoids less than 1/100,000 (the axis is logarithmic).
+# BatchNorm cures that, even between sigmoids.
 #
 # ### Three faults at once
 #
@@ -239,12 +239,12 @@ if is_written(gradient_flow_debugger, sick):
         print(f"{key:13} {value}")
 # %% [markdown]
 # Layer `2`, before the `UnitLength`, gets the bad gradient; 20 of 32 units are dead; layer `4` is frozen, so its `.grad` stays `None`.
-# `0.weight` gets no NaN: where the picture is blank, every ReLU is 0 and lets nothing through.
+# `0.weight` gets no NaN: for the blank picture, every ReLU returns 0 and passes no gradient back.
 #
 # ## See where a net looks
 #
-# A net says "3". Did it see the 3, or something beside it? This one was trained on pictures that show **one** digit each, and labels that
-# never say where.
+# A net says "3". Did it see the 3, or something beside it? This net learned from pictures of **one** digit each. The labels never say where
+# the digit is.
 
 # %%
 from course.pictures.canvas import beside
@@ -286,8 +286,8 @@ eye.eval().zero_grad()
 right = (eye(framed[1500:]).argmax(1) == labels[1500:]).float().mean()
 print(f"right on new digits: {right:.0%}")
 # %% [markdown]
-# Its `forward` takes the mean over all positions before the last layer, so it runs on a picture of any size. Here are four digits, and
-# the features that the net computes just before that mean:
+# Before the last layer, the net takes the mean over all positions, so a picture may have any size. Here are four digits, and the net's
+# features just before that mean:
 
 # %%
 def board_of(*digits_wanted, skip=0):
@@ -314,8 +314,8 @@ draw_feature_maps({"the picture": board, "features": maps}, title="Each channel 
 # | 4 | the sum over the channels of weight times `A` | `(N, h, w)` |
 # | 5 | negative values become 0: they count against the class | `(N, h, w)` |
 #
-# The score is what the model returns, and not its softmax: if the model is sure, the softmax's gradient is nearly 0. Here is the picture
-# with the most certain answer:
+# The score is the model's output, and not the softmax: if the model is sure, the softmax's gradient is nearly 0. Here is the picture with
+# the most certain answer:
 
 # %%
 scores = eye(framed[1694:1695])
@@ -325,8 +325,8 @@ for title, value in (("score", scores), ("softmax", scores.softmax(1))):
 # %% [markdown]
 # ### Two ways to get it wrong
 #
-# The first is to keep only the layer's output. Suppose you keep that of the last BatchNorm: the in-place ReLU after it overwrites the
-# tensor (lesson 05, 'A feature can change after your hook has ended'). The second is to call `backward()` just to look.
+# First: you keep only a layer's output. The in-place ReLU after the last BatchNorm overwrites the BatchNorm's output (lesson 05, 'A feature
+# can change after your hook has ended'). Second: you call `backward()` only to look at a gradient.
 
 # %%
 kept = []
@@ -342,9 +342,9 @@ eye.zero_grad()
 print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is still", eye.fc.weight.grad)
 
 # %% [markdown]
-# The kept tensor now holds the ReLU's output. To avoid this, register a tensor hook *inside* the forward hook: it gets the gradient of
-# the value at that moment. Or keep a tensor of your own there, and return a clone for the model to use. And
-# `torch.autograd.grad(score, tensor)` leaves every `.grad` alone. Your tool may refuse a model in training mode.
+# The kept tensor now holds the ReLU's output. To avoid this, register a tensor hook *inside* the forward hook: the tensor hook gets the
+# gradient of the value at that moment. Or keep a tensor of your own, and return its clone to the model.
+# `torch.autograd.grad(score, tensor)` changes no `.grad`. Your tool may refuse a model in training mode.
 #
 # ### Exercise: Grad-CAM
 #
@@ -375,7 +375,7 @@ def grad_cam(model, layer, x, targets):
         if not (isinstance(output, torch.Tensor) and output.dim() == 4):
             raise ValueError(f"grad_cam needs a layer that returns one tensor (N, K, h, w), {layer!r} does not")
         caught.append(output.detach().clone().requires_grad_())
-        return caught[-1].clone()  # the model goes on with this one, and may overwrite it
+        return caught[-1].clone()  # the model goes on with the clone, and may overwrite it
 
     with torch.enable_grad(), model.get_submodule(layer).register_forward_hook(catch):
         score = model(x).gather(1, targets[:, None]).sum()
@@ -398,8 +398,8 @@ written = heats[3] is not None
 row = (draw_heat(board, heat, f"What supports a {digit}") for digit, heat in heats.items())
 beside(*row) if written else print("grad_cam is not written yet")
 # %% [markdown]
-# The upper bar of the 7 supports a 3, too: a 3 has such a bar. How far can you trust these maps? Measure on 20 boards: which share of the
-# heat for a class lies on which digit? And how much of the score of this class is lost if this digit is wiped out?
+# The upper bar of the 7 supports a 3, too: a 3 has such a bar. How far can you trust these maps? Measure on 20 boards: what share of a
+# class's heat lies on each digit? And how much does the class's score fall if this digit is wiped out?
 
 # %%
 boards = torch.cat([board_of(3, 7, 0, 4, skip=skip) for skip in range(20)])
@@ -416,14 +416,14 @@ for asked in (3, 7, 0, 4, 1, 8) if written else ():
     shares = (quarters / quarters.sum(1, keepdim=True)).mean(0)
     print(f"class {asked}:           ", *(f"{share:4.0%}" for share in shares), " " * 15, *(f"{scores[asked]:5.2f}" for scores in lost))
 # %% [markdown]
-# Most of the heat for a digit on the board lies on this digit, and without it the score falls. But a third of the heat for a 3 lies on the
-# 7, and without the 7 the score of 3 does not fall: other parts of the 7 count about as much against a 3, and step 5 cuts them off. No
-# board has a 1 or an 8, and their maps are not empty. So a map does not say *whether* the class is there, or how much a place counts in
-# all.
+# Most heat for a digit on the board lies on this digit; without this digit the score falls. But a third of the heat for a 3 lies on the 7,
+# and without the 7 the score of 3 does not fall: other parts of the 7 count about as much against a 3, and step 5 sets them to 0. No board
+# has a 1 or an 8, but the maps of 1 and 8 are not empty. So a map says neither *whether* the class is there, nor how much a place counts in
+# total.
 #
 # ## Further
 #
-# The core path ends here. Three parts follow, in any order, and then one that tries your tools:
+# The core path ends here. Three parts follow, in any order; the last part tries your tools:
 #
 # - *Train without holding all gradients* (25 minutes)
 # - *One gradient for each sample* (40 minutes)
@@ -457,8 +457,8 @@ for name, parameter in net.named_parameters():
 net(torch.randn(3, 4)).sum().backward()
 # %% [markdown]
 # The tensor hook comes too early, the post-accumulate hook (lesson 02) at the right moment. The hooks of the shared weight run once. Is it
-# safe to change a weight in the middle of backward? Yes, if the graph leads from each use of the weight back to the weight. Then its
-# gradient is complete only after backward has passed all these uses, and this backward does not read the weight again.
+# safe to change a weight in the middle of backward? Yes, if the graph leads from each use of the weight back to the weight. Then backward
+# completes the weight's gradient only after all these uses, and does not read the weight again.
 #
 # ### Exercise: Optimizer in backward
 #
@@ -466,8 +466,8 @@ net(torch.randn(3, 4)).sum().backward()
 #
 # Write the context manager `OptimizerInBackward(model, make_optimizer)`; `make_optimizer` makes an optimizer for a list of parameters.
 #
-# - After each backward in the block, the parameters are equal to those of an ordinary loop, with any optimizer that updates each
-#   parameter on its own.
+# - After each backward in the block, the parameters are equal to those of an ordinary loop, with any optimizer that updates parameters
+#   independently.
 # - The optimizer updates a parameter as soon as its gradient is complete, and `.grad` becomes None immediately.
 # - Frozen parameters stay as they are, and a shared one is updated once.
 # - After the block, even after an error, backward works as before.
@@ -480,7 +480,7 @@ net(torch.randn(3, 4)).sum().backward()
 
 # %% nbgrader={"grade": false, "grade_id": "optimizer_in_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class OptimizerInBackward:
-    """Within the block, each backward of `model` updates its parameters, too, and releases each gradient immediately."""
+    """In the block, each backward also updates the parameters of `model`, and releases each gradient immediately."""
 
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -534,7 +534,7 @@ def trained(with_tool):
     with OptimizerInBackward(net, make_optimizer) if with_tool else nullcontext():
         for _ in range(10):
             F.cross_entropy(net(pictures[:256]), labels[:256]).backward()
-            optimizer.step()  # with your tool it does nothing
+            optimizer.step()  # does nothing with your tool
             optimizer.zero_grad()
     return torch.cat([p.detach().flatten() for p in net.parameters()]), max(sizes)
 
@@ -548,8 +548,8 @@ if works:
 title = "A net in training: what the model and its optimizer need"
 draw_memory(bars, title=title) if works else print("OptimizerInBackward is not written yet")
 # %% [markdown]
-# But you cannot clip by the norm of *all* gradients, or add up gradients of several batches. And if the graph does not lead from a use of
-# a weight back to it, backward may still need the old value:
+# But you cannot clip by the norm of *all* gradients, or add up gradients of several batches. And if the graph does not connect a use to its
+# weight, backward may still need the weight's old value:
 
 # %%
 uses = {
@@ -572,13 +572,13 @@ for title, use in uses.items() if works else ():
     except RuntimeError as error:
         print(f"{title}: RuntimeError: {str(error)[:86]} ...")
 # %% [markdown]
-# `detach()` shares the weight's version counter, so autograd notices the change and stops. `.data` has a counter of its own; a reentrant
-# checkpoint, the older kind, connects the weight only in backward. Both are silently wrong.
+# `detach()` shares the weight's version counter, so autograd notices the change and stops. `.data` has its own counter. A reentrant
+# checkpoint, the older kind, connects the weight only in backward. Both give a wrong gradient silently.
 #
 # ## One gradient for each sample
 #
-# `weight.grad` holds one gradient for the whole batch. To find the sample that broke the patient, you need one for each sample.
-# A forward hook sees the input of a `Linear` layer, a tensor hook on its output sees the gradient of that output.
+# `weight.grad` holds one gradient for the whole batch. To find the sample that broke the patient, you need one for each sample. A forward
+# hook sees the input of a `Linear` layer. A tensor hook on the layer's output sees the output's gradient.
 
 # %%
 torch.manual_seed(0)
@@ -602,21 +602,21 @@ outer = torch.outer(seen["grad"][2], seen["input"][2])
 print("gradient of sample 2 alone:     ", alone.flatten())
 print("outer product of its two rows:  ", outer.flatten())
 # %% [markdown]
-# A sample's weight gradient is the **outer product** of its row of the output's gradient and its row of the input; its bias gradient is
-# the first row.
+# A sample has a row in the output's gradient and a row in the input. The weight gradient is the **outer product** of both rows, the
+# bias gradient is the first row.
 #
-# But the gradient of sample 2 alone is 4 times that: `cross_entropy` takes the **mean** over 4 samples, so a quarter flows back. Your
-# tool's user must say if the loss is a mean, and put the samples first: a time-first `(T, N, d)` silently gives T "samples".
+# But the gradient of sample 2 alone is 4 times this product: `cross_entropy` takes the **mean** of 4 losses, so each gradient falls to 1/4.
+# Your tool's user must say if the loss is a mean, and put the samples first: `(T, N, d)`, time first, silently gives T "samples".
 #
 # ### Exercise: Per-sample gradients
 #
 # hard · 30 min · further
 #
-# Write the context manager `PerSampleGradients(model, reduction="mean")`. Its block contains one forward and one backward. You may assume
-# that Linear layers get inputs `(N, d)`, and that none is frozen.
+# Write the context manager `PerSampleGradients(model, reduction="mean")`. The block contains one forward and one backward. You may assume
+# that Linear layers get inputs `(N, d)`, and are not frozen.
 #
-# - `gradients` is a dict. Its keys are the names in `named_parameters()` of all weights and biases of `nn.Linear` layers, at any depth,
-#   its values the gradients of **each sample's own loss**.
+# - `gradients` is a dict. The keys are the names in `named_parameters()` of all weights and biases of `nn.Linear` layers, at any depth; the
+#   values are the gradients of **each sample's own loss**.
 # - `reduction` says whether the loss is the `"mean"` or the `"sum"` over the samples.
 # - A layer may run more than once in a forward: then a sample's gradient is the sum over the calls that reach the loss.
 # - `.grad` is the same as without the tool.
@@ -678,7 +678,7 @@ class PerSampleGradients:
 from course import check
 check("per_sample_gradients")
 # %% [markdown]
-# Which of its last 32 scans broke the patient?
+# Which of the last 32 scans broke the patient?
 
 # %%
 patient.train().zero_grad()
@@ -689,7 +689,7 @@ for sample, gradient in enumerate(per_sample.gradients.get("embed.weight", [])):
         scan = batches[109][sample].item()
         print(f"sample {sample}, which is scan {scan}: sum of its pixels {scans[scan].sum():.0f}")
 # %% [markdown]
-# One scan of 1,500 is blank, and one NaN makes the sum NaN.
+# One scan of 1,500 is blank; its NaN makes the whole sum NaN.
 #
 # Now 20 of 1,000 digits get a wrong label. After some training, how large are the gradients of samples with right and with wrong labels?
 
@@ -770,16 +770,17 @@ for name, gradient in gradients.items():
 # A colleague uses `PerSampleGradients` on a net with a `BatchNorm1d` in training mode. The sum over the samples is still right, but the
 # "gradient of sample 2" changes if he replaces sample 5. He says: "Your tool has a bug: I have not touched sample 2."
 #
-# Is it a bug? Say what the outer product of sample 2's rows assumes about the other samples, and what the batch norm does to that.
-# What could he mean by "the gradient of sample 2", and could another tool compute that? What would you tell him to change? (A person reads your answer, no check does.)
+# Is it a bug? What does the outer product of sample 2's rows assume about the other samples? What does the batch norm do to this
+# assumption? What could he mean by "the gradient of sample 2"? Could another tool compute that? What should he change? (A person reads your
+# answer, no check does.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_own_gradient", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
-# It is no bug. The outer product of a sample's rows is its own gradient if what arrives at row 2 in backward comes from sample 2's loss
-# alone. In training mode a batch norm uses mean and variance of the whole batch, so every loss depends on every sample: in a layer before
-# it, row 2 gets a part of each loss. He may mean the derivative of sample 2's loss in this batch: one backward for each loss computes it.
-# It has the same sum, and changes with sample 5, too. In eval mode the statistics are constants, and both meanings are the same; or use
-# a norm within the sample, such as `LayerNorm`.
+# It is no bug. The outer product of sample 2's rows is the sample's own gradient if row 2 gets its gradient from sample 2's loss alone. In
+# training mode a batch norm uses mean and variance of the whole batch, so every loss depends on every sample: in a layer before the norm,
+# row 2 gets a part of each loss. He may mean the derivative of sample 2's loss in this batch: one backward for each loss computes it. It
+# has the same sum, and changes with sample 5, too. In eval mode the statistics are constants, and both meanings are the same; or use a norm
+# within the sample, such as `LayerNorm`.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: batch statistics mix the samples, so the tool's row 2 has parts of other losses. The derivative of sample 2's loss in this
@@ -824,9 +825,9 @@ with saved_tensors_hooks(show, lambda kept: kept):
 for handle in handles:
     handle.remove()
 # %% [markdown]
-# The rules of lesson 02 hold: each **storage** counts once, and in full; those of parameters do not count. Layer `1`, the ReLU, saves
-# its result, and layer `2` saves its input: one storage of 96 bytes, which layer `1` saved first. And `(8, 2)` is a view of layer
-# `2`'s weight. Only **168** of the 328 bytes are counted: 48 in layer `0`, 96 in layer `1`, and 24 outside of all layers, in the loss.
+# The rules of lesson 02 hold: each **storage** counts once, and in full; storages of parameters do not count. Layer `1`, the ReLU, saves
+# its result. Layer `2` saves its input, the same storage: 96 bytes, counted for layer `1`. `(8, 2)` is a view of layer `2`'s weight. Only
+# **168** of the 328 bytes are counted: 48 in layer `0`, 96 in layer `1`, and 24 outside of all layers, in the loss.
 #
 # Modules are nested: `''` is the net itself. A saved tensor counts for the **innermost** module that has begun and not ended.
 #
@@ -837,9 +838,9 @@ for handle in handles:
 #
 # hard · 30 min · further
 #
-# Write the context manager `ActivationMemory(model)`. Its block contains one forward, and keeps its whole graph.
+# Write the context manager `ActivationMemory(model)`. The block contains one forward, and keeps the whole graph.
 #
-# - `bytes` says how many bytes autograd has saved for backward: each storage once and in full, without those of the parameters.
+# - `bytes` says how many bytes autograd has saved for backward: each storage once and in full, without storages of parameters.
 # - `by_layer` says where, under the names in `named_modules()`: a storage counts for the innermost module that is running when it is
 #   first saved, or for `""` if none is running.
 # - Backward, after the block, gives the same gradients as without the tool.
@@ -855,7 +856,7 @@ for handle in handles:
 
 # %% nbgrader={"grade": false, "grade_id": "activation_memory", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class ActivationMemory:
-    """After the block, `bytes` is the size of what autograd saved in it for backward, `by_layer` says where."""
+    """`bytes` is the size of what autograd saved for backward in the block, `by_layer` says where."""
 
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -873,7 +874,7 @@ class ActivationMemory:
             running.append(name)
 
         def end(name, module, args, output):
-            if running[-1] == name:  # not so if the layer has failed before it began
+            if running[-1] == name:  # false if the layer failed before it began
                 running.pop()
 
         def pack(tensor):
@@ -934,7 +935,7 @@ bars["loss"] = {"parameters": 0, "saved for backward": memory.by_layer.get("", 0
 title = "What owns the parameters, what fills the memory"
 draw_memory(bars, title=title) if memory.bytes else print("ActivationMemory is not written yet")
 # %% [markdown]
-# Almost everything is saved maps. Each counts for the layer that saves it *first*.
+# Saved maps fill almost all memory. Each map counts for the layer that saves it *first*.
 #
 # What helps? `checkpoint` saves only what goes into a part of the net, and computes the rest again in backward. **Stop and
 # predict**: what saves less for backward, checkpoints for both parts, or a frozen first part?
@@ -959,9 +960,9 @@ title = "Four ways to run a forward"
 draw_memory(bars, title=title) if memory.bytes else print("ActivationMemory is not written yet")
 
 # %% [markdown]
-# Saved tensors grow with the batch, parameters and gradients do not. Frozen layers at the beginning save nothing. The bars show what is
-# saved after forward. In backward, each checkpoint computes and saves its part again. So backward takes more time, and the *peak*, the
-# most memory in use at one time, falls less than the bar.
+# Saved tensors grow with the batch, parameters and gradients do not. Frozen layers at the beginning save nothing. The bars count what is
+# saved when forward ends. In backward, each checkpoint computes and saves its part again. Backward takes more time. The *peak*, the most
+# memory in use at one time, falls less than the bar.
 #
 # ## Your tools on models from practice
 #
@@ -1017,7 +1018,7 @@ tried("samples: tied Embedding", each_sample, language, torch.arange(8).reshape(
 # | never ran | an error | An empty report would look like good news. |
 # | training mode | an error | A BatchNorm mixes the pictures. |
 # | words | below 1e-6, or an error | For inputs `(N, T, d)` a sample's gradient is the sum over its `T` words. |
-# | tied Embedding | an error | It adds a part that no hook on the Linear layer sees. |
+# | tied Embedding | an error | No hook on the Linear layer sees the Embedding's part. |
 #
 # ## What you take with you
 #

@@ -10,7 +10,7 @@
 # # Hooks in real training
 #
 # - **You will do** this: make hooks that stay correct with `torch.compile`, checkpoints, a `GradScaler` and several processes.
-# - **You will learn** what a hook sees there, and what it never sees.
+# - **You will learn** what a hook sees in these cases, and what not.
 # - **You need** lessons 02 to 04; for *Further* also 06.
 # - **Time** <!-- time and points -->.
 # - **Out of scope** GPUs: all cells of this lesson use a CPU.
@@ -35,8 +35,8 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # ## A watcher that finds nothing wrong
 #
 # The net of lesson 03 dies in training. Here it is compiled by
-# [`torch.compile`](https://docs.pytorch.org/docs/stable/generated/torch.compile.html). Then a *watcher*, a tool that only looks, uses two
-# forward hooks to find the ReLUs that output only zeros:
+# [`torch.compile`](https://docs.pytorch.org/docs/stable/generated/torch.compile.html). After training, a *watcher*, a tool that only looks,
+# uses two forward hooks to find ReLUs that output only zeros:
 
 # %%
 from course.data import digit_batches
@@ -77,7 +77,7 @@ print(f"loss: {loss:.2f}, guessing gives {torch.tensor(10.0).log():.2f}")
 print("dead ReLUs:", dead_relus(net, pictures))
 
 # %% [markdown]
-# The hooks were never called: the code was compiled before they were registered. But an empty list looks like good news.
+# The hooks were never called: they were registered after the code was compiled. But an empty list looks like good news.
 #
 # ### Exercise: A watcher that reports silence
 # easy · 6 min
@@ -94,7 +94,7 @@ print("dead ReLUs:", dead_relus(net, pictures))
 
 # %% nbgrader={"grade": false, "grade_id": "features_or_error", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def features(model, layers, x):
-    """The outputs of these layers in one run of the model, or an error that names those that were not called."""
+    """The layers' outputs in one run of the model, or an error that names the layers that were not called."""
     ### BEGIN SOLUTION
     found = {}
 
@@ -125,12 +125,12 @@ except RuntimeError as error:
 print("dead ReLUs of the uncompiled net:", dead_relus(net._orig_mod, pictures))
 
 # %% [markdown]
-# Code is compiled in the first call. A later call compiles it again if a *guard* fails: a guard checks that a fact, such as the batch
-# size, is still the same. A hook is *early* if you register it before the first call, else *late*. `count` tries both:
+# The first call compiles the code. A later call compiles again if a *guard* fails: a guard checks that a fact, such as the batch size, is
+# still the same. A hook is *early* if you register it before the first call, else *late*. `count` tries both:
 
 # %%
 def count(hook, *moments, sentinel=None):
-    """How often the hook runs in the last call of a compiled net. A number is a call with a batch of this size."""
+    """How often the hook runs in a compiled net's last call. A number in `moments` is a call's batch size."""
     torch._dynamo.reset()
     net, calls = nn.Sequential(nn.Linear(3, 3), nn.ReLU()), []
     compiled = torch.compile(net, backend="eager")
@@ -150,7 +150,7 @@ print("early:", count(forward, "register", 4))
 print("late: ", count(forward, 4, "register", 4))
 
 # %% [markdown]
-# A **sentinel** is another hook, an early one. Does it help a late hook? **Stop and predict** the table, and the two lines below it.
+# A **sentinel** is another, early hook. Does a sentinel help a late hook? **Stop and predict** the table and the two lines below.
 
 # %%
 kinds = {
@@ -168,7 +168,7 @@ print("sentinel on another module:", count(forward, 4, "register", 4, sentinel=l
 # %% [markdown]
 # Each module has a set of hooks for each kind. An **empty** set is not guarded, a non-empty one is. So if a sentinel is in the set, a late
 # hook changes a guarded set, and the next call compiles again. The sentinel must be of the same kind, on the same module, and stay
-# registered. Autograd calls a parameter's hooks, in compiled code too. If a hook is late, call `torch._dynamo.reset()` before the next
+# registered. Autograd calls a parameter's late hook, in compiled code too. If a hook is late, call `torch._dynamo.reset()` before the next
 # call. Or call the uncompiled net, `net._orig_mod`.
 #
 # ## What runs twice calls its hooks twice
@@ -194,9 +194,9 @@ class Halved(nn.Module):
 draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called again in backward")
 
 # %% [markdown]
-# In `middle` all forward pre-hooks run again, and the forward hooks of its first two layers; backward hooks run once. The reason: the
-# second forward stops once backward has what it needs. So the last layer begins (step 30) and does not end, and neither does `middle`.
-# The second forward must save as many tensors as the first, of the same shapes.
+# All forward pre-hooks in `middle` run again, and forward hooks only of its first two layers; backward hooks run once. The reason: the
+# second forward stops once backward has what it needs. So the last layer begins (step 30), but this layer and `middle` do not end. The
+# second forward must save as many tensors as the first, of the same shapes.
 # [`ModuleTracker().is_bw`](https://docs.pytorch.org/docs/stable/module_tracker.html) asks autograd whether backward is running:
 
 # %%
@@ -221,7 +221,7 @@ except CheckpointError as error:
 # ### Exercise: One entry per call
 # medium · 15 min
 #
-# Write the context manager `recorder(model, layers)`. It yields a dict, from each name in `layers` to the list of its entries.
+# Write the context manager `recorder(model, layers)`. It yields a dict: for each name in `layers` a list of entries.
 #
 # - Each call of `model` runs each of these layers once, and adds one entry per layer: the mean of the squares of the layer's output, as a
 #   Python number.
@@ -271,13 +271,13 @@ draw_curves(curves, title="Mean of the squares of the outputs, cut off at 3")
 #
 # ## A gradient that is 65,536 times too large
 #
-# Under `torch.autocast` many layers, such as Linear, return half precision. How do its two types store a small and a large number?
-# And which entry does your recorder compute for an output of 300?
+# Under `torch.autocast` layers such as Linear return half precision: float16 or bfloat16. How do both store a small and a large number?
+# Which entry does your recorder compute for an output of 300?
 
 # %%
 for dtype in (torch.float16, torch.bfloat16):
     small, large, scaled = torch.tensor([1e-8, 70_000.0, 1e-8 * 65_536]).to(dtype).tolist()
-    print(f"{dtype!s:14} {small:.1g}, {large:g}; scaled by 65,536 before: {scaled / 65_536:.1g}")
+    print(f"{dtype!s:14} {small:.1g}, {large:g}; 1e-8, scaled up and back: {scaled / 65_536:.1g}")
 layer = nn.Linear(1, 1, bias=False)
 nn.init.constant_(layer.weight, 300.0)
 with torch.autocast("cpu", dtype=torch.float16):
@@ -285,10 +285,10 @@ with torch.autocast("cpu", dtype=torch.float16):
     print(output.dtype, "mean of the squares:", output.pow(2).mean().item(), "in float32:", output.float().pow(2).mean().item())
 
 # %% [markdown]
-# The square of 300 is too large for **float16**: go back and use `output.detach().float()` in your recorder. Small gradients become 0.
-# So [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) multiplies the loss, by 65,536 at first, and divides the gradients by
-# it right before the step. bfloat16 has the range of float32, and needs no scaler. How large is the gradient of the last bias in a tensor
-# hook, and right before the step?
+# The square of 300 is too large for **float16**: go back and use `output.detach().float()` in your recorder. Small gradients become 0. So
+# [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) multiplies the loss by a *scale*, at first 65,536, and divides the gradients
+# by it right before the step. bfloat16 has the range of float32, and needs no scaler. How large is the gradient of the last bias in a
+# tensor hook, and right before the step?
 
 # %%
 def train_in_half(net, optimizer, scaler, steps=100):
@@ -318,8 +318,8 @@ with bias.register_hook(lambda grad: grad.clamp(-1, 1)):
 print(f"a tensor hook clamps to (-1, 1): norm {at_step[-1]:.5f} right before the step")
 
 # %% [markdown]
-# The batch that killed the net makes a gradient that overflows in float16. So the scaler skips this step, no hook of this optimizer
-# runs, and the scale is halved. By luck, this saves the net. If a tensor hook clamps, almost nothing of the gradient is left then.
+# The batch that killed the net makes a gradient that overflows in float16. So the scaler skips this step, no hook of this optimizer runs,
+# and the scale is halved. By luck, this saves the net. If a tensor hook clamps, almost nothing of the gradient is left at the step.
 #
 # An optimizer has hooks of its own:
 # [`register_step_pre_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.register_step_pre_hook.html) and
@@ -377,10 +377,10 @@ draw_curves({way: [min(loss, 3) for loss in run] for way, run in runs.items()}, 
 #
 # | before you trust a hook | because |
 # | --- | --- |
-# | **Was it called?** Count its calls. Before the model's first call, register it, or a sentinel: the same kind, on the same module. | Compiled code may ignore a late hook. |
+# | **Was it called?** Count its calls. Before the model's first call, register the hook, or a sentinel: same kind, same module. | Compiled code may ignore a late hook. |
 # | **How many calls per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
 # | **Does it only look?** Use `output.detach().float()`, and draw no random number. | The second forward must save and draw the same. |
-# | **Are the numbers true?** Clip and log right before the step; in a closure, at its end; with a fused optimizer after `unscale_`. | In float16 a scaler multiplies by 65,536. |
+# | **Are the numbers true?** Clip and log right before the step; at the end of a closure; after `unscale_` for a fused optimizer. | In float16 a scaler multiplies by 65,536. |
 #
 # ### In your own words: A gradient of forty thousand
 #
@@ -395,8 +395,8 @@ draw_curves({way: [min(loss, 3) for loss in run] for way, run in runs.items()}, 
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_scaled_norm", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
-# Nothing was wrong with the model. The scaler multiplies the loss by 65,536 at first, so in backward all gradients are as many times
-# larger: 40,000 is a norm of about 0.6. It divides them right before the step: log them in a pre-hook of the optimizer's step. A
+# Nothing was wrong with the model. The scaler multiplies the loss by 65,536 at first, so in backward all gradients are larger by this
+# factor: 40,000 is a norm of about 0.6. The scaler divides them right before the step: log them in a pre-hook of the optimizer's step. A
 # checkpoint runs its layers again in backward, with their hooks. Count nothing while backward is running (`ModuleTracker().is_bw`).
 #
 # ### BEGIN MARK SCHEME
@@ -442,11 +442,11 @@ for generator in (None, torch.Generator()):
     print(f"error {(found - right).abs().max():.2f}, gradient {right.abs().max():.2f}; the hook has its own generator: {generator is not None}")
 
 # %% [markdown]
-# The second size compiles the net again, for later sizes, too. The new code calls the hooks that were registered by then, no later ones. The
-# random number changed the Dropout's mask in the first forward only. A generator of its own cures that.
+# The second size compiles the net again, now for later sizes, too. This code calls the hooks registered by then, but none registered later.
+# The random number changed the Dropout's mask in the first forward only. Give the hook its own generator.
 #
-# A *fused* optimizer divides the gradients by the scale inside its own step. `optimizer.step(closure)`, as LBFGS needs it, computes the
-# gradients there. What becomes of your clipping?
+# A *fused* optimizer divides the gradients by the scale inside its own step. `optimizer.step(closure)`, needed by LBFGS, computes the
+# gradients inside the step. Does your clipping work?
 
 # %%
 for fused, unscale in ((False, False), (True, False), (True, True)):
@@ -467,16 +467,15 @@ optimizer.step(lambda: (w * torch.tensor([6.0, 8.0])).sum().backward())
 print(f"a closure:                    {w.detach()}")
 
 # %% [markdown]
-# Your hook clips gradients that a fused optimizer has not divided yet; `unscale_` before the step cures that. If the scaler skips a step,
-# a fused optimizer calls its hooks all the same, and changes nothing. A closure runs after your
-# hook: clip at the closure's end.
+# Your hook clips gradients that a fused optimizer has not divided yet; `unscale_` before the step cures that. If the scaler skips a step, a
+# fused optimizer still calls its hooks, but changes nothing. A closure runs after your hook: clip at the closure's end.
 #
 # ## Adapt a frozen model
 #
 # *Low-rank adaptation*, LoRA (lesson 04), trains a small part beside each frozen layer. A matrix `A` has few rows, a matrix `B` few
-# columns; their product `B @ A` has the size of the weight, and corrects it. In lesson 04 a hook added this correction. The layer
-# held `A` and `B`, because `parameters()` and `state_dict()` do not list what only a hook holds. But attention reads the weight of
-# `out_proj`, and never calls this layer:
+# columns; their product `B @ A` has the weight's size, and corrects the weight. In lesson 04 a hook added this correction. The layer held
+# `A` and `B`, because `parameters()` and `state_dict()` do not list what only a hook holds. But attention reads the weight of `out_proj`,
+# and never calls `out_proj`:
 
 # %%
 attention, tokens = nn.MultiheadAttention(8, 2, batch_first=True).eval(), torch.randn(1, 5, 8)
@@ -490,11 +489,11 @@ with attention.out_proj.register_forward_hook(lambda module, args, output: outpu
 # ### Exercise: LoRA for any Linear
 # medium · 15 min · further
 #
-# Write `LoRA(linear, rank)`, a module that can replace any `nn.Linear` of any dtype, if the model calls it. It computes
+# Write `LoRA(linear, rank)`, a module that can replace any `nn.Linear` that the model calls, of any dtype. It computes
 # `linear(x) + x @ A.T @ B.T`.
 #
-# - It trains only two parameters of its own: `A`, random, has `rank` rows; `B`, zeros, has `rank` columns; it holds the given layer
-#   itself, frozen, and no copy.
+# - It trains only two parameters of its own: `A`, random, has `rank` rows; `B`, zeros, has `rank` columns. It holds the given layer itself,
+#   frozen, and no copy.
 # - `merged()` does not change the LoRA, and returns a new `nn.Linear` that computes the same.
 #
 # ```python
@@ -560,7 +559,7 @@ else:
     print("LoRA is not written yet")
 
 # %% [markdown]
-# By training 13% of its numbers the net has learned the new task, and forgotten half of the old one. The frozen layers still know it.
+# By training 13% of its numbers the net learned the new task, and forgot half of the old one. The frozen layers still know the old task.
 #
 # Attention reads `out_proj.weight`. A LoRA has no `weight`, so it cannot replace this layer.
 # [`parametrize`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.register_parametrization.html) puts a module
@@ -593,10 +592,10 @@ print("merged, the same output:", torch.allclose(before, attention(tokens, token
 # ## Which operation made the NaN?
 #
 # In lesson 06 a blank scan made the patient's gradients NaN, and your debugger named a layer. Could a hook name the *operation*? Each
-# operation that autograd records is a **node**, such as `y.grad_fn`. It has a `name()`; its `next_functions` hold the nodes of its inputs.
-# [`node.register_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.autograd.graph.Node.register_hook.html) calls
-# `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples, in which an entry may be `None`. "Inputs" and "outputs" are
-# those of forward: in backward, the node *gets* `grad_outputs`, and *makes* `grad_inputs`. Here is the line of `UnitLength`:
+# operation that autograd records is a **node**, such as `y.grad_fn`. A node has a `name()`; its `next_functions` hold the nodes of its
+# inputs. [`node.register_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.autograd.graph.Node.register_hook.html) calls
+# `hook(grad_inputs, grad_outputs)` after the node has run. Both are tuples; an entry may be `None`. "Inputs" and "outputs" are those of
+# forward: in backward, the node *gets* `grad_outputs`, and *makes* `grad_inputs`. Here is the line of `UnitLength`:
 
 # %%
 def tell(name, made, got):
@@ -620,8 +619,8 @@ print("forward:", y.detach(), "  gradient:", x.grad)
 # %% [markdown]
 # `sqrt` gets a gradient of 0, divides it by 0, and makes the first NaN.
 #
-# Which module made the NaN? When a module begins, follow the graph back from the module's inputs: nodes without a note were made before
-# it. When the module ends, follow the graph back from its output: nodes without a note were made in it.
+# Which module made the NaN? When a module begins, follow the graph back from its inputs: nodes without a note were made before the module.
+# When it ends, follow the graph back from its output: nodes without a note were made in the module.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_made_by", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
@@ -629,7 +628,7 @@ def made_by(model):
     """Within the block: for each node recorded by autograd, note the name of the innermost module that made it."""
     names, running = {}, [""]
 
-    def note(values, name):  # what is not noted yet
+    def note(values, name):  # only what has no note yet
         waiting = [tensor.grad_fn for tensor in tensors_in(values)]
         while waiting:
             node = waiting.pop()
@@ -662,8 +661,8 @@ for node in one_way(loss.grad_fn):
 # hard · 30 min · further
 #
 # Write `nan_in_backward(model, x, loss_of)`. It computes `loss_of(model(x))`, runs backward, and returns a pair of names: the name of the
-# first operation that made NaN or infinity in a gradient, and the name of the innermost module around it, as `made_by` notes it.
-# For an operation of the loss, the second name is `''`, as for the model's own forward. If all gradients are finite, it returns `None`.
+# first operation that made NaN or infinity in a gradient, and the name of the innermost module around it, from `made_by`. For an operation
+# of the loss, the second name is `''`, as for the model's own forward. If all gradients are finite, it returns `None`.
 #
 # ```python
 # nan_in_backward(net, x, lambda output: output.sum())  # ('SqrtBackward0', '1')
@@ -726,13 +725,13 @@ for what, hook_of in ways.items():
     print(f"a hook with {what:23}: in memory: {kept!s:5}  after remove(): {alive() is not None}")
 
 # %% [markdown]
-# An operation made this `y`. It and the hook refer to each other through C++, where Python's garbage collector does not look.
-# Remove the hook, or detach *first*. (A leaf, such as a parameter, is freed all the same.)
+# An operation made `y`. `y` and the hook refer to each other through C++, where Python's garbage collector does not look. Remove the hook,
+# or detach *first*. (A leaf, such as a parameter, is freed anyway.)
 #
 # ## Two replicas, two gradients
 #
-# In *data-parallel* training several processes hold the same model. Each process, a *replica*, computes gradients from its own part of
-# the batch, and `DistributedDataParallel` replaces them with their average. `in_replicas` runs a function in two processes:
+# In *data-parallel* training several processes hold the same model. Each process, a *replica*, computes gradients from its own part of the
+# batch, and `DistributedDataParallel` averages them over the replicas. `in_replicas` runs a function in two processes:
 
 # %%
 import tempfile
@@ -775,10 +774,10 @@ for rank, (seen, grad, weight) in enumerate(in_replicas(watched)):
 
 # %% [markdown]
 # A hook sees the gradient of its own replica. If the hook updates the weight, the replicas become two different models, without an error.
-# So take part in the averaging itself. `DistributedDataParallel` gathers gradients in flat *buckets*, and for each complete bucket calls
-# a [**communication hook**](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html), `hook(state, bucket)`. The hook returns a
-# *future*, the promise of a tensor, so that backward can go on. `future.then(function)` returns a new future. Once `future` is done, the
-# value of the new one is what `function(future)` returns:
+# So take part in the averaging itself. `DistributedDataParallel` gathers gradients in flat *buckets*, and for each complete bucket calls a
+# [**communication hook**](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html), `hook(state, bucket)`. The hook returns a *future*,
+# the promise of a tensor, so that backward can go on. `future.then(function)` returns a new future. Once `future` is done, the new future's
+# value is what `function(future)` returns:
 
 # %%
 future = torch.futures.Future()
@@ -848,7 +847,7 @@ for rank, (grad, sent) in enumerate(in_replicas(trained)):
 
 # %% [markdown]
 # With [`fully_shard`](https://docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html) (FSDP2) each replica keeps only a slice of
-# each weight. **Stop and predict**: which of the four hooks are called? The post-accumulate hooks update the weight.
+# each weight. **Stop and predict**: which of the four hooks below are called? The post-accumulate hooks update the weight.
 
 # %%
 def sharded(rank):
@@ -879,8 +878,8 @@ except AttributeError as error:
 
 # %% [markdown]
 # A tensor hook on a parameter is not called: forward uses a full weight, gathered for the call. `fully_shard` replaces the parameters, so a
-# post-accumulate hook on an old parameter is silently lost. On a slice, the hook gets the *averaged* gradient. So here a step in backward
-# is right: both weights moved by -0.15.
+# post-accumulate hook on an old parameter is silently lost. On a slice, this hook gets the *averaged* gradient. So its step in backward is
+# right: both weights moved by -0.15.
 #
 # ## Where to go on
 #

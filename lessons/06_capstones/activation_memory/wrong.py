@@ -25,7 +25,7 @@
 # %% ends_with_the_name
 # misconception: the hook that ends a layer returns the name that it takes off the list | hint: hook_replaces_output
 # edits: reference
--            if running[-1] == name:  # not so if the layer has failed before it began
+-            if running[-1] == name:  # false if the layer failed before it began
 -                running.pop()
 +            return running.pop()
 
@@ -82,7 +82,7 @@
 
 # %% counts_parameters
 # misconception: the model's parameters count too | hint: memory_counts_parameters
-# breaks: without those of the parameters
+# breaks: without storages of parameters
 # edits: counts_every_save
 -            count(tensor.numel() * tensor.element_size())
 +            storage = tensor.untyped_storage()
@@ -92,7 +92,7 @@
 
 # %% frozen_ones_count
 # misconception: frozen parameters are taken for activations | hint: memory_counts_parameters
-# breaks: without those of the parameters
+# breaks: without storages of parameters
 # edits: counts_parameters
 -        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
 +        own = {p.untyped_storage().data_ptr() for p in self.model.parameters() if p.requires_grad}

@@ -337,4 +337,4 @@ def gradient_flow_debugger(model):
 # misconception: hooks the output itself, a view of which loses its hook | hint: in_place_view
 # edits: reference
 -        if isinstance(output, torch.Tensor):
--            output = output.clone()  # a view would lose its hook, and on a leaf it would stay
+-            output = output.clone()  # a hook would get lost on a view, and stay on a leaf
