@@ -98,8 +98,8 @@ print(f"guessing would give:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 #
 # A hook that returns `None` lets the value through. `args`, `grad_input` and `grad_output` are tuples.
 #
-# Here is one run of a small net, forward and backward, with a hook of each kind on each module, numbered in the order in which
-# they run. A star shows when the gradient of a weight is ready. The input requires a gradient. Which hook runs last?
+# Here is one run of a small net, forward and backward, with a hook of each kind on each module. The numbers give the order of the
+# hooks. A star shows when the gradient of a weight is ready. The input requires a gradient. Which hook runs last?
 
 # %%
 from course.pictures.timeline import draw_hook_timeline
@@ -115,8 +115,8 @@ show_source(Add)
 # easy · 6 min
 #
 # With hooks, collect the inputs and the output of `add`: each call `add(x1, x2)` appends three tensors to the list `answer`,
-# namely `x1`, `x2` and the output, in this order. Both hooks only watch. Store what the hooks get, compute nothing: the check also
-# uses another `forward`.
+# namely `x1`, `x2` and the output, in this order. Both hooks only watch. Store what the hooks get, compute nothing: the check
+# also gives `add` another `forward`.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))
@@ -174,10 +174,10 @@ print("net[4].forward(inside):", calls)
 # ### Exercise: Which layer died, and when?
 # medium · 12 min
 #
-# Write `first_to_die(net, train)`. In each step, `train` runs `net`, and each ReLU in it, once. The function runs `train(net)`
-# once, and returns a pair: the name of the ReLU that was the first to return only zeros (one batch is enough), and the step,
-# counted from 0. If several die in one step, name the one that runs first. If none dies, return `None`. Afterwards none of the
-# function's hooks is left.
+# Write `first_to_die(net, train)`. In each step, `train` runs `net` and each of its ReLUs once. The function runs `train(net)`
+# once, and returns a pair: the name of the ReLU that was the first to return only zeros (for one batch), and the step, counted
+# from 0. If several die in one step, name the one that runs first. If none dies, return `None`. Afterwards none of the function's
+# hooks is left.
 #
 # ```python
 # first_to_die(digit_net(), train)  # which layer, which step?
@@ -209,7 +209,7 @@ from course import check
 check("first_to_die")
 
 # %%
-first_to_die(digit_net(), train)  # which layer was it in the net from the beginning?
+first_to_die(digit_net(), train)  # which layer died first, and in which step?
 
 # %% [markdown]
 # Here is what hooks on the two ReLUs see. Values above 6 are drawn as 6:
@@ -238,8 +238,8 @@ largest = [pictures.max().item() for pictures, labels in digit_batches()]
 print({step: value for step, value in enumerate(largest) if value != 1})
 
 # %% [markdown]
-# One batch still has pixels from 0 to 255. Is that the cause? A forward **pre-hook** may return new arguments, here a repaired
-# batch. The dead net gets it, too:
+# The pixels of one batch go up to 255, not 1. Is that the cause? A forward **pre-hook** may return new arguments, here a repaired
+# batch. The dead net gets this hook, too:
 
 
 # %%
@@ -257,9 +257,9 @@ runs = {"as it was": losses, "the batch repaired": in_time, "the dead net, with 
 draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}, title="Loss of each step, cut off at 3")
 
 # %% [markdown]
-# That batch was the cause: once it is repaired, the net learns. How does the batch kill the second ReLU? Layer 3 computes what
-# this ReLU gets. Hooks measure the norm of its weight's gradient, the mean weight of its live inputs (those that are not 0 for all
-# pictures), and how many of its outputs are positive. In a second net, hooks clip gradients by value (lesson 02):
+# That batch was the cause: once it is repaired, the net learns. How does the batch kill the second ReLU? This ReLU gets the
+# output of layer 3. Hooks on layer 3 measure the norm of the weight's gradient, the mean weight of the live inputs (above 0 for
+# at least one picture), and how many outputs are positive. In a second net, hooks clip gradients by value (lesson 02):
 
 # %%
 watched, clipped, sizes, weights, positive = digit_net(), digit_net(), [], [], []
@@ -277,15 +277,15 @@ for step in (*range(58, 66), 99):
 # %% [markdown]
 # In step 60 the gradient is 300 times as large as before, and it stays large for three more steps. These gradients push the
 # weights of the live inputs below 0. The inputs come from a ReLU, so none is negative: the lower these weights, the lower the
-# outputs. From step 64 on, no output is positive for any picture, and the ReLU sends back only zeros. **Momentum** carries each
-# step on: the weights still fall after the gradient has become 0. Clipping keeps the net alive. But why does the dead net not
+# outputs. From step 64 on, no output is positive for any picture, and the ReLU sends back only zeros. **Momentum** keeps the old
+# direction: the weights still fall after the gradient has become 0. Clipping keeps the net alive. But why does the dead net not
 # recover with good batches?
 #
 # ## Hooks on the backward pass
 #
-# A *full backward hook* sees gradients: in `grad_output` one for each output of the module, in `grad_input` one for each
-# positional input. The gradients of the weights are in neither. Here it measures what arrives at the output of each Linear layer,
-# in both nets. **Write the line** in `measure` that prints `name` and the norm of that gradient. Where is it 0?
+# A *full backward hook* sees gradients: `grad_output` has one for each output of the module, `grad_input` one for each positional
+# input. Neither has the gradients of the weights. Here `measure` is on each Linear layer of both nets. **Write the line** that
+# prints `name` and the norm of the gradient that arrives at the layer's output. Where is the norm 0?
 
 
 # %%
@@ -314,7 +314,7 @@ print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias
 # change. The last layer gets a gradient, but its inputs are all zeros: it can only learn its bias, that is, how often each digit
 # occurs.
 #
-# A full backward hook sees the module as a whole, here both products:
+# A full backward hook sees a module as a whole, here one with two products:
 
 # %%
 show_source(Model)
@@ -358,15 +358,15 @@ check("backward_answer")
 # %% [markdown]
 # ## The first layer: no input needs a gradient
 #
-# The first layer of nearly every network gets **data**, which requires no gradient. Here is the run from the beginning, with data
-# as input. When does the hook of `Sequential` run now?
+# The first layer of nearly every network gets **data**, which requires no gradient. Here is the numbered run again, with data as
+# input. When does the hook of `Sequential` run now?
 
 # %%
 draw_hook_timeline(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3), weights=True)
 
 # %% [markdown]
-# It runs as number 10, before the backward of everything inside. The next cell runs one layer three times. **Stop and predict:**
-# in which runs does the hook print, what is in `grad_input`, and is there a `weight.grad` by then?
+# This hook is number 10, before the backward of all modules inside. The next cell runs one layer three times. **Stop and
+# predict:** in which runs does the hook print, what is in `grad_input`, and is there a `weight.grad` by then?
 
 # %%
 first = nn.Linear(3, 2)
@@ -397,14 +397,14 @@ nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
 # | requires none | requires a gradient, because of the parameters | as soon as the **output** gradient is ready, before `weight.grad` | `(None,)` |
 # | any | requires none: frozen parameters and data, or `no_grad` | never | - |
 #
-# An argument passed by keyword has no entry, and does not count as an input. The table also holds for a module that contains the
-# first layer.
+# An argument passed by keyword is no input here: `grad_input` has no entry for it. The table also holds for a module that
+# contains the first layer.
 #
 # ## What a forward hook may return
 #
 # A forward hook can also act. If it returns a value other than `None`, that value becomes the output, and the next hook gets it.
-# `output = ...` only rebinds a local name: the caller does not notice. And a lambda always returns something: the last one below
-# was only meant to watch. On the second ReLU of the net that lives:
+# `output = ...` only rebinds a local name: the caller does not notice. And a lambda always returns something: `watch` below
+# should only watch. All these hooks are on the second ReLU of the net that lives:
 
 
 # %%
@@ -432,8 +432,8 @@ except TypeError as error:
     print("meant to watch:   ", error)
 
 # %% [markdown]
-# Writing *into* the output, as in `output *= 2`, needs no `return`. But it changes the tensor for everybody who holds it, and
-# backward raises an error if it needs the old values. Return a new tensor.
+# Writing *into* the output, as in `output *= 2`, needs no `return`. But it changes the tensor for everybody who holds it. If
+# backward needs the old values, backward raises an error. Return a new tensor.
 #
 # In a second net the bias of layer 3 is 5 too low. Which ReLU dies, and when?
 
@@ -456,7 +456,7 @@ print("the first ReLU to die:", first_to_die(faulty_net(), train))
 # easy · 6 min
 #
 # Write the forward hook `hook` and register it on `add`, so that each call `add(x1, x2)` returns 5 more than before. Add the 5 to
-# what `forward` has returned: the check also uses another `forward`. Here the hook may also write into the output.
+# what `forward` has returned: the check also gives `add` another `forward`. Here the hook may also write into the output.
 #
 # ```python
 # add(torch.tensor([1.0]), torch.tensor([2.0]))  # tensor([8.])
@@ -495,9 +495,9 @@ draw_curves(runs, title="Loss of a net with a bias 5 too low")
 # ## What a full backward hook may return
 #
 # A full backward hook may return new gradients for the inputs: a tuple with **one entry for each positional input**. They flow on
-# to the operations that made the inputs. The module's own parameters do not notice: their gradients follow from `grad_output`,
-# which a pre-hook can change. Return new tensors: for a sum, both entries are *one* tensor, and a hook that writes into one
-# changes both.
+# to the operations that made the inputs. The gradients of the module's own parameters stay: they follow from `grad_output`, which
+# a pre-hook can change. Return new tensors: for a sum, both entries are *one* tensor, and a hook that writes into it changes
+# both.
 
 
 # %%
@@ -524,8 +524,8 @@ try_backward_hook("two gradients, Add", returns, Add())
 try_backward_hook("written into, Add", writes, Add())
 
 # %% [markdown]
-# A **gated** layer multiplies a value by a gate between 0 and 1, as `Model` does. Which of the two gets more of the gradient, on
-# average? The gradients have different signs. Divided by their sum, they become shares, and these can be averaged.
+# A **gated** layer multiplies a value by a gate between 0 and 1. `Model` does that, too. Which gets more of the gradient on
+# average, the value or the gate? The gradients have different signs. Divide both by their sum: these shares can be averaged.
 #
 # ### Exercise: Gradients that sum to one
 # medium · 10 min
@@ -573,7 +573,7 @@ x = pictures.flatten(1)
 F.cross_entropy(scores(multiply(value(x).relu(), gate(x).sigmoid())), labels).backward()
 
 # %% [markdown]
-# A product sends to each factor the gradient times the *other* factor. About half of the values are 0 behind their ReLU: there, the
+# In a product, each factor gets the gradient times the *other* factor. The ReLU sets about half of the values to 0: there, the
 # gate gets nothing.
 #
 # ## Hook the output tensor
@@ -608,9 +608,9 @@ for loss_uses in ("output", "h"):
     print(f"loss of {loss_uses}: calls of the hook so far {len(heard)}, warnings {len(caught)}")
 
 # %% [markdown]
-# A full backward hook gets tensors that the module returns directly, or directly in a **tuple**. A nested tuple does not even
-# bring a warning. One cure fits every type: in a forward hook, put a tensor hook (lesson 02) on the tensor. (*Further* shows
-# where it fails.) **Write the line** that registers `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
+# A full backward hook gets tensors that the module returns directly, or directly in a **tuple**. For a nested tuple, PyTorch does
+# not even warn. One cure fits every type: in a forward hook, put a tensor hook (lesson 02) on the tensor. (*Further* shows where
+# this fails.) **Write the line** that registers `tell_shape` on `output["hidden"]`. Each block then prints `(1, 5, 32)`.
 
 
 # %%
@@ -631,9 +631,10 @@ gpt(tokens).sum().backward()
 #
 # ## Handles: how to remove hooks
 #
-# A handle is also a context manager (lesson 02). For many hooks, write a context manager of your own: a class with `__enter__` and
-# `__exit__`, or a [generator function](https://docs.python.org/3/library/contextlib.html#contextlib.contextmanager) that `yield`s
-# once. The block runs at the `yield`. An error in the block is raised there, too. What must always happen goes into `finally`:
+# A handle is also a context manager (lesson 02). For many hooks, write a context manager of your own: a class with `__enter__`
+# and `__exit__`, or a [generator function](https://docs.python.org/3/library/contextlib.html#contextlib.contextmanager) that
+# `yield`s once. The block of `with` runs at the `yield`, and its errors are raised there. Code that must always run goes into
+# `finally`:
 
 
 # %%
@@ -696,12 +697,11 @@ check("hook_lifecycle")
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_grad_input", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
-# `grad_input` is the gradient of the loss with respect to what went **into** the layer, not with respect to its weight and
-# bias. The layer's own gradients are computed from `grad_output` and the kept input, before the full backward hook runs, so
-# they are as ever. What the hook returns goes on to the earlier layers: zeros, so the first layer has gradient 0. A full
-# backward *pre*-hook that returns zeros for `grad_output` does reach the weight, but the gradient of the input is computed
-# from the same zeros, so it stops the first layer as well. To freeze one layer: `requires_grad_(False)`, or tensor hooks on
-# its parameters.
+# `grad_input` is the gradient of the loss with respect to what went **into** the layer, not with respect to its weight and bias.
+# The layer's own gradients are computed from `grad_output` and the kept input, before the full backward hook runs, so they do not
+# change. The hook returns zeros. These go on to the earlier layers, so the first layer has gradient 0. A full backward *pre*-hook
+# that returns zeros for `grad_output` does reach the weight, but the gradient of the input is computed from the same zeros, so
+# the first layer stops as well. To freeze one layer: `requires_grad_(False)`, or tensor hooks on its parameters.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: `grad_input` belongs to the input and not to the parameters, **and** the parameters' gradients come from
@@ -724,9 +724,8 @@ check("hook_lifecycle")
 # | layers that write in place | a backward hook raises an error, or is silent | 10 |
 # | old tutorials, old checkpoints | you read what was written for another version | 25 |
 #
-# In a colleague's GPT, `layer_report` puts the hook below on each module without children, and calls your function
-# `compute_loss` once. It prints a row for each tensor that a module returns: the mean absolute value of the tensor, and that of its
-# gradient.
+# In a colleague's GPT, `layer_report` puts the hook below on each module without children, and calls your function `compute_loss`
+# once. For each tensor that a module returns, the report has a row: the mean absolute values of the tensor and of its gradient.
 # **Two modules are ill. Which ones, and how?**
 
 # %%
@@ -739,8 +738,8 @@ gpt = ill_gpt()
 layer_report(gpt, lambda: F.cross_entropy(gpt(tokens)[0, :-1], tokens[0, 1:]))
 
 # %% [markdown]
-# The GELU `mlp.1` is dead: the bias of `mlp.0` is 30 too low. The modules in `heads.1` get no gradient: a forward hook left on
-# this head detaches its output.
+# The GELU `mlp.1` is dead: the bias of `mlp.0` is 30 too low. The modules in `heads.1` get no gradient: a forgotten forward hook
+# detaches the head's output.
 #
 # The report changes no `.grad`, and leaves no hook behind. But in training mode a run changes BatchNorm's statistics: copy the
 # model, and use the copy in `layer_report` and in `compute_loss`. A deep copy keeps module hooks, but has no tensor hooks.
@@ -762,8 +761,8 @@ for new in (lambda x1, x2: (x1 + 100, x2), lambda x1, x2: x1 + 100):
         print("one tensor:     TypeError:", error)
 
 # %% [markdown]
-# Arguments that the caller passes **by keyword** are not in `args`. Register with `with_kwargs=True`, and the hook gets a dict of
-# them as well. It then returns `None` or a **pair**: the new `args` (a tuple) and the new `kwargs` (a dict).
+# Arguments that the caller passes **by keyword** are not in `args`. If you register a hook with `with_kwargs=True`, it also gets
+# a dict of these. It then returns `None` or a **pair**: the new `args` (a tuple) and the new `kwargs` (a dict).
 
 # %%
 adder = Add()
@@ -809,9 +808,9 @@ check("rescale_argument")
 # %% [markdown]
 # ### Before or after the module's backward
 #
-# A full backward pre-hook runs before autograd computes what the module sends to its parameters and inputs. A full backward hook
-# runs after that, if an input needs a gradient; other inputs that are tensors then get zeros. A `None` stands for an input that is
-# no tensor, or for an output that the loss does not use. Leave it `None`: in a pre-hook, a tensor in its place changes the result:
+# A full backward pre-hook runs before autograd computes the gradients of the module's parameters and inputs. A full backward hook
+# runs after that, if an input needs a gradient. `grad_input` then has zeros for other tensors. A `None` stands for an input that
+# is no tensor, or for an output that the loss does not use. Keep each `None`: in a pre-hook, a tensor instead changes the result:
 
 
 # %%
@@ -832,7 +831,7 @@ for second in (None, torch.ones(1)):
 #
 # Train only a part of a network, with one hook for each case:
 #
-# - `stop_in_front(module)`: the module itself learns as before, but the earlier layers get gradients of zero through it.
+# - `stop_in_front(module)`: the module itself learns as before, but the earlier layers get gradients of zero through the module.
 # - `stop_from_here(module)`: all of the module's own parameters get gradients of zero, and so do the earlier layers.
 #
 # Both return the handle: after `handle.remove()`, everything learns as before. Gradients that bypass the module, as in `x +
@@ -879,8 +878,8 @@ check("backward_pre_or_post")
 # ### Full backward hooks and in-place operations
 #
 # Full backward hooks and pre-hooks wrap the module's inputs and outputs, and a wrapped tensor must not be changed in place. So
-# where gradients are needed, they fail on `nn.ReLU(inplace=True)`. They also fail on an earlier layer, if the ReLU changes the
-# output of that layer or a view of this output. ResNet-18 is built like that:
+# where gradients are needed, these hooks fail on `nn.ReLU(inplace=True)`. They also fail on an earlier layer, if the ReLU changes
+# that layer's output or a view of it. ResNet-18 has such layers:
 
 # %%
 net, x = nn.Sequential(nn.Linear(3, 4), nn.Identity(), nn.ReLU(inplace=True), nn.Linear(4, 1)), torch.ones(5, 3)
@@ -894,8 +893,8 @@ for register in ("register_full_backward_hook", "register_full_backward_pre_hook
                 print(f"{register:31} {layer} RuntimeError:", str(error).split(". ")[0])
 
 # %% [markdown]
-# The cure is again a hook on the output tensor, **before** the next operation writes into it. But on a view it may never run
-# (lesson 02), and a Linear layer with a bias returns a view for a batch of sequences:
+# Again, hook the output tensor, **before** the next operation writes into the tensor. But a hook on a view may never run (lesson
+# 02), and a Linear layer with a bias returns a view for a batch of sequences:
 
 
 # %%
@@ -909,14 +908,14 @@ for x in (torch.ones(5, 3), torch.ones(2, 5, 3)):
         net(x).sum().backward()
 
 # %% [markdown]
-# A clone is never a view, and a forward hook may return one.
+# A clone is never a view, and a forward hook may return a clone.
 #
 # ### Exercise: Right before an in-place ReLU
 # medium · 10 min · further
 #
-# Write `output_gradients(layer)`. It returns a list, and each backward pass appends the gradient of the output as it was before
-# any in-place change, even if the output is a view. If the layer runs several times, each output has its own entry, in the order
-# of backward. Under `torch.no_grad()`, or with a frozen layer on data, the model still runs, and nothing is appended.
+# Write `output_gradients(layer)`. It returns a list. Each backward pass appends the gradient of the output before any in-place
+# change, even if the output is a view. If the layer runs several times, each output has its own entry, in the order of backward.
+# Under `torch.no_grad()`, or if a frozen layer gets data, the model still runs, and nothing is appended.
 #
 # ```python
 # net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(inplace=True), nn.Linear(4, 1))
@@ -958,8 +957,9 @@ check("in_place_safe")
 # easy · 6 min · further
 #
 # Two models get the same inputs, `x1 = [2.]` and `x2 = [3.]`. Register `collect` as a deprecated hook on one and as a full
-# backward hook on the other. It appends its `grad_input` to `answer`. At the end, `answer` has two entries (each a tuple or list
-# of two tensors): first what the deprecated hook showed, then the true gradients of the inputs. The cell runs both models for you.
+# backward hook on the other. `collect` appends its `grad_input` to `answer`. At the end, `answer` has two entries (each a tuple
+# or list of two tensors): first what the deprecated hook showed, then the true gradients of the inputs. The cell runs both models
+# for you.
 
 # %% nbgrader={"grade": false, "grade_id": "legacy_autopsy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 answer = []
@@ -1009,9 +1009,9 @@ draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 # | `register_load_state_dict_pre_hook` | before loading | `module, state_dict, prefix, local_metadata, strict`, and three lists: `missing_keys, unexpected_keys, error_msgs` |
 # | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
 #
-# They return nothing, and change their arguments in place. But the dict is a shallow copy of the one that the caller passed: put
-# new tensors into it, and never write into the old ones. Keys of the module's own tensors start with `prefix`, its name in the
-# model. `strict` is `True` even if the caller passes `strict=False`. This pre-hook adds a buffer that old checkpoints lack:
+# Both return nothing, and change their arguments in place. But `state_dict` is a shallow copy of the caller's dict: put new
+# tensors into it, and never write into the old ones. Keys of the module's own tensors start with `prefix`, the module's name in
+# the model. `strict` is `True` even if the caller passes `strict=False`. This pre-hook adds a buffer that old checkpoints lack:
 
 
 # %%

@@ -12,10 +12,10 @@
 # A net of twenty layers is put together correctly, trained correctly, and learns nothing at all. You will find out why, and cure
 # it with one line, `net.apply(...)`, which calls one small function on every module of a net.
 #
-# - **You will** wake this net, and teach a trained one something new, though most of it is frozen.
-# - **You will learn** what `apply` does with your function, how to set a `Parameter` safely, and how to freeze.
+# - **You will** wake this net, and teach a trained net something new, with most of it frozen.
+# - **You will learn** what `apply` does with your function, how to set a `Parameter` safely, and how to freeze layers.
 # - **You need** lessons 01 and 03. **Out of scope:** loading saved weights, and compiled models.
-# - **Time:** <!-- time and points -->.
+# - **Time:** <!-- time and points -->. Do *Further* in three parts.
 # - **Stuck?** Call `hint()` after a failed check, or `hint("visit_order")` before you begin.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -76,7 +76,7 @@ def right(net, x=pictures, y=labels):
 print(f"read correctly after training: {train(deep_net())}   (guessing: 10%)")
 
 # %% [markdown]
-# Nothing raised an error. A layer learns from its gradient. If `look` gets a linear layer, it notes the size of the layer's gradient.
+# Nothing raised an error. A layer learns from its gradient. For a linear layer, `look` notes the size of the weight's gradient.
 # **Write the line** that calls `look` on every module: use `net.apply`. Which layers get a gradient?
 
 
@@ -104,7 +104,7 @@ print([f"{size:.0e}" for size in sizes], "<- first layer to last, once your line
 #
 # ## The tree
 #
-# The model has two layers, each with two `Function_*` modules. Only these modules hold a parameter `W` and a plain attribute
+# `Model` has two layers, each with two `Function_*` modules. Only a `Function_*` holds a parameter `W` and a plain attribute
 # `name`.
 
 # %%
@@ -116,9 +116,9 @@ show_source(Function_A, Layer_AB, Model)  # B subtracts W, C multiplies by W, an
 # [`model.apply(fn)`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.apply) calls
 # `fn(module)` for **every** module of the tree, at any depth, the model itself included.
 #
-# `apply` **ignores what your function returns**: you can change the module that you are given, but you cannot return a
-# replacement. It **returns the model on which it was called**, so calls can be chained. And it gives your function **no name**:
-# for dotted names, loop over `named_modules()`.
+# `apply` **ignores what your function returns**: the function can change the module that it gets, but cannot return a
+# replacement. `apply` **returns its model**, so calls can be chained. And it gives your function **no name**: for dotted names,
+# loop over `named_modules()`.
 
 # %%
 net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
@@ -133,9 +133,9 @@ print(net)
 #
 # | test | true for | take care |
 # | --- | --- | --- |
-# | `isinstance(module, nn.Linear)` | the class and its subclasses | the most reliable one |
+# | `isinstance(module, nn.Linear)` | the class and its subclasses | the most reliable test |
 # | `"Function" in type(module).__name__` | every class named like that | other names may contain it |
-# | `hasattr(module, "W")` | every module with an attribute of that name | it may hold `None`, or a **child** |
+# | `hasattr(module, "W")` | every module with an attribute of that name | `W` may be `None`, or a **child** |
 
 # %%
 leaky = nn.LeakyReLU()
@@ -221,8 +221,8 @@ attempt("layer.W = torch.ones(1)", lambda: setattr(layer, "W", torch.ones(1)))
 attempt("layer.W = Parameter(torch.tensor([1]))", lambda: setattr(layer, "W", Parameter(torch.tensor([1]))))
 
 # %% [markdown]
-# - `W` is a **leaf that requires a gradient**, and autograd does not allow an in-place change of such a leaf while recording is
-#   on. Switch the recording off: `with torch.no_grad():`.
+# - `W` is a **leaf that requires a gradient**, and autograd does not allow an in-place change of such a leaf. Switch autograd
+#   off: `with torch.no_grad():`.
 # - The name `W` is in the module's register of parameters. Only a `Parameter` (or `None`) may take its place.
 # - `torch.tensor([1])` holds an integer, and integers have no gradients. Write `1.0`.
 #
@@ -236,7 +236,7 @@ before = layer.W
 with torch.no_grad():
     layer.W.fill_(1.0)  # in place, with autograd off
 nn.init.constant_(layer.W, 1.0)  # the same, ready-made
-layer.W.data.fill_(1.0)  # in older code; autograd does not notice, so it cannot report an error
+layer.W.data.fill_(1.0)  # in older code; autograd does not notice this, and cannot report an error
 
 print(layer.W, "| still the same object:", layer.W is before)
 
@@ -245,8 +245,8 @@ print(layer.W, "| still the same object:", layer.W is before)
 #
 # easy · 6 min
 #
-# Write `weight_initialization(module)`: if `module` has a parameter `W`, of any shape, all its elements become 1, **for any old
-# value**. `W` can still be trained.
+# Write `weight_initialization(module)`: if `module` has a parameter `W`, of any shape, all elements of `W` become 1, **for any
+# old value**. `W` can still be trained.
 #
 # Apply the function to `model`, and keep what `apply` returns in `returned_module`. The check also uses other trees of
 # `Function_*`.
@@ -280,9 +280,9 @@ check("init_ones")
 # %% [markdown]
 # ## Different layers, different initialisations
 #
-# Back to the net that does not learn. The weights of each layer multiply the size of its input by a factor. In a deep net, all
-# these factors are multiplied together. `rms_of_layers` sends the digits through 20 layers with ReLU, without biases; the weights are random
-# numbers with a standard deviation of gain / √64. **Find the gain** that keeps the size: add your own to the list.
+# Back to the net that does not learn. The weights of each layer multiply the size of the input by a factor. A deep net multiplies
+# all these factors. `rms_of_layers` sends the digits through 20 layers with ReLU, without biases; the weights are random numbers
+# with a standard deviation of gain / √64. **Find the gain** that keeps the size: add gains to the list.
 
 
 # %%
@@ -301,17 +301,17 @@ for gain in (0.58, 1, 2):  # your turn: add gains
     print(f"gain {gain:<11}", *(f"{size:9.2g}" for size in rms_of_layers(gain)))
 
 # %% [markdown]
-# The gain is near 1.4. That is √2: a ReLU sets half of the values to 0, and so halves the mean of their squares; gain² = 2 undoes
-# that.
+# The gain is near 1.4. That is √2: a ReLU sets half of the values to 0, and so halves the mean of the squares; gain² = 2 doubles
+# it again.
 #
 # - **Kaiming's** rule for ReLU is this: a standard deviation of √(2 / fan_in), where fan_in is the number of inputs.
-# - **Xavier's** rule has gain 1 where fan_in and fan_out are equal. It is made for layers without a ReLU. If a ReLU follows, each
-#   layer keeps 70% of the size, so 20 layers keep about a thousandth.
+# - **Xavier's** rule has gain 1 if a layer has as many outputs (fan_out) as inputs. The rule is made for layers without a ReLU.
+#   If a ReLU follows, each layer keeps 70% of the size, so 20 layers keep about a thousandth.
 # - **PyTorch's own**, uniform between ±1 / √fan_in, has gain √(1/3) ≈ 0.58: each layer loses more than half.
 #
-# Each type of layer has a usual rule: Xavier's for linear layers, as in `nn.Transformer`, where no ReLU follows most of them. You
-# will change it for layers with a ReLU. A rule with fan_in needs two dimensions; the weight of a batch norm has one. A layer may
-# have no bias, and a batch norm no weight: then the attribute is `None`.
+# Each type of layer has a usual rule: Xavier's for linear layers, as in `nn.Transformer`: no ReLU follows most of its layers. You
+# will change this rule for layers with a ReLU. A rule with fan_in needs a weight of two dimensions; the weight of a batch norm
+# has one. A layer may have no bias, and a batch norm no weight: then the attribute is `None`.
 
 # %%
 norm, linear = nn.BatchNorm2d(4), nn.Linear(3, 2, bias=False)
@@ -367,7 +367,7 @@ check("init_by_type")
 # %% [markdown]
 # ## The net wakes up
 #
-# Now apply **your** function to the net from the beginning. In the picture, compare the first layer of each net with its last.
+# Now apply **your** function to the deep net. In the picture, compare the first layer of each net with its last.
 
 # %%
 print(f"read correctly after training: {train(deep_net().apply(init_by_type))}")
@@ -383,13 +383,13 @@ for name, net in {"PyTorch's own": deep_net(), "yours": deep_net().apply(init_by
 draw_gradient_flow(gradients, title="gradients of the first backward pass")
 
 # %% [markdown]
-# In PyTorch's net the last layers get a gradient, and still learn nothing: all pictures look alike to them. The net's weights
-# shrink the **differences** between pictures, and its biases, the same for every picture, keep the size up. In your net all layers
-# get gradients, all equally small, but far above Adam's `eps`: Adam can rescale them.
+# In PyTorch's net the last layers get a gradient, and still learn nothing: all pictures look alike to these layers. The net's
+# weights shrink the **differences** between pictures. The biases are the same for every picture, and keep the size up. In your
+# net all layers get gradients, all equally small, but far above Adam's `eps`: Adam can rescale them.
 #
 # But Xavier's rule loses 30% of the size at each ReLU, so at first all pictures get nearly the same outputs. About 25 of the 100
-# steps pass before the outputs differ: see "spread" below. **Do better:** change one line of `my_init`, so that each layer has the
-# gain that you found. Then the spread begins between 0.1 and 0.4, and 100 steps bring about 70%, or more.
+# steps pass before the outputs differ: see "spread" below. **Do better:** change one line of `my_init`, so that each layer has
+# the gain that you found. Then the spread begins between 0.1 and 0.4, and 100 steps lead to about 70%, or more.
 
 
 # %%
@@ -422,8 +422,8 @@ print("after layer.requires_grad_(False): ", [one.requires_grad for one in layer
 
 # %% [markdown]
 # **The mode** is the other part. A batch norm in training mode moves its running statistics at every call: they are buffers, and
-# neither an optimizer nor a gradient is involved. So what is frozen should be in eval mode. `model.train()`, which training loops
-# call at the start of each epoch, sets the whole tree to training mode: freeze after it.
+# neither an optimizer nor a gradient is involved. So a frozen module should be in eval mode. `model.train()`, which training
+# loops call at the start of each epoch, sets the whole tree to training mode: freeze after this call.
 #
 # ### Exercise: Freeze and unfreeze
 #
@@ -464,11 +464,11 @@ check("freeze_where")
 # %% [markdown]
 # ## A trained net reads something new
 #
-# A net has learned to read, is frozen, and now gets **mirrored** digits. A module registers each `Parameter` that you assign to an
-# attribute (lesson 01), and an optimizer made afterwards finds it. So the hidden layers get matrices `A` and `B`, 1,024 new
-# numbers in all, and a forward hook that adds `x @ A @ B` to the output. This is LoRA, a method for tuning large language models
-# (lesson 07). **Write two lines:** what the hook `with_addition` returns, and, in `add`, its registration. Append the handle to
-# `added`. For comparison, the cell also trains only the last layer.
+# A net has learned to read, is frozen, and now gets **mirrored** digits. A module registers each `Parameter` that you assign to
+# an attribute (lesson 01), and an optimizer made afterwards finds this `Parameter`. So the hidden layers get matrices `A` and
+# `B`, 1,024 new numbers in all, and a forward hook that adds `x @ A @ B` to the output. This is LoRA, a method for tuning large
+# language models (lesson 07). **Write two lines:** in `with_addition`, return the new output; in `add`, register this hook.
+# Append the handle to `added`. For comparison, the cell then trains the last layer alone.
 
 
 # %%
@@ -501,17 +501,17 @@ print("mirrored, last layer trained: ", train(reader, mirrored, steps=150, lr=0.
 # With the new matrices, the net reads mirrored digits nearly as well as it read upright digits before. Without the hooks, it is the
 # old net again.
 #
-# The core path ends here. Three sittings follow, in any order:
+# The core path ends here. Three more parts follow, in any order:
 #
-# | sitting | what you do | minutes |
+# | part | what you do | minutes |
 # | --- | --- | --- |
-# | train on | train a new head, and set values that an optimizer holds | 25 |
+# | train on | train a new head, and set parameters that an optimizer holds | 25 |
 # | one layer, several places | hook a shared layer once, replace layers | 30 |
 # | methods on objects | give other people's layers a new `forward` and a new repr | 40 |
 #
 # ## Further: train on
 #
-# ### Other cures for the net from the beginning
+# ### Other cures for the deep net
 
 # %%
 print(f"read correctly with a smaller eps: {train(deep_net(), eps=1e-16)}")
@@ -526,9 +526,9 @@ print("read correctly with skip connections:", train(net))
 # 10⁻⁸, so the steps are very small. With a smaller `eps` the net learns a little. Another cure is a **skip connection**: it adds a
 # layer's input to its output, here by a hook.
 #
-# A GPT has skip connections, and still gets its own initialisation. Below is what `apply` does in
-# [nanoGPT](https://github.com/karpathy/nanoGPT). `TinyGPT` is a small, untrained GPT: for each token of a line, it gives scores to
-# the 13 tokens that may come next. Its first loss should equal the loss of guessing. Does it?
+# A GPT has skip connections, and still gets its own initialisation. Below is the function that
+# [nanoGPT](https://github.com/karpathy/nanoGPT) gives to `apply`. `TinyGPT` is a small, untrained GPT: for each token of a line,
+# it gives scores to the 13 tokens that may come next. Its first loss should equal the loss of guessing. Does it?
 
 
 # %%
@@ -547,7 +547,7 @@ for name, gpt in {"PyTorch's own": TinyGPT(), "_init_weights": TinyGPT().apply(_
     print(f"{name:14} first loss {loss:.3f}   guessing: {torch.tensor(13.0).log():.3f}")
 
 # %% [markdown]
-# With nanoGPT's rule it does: weights this small give all tokens nearly the same score.
+# With nanoGPT's rule the two are equal: weights this small give all tokens nearly the same score.
 #
 # ### A new head
 #
@@ -594,9 +594,10 @@ for mode in (True, False):
 #
 # 5 min
 #
-# A colleague calls `model.backbone.requires_grad_(False)`, then for one epoch trains a new `head` behind it, with an optimizer that
-# got only the parameters of `head`. Before and after, she puts the same picture through the backbone alone, both times in eval mode.
-# The two results differ. "An optimizer that does not know the backbone has changed it," she says, "or eval mode is random."
+# A colleague calls `model.backbone.requires_grad_(False)`. Then she trains a new `head` behind the backbone for one epoch. The
+# optimizer got only the parameters of `head`. Before and after, she puts the same picture through the backbone alone, both times
+# in eval mode. The two results differ. "An optimizer has changed parameters that it does not hold," she says, "or eval mode is
+# random."
 #
 # Neither is true. Which numbers of the backbone changed, when, and what changed them? Why did neither `requires_grad_(False)` nor
 # the choice of parameters for the optimizer prevent the change? What would prevent it?
@@ -605,11 +606,11 @@ for mode in (True, False):
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_frozen_batch_norm", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
-# The running mean and variance of the backbone's batch norms. They are buffers: in training mode the **forward** of a batch
-# norm moves them at every call, by a rule that has nothing to do with gradients or optimizers. `requires_grad_(False)` is
-# about parameters and backward, the optimizer's list is about steps; both are never asked. In eval mode the layer uses these
-# numbers, so the same picture gives another result. The backbone has to be in eval mode during training, put there *after*
-# `model.train()`, which sets the whole tree to training mode.
+# The running mean and variance of the backbone's batch norms. They are buffers: in training mode the **forward** of a batch norm
+# moves them at every call, by a rule that has nothing to do with gradients or optimizers. `requires_grad_(False)` is about
+# parameters and backward, the optimizer's list is about steps; neither plays a part here. In eval mode the layer uses these
+# numbers, so the same picture gives another result. The backbone has to be in eval mode during training: call `eval()` on it
+# *after* `model.train()`, which sets the whole tree to training mode.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: running statistics (buffers) are moved by **forward in training mode**, without gradient or optimizer; eval mode
@@ -625,8 +626,8 @@ for mode in (True, False):
 # %% [markdown]
 # ### Who else holds the parameter?
 #
-# Another way to set a value is a **new** Parameter, `layer.W = Parameter(torch.ones(1))`. Once training has begun, others hold
-# the old one: the optimizer and tensor hooks keep the objects that they were given.
+# Another way to set a value is a **new** Parameter, `layer.W = Parameter(torch.ones(1))`. Once training has begun, the optimizer
+# and tensor hooks still hold the old one: they keep what they were given.
 
 
 # %%
@@ -665,7 +666,7 @@ print("values, which had to stay 1:", values.item())
 # the values of `new(p)`, a tensor of the same shape.
 #
 # - Each parameter stays the same object, and keeps its dtype and its `requires_grad`.
-# - `new` is called once for each parameter, even if layers share it.
+# - `new` is called once for each parameter, even for a shared one.
 # - `new` may return one tensor several times; still, no two parameters share memory afterwards.
 #
 # ```python
@@ -697,8 +698,8 @@ check("init_in_place")
 #
 # ### The same layer in two places
 #
-# Two branches use the same encoder, and so share its weights. `modules()` shows every object once. `apply` visits a layer once for
-# each **path** that leads to it from the model; two places in one parent count as one.
+# Two branches use the same encoder, and so share its weights. `modules()` shows every object once. `apply` visits a layer once
+# for each **path** from the model to the layer; two places in one parent count as one.
 
 
 # %% nbgrader={"grade": false, "grade_id": "setup_shared", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -775,8 +776,8 @@ check("shared_modules")
 # ### Replacing modules
 #
 # A module cannot replace itself. Its place is an attribute of its **parent** (lesson 01, 'Replacing a part'), so a function that
-# replaces modules changes the children of the module that it is given. Here the replacement is a **wrapper**: it keeps the old layer,
-# and adds dropout. What goes wrong in a loop over `modules()`, and with `apply`?
+# replaces modules gets a parent, and changes the parent's children. Here the replacement is a **wrapper**: it keeps the old
+# layer, and adds dropout. What goes wrong in a loop over `modules()`, and with `apply`?
 
 
 # %%
@@ -790,9 +791,9 @@ attempt("parents first:", lambda: [wrap_children(module) for module in TwoBranch
 print(TwoBranches().apply(wrap_children).left[0])
 
 # %% [markdown]
-# Both ways visited the new wrappers, too. `modules()` shows parents first, then what is in them now: the layer in the wrapper is
-# wrapped again, and so on. `apply` visits children first. But it comes to the shared encoder twice, and the second time one of the
-# encoder's children is the wrapper from the first visit.
+# Both ways visited the new wrappers, too. `modules()` shows a parent first, then its present children: the layer in the wrapper
+# is wrapped again, and so on. `apply` visits children first. But it comes to the shared encoder twice, and the second time one of
+# the encoder's children is the wrapper from the first visit.
 #
 # So **first look, then change:** list all places before you change the tree. `named_children()` hides the second place of a module
 # within one parent. And a new module is in training mode, even if the model is not:
@@ -811,9 +812,9 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 #
 # hard · 20 min · further
 #
-# Write `replace_modules(model, wanted, make)`. At every place in `model`, at any depth, where `wanted(module)` is true, it puts
-# `make(module)` instead, and it returns the model. A module in several places gets **one** replacement, for which `make` is called
-# once. What `make` returns is not searched again. A replacement and all modules inside it get the old module's mode. Given:
+# Write `replace_modules(model, wanted, make)`. It puts `make(module)` at every place in `model`, at any depth, where
+# `wanted(module)` is true, and it returns the model. A module in several places gets **one** replacement, from one call of
+# `make`. What `make` returns is not searched again. A replacement and all modules inside it get the old module's mode. Given:
 # `wanted(model)` is never true, and no wanted module is inside another.
 #
 # ```python
@@ -844,7 +845,7 @@ from course import check
 check("replace_modules")
 
 # %% [markdown]
-# Your function also cures the net that read 10%, by a batch norm behind each hidden layer. (300 steps bring more than 80%.)
+# Your function also cures the deep net: it puts a batch norm behind each hidden layer. (300 steps lead to more than 80%.)
 
 # %%
 hidden = lambda module: isinstance(module, nn.Linear) and module.out_features == 64
@@ -856,14 +857,13 @@ attempt("not written yet?", lambda: print("read correctly:", train(replace_modul
 #
 # ### Another forward
 #
-# Two ways make an existing module compute something else. **A forward hook that returns a value** replaces the output.
+# There are two ways to change what a module computes. **A forward hook that returns a value** replaces the output.
 #
-# **A `forward` on the object**, `module.forward = ...`, hides the class's `forward`; hooks still run. A function stored on an object
-# gets no `self`, so bind it yourself: `partial(rounded, layer)` is a new function that calls `rounded` with `layer` as its first
-# argument.
+# **A `forward` on the object**, `module.forward = ...`, hides the class's `forward`; hooks still run. A function stored on an
+# object gets no `self`, so bind the object yourself: `partial(rounded, layer)` calls `rounded` with `layer` as first argument.
 #
-# The next cell lets a net compute with rounded weights, seven values a layer: 3 bits each. Does it still read? And which of the two
-# ways still runs the old `forward`? The cell counts operations:
+# The next cell lets a net compute with rounded weights. The weights of a layer have only seven values: 3 bits each. Does the net
+# still read? And which of the two ways still runs the old `forward`? The cell counts operations:
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
@@ -950,8 +950,8 @@ check("linear_everywhere")
 # %% [markdown]
 # ### A string for repr
 #
-# `print` writes between the parentheses what a module's `extra_repr()` returns (lesson 01), and `apply` can store a method on each
-# **object**. As with `forward`, such a function gets no `self`; and `print()` looks for `__repr__` only on the **class**.
+# `print` writes a module's `extra_repr()` between the parentheses (lesson 01). With `apply`, you can store a method on each
+# **object**. As with `forward`, such a function gets no `self`. And `print()` looks for `__repr__` only on the **class**.
 
 # %%
 layer = Function_A("amber")
@@ -1015,7 +1015,7 @@ from course import check
 check("named_repr")
 
 # %% [markdown]
-# Now the first and the last hidden layer of the net from the beginning:
+# Now the first and the last hidden layer of the deep net:
 
 
 # %%
@@ -1065,10 +1065,10 @@ for way in (closing_over, by_argument, by_partial):
 #
 # hard · 15 min · further
 #
-# Write one function for `apply`: `make_linear(module)`. It gives every `Function_*` a `Parameter` `b` of `m` zeros, and makes it
-# return `X @ W + b`, for a `W` of any shape `(n, m)` and an `X` of shape `(rows, n)`. **Applied again**, it changes nothing. A
-# **copy** made with `copy.deepcopy` computes with its own `W` and `b`. Other modules, the classes, and everything outside `model`,
-# stay as they are.
+# Write one function for `apply`: `make_linear(module)`. It gives every `Function_*` a `Parameter` `b` of `m` zeros, and makes
+# each return `X @ W + b`, for a `W` of any shape `(n, m)` and an `X` of shape `(rows, n)`. **Applied again**, it changes nothing.
+# A **copy** made with `copy.deepcopy` computes with its own `W` and `b`. Other modules, the classes, and everything outside
+# `model`, stay as they are.
 #
 # ```python
 # model = Model(shape=(3, 3)).apply(make_linear).apply(make_linear)

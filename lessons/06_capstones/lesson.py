@@ -605,7 +605,7 @@ print("outer product of its two rows:  ", outer.flatten())
 # A sample has a row in the output's gradient and a row in the input. The weight gradient is the **outer product** of both rows, the
 # bias gradient is the first row.
 #
-# But the gradient of sample 2 alone is 4 times this product: `cross_entropy` takes the **mean** of 4 losses, so each gradient is a quarter.
+# But the gradient of sample 2 alone is 4 times this product: `cross_entropy` takes the **mean** of 4 losses, so each gradient falls to 1/4.
 # Your tool's user must say if the loss is a mean, and put the samples first: `(T, N, d)`, time first, silently gives T "samples".
 #
 # ### Exercise: Per-sample gradients

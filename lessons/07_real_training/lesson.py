@@ -168,7 +168,7 @@ print("sentinel on another module:", count(forward, 4, "register", 4, sentinel=l
 # %% [markdown]
 # Each module has a set of hooks for each kind. An **empty** set is not guarded, a non-empty one is. So if a sentinel is in the set, a late
 # hook changes a guarded set, and the next call compiles again. The sentinel must be of the same kind, on the same module, and stay
-# registered. Autograd calls a parameter's hooks, in compiled code too. If a hook is late, call `torch._dynamo.reset()` before the next
+# registered. Autograd calls a parameter's late hook, in compiled code too. If a hook is late, call `torch._dynamo.reset()` before the next
 # call. Or call the uncompiled net, `net._orig_mod`.
 #
 # ## What runs twice calls its hooks twice
@@ -277,7 +277,7 @@ draw_curves(curves, title="Mean of the squares of the outputs, cut off at 3")
 # %%
 for dtype in (torch.float16, torch.bfloat16):
     small, large, scaled = torch.tensor([1e-8, 70_000.0, 1e-8 * 65_536]).to(dtype).tolist()
-    print(f"{dtype!s:14} {small:.1g}, {large:g}; scaled by 65,536 before: {scaled / 65_536:.1g}")
+    print(f"{dtype!s:14} {small:.1g}, {large:g}; 1e-8, scaled up and back: {scaled / 65_536:.1g}")
 layer = nn.Linear(1, 1, bias=False)
 nn.init.constant_(layer.weight, 300.0)
 with torch.autocast("cpu", dtype=torch.float16):

@@ -8,6 +8,57 @@ def watch_around(tensor, change):
     tensor.register_hook(after.append)
     return before, after
 
+<<<<<<< HEAD
+=======
+# %% an_alias
+# misconception: keeps a detached gradient, whose memory autograd goes on using | hint: kept_alias
+# edits: always_relu
+-    tensor.register_hook(before.append)
+-    torch.relu_(tensor)
++    tensor.register_hook(lambda grad: before.append(grad.detach()))
++    change(tensor)
+
+# %% both_after
+# misconception: a hook finds the old value later | hint: in_place_watch_hooks_after
+# breaks: the first gets the gradient of the value before the change
+# edits: always_relu
++    change(tensor)
+     tensor.register_hook(before.append)
+-    torch.relu_(tensor)
+
+# %% both_before
+# misconception: a hook follows the tensor through the change | hint: in_place_watch_hooks_before
+# breaks: the second the gradient of the value after it
+# edits: always_relu
+-    torch.relu_(tensor)
+     tensor.register_hook(after.append)
++    change(tensor)
+
+# %% changed_twice
+# misconception: calls change once for each hook | hint: in_place_watch_changed_twice
+# breaks: Call `change` once on `tensor`
+# edits: both_before
+-    tensor.register_hook(after.append)
+     change(tensor)
++    change(tensor).register_hook(after.append)
+
+# %% changes_a_clone
+# misconception: changes a clone | hint: in_place_watch_not_changed
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(before.append)
+    new = change(tensor.clone())
+    new.register_hook(after.append)
+    return before, after
+
+# %% clone_for_before
+# misconception: hooks a clone that keeps the old value | hint: in_place_watch_copy
+# edits: an_alias
+-    tensor.register_hook(lambda grad: before.append(grad.detach()))
++    old = tensor.clone()
++    old.register_hook(before.append)
+
+>>>>>>> main
 # %% first_only
 # misconception: removes the hooks after the first pass | hint: runs_only_once
 # breaks: Each later backward pass adds one gradient to each

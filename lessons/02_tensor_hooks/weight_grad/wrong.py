@@ -1,9 +1,31 @@
 # %% detached
 # misconception: keeps a detached gradient, whose memory autograd goes on using | hint: kept_alias
+<<<<<<< HEAD
 # breaks: no later pass changes it
 # edits: extend_elements
 -    answer.extend(grad)
 +    answer.append(grad.detach())
+=======
+# breaks: no later pass changes this entry
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad.detach())
+
+
+model.W.register_hook(tensor_hook)
+
+# %% called_at_once
+# misconception: hands over what the hook returns | hint: called_at_once
+# edits: returns_the_gradient
+-    return grad
+@@
+-model.W.register_hook(tensor_hook)
++model.W.register_hook(tensor_hook(model.W))
++answer.clear()
+>>>>>>> main
 
 # %% doubles_too
 # misconception: returns another gradient | hint: changes_gradient

@@ -107,7 +107,7 @@ def hook(module, args, output):
 
 # %% sums_the_inputs
 # misconception: computes the sum again | hint: recomputes_output
-# breaks: what `forward` has returned: the check also uses another `forward`
+# breaks: what `forward` has returned: the check also gives `add` another `forward`
 # edits: in_place
 -    output += 5
 +    return args[0] + args[1] + 5
@@ -161,7 +161,7 @@ def hook(module, args, output):
 
 # %% calls_the_module_again
 # misconception: calls the module in its own hook, which calls the hook again | hint: recomputes_output
-# breaks: what `forward` has returned: the check also uses another `forward`
+# breaks: what `forward` has returned: the check also gives `add` another `forward`
 # edits: in_place
 -    output += 5
 +    return module(*args) + 5

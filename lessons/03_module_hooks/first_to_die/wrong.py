@@ -1,5 +1,5 @@
 # nothing to break: Write `first_to_die(net, train)`.
-# nothing to break: In each step, `train` runs `net`, and each ReLU in it, once.
+# nothing to break: In each step, `train` runs `net` and each of its ReLUs once.
 
 # %% all_layers
 # misconception: watches every module, also a last layer that starts with zeros | hint: died_any_layer

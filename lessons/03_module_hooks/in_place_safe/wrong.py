@@ -129,7 +129,7 @@ def output_gradients(layer):
 
 # %% no_grad_forgotten
 # misconception: a tensor hook without a look whether there will be a gradient | hint: no_gradient_needed
-# breaks: Under `torch.no_grad()`, or with a frozen layer on data, the model still runs, and nothing is appended.
+# breaks: Under `torch.no_grad()`, or if a frozen layer gets data, the model still runs, and nothing is appended.
 # edits: hook_on_the_node
 -        if output.grad_fn is not None:
 -            output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))

@@ -20,7 +20,7 @@
 
 # %% both_tuples
 # misconception: stores both tuples | hint: keeps_both_sides
-# breaks: It appends its `grad_input`
+# breaks: `collect` appends its `grad_input`
 # edits: reference
 -    # TODO: put grad_input into `answer`, as one entry.
 -    answer.append(grad_input)

@@ -1,24 +1,35 @@
+# %% applied_to_a_copy
+# misconception: applies it to another model | hint: not_applied
+# edits: data_fill
+-    module_name = module.__class__.__name__
+-    if "Function" in module_name:
++    if hasattr(module, "W"):
+@@
+-returned_module = model.apply(weight_initialization)
++returned_module = Model().apply(weight_initialization)
+
+# %% calls_it
+# misconception: calls the function instead of handing it over | hint: cell_stopped
+# edits: applied_to_a_copy
+-returned_module = Model().apply(weight_initialization)
++returned_module = model.apply(weight_initialization(model))
+
+# %% divides_by_itself
+# misconception: what it writes depends on what was there | hint: depends_on_old_value
+# breaks: all elements of `W` become 1, **for any old value**
+# edits: data_fill
+-    module_name = module.__class__.__name__
+-    if "Function" in module_name:
+-        module.W.data.fill_(1)
++    if hasattr(module, "W"):
++        module.W.data /= module.W.data
+
 # %% exact_class_name
 # misconception: compares the class name with a word that no class has | hint: apply_changes_nothing
 # edits: data_fill
 -    module_name = module.__class__.__name__
 -    if "Function" in module_name:
 +    if module.__class__.__name__ == "Function":
-
-# %% no_filter
-# misconception: expects every module to have a W | hint: not_every_module_has_it
-# edits: exact_class_name
--    if module.__class__.__name__ == "Function":
--        module.W.data.fill_(1)
-+    module.W.data.fill_(1)
-
-# %% divides_by_itself
-# misconception: what it writes depends on what was there | hint: depends_on_old_value
-# breaks: all its elements become 1, **for any old value**
-# edits: no_filter
--    module.W.data.fill_(1)
-+    if hasattr(module, "W"):
-+        module.W.data /= module.W.data
 
 # %% frozen
 # misconception: replaces the Parameter by one that cannot be trained | hint: init_not_trainable
@@ -35,8 +46,10 @@
 # %% global_model
 # misconception: uses the notebook's model, not the module it is given | hint: apply_uses_global_model
 # breaks: The check also uses other trees of `Function_*`
-# edits: no_filter
--    module.W.data.fill_(1)
+# edits: data_fill
+-    module_name = module.__class__.__name__
+-    if "Function" in module_name:
+-        module.W.data.fill_(1)
 +    for parameter in model.parameters():
 +        parameter.data.fill_(1)
 
@@ -52,6 +65,13 @@
 -        module.W.data /= module.W.data
 +        module.W = Parameter(torch.tensor([1]))
 
+# %% never_applied
+# misconception: defines the function, never applies it | hint: not_applied | canary
+# breaks: Apply the function to `model`
+# edits: applied_to_a_copy
+-returned_module = Model().apply(weight_initialization)
++returned_module = model
+
 # %% no_argument
 # misconception: the function takes no module | hint: apply_argument
 # edits: global_model
@@ -61,6 +81,13 @@
 -returned_module = model.apply(weight_initialization)
 +weight_initialization()
 +returned_module = model
+
+# %% no_filter
+# misconception: expects every module to have a W | hint: not_every_module_has_it
+# edits: divides_by_itself
+-    if hasattr(module, "W"):
+-        module.W.data /= module.W.data
++    module.W.data.fill_(1)
 
 # %% one_class_only
 # misconception: reaches one class only | hint: apply_misses_some
@@ -93,27 +120,6 @@
 -        module.W.data /= module.W.data
 +        module.W.data.fill_(1)
 +        module.forward = lambda x: x
-
-# %% applied_to_a_copy
-# misconception: applies it to another model | hint: not_applied
-# edits: ones_and_identity
--        module.forward = lambda x: x
-@@
--returned_module = model.apply(weight_initialization)
-+returned_module = Model().apply(weight_initialization)
-
-# %% calls_it
-# misconception: calls the function instead of handing it over | hint: cell_stopped
-# edits: applied_to_a_copy
--returned_module = Model().apply(weight_initialization)
-+returned_module = model.apply(weight_initialization(model))
-
-# %% never_applied
-# misconception: defines the function, never applies it | hint: not_applied | canary
-# breaks: Apply the function to `model`
-# edits: applied_to_a_copy
--returned_module = Model().apply(weight_initialization)
-+returned_module = model
 
 # %% plain_tensor
 # misconception: assigns a tensor to a Parameter's name | hint: tensor_for_parameter
@@ -185,14 +191,14 @@
 
 # %% times_0_plus_1
 # misconception: 0 times the old value is 0, also for infinity and NaN | hint: depends_on_old_value
-# breaks: all its elements become 1, **for any old value**
+# breaks: all elements of `W` become 1, **for any old value**
 # edits: divides_by_itself
 -        module.W.data /= module.W.data
 +        module.W.data = module.W.data * 0 + 1
 
 # %% first_element
 # misconception: writes into the first element | hint: init_one_element
-# breaks: all its elements become 1
+# breaks: all elements of `W` become 1
 # edits: divides_by_itself
 -        module.W.data /= module.W.data
 +        module.W.data[0] = 1

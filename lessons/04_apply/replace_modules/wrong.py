@@ -77,7 +77,7 @@ def replace_modules(model, wanted, make):
 
 # %% first_level
 # misconception: replaces direct children only | hint: first_level_only
-# breaks: At every place in `model`, at any depth
+# breaks: at every place in `model`, at any depth
 def replace_modules(model, wanted, make):
     for name, child in model.named_children():
         if wanted(child):
@@ -86,7 +86,7 @@ def replace_modules(model, wanted, make):
 
 # %% loop_variable
 # misconception: rebinds the loop variable | hint: place_cannot_be_rebound
-# breaks: it puts `make(module)` instead
+# breaks: It puts `make(module)`
 def replace_modules(model, wanted, make):
     for name, module in model.named_modules():
         if wanted(module):
