@@ -8,8 +8,6 @@ def watch_around(tensor, change):
     tensor.register_hook(after.append)
     return before, after
 
-<<<<<<< HEAD
-=======
 # %% an_alias
 # misconception: keeps a detached gradient, whose memory autograd goes on using | hint: kept_alias
 # edits: always_relu
@@ -58,7 +56,6 @@ def watch_around(tensor, change):
 +    old = tensor.clone()
 +    old.register_hook(before.append)
 
->>>>>>> main
 # %% first_only
 # misconception: removes the hooks after the first pass | hint: runs_only_once
 # breaks: Each later backward pass adds one gradient to each
@@ -88,49 +85,6 @@ def watch_around(tensor, change):
 # misconception: forgets the change | hint: in_place_watch_not_changed | canary
 # edits: always_relu
 -    torch.relu_(tensor)
-
-# %% an_alias
-# misconception: keeps a detached gradient, whose memory autograd goes on using | hint: kept_alias
-# edits: never_changed
--    tensor.register_hook(before.append)
-+    tensor.register_hook(lambda grad: before.append(grad.detach()))
-+    change(tensor)
-
-# %% both_after
-# misconception: a hook finds the old value later | hint: in_place_watch_hooks_after
-# breaks: the first list gets that of the value before the change
-# edits: never_changed
-+    change(tensor)
-     tensor.register_hook(before.append)
-
-# %% both_before
-# misconception: a hook follows the tensor through the change | hint: in_place_watch_hooks_before
-# breaks: the second that of the value after it
-# edits: never_changed
-+    change(tensor)
-     return before, after
-
-# %% changed_twice
-# misconception: calls change once for each hook | hint: in_place_watch_changed_twice
-# breaks: Call it once on `tensor`
-# edits: both_before
--    tensor.register_hook(after.append)
-     change(tensor)
-+    change(tensor).register_hook(after.append)
-
-# %% changes_a_clone
-# misconception: changes a clone | hint: in_place_watch_not_changed
-# edits: never_changed
--    tensor.register_hook(after.append)
-+    new = change(tensor.clone())
-+    new.register_hook(after.append)
-
-# %% clone_for_before
-# misconception: hooks a clone that keeps the old value | hint: in_place_watch_copy
-# edits: an_alias
--    tensor.register_hook(lambda grad: before.append(grad.detach()))
-+    old = tensor.clone()
-+    old.register_hook(before.append)
 
 # %% new_gradient
 # misconception: returns a changed gradient | hint: changes_gradient

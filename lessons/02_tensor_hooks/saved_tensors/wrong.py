@@ -26,6 +26,22 @@ def saved_bytes(model, x):
 +        if address not in own:
 +            sizes[address] = tensor.nbytes
 
+# %% counts_in_unpack
+# misconception: counts in backward | hint: saved_bytes_nothing | canary
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def unpack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.detach(), unpack):
+        output = model(x)
+    return output, sum(storages.values())
+
 # %% counts_parameters
 # misconception: each storage once, parameters included | hint: saved_bytes_parameters
 # breaks: but not the storages of the model's parameters
@@ -54,6 +70,22 @@ def saved_bytes(model, x):
         output = model(x)
     return output, sum(sizes)
 
+# %% half_and_never_back
+# misconception: packs in half precision and does not go back | hint: saved_bytes_unpack
+# breaks: backward works as usual
+# edits: counts_parameters
+-    storages = {}
++    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
++    storages, kept = {}, []
+@@
++        kept.append(tensor.detach())
+         storage = tensor.untyped_storage()
+-        storages[storage.data_ptr()] = storage.nbytes()
+-        return tensor.detach()
++        if storage.data_ptr() not in own:
++            storages[storage.data_ptr()] = storage.nbytes()
++        return tensor.half()
+
 # %% number_of_elements
 # misconception: counts numbers, not bytes | hint: saved_bytes_of_other_size
 # edits: bytes_of_the_slice
@@ -74,6 +106,23 @@ def saved_bytes(model, x):
         handle.remove()
     return output, sum(sizes)
 
+# %% number_only
+# misconception: returns the number only | hint: saved_bytes_two_results
+# breaks: Write `saved_bytes(model, x)`.
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        model(x)
+    return sum(storages.values())
+
 # %% pack_keeps_a_list
 # misconception: pack's own list of saved tensors lives on | hint: saved_bytes_leak
 # breaks: when the output is freed, they must be freed too
@@ -90,59 +139,36 @@ def saved_bytes(model, x):
     storages = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in saved}
     return output, sum(size for address, size in storages.items() if address not in own)
 
-# %% pack_returns_its_input
-# misconception: pack returns the tensor itself | hint: saved_bytes_leak
-# edits: counts_parameters
-+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-     storages = {}
-@@
--        storages[storage.data_ptr()] = storage.nbytes()
--        return tensor.detach()
-+        if storage.data_ptr() not in own:
-+            storages[storage.data_ptr()] = storage.nbytes()
-+        return tensor
-
-# %% counts_in_unpack
-# misconception: counts in backward | hint: saved_bytes_nothing | canary
-# edits: pack_returns_its_input
--    def pack(tensor):
-+    def unpack(tensor):
-@@
--    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
-+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.detach(), unpack):
-
-# %% half_and_never_back
-# misconception: packs in half precision and does not go back | hint: saved_bytes_unpack
-# breaks: backward works as usual
-# edits: pack_returns_its_input
--    storages = {}
-+    storages, kept = {}, []
-@@
-+        kept.append(tensor.detach())
-         storage = tensor.untyped_storage()
-@@
--        return tensor
-+        return tensor.half()
-
 # %% pack_only
 # misconception: one function | hint: saved_bytes_two_functions
-# edits: pack_returns_its_input
--        return tensor
-+        return tensor.detach()
-@@
+# edits: number_only
 -    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+-        model(x)
+-    return sum(storages.values())
 +    with torch.autograd.graph.saved_tensors_hooks(pack):
++        output = model(x)
++    return output, sum(storages.values())
 
-# %% number_only
-# misconception: returns the number only | hint: saved_bytes_two_results
-# breaks: Write `saved_bytes(model, x)`.
-# edits: pack_only
--    with torch.autograd.graph.saved_tensors_hooks(pack):
--        output = model(x)
--    return output, sum(storages.values())
+# %% pack_returns_its_input
+# misconception: pack returns the tensor itself | hint: saved_bytes_leak
+# edits: counts_in_unpack
+-    def unpack(tensor):
++    def pack(tensor):
+@@
+-    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.detach(), unpack):
 +    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
-+        model(x)
-+    return sum(storages.values())
+
+# %% parameters_by_identity
+# misconception: a parameter is recognised as an object | hint: saved_bytes_parameters
+# edits: counts_parameters
+ def saved_bytes(model, x):
++    parameters = [id(parameter) for parameter in model.parameters()]
+@@
+-        storage = tensor.untyped_storage()
+-        storages[storage.data_ptr()] = storage.nbytes()
++        if id(tensor) not in parameters:
++            storage = tensor.untyped_storage()
++            storages[storage.data_ptr()] = storage.nbytes()
 
 # %% runs_twice
 # misconception: one run for the count, one for the output | hint: saved_bytes_runs_twice
@@ -197,17 +223,6 @@ def saved_bytes(model, x):
 -        storages[storage.data_ptr()] = storage.nbytes()
 +        if storage.data_ptr() not in known:
 +            storages[storage.data_ptr()] = storage.nbytes()
-
-# %% parameters_by_identity
-# misconception: a parameter is recognised as an object | hint: saved_bytes_parameters
-# edits: without_x
--    known = {tensor.untyped_storage().data_ptr() for tensor in [x, *model.parameters()]}
-+    parameters = [id(parameter) for parameter in model.parameters()]
-@@
--        storage = tensor.untyped_storage()
--        if storage.data_ptr() not in known:
-+        if id(tensor) not in parameters:
-+            storage = tensor.untyped_storage()
 
 # %% without_buffers
 # misconception: buffers are left out like parameters | hint: saved_bytes_without_x

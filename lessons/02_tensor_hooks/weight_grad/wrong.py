@@ -1,11 +1,5 @@
 # %% detached
 # misconception: keeps a detached gradient, whose memory autograd goes on using | hint: kept_alias
-<<<<<<< HEAD
-# breaks: no later pass changes it
-# edits: extend_elements
--    answer.extend(grad)
-+    answer.append(grad.detach())
-=======
 # breaks: no later pass changes this entry
 model = Model()
 answer = []
@@ -25,7 +19,6 @@ model.W.register_hook(tensor_hook)
 -model.W.register_hook(tensor_hook)
 +model.W.register_hook(tensor_hook(model.W))
 +answer.clear()
->>>>>>> main
 
 # %% doubles_too
 # misconception: returns another gradient | hint: changes_gradient
@@ -76,6 +69,29 @@ model.register_forward_hook(remember)
 -    answer.append(grad.detach())
 +    answer += [grad]
 
+# %% never_registered
+# misconception: defines the hook and does not register it | hint: hook_never_ran | canary
+# breaks: register it on `model.W`
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad)
+
+# %% on_the_model
+# misconception: a model has no hook for tensors | hint: hook_never_ran
+# edits: called_at_once
+-model.W.register_hook(tensor_hook(model.W))
+-answer.clear()
++model.register_hook(tensor_hook)
+
+# %% on_the_module
+# misconception: a full backward hook on the module instead | hint: hook_arguments
+# edits: on_the_model
+-model.register_hook(tensor_hook)
++model.register_full_backward_hook(tensor_hook)
+
 # %% only_if_empty
 # misconception: only if the list is empty | hint: runs_only_once
 # breaks: Each backward pass adds one entry to the list `answer`
@@ -111,38 +127,10 @@ model.W.register_post_accumulate_grad_hook(tensor_hook)
 
 # %% registered_twice
 # misconception: registers the hook twice | hint: registered_twice
-# edits: returns_the_gradient
--    return grad
-@@
+# edits: on_the_model
+-model.register_hook(tensor_hook)
++model.W.register_hook(tensor_hook)
 +handle = model.W.register_hook(tensor_hook)
-
-# %% on_the_model
-# misconception: a model has no hook for tensors | hint: hook_never_ran
-# edits: registered_twice
--model.W.register_hook(tensor_hook)
--handle = model.W.register_hook(tensor_hook)
-+model.register_hook(tensor_hook)
-
-# %% called_at_once
-# misconception: hands over what the hook returns | hint: called_at_once
-# edits: on_the_model
--model.register_hook(tensor_hook)
-+model.W.register_hook(tensor_hook(model.W))
-+answer.clear()
-
-# %% never_registered
-# misconception: defines the hook and does not register it | hint: hook_never_ran | canary
-# breaks: register it on `model.W`
-# edits: on_the_model
--
--
--model.register_hook(tensor_hook)
-
-# %% on_the_module
-# misconception: a full backward hook on the module instead | hint: hook_arguments
-# edits: on_the_model
--model.register_hook(tensor_hook)
-+model.register_full_backward_hook(tensor_hook)
 
 # %% two_args
 # misconception: a tensor hook with the arguments of a module hook | hint: hook_arguments
