@@ -37,9 +37,9 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # ### Why hooks
 #
 # `backward()` throws most gradients away. Only *leaves* keep their gradient, in `.grad`. A leaf is a tensor that no recorded
-# operation made, such as a parameter.
-# [`tensor.register_hook(function)`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html) hands
-# PyTorch a function. Backward calls it with the tensor's gradient, as soon as that gradient is complete.
+# operation made, such as a parameter. After
+# [`tensor.register_hook(function)`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html), backward
+# calls `function` with the tensor's gradient, as soon as that gradient is complete.
 
 # %%
 x = torch.tensor([1.0, -2.0], requires_grad=True)
@@ -171,8 +171,8 @@ for hooked in ("b", "c"):
     print(f"hook on {hooked}, a new tensor:", siblings(hooked, lambda grad: grad * 10))
     print(f"hook on {hooked}, in place:    ", siblings(hooked, lambda grad: grad.mul_(10)))
 # %% [markdown]
-# Both in-place hooks changed the caller's `start`. The one on `b` also changed the gradient of `c`. (The hook on `c` did not
-# change `b.grad`: backward had already written `b.grad`, as a copy.) **Return a new tensor.**
+# Both in-place hooks changed the caller's `start`. The one on `b` also changed the gradient of `c`. (The hook on `c` came too
+# late for `b.grad`: backward had already written a copy.) **Return a new tensor.**
 #
 # ### Exercise: Double a gradient
 #
@@ -314,8 +314,8 @@ draw_autograd_graph(loss, names, gradients=caught)
 # %% [markdown]
 # ### Where to put a hook: on a leaf, or in the middle
 #
-# How far does a changed gradient reach? In this net one hook is on `fc.bias`, one on `h`, the output of the ReLU. Each
-# multiplies by 100, to show its reach. Which gradients will change?
+# How far does a changed gradient reach? In this net one hook is on `fc.bias`, one on `h`, the output of the ReLU. Each hook
+# multiplies by 100. Which gradients will change?
 
 # %%
 show_source(TestNet)
@@ -538,9 +538,9 @@ print("clipped at `total`, before 0 · ∞    ", *gradients(torch.sqrt, clipped=
 print("square root of (total + 1e-12)      ", *gradients(safe_root))
 
 # %% [markdown]
-# **The place of a hook matters.** Clipping leaves NaN as it is. So your `grad_clipper` comes too late: backward reaches the
-# parameters after `difference`. At `total`, clipping turns the infinity into 1, and 1 times 0 is 0. But this clipping also cuts
-# the healthy pair's gradient at `total`, from 1.77 to 1: so 0.354 became 0.2. A root that makes no infinity needs no clipping:
+# **The place of a hook matters.** Clipping leaves NaN as it is, and your `grad_clipper` comes too late: backward reaches the
+# parameters after `difference`. At `total`, clipping turns the infinity into 1, and 1 times 0 is 0. But clipping also cuts the
+# healthy pair's gradient at `total`, from 1.77 to 1: so 0.354 became 0.2. A root that makes no infinity needs no clipping:
 
 # %%
 def smooth(run):
@@ -680,9 +680,9 @@ draw_curves(curves, title="Entropy of the second net")
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_reach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
 # Backward runs from the loss towards the inputs. It computes the gradients of the parameters of `head` from the gradient of the
-# **output** of `head`, and the gradient of `h` too. What the hook on `h` returns reaches only what comes next in backward,
-# everything that `h` was computed from: `features` gets zeros. To stop `head` he needs a hook that returns zeros on each
-# parameter of `head` (or `requires_grad_(False)` on them, and `.grad` set to None).
+# **output** of `head`, and the gradient of `h` too. What the hook on `h` returns reaches only what `h` was computed from:
+# `features` gets zeros. To stop `head` he needs a hook that returns zeros on each parameter of `head` (or
+# `requires_grad_(False)` on them, and `.grad` set to None).
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: the direction (backward goes from the loss to the inputs, so a hook reaches what was computed *before* the
@@ -766,7 +766,7 @@ for what, branch in {"as it is": torch.clone, "none": torch.detach, "reversed": 
     if branch(framed) is not None:
         print(f"scanner head's gradient {what:9} digits read from each scanner:", *train_on_both(branch))
 # %% [markdown]
-# As it is, the scanner head's gradient makes the net worse at the second scanner's digits. Reversed, it helps.
+# As it is, the scanner head's gradient harms the reading of the second scanner's digits. Reversed, it helps.
 #
 # ### Zeros are not the same as no gradient
 #
@@ -919,9 +919,9 @@ check("post_accumulate")
 # %% [markdown]
 # ### Several hooks on one tensor
 #
-# Hooks of one kind run in the order in which they were registered. Each *tensor* hook gets what the tensor hook before it has
-# returned. The next cell has four hooks of two kinds, and `retain_grad`. **Stop and predict:** in which order do they run, and
-# which number is in `h.grad` afterwards? (Without any hook it would be 2 · 6 = 12.)
+# Hooks of one kind run in the order of registration. Each *tensor* hook gets what the previous one has returned. The next cell
+# has four hooks of two kinds, and `retain_grad`. **Stop and predict:** in which order do they run, and which number is in
+# `h.grad` afterwards? (Without any hook it would be 2 · 6 = 12.)
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)

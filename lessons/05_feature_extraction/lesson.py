@@ -69,7 +69,7 @@ print(f"{right.float().mean():.0%} of {len(right)} pictures outside its training
 
 # %% [markdown]
 # You want to sort 4s, 7s and 9s, with just three labelled examples of each. The net cannot say "4". But on the way to its scores a layer, `pool`,
-# turns each picture into 64 numbers. Can these numbers sort digits that the net has never seen? Get these numbers out.
+# turns each picture into 64 numbers. Can they sort digits that the net has never seen? Get them out.
 
 # %% [markdown]
 # ### Exercise: What the net never returns
@@ -167,7 +167,7 @@ show_source(type(net)._forward_impl)
 # ### Give each hook its name
 #
 # A hook gets the module, and a module does not know its own name: its parent does. So the name has to come from the loop that registers the hooks. A
-# closure looks the name up too late: when the closure runs (lesson 02). So use a default argument, `partial`, or your own function that returns the
+# closure looks the name up too late: when the closure runs (lesson 02). Use a default argument, `partial`, or your own function that returns the
 # hook.
 #
 # ### Exercise: A net that reports
@@ -297,7 +297,7 @@ for name, value in {"pixels": moved[~seen], **by_layer}.items():
     print(f"{name:12} {share:.0%} {'█' * round(40 * share)}")
 
 # %% [markdown]
-# The first layer's features sort about as well as the pixels. The last layer's scores sort worse than the features of the three layers before.
+# The first layer's features sort about as well as the pixels, the last layer's scores sort worse than the three layers before.
 #
 # ## A feature can change after your hook has ended
 #
@@ -339,9 +339,8 @@ draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 #
 # ## Hooks pile up
 #
-# A hook belongs to the model: your `FeatureExt` leaves its hooks on the model. Run a cell twice, and each hook is there twice. What helps (lesson
-# 03): `with`, an `ExitStack` for many hooks, or `finally`. Register the hooks inside such a block, too: if a name is misspelt, registering raises an
-# error.
+# Hooks stay: your `FeatureExt` leaves its hooks on the model. Run a cell twice, and each hook is there twice. What helps (lesson 03): `with`, an
+# `ExitStack` for many hooks, or `finally`. Register the hooks inside such a block, too: registering a misspelt name raises an error.
 #
 # ### Exercise: Features that do not change
 #
@@ -404,8 +403,8 @@ check("safe_features")
 # ### BEGIN SOLUTION
 # `detach()` gives a new tensor object that autograd does not follow, on the **same memory**. There is no copy. The in-place ReLU writes its result
 # into that memory after the hook has run, so her histograms show the outputs of the ReLUs. With `output.detach().clone()` she has memory of her own.
-# She could have compared with `F.conv2d` on the same input, or with values printed inside the hook. Or with `data_ptr()`: it is the same for what she
-# kept and for the ReLU's output.
+# She could have compared with `F.conv2d` on the same input, or with values printed inside the hook. Or with `data_ptr()`: it is the same for her
+# tensor and the ReLU's output.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: `detach` cuts off the history and shares the memory, **and** the ReLU wrote into it afterwards, so that she sees
@@ -422,7 +421,7 @@ check("safe_features")
 # %% nbgrader={"grade": false, "grade_id": "setup_run_with", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
 def hooked(model, hooks):
-    """`hooks` is {layer name: forward hook}. In the `with` block these hooks are there. Afterwards, even after an error, they are gone."""
+    """`hooks`, {layer name: forward hook}, are there in the `with` block, and gone afterwards, even after an error."""
     with ExitStack() as stack:
         for name, hook in hooks.items():
             stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
@@ -577,8 +576,7 @@ for which, channels in {"best": order[:6], "worst": order[10:]}.items():
         print(f"the six {which} maps replaced: of {len(threes)} threes, {' and '.join(stay)} stay a 3")
 
 # %% [markdown]
-# In this net nearly every 3 stays a 3 with zeros in place of its six best maps, hardly any stays a 3 with the 8's maps. Whether a map is needed
-# depends on what replaces it.
+# With zeros in place of its six best maps, nearly every 3 stays a 3 in this net; with the 8's maps, hardly any. "Needed" depends on the replacement.
 #
 # ## The same with a GPT
 #
@@ -615,10 +613,10 @@ words = {task: [WORDS[token] for token in tokens[0]] for task, tokens in given.i
 draw_attention(attention, words)
 
 # %% [markdown]
-# In the last five rows, which predict the digits, the heads of the second block show diagonals; one head shows them more clearly. The diagonals go
-# from the first digit to the last for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of the first block
-# look at the task word (the left column). Which of these two heads passes the task on? Guess first. The cell runs 300 `copy` lines, and patches one
-# head at a time with the head's output for the same digits after `reverse`.
+# In the last five rows, which predict the digits, the heads of the second block show diagonals, one head more clearly. The diagonals go from the
+# first digit to the last for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of the first block look at the
+# task word (the left column). Which of these two heads passes the task on? Guess first. The cell runs 300 `copy` lines, and patches one head at a
+# time with the head's output for the same digits after `reverse`.
 
 
 # %%
@@ -654,8 +652,8 @@ if found in heads:
 # <details><summary>What you should have seen</summary>
 #
 # If the right head is patched, the net reverses most `copy` lines, even if only this head's outputs at the digits are patched. A patch from `=` on
-# changes hardly any line. The other head of the first block looks at the same word, but patching that head only spoils some copies. (The 2% are lines
-# that read the same both ways.) **Where a head looks is not what it does.**
+# changes hardly any line. The other head of the first block looks at the same word, but its patch only spoils some copies. (The 2% are lines that
+# read the same both ways.) **Where a head looks is not what it does.**
 #
 # </details>
 #
@@ -856,7 +854,7 @@ check("tuple_outputs")
 # ### One layer, two calls
 #
 # A hook fires at each call of its module. Each block of ResNet-18 calls its one `relu` twice, as `Residual` does. In a dict the second call's output
-# replaces the first call's output.
+# replaces the first.
 #
 # ### Exercise: Every call
 #
@@ -937,7 +935,7 @@ check("reused_modules")
 # | a call with an unused result | runs | is left out without an error, even if it works in place |
 # | what you can get | inputs and outputs of modules, in the order of the calls | also results of functions and of `+`; each single call has a name |
 # | cost | the whole forward runs; to stop it early, a hook must raise an error | forward stops after the last step that you asked for |
-# | the model | carries hooks until you remove them | a new model, which shares layers such as `bn1`, and their hooks and modes, with the old model |
+# | the model | carries hooks until you remove them | is new, but shares layers such as `bn1`, their hooks and their modes, with the old model |
 
 # %%
 tiny = TinyResNet().eval()
@@ -1095,9 +1093,9 @@ from course import check
 check("count_macs")
 
 # %% [markdown]
-# torch can also count, at a lower level than modules: `FlopCounterMode` counts **FLOPs**, one for each multiplication and one for each addition. So
-# there are twice as many FLOPs as MACs. The second line shows the work of a model that ends after `layer3`, the third line what hooks on layers do
-# not see: products inside functions, as in attention.
+# torch can also count, at a lower level than modules: `FlopCounterMode` counts **FLOPs**, two for each MAC: a multiplication and an addition. The
+# second line shows the work of a model that ends after `layer3`, the third line what hooks on layers do not see: products inside functions, as in
+# attention.
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
