@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Tensor hooks: watch and change gradients
 #
-# A tensor hook is a function of yours that backward calls with a gradient. It looks at it, or replaces it.
+# Backward calls a tensor hook, a function of yours, with a gradient. The hook looks at it, or replaces it.
 #
 # - **You will do:** double, clip and stop gradients, and find out why two nets die.
 # - **You will learn:** when a hook runs, what it may return, and how far the returned value reaches.
@@ -36,9 +36,10 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 #
 # ### Why hooks
 #
-# `backward()` throws most gradients away. Only *leaves* keep theirs in `.grad`: tensors that no recorded operation made, such as
-# parameters. [`tensor.register_hook(function)`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html)
-# hands PyTorch a function. Backward calls it with the tensor's gradient, as soon as that gradient is complete.
+# `backward()` throws most gradients away. Only *leaves* keep their gradient, in `.grad`. A leaf is a tensor that no recorded
+# operation made, such as a parameter.
+# [`tensor.register_hook(function)`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html) hands
+# PyTorch a function. Backward calls it with the tensor's gradient, as soon as that gradient is complete.
 
 # %%
 x = torch.tensor([1.0, -2.0], requires_grad=True)
@@ -63,8 +64,8 @@ show_source(Model)
 # easy · 5 min
 #
 # Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass adds one entry to the list `answer`: the gradient,
-# as a tensor, that this pass has computed for `W`; no later pass changes it. Your hook only watches: `model.W.grad` is the same
-# as without it.
+# as a tensor, that this pass has computed for `W`; no later pass changes this entry. Your hook only watches: `model.W.grad` is
+# the same as without it.
 
 # %% nbgrader={"grade": false, "grade_id": "weight_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -94,8 +95,8 @@ check("weight_grad")
 # Your hook got the gradient of **this** backward. `.grad` is written later, and **accumulates**: it sums all passes since its
 # last reset. To see the sum, use a [*post-accumulate*
 # hook](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.register_post_accumulate_grad_hook.html), which runs as soon
-# as `.grad` is written. It returns None or its argument; else backward fails. `torch.autograd.grad` returns gradients and writes no
-# `.grad`: it runs only the tensor hook.
+# as `.grad` is written. This hook must return None or its argument, or backward fails. `torch.autograd.grad` returns gradients
+# and writes no `.grad`, so only the tensor hook runs.
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -111,9 +112,9 @@ torch.autograd.grad((w * 3).sum(), w)
 # ### The way back
 #
 # This is the graph of the first hook. Each box is one step of backward. The green one, `AccumulateGrad`, adds to a leaf's
-# `.grad`. Each other box is the `grad_fn` of the tensor that one operation has computed. Forward went from the top to the
-# bottom, **the gradient goes the other way, along the arrows**. The dot is the hook: it gets the gradient of `h` before the box
-# of `h` gets it.
+# `.grad`. Each other box belongs to one operation: it is the `grad_fn` of the result. Forward went from the top to the bottom,
+# **the gradient goes the other way, along the arrows**. The dot is the hook: it gets the gradient of `h` before the box of `h`
+# does.
 
 # %%
 from course.pictures.autograd_graph import draw_autograd_graph
@@ -153,8 +154,8 @@ print("returns a number      ", backward_with(lambda grad: 0))
 # %% [markdown]
 # ### Never edit the gradient in place
 #
-# `grad.mul_(10)` writes into the tensor that PyTorch gave you. Who else holds it? For `b + c` the gradients of
-# `b` and `c` are equal, so autograd hands *the same tensor* to both:
+# `grad.mul_(10)` writes into the tensor that PyTorch gave you. Who else has this tensor? For `b + c` the gradients of `b` and
+# `c` are equal, so autograd hands *the same tensor* to both:
 
 # %%
 def siblings(hooked, hook):
@@ -170,8 +171,8 @@ for hooked in ("b", "c"):
     print(f"hook on {hooked}, a new tensor:", siblings(hooked, lambda grad: grad * 10))
     print(f"hook on {hooked}, in place:    ", siblings(hooked, lambda grad: grad.mul_(10)))
 # %% [markdown]
-# The in-place hook on `b` also changed the gradient of `c`, and both changed the caller's `start`. (The hook on `c` did not
-# change `b.grad`: backward had already written it, as a copy.) **Return a new tensor.**
+# Both in-place hooks changed the caller's `start`. The one on `b` also changed the gradient of `c`. (The hook on `c` did not
+# change `b.grad`: backward had already written `b.grad`, as a copy.) **Return a new tensor.**
 #
 # ### Exercise: Double a gradient
 #
@@ -200,9 +201,9 @@ check("double_grad")
 #
 # ### Looking: `retain_grad` or a hook?
 #
-# [`retain_grad()`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.retain_grad.html) keeps the gradient of a non-leaf
-# tensor in its `.grad`, where gradients add up. A hook sees each pass on its own. Both belong to **this** tensor: the next
-# forward pass makes a new one.
+# [`retain_grad()`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.retain_grad.html) keeps the gradient of a
+# non-leaf tensor in its `.grad`, where gradients add up. A hook sees each pass on its own. Both belong to **this** tensor: the
+# next forward pass makes a new tensor.
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -230,9 +231,9 @@ def two_passes(keep):
 print("the hook keeps grad:         ", two_passes(lambda grad: grad))
 print("the hook keeps grad.detach():", two_passes(lambda grad: grad.detach()))
 # %% [markdown]
-# Why 6 and 60? `detach()` and `.data` share the memory of `grad`. Nobody held `grad` itself, so autograd made this memory
-# `w.grad`, and added the second pass to it. If you hold `grad`, autograd leaves this memory alone. Other code may still write
-# into it. **To keep a gradient, keep a clone.**
+# Why 6 and 60? `detach()` and `.data` share the memory of `grad`. Nobody kept `grad` itself, so autograd used its memory for
+# `w.grad`, and added the second pass there. If you keep `grad`, autograd does not write into its memory, but other code still
+# may. **To keep a gradient, keep a clone.**
 #
 # ### Exercise: Watch a gradient in the middle
 #
@@ -279,13 +280,13 @@ h.register_hook(lambda grad: print("the hook on h is called with", grad.item()))
 (left + right).backward()
 
 # %% [markdown]
-# **Once, with the sum.** Autograd waits until every use of `h` that this pass reaches has sent its gradient back. To see what
-# each use sends back, give each use its own tensor: `h.clone()` has the same values, but it is a new tensor in the graph.
+# **Once, with the sum.** Autograd waits for the gradients from all uses of `h` that this pass reaches. To see what each use
+# sends back, give each use its own tensor: `h.clone()` has the same values, but it is a new tensor in the graph.
 #
 # ### Functions that remember
 #
-# A hook in a loop often needs a name. A closure looks a variable up **when it runs**, not when it is made: by then the loop is
-# over. `partial(keep, name)` fixes the name at once, and waits for the remaining argument. So does a default value, as in
+# A hook in a loop often needs a name. A closure looks a variable up **when the closure runs**, after the loop, not when it is
+# made. `partial(keep, name)` fixes the name at once, and waits for the remaining argument. A default value also fixes the name:
 # `lambda grad, name=name: keep(name, grad)`.
 
 # %%
@@ -340,15 +341,16 @@ draw_autograd_graph(loss, names, changed=[net.fc.bias, h])
 # `AddmmBackward0` is `fc`: it gets the bias, the input and the transposed weight. Boxes with `View` in their names only change
 # shapes.
 #
-# Nothing is earlier than a leaf, so in `fc` only the bias's gradient has changed. `h` is in the middle: the gradients of `conv`,
-# an earlier layer, have changed. The gradient of `fc.weight` has not: it comes from the output of `fc`, which is later than `h`.
-# A use of the second place: *guided backpropagation* lets only positive gradients back through each ReLU, for clearer pictures.
+# Nothing is earlier than a leaf, so the first hook has changed only the gradient of `fc.bias`. `h` is in the middle: its hook
+# has changed the gradients of `conv`, an earlier layer. The gradient of `fc.weight` is unchanged: it comes from the output of
+# `fc`, which is later than `h`. A use of a hook in the middle: *guided backpropagation* lets only positive gradients back
+# through each ReLU, for clearer pictures.
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
 # medium · 8 min
 #
-# 1. `freeze_bias(net)`: when it is called, `net.fc.bias.grad` is None; after that, each `backward()` makes it a tensor of
+# 1. `freeze_bias(net)`: at the call, `net.fc.bias.grad` is None; after that, each `backward()` makes this `.grad` a tensor of
 #    zeros. Everything else stays as it is.
 # 2. `clamp_downstream(tensor)`: after the call, each backward pass sets the negative elements of the gradient of `tensor` to 0.
 #    Gradients of earlier tensors change accordingly, everything else stays.
@@ -386,8 +388,9 @@ check("bias_and_clamp", part="clamp")
 #
 # ### Removing a hook
 #
-# A parameter lives long, and so do its hooks: run a cell three times on one layer, and it has three. `register_hook` returns a
-# **handle**, and `handle.remove()` takes the hook away. A `with` block does this at its end. A deep copy has no tensor hooks.
+# A parameter lives long, and so do its hooks: run the same cell three times, and the layer has three hooks. `register_hook`
+# returns a **handle**, and `handle.remove()` takes the hook away. A `with` block removes its hook at its end. A deep copy has
+# no tensor hooks.
 
 # %%
 import copy
@@ -415,8 +418,9 @@ print("none any more: ", weight_gradient(layer))
 #
 # *Clipping* limits huge gradients:
 #
-# - **By value:** each element is clamped to a range. A hook on each parameter does that in each pass; `clip_grad_value_` does it
-#   once, for the sum in `.grad`. A *frozen* parameter (`requires_grad=False`) has no gradient: `register_hook` refuses it.
+# - **By value:** each element is clamped to a range. A hook on each parameter clips the gradient of each pass;
+#   `clip_grad_value_` clips once: the sum in `.grad`. A *frozen* parameter (`requires_grad=False`) has no gradient:
+#   `register_hook` refuses it.
 # - **By norm:** if the norm of *all* gradients together is too large, all are scaled by one factor, which keeps their
 #   direction. A tensor hook knows only its own tensor, so this kind of clipping runs after backward:
 #   [`nn.utils.clip_grad_norm_`](https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html).
@@ -452,8 +456,8 @@ check("grad_clipper")
 # ### A net that dies in training
 #
 # This network turns each picture of a digit into eight numbers. It learns from pairs: pictures of the same digit should be
-# close, those of different digits at least 2 apart. `train` stops when the gradient of a weight has a NaN, "not a number": the
-# next step would make the weight NaN. `root` is the square root, at first.
+# close, pictures of different digits at least 2 apart. `train` stops when the gradient of a weight has a NaN, "not a number":
+# the next step would make the weight NaN. At first, `root` is the square root.
 
 # %%
 from course.data import digits, reads, train_to_read, train_until_nan
@@ -490,8 +494,8 @@ last_step = forward(embed, *pairs, torch.sqrt)
 print("all values of the last forward pass are finite:", all(bool(value.isfinite().all()) for value in last_step.values()))
 
 # %% [markdown]
-# All were ordinary numbers, so the error happened in *backward*, which does not keep the gradients in the middle. A hook on each
-# tensor counts what is infinite and what is NaN.
+# All values of forward were finite, so the error happened in *backward*, which does not keep the gradients in the middle. A
+# hook on each tensor counts the infinite and the NaN elements.
 
 # %%
 for name, tensor in last_step.items():
@@ -505,10 +509,10 @@ print("the smallest total:", last_step["total"][closest].item())
 draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, closest]], title="The closest pair")
 
 # %% [markdown]
-# The gradient of `distance` is fine, that of `total` has an infinite element. So the cause is the operation between them, the
-# square root: its slope at 0 is infinite. And there was a 0, because one pair was a picture *with itself*. The sum passes this
-# infinity on to 8 `squares`. There each infinity is multiplied by twice the `difference`, which is 0: the result is NaN. Which cure
-# helps such a pair, and does not change the gradient of a healthy pair (differences of 0.1)?
+# The gradient of `distance` is fine, the gradient of `total` has an infinite element. So the cause is the operation between the
+# two, the square root: its slope at 0 is infinite. And one `total` was 0: a picture was paired *with itself*. The sum passes
+# the infinity on to 8 `squares`. Backward through the square multiplies each infinity by twice the `difference`, which is 0:
+# the result is NaN. Which cure helps such a pair, and does not change the gradient of a healthy pair (differences of 0.1)?
 
 # %%
 def safe_root(total):
@@ -535,8 +539,8 @@ print("square root of (total + 1e-12)      ", *gradients(safe_root))
 
 # %% [markdown]
 # **The place of a hook matters.** Clipping leaves NaN as it is. So your `grad_clipper` comes too late: backward reaches the
-# parameters after `difference`. At `total` clipping turns the infinity into 1, and 1 times 0 is 0. But it also cuts the healthy
-# pair's gradient at `total`, from 1.77 to 1: so 0.354 became 0.2. A root that makes no infinity needs no limit:
+# parameters after `difference`. At `total`, clipping turns the infinity into 1, and 1 times 0 is 0. But this clipping also cuts
+# the healthy pair's gradient at `total`, from 1.77 to 1: so 0.354 became 0.2. A root that makes no infinity needs no clipping:
 
 # %%
 def smooth(run):
@@ -549,8 +553,9 @@ draw_curves(runs, title="Loss of the net that died, the mean of the last 20 step
 # %% [markdown]
 # ## Part 4: who made the NaN?
 #
-# The second net reads digits, and then learns without labels. The loss is the **entropy** of its probabilities, `-(p log p).sum()`:
-# it falls if the net gets surer of its answers. At `p = 0` the logarithm is infinite, so `torch.where` puts a 0 there.
+# The second net reads digits, and then learns without labels. The loss is the **entropy** of its probabilities,
+# `-(p log p).sum()`: it falls if the net gets surer of its answers. At `p = 0` the logarithm is infinite, so `torch.where` puts
+# a 0 in place of `p log p`.
 
 # %%
 torch.manual_seed(0)
@@ -595,8 +600,8 @@ print(f"digits read: {trained_reads}   NaN in step {len(died)}   the last entrop
 # one gets the previous result; a step may return its own input, like `nn.Identity`.
 #
 # - Run them, call backward on the last result's sum, and leave no hook on `x`.
-# - Return the guilty step's name: it got a finite gradient, and sent on a NaN or an infinity.
-# - If several did, return the first that backward reaches; if none, `None`.
+# - Return the name of the guilty step: it got a finite gradient, and sent on a NaN or an infinity.
+# - If several are guilty, return the first that backward reaches; if none, `None`.
 
 # %% nbgrader={"grade": false, "grade_id": "blame_the_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def blame(steps: dict, x: torch.Tensor):
@@ -651,13 +656,13 @@ draw_curves(curves, title="Entropy of the second net")
 # %% [markdown]
 # <details><summary>What happened (open it when you have an answer)</summary>
 #
-# `where` chooses a *value*. Backward goes through both branches, and sends a gradient of 0 into the one that was not chosen.
-# There the logarithm and its slope are infinite, and 0 times infinity is NaN. The cure puts in a harmless 1 **before** the
-# logarithm: what is never computed cannot spoil a gradient.
+# `where` chooses a *value*. Backward goes through both branches, and sends a gradient of 0 into the branch that was not chosen.
+# In that branch the logarithm and its slope are infinite, and 0 times infinity is NaN. The cure replaces a `p` of 0 by a
+# harmless 1 **before** the logarithm: an infinity that is never computed spoils no gradient.
 #
 # A `p` was 0 because the **learning rate** of 4 is too large: steps of this size drove two scores more than 104 apart, and in
 # float32 `exp(-104)` is 0. So the cure only stops the NaN: cured or not, the net ends with one answer for all pictures. With a
-# learning rate of 1, the step as it was makes no NaN, and the net still reads 87% of the digits.
+# learning rate of 1, the old `p log p` makes no NaN, and the net still reads 87% of the digits.
 #
 # </details>
 #
@@ -674,8 +679,8 @@ draw_curves(curves, title="Entropy of the second net")
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_reach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
-# Backward runs from the loss towards the inputs. The gradients of the parameters of `head` are computed from the gradient of
-# its **output**, and so is the gradient of `h`. What the hook on `h` returns goes on only to what comes next in backward, to
+# Backward runs from the loss towards the inputs. It computes the gradients of the parameters of `head` from the gradient of the
+# **output** of `head`, and the gradient of `h` too. What the hook on `h` returns reaches only what comes next in backward,
 # everything that `h` was computed from: `features` gets zeros. To stop `head` he needs a hook that returns zeros on each
 # parameter of `head` (or `requires_grad_(False)` on them, and `.grad` set to None).
 #
@@ -695,11 +700,11 @@ draw_curves(curves, title="Entropy of the second net")
 #
 # ### One branch only
 #
-# To change what comes back through one use of `h` alone, give it a tensor of its own, as above, and put the hook there.
+# To change the gradient from one use of `h` only, give this use its own tensor, as above, and put the hook on it.
 #
-# A use: the [gradient reversal layer](https://arxiv.org/abs/1505.07818). A network learns to read the digits of one scanner.
-# We want it to read those of a second scanner, too: these have a white frame and no labels. Another head names the scanner. Its
-# gradient, **reversed**, teaches the features to hide the scanner:
+# A use: the [gradient reversal layer](https://arxiv.org/abs/1505.07818). A network learns to read the digits of one scanner. It
+# should also read a second scanner's digits: these have a white frame and no labels. Another head names the scanner. This
+# head's gradient, **reversed**, teaches the features to hide the scanner:
 #
 # ```
 #  features h ──┬────────────────────── digit head     its gradient goes back as it is
@@ -710,9 +715,9 @@ draw_curves(curves, title="Entropy of the second net")
 #
 # medium · 12 min · further
 #
-# Write `reverse_gradient(tensor)`, which returns a tensor with the same values. Results computed from the returned tensor, which
-# nobody changes in place, send their gradient back to `tensor` with the opposite sign. Other uses of `tensor` send back what they
-# always did. Under `no_grad`, and for a tensor that needs no gradient, it just returns the values.
+# Write `reverse_gradient(tensor)`, which returns a tensor with the same values. Nobody changes the returned tensor in place.
+# Results computed from it send their gradient back to `tensor` with the opposite sign. Other uses of `tensor` send back
+# unchanged gradients. Under `no_grad`, and for a tensor that needs no gradient, the function just returns the values.
 #
 # ```python
 # h = torch.ones(2, requires_grad=True)
@@ -761,7 +766,7 @@ for what, branch in {"as it is": torch.clone, "none": torch.detach, "reversed": 
     if branch(framed) is not None:
         print(f"scanner head's gradient {what:9} digits read from each scanner:", *train_on_both(branch))
 # %% [markdown]
-# As it is, this gradient spoils the second scanner's digits. Reversed, it helps.
+# As it is, the scanner head's gradient makes the net worse at the second scanner's digits. Reversed, it helps.
 #
 # ### Zeros are not the same as no gradient
 #
@@ -794,8 +799,8 @@ print("requires_grad_(False), old .grad:", next_step(lambda w: w.requires_grad_(
 # ### A hook that waits for several gradients
 #
 # [`torch.autograd.graph.register_multi_grad_hook(tensors, function)`](https://docs.pytorch.org/docs/stable/autograd.html#torch.autograd.graph.register_multi_grad_hook)
-# waits. If a pass reaches any of the tensors, it calls `function` once, with a list of their gradients, in their order. It does not
-# wait for tensors that this pass does not reach: for these the list has None.
+# waits. If a pass reaches any of the tensors, PyTorch calls `function` once, with a list of their gradients, in the order of
+# `tensors`. It does not wait for tensors that this pass does not reach: for these the list has None.
 
 # %%
 torch.manual_seed(0)
@@ -811,17 +816,17 @@ with torch.autograd.graph.register_multi_grad_hook([a, b, c, d], look):
     (a * b + b * c).sum().backward()   # does not reach d
 
 # %% [markdown]
-# Such a hook can only watch: what it returns is ignored. It gets the gradients of **this pass**, after the tensor hooks that
-# were registered earlier have changed them. It runs as a tensor hook of the tensor that gets its gradient last, here `b`. So
-# `b.grad` is not yet written (`False` above): do not read `.grad`. And a frozen tensor in the list raises an error.
+# Such a hook can only watch: what it returns is ignored. It gets the gradients of **this pass**, as changed by tensor hooks
+# that were registered earlier. It runs as a tensor hook of the last tensor to get its gradient, here `b`. So `b.grad` is not
+# yet written (`False` above): do not read `.grad`. And a frozen tensor in the list raises an error.
 #
 # ### Exercise: Watch the total norm
 #
 # medium · 12 min · further
 #
-# Write `watch_norm(model)`. It returns an empty list immediately. Each later backward pass through the model adds one number to it (a
-# Python number, or a tensor without dimensions): the norm of all gradients of this pass together, as if they were one long vector.
-# Parameters that are frozen, or that a pass does not reach, do not count.
+# Write `watch_norm(model)`. It returns an empty list immediately. Each later backward pass through the model adds one number to
+# the list (a Python number, or a tensor without dimensions): the norm of all gradients of this pass together, as if they were
+# one long vector. Parameters that are frozen, or that a pass does not reach, do not count.
 
 # %% nbgrader={"grade": false, "grade_id": "multi_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def watch_norm(model: nn.Module) -> list:
@@ -878,9 +883,9 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 # medium · 12 min · further
 #
 # Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor of zeros for each parameter that requires a
-# gradient, under its name in `model.named_parameters()`. From then on each backward pass adds its gradients to these sums;
-# values that were in `.grad` before the call are not added. After backward `.grad` is None for these parameters; frozen ones
-# stay as they are.
+# gradient, under the parameter's name in `model.named_parameters()`. From then on each backward pass adds its gradients to
+# these sums; values that were in `.grad` before the call are not added. After backward `.grad` is None for these parameters;
+# frozen ones stay as they are.
 
 # %% nbgrader={"grade": false, "grade_id": "post_accumulate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def accumulate_in_float32(model: nn.Module) -> dict:
@@ -914,9 +919,9 @@ check("post_accumulate")
 # %% [markdown]
 # ### Several hooks on one tensor
 #
-# Hooks of one kind run in the order in which they were registered. A *tensor* hook gets what the one before it has returned.
-# The next cell has four hooks of two kinds, and `retain_grad`. **Stop and predict:** in which order do they run, and which
-# number is in `h.grad` afterwards? (Without any hook it would be 2 · 6 = 12.)
+# Hooks of one kind run in the order in which they were registered. Each *tensor* hook gets what the tensor hook before it has
+# returned. The next cell has four hooks of two kinds, and `retain_grad`. **Stop and predict:** in which order do they run, and
+# which number is in `h.grad` afterwards? (Without any hook it would be 2 · 6 = 12.)
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)
@@ -947,9 +952,8 @@ print("h.grad:", h.grad.item())
 #
 # ### One tensor, two values
 #
-# `nn.ReLU(inplace=True)` writes its result into the tensor that it was given. That is still the same Python object, but for
-# autograd it is the output of another operation. Below, a hook and `retain_grad` come before the change. Which gradient
-# does each get?
+# `nn.ReLU(inplace=True)` writes its result into its input. This tensor is still the same Python object, but for autograd it is
+# the output of another operation. Below, a hook and `retain_grad` come before the change. Which gradient does each get?
 
 # %%
 def change_after_registering(change, view=False):
@@ -980,9 +984,9 @@ print("of a view, mul_(3):    ", change_after_registering(lambda h: h.mul_(3), v
 # medium · 8 min · further
 #
 # Write `watch_around(tensor, change)`, where `change` is a function that changes its argument in place, as `torch.relu_` does.
-# Call it once on `tensor`, which is not a view, and return two empty lists. Each later backward pass adds one gradient to each:
-# the first list gets that of the value before the change, the second that of the value after it. Only watch: `tensor.grad`
-# stays None.
+# Call `change` once on `tensor`, which is not a view, and return two empty lists. Each later backward pass adds one gradient to
+# each list: the first gets the gradient of the value before the change, the second the gradient of the value after it. Only
+# watch: `tensor.grad` stays None.
 
 # %% nbgrader={"grade": false, "grade_id": "after_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def watch_around(tensor: torch.Tensor, change) -> tuple:
@@ -1042,7 +1046,7 @@ print("   on data saves", what_is_saved(lambda: layer(x.detach().view(4, 25))))
 # ### Counting memory
 #
 # A tensor is a *view* of a piece of memory, its **storage**: slices, transposes and `detach()` make new tensor objects that
-# share it. Compare the addresses that `untyped_storage().data_ptr()` returns:
+# share this memory. Compare the addresses that `untyped_storage().data_ptr()` returns:
 
 # %%
 weight = Parameter(torch.rand(2, 3))
@@ -1053,8 +1057,8 @@ for name, tensor in {"t()": weight.t(), "[1:]": weight[1:], "clone()": weight.cl
 # %% [markdown]
 # So the transposed weight that a linear layer saves costs nothing.
 #
-# One trap: a tensor holds its graph, and the graph holds pack, pack's variables, and what pack returned. If one of these is that
-# same tensor, **its memory is not freed** unless a backward frees the graph. So return `tensor.detach()`, which has no graph.
+# One trap: a tensor holds its graph, and the graph holds pack, pack's variables, and what pack returned. If the tensor itself
+# is among them, **its memory is not freed** unless a backward frees the graph. So return `tensor.detach()`, which has no graph.
 
 # %%
 import gc
@@ -1083,8 +1087,8 @@ print("the tensor,      backward:   ", is_freed(lambda tensor: tensor, backward=
 # hard · 15 min · further
 #
 # Write `saved_bytes(model, x)`. It runs `model(x)` once, and returns the output and how many bytes autograd has saved; backward
-# works as usual. Count each storage once, with all its bytes, but not those of the model's parameters. Do not copy the saved
-# tensors; when the output is freed, they must be freed too (1 of the 4 points).
+# works as usual. Count each storage once, with all its bytes, but not the storages of the model's parameters. Do not copy the
+# saved tensors; when the output is freed, they must be freed too (1 of the 4 points).
 
 # %% nbgrader={"grade": false, "grade_id": "saved_tensors", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def saved_bytes(model: nn.Module, x: torch.Tensor) -> tuple:
@@ -1120,9 +1124,9 @@ check("saved_tensors", part="freed")
 # | you want to | use |
 # | --- | --- |
 # | look at a gradient in the middle, pass by pass | `tensor.register_hook(function)`, return nothing |
-# | have it in `.grad` after backward | `tensor.retain_grad()` |
-# | change a gradient, and those of all earlier tensors | a hook that returns a **new** tensor of the same shape and dtype |
-# | watch or change what comes back through one use only | a tensor of its own for it, `h.clone()`, and a hook there |
+# | have the gradient in `.grad` after backward | `tensor.retain_grad()` |
+# | change a gradient, and the gradients of all earlier tensors | a hook that returns a **new** tensor of the same shape and dtype |
+# | watch or change what comes back through one use only | a tensor for this use, `h.clone()`, and a hook on it |
 # | get rid of a hook | `handle.remove()`, or `with tensor.register_hook(...):` |
 #
 # **Next:** a tensor in the middle is new in each forward pass, and its hook is lost. Modules stay: see lesson 03.

@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Look inside a model that nobody lets you edit
 #
-# - **You will do:** get numbers that a trained net never returns, and use them to sort digits that it has never seen. Replace a few feature maps
-#   of an 8 with those of a 3, and see how the net's answer changes. In a small GPT, find the attention head that passes the task on to the digits.
+# - **You will do:** get numbers that a trained net never returns, and use them to sort digits that the net has never seen. Replace a few feature maps
+#   of an 8 with maps of a 3, and see how the net's answer changes. In a small GPT, find the attention head that passes the task on to the digits.
 #   Steer that GPT: the prompt says `copy`, but the GPT reverses the digits.
 # - **You will learn:** what spoils the outputs that you keep, and how to leave no trace.
 # - **You need:** lesson 03: what a forward hook gets, what becomes of the value it returns, and handles.
@@ -69,7 +69,7 @@ print(f"{right.float().mean():.0%} of {len(right)} pictures outside its training
 
 # %% [markdown]
 # You want to sort 4s, 7s and 9s, with just three labelled examples of each. The net cannot say "4". But on the way to its scores a layer, `pool`,
-# turns each picture into 64 numbers. Can these numbers sort digits that the net has never seen? Get them out.
+# turns each picture into 64 numbers. Can these numbers sort digits that the net has never seen? Get these numbers out.
 
 # %% [markdown]
 # ### Exercise: What the net never returns
@@ -126,8 +126,8 @@ for how, everything in (("shifted", moved), ("not shifted", straight)):
     print(f"{how}: {', '.join(shares)}")
 
 # %% [markdown]
-# The net has never seen a 4, a 7 or a 9. Yet if the pictures are shifted a little, its inner numbers sort them much better than pixels. The training
-# did that: an untrained net's numbers are no better than pixels. Such inner outputs are called **features**.
+# The net has never seen a 4, a 7 or a 9. Yet its inner numbers sort slightly shifted pictures much better than pixels do. The reason is the training:
+# an untrained net's numbers are no better than pixels. Such inner outputs are called **features**.
 #
 # ## The children are not the model
 #
@@ -154,7 +154,8 @@ except RuntimeError as error:
     print("stopped at", name, "-", error)
 
 # %% [markdown]
-# `named_children()` shows which layers the model *has*; only `forward` shows how it *uses* them. What does `forward` do between `avgpool` and `fc`?
+# `named_children()` shows which layers the model *has*; only `forward` shows how the model *uses* them. What does `forward` do between `avgpool` and
+# `fc`?
 
 # %%
 show_source(type(net)._forward_impl)
@@ -165,17 +166,19 @@ show_source(type(net)._forward_impl)
 #
 # ### Give each hook its name
 #
-# A hook gets the module, and a module does not know its own name: its parent does. So the name has to come from the loop that registers the hooks.
-# A closure looks the name up when it runs, too late (lesson 02). So use a default argument, `partial`, or your own function that returns the hook.
+# A hook gets the module, and a module does not know its own name: its parent does. So the name has to come from the loop that registers the hooks. A
+# closure looks the name up too late: when the closure runs (lesson 02). So use a default argument, `partial`, or your own function that returns the
+# hook.
 #
 # ### Exercise: A net that reports
 #
 # easy · 5 min
 #
-# Write `VerboseNet(model)`, a module that wraps any model whose direct children return one tensor each.
+# Write `VerboseNet(model)`, a module that wraps any model. Each direct child of the model returns one tensor.
 #
 # - Calling it runs the model once, and returns what the model returns.
-# - While the model runs, it prints one line for each **direct child** of the model, and nothing else: the child's name and the shape of its output.
+# - While the model runs, `VerboseNet` prints one line for each **direct child** of the model, and nothing else: the child's name and the shape of its
+#   output.
 # - Building it prints nothing, and each call prints the lines again.
 #
 # ```python
@@ -238,8 +241,8 @@ print([name for name in modules if name.endswith("conv1")][:3], "... many names 
 # Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` are dotted names. Assume that each layer returns one tensor and runs
 # once.
 #
-# - Calling it on `x` runs the model once and returns a new dict: its keys are the names in `layers`, its values those layers' outputs.
-# - All modes and outputs stay the same, calls add no hooks, and each call returns the features of its `x`.
+# - Calling it on `x` runs the model once and returns a new dict: its keys are the names in `layers`, its values are these layers' outputs.
+# - All modes and outputs of the model stay the same, calls add no hooks, and each call returns the features of its `x`.
 # - Two `FeatureExt` objects on one model do not disturb each other.
 #
 # ```python
@@ -294,7 +297,7 @@ for name, value in {"pixels": moved[~seen], **by_layer}.items():
     print(f"{name:12} {share:.0%} {'█' * round(40 * share)}")
 
 # %% [markdown]
-# The first layer's features sort about as well as the pixels, the last layer's scores worse than the three layers before it.
+# The first layer's features sort about as well as the pixels. The last layer's scores sort worse than the features of the three layers before.
 #
 # ## A feature can change after your hook has ended
 #
@@ -305,7 +308,7 @@ show_source(Residual, TinyResNet)
 
 # %% [markdown]
 # In ResNet-18, too, `bn1` is followed by `ReLU(inplace=True)`, which writes its result into the tensor that your hook has kept. A BatchNorm's output
-# has negative values, a ReLU's output has none. Which of the three kept tensors still have negative values?
+# has negative values, a ReLU's output has none. The hook below keeps three tensors: which of them still have negative values?
 
 # %%
 kept = {}
@@ -326,7 +329,7 @@ title = "The output of bn1: as it was, and as it is when you look at it"
 draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 
 # %% [markdown]
-# `detach()` shares the memory, only `clone()` has memory of its own. In a model that you do not know, keep a clone.
+# `detach()` shares the output's memory, only `clone()` has memory of its own. In a model that you do not know, keep a clone.
 #
 # | you want | keep |
 # | --- | --- |
@@ -336,8 +339,9 @@ draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 #
 # ## Hooks pile up
 #
-# A hook belongs to the model: your `FeatureExt` leaves its hooks there. Run a cell twice, and each hook is there twice. What helps (lesson 03): `with`,
-# an `ExitStack` for many hooks, or `finally`. Register the hooks inside, too: a misspelt name raises an error while you register.
+# A hook belongs to the model: your `FeatureExt` leaves its hooks on the model. Run a cell twice, and each hook is there twice. What helps (lesson
+# 03): `with`, an `ExitStack` for many hooks, or `finally`. Register the hooks inside such a block, too: if a name is misspelt, registering raises an
+# error.
 #
 # ### Exercise: Features that do not change
 #
@@ -346,7 +350,7 @@ draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 # Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns `{name: output}` for the dotted names in `layers`. Each layer returns
 # one tensor and runs at most once.
 #
-# - Each value is what the layer returned, even if that is overwritten later; it requires no gradient; you can train a layer on it.
+# - Each value is what the layer returned, even if this output is overwritten later; the value requires no gradient; you can train a layer on it.
 # - A layer that did not run has no entry.
 # - Afterwards your hooks are gone, even after an error or a misspelt name; other people's hooks stay.
 #
@@ -393,15 +397,15 @@ check("safe_features")
 # output. She wants to write a blog post: "After training, no convolution is negative." In this network a `ReLU(inplace=True)` follows each
 # convolution. She knows that, but she says: "I have called `detach()`, so whatever happens later cannot reach my copies."
 #
-# What does `detach()` cut, and what does it not cut? Say what her histograms really show, which single change to her line makes them right, and how
-# she could have noticed. (A person reads your answer, no check does.)
+# What does `detach()` cut, and what does it not cut? Say what her histograms really show, which single change to her line makes the histograms right,
+# and how she could have noticed. (A person reads your answer, no check does.)
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_detach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
 # `detach()` gives a new tensor object that autograd does not follow, on the **same memory**. There is no copy. The in-place ReLU writes its result
 # into that memory after the hook has run, so her histograms show the outputs of the ReLUs. With `output.detach().clone()` she has memory of her own.
-# She could have compared with `F.conv2d` on the same input, with values printed inside the hook, or the `data_ptr()` of what she kept with that of
-# the ReLU's output: they are equal.
+# She could have compared with `F.conv2d` on the same input, or with values printed inside the hook. Or with `data_ptr()`: it is the same for what she
+# kept and for the ReLU's output.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: `detach` cuts off the history and shares the memory, **and** the ReLU wrote into it afterwards, so that she sees
@@ -413,12 +417,12 @@ check("safe_features")
 # ### END SOLUTION
 
 # %% [markdown]
-# Register, run, remove: from here on, also in exercises, you may call `hooked` and `run_with`.
+# `hooked` and `run_with` register, run and remove: you may call both from here on, also in exercises.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_run_with", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
 def hooked(model, hooks):
-    """In the `with` block, `hooks`, {layer name: forward hook}, are there. Afterwards, even after an error, they are gone."""
+    """`hooks` is {layer name: forward hook}. In the `with` block these hooks are there. Afterwards, even after an error, they are gone."""
     with ExitStack() as stack:
         for name, hook in hooks.items():
             stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
@@ -433,7 +437,7 @@ def run_with(model, hooks, x):
 # %% [markdown]
 # ## Change a feature and see what happens
 #
-# Looking shows what a layer holds, not whether the net *uses* it. To find that out, change it. **Activation patching** takes two inputs: a *clean*
+# Looking shows what a layer returns. To find out whether the net *uses* this output, change it. **Activation patching** takes two inputs: a *clean*
 # one, such as a 3, and a *corrupted* one, such as an 8. It runs the net on the 3 and keeps one layer's output. Then it runs the net on the 8, but
 # makes that layer return the kept output.
 #
@@ -445,8 +449,8 @@ def run_with(model, hooks, x):
 #
 # Write `patch_activation(model, layer, clean, corrupted, channels=None)`.
 #
-# - It runs `model` on `corrupted`, but makes `layer` (a dotted name) return what it returns for `clean`. It returns the model's answer, with a
-#   graph or without.
+# - It runs `model` on `corrupted`, but makes `layer` (a dotted name) return what this layer returns for `clean`. `patch_activation` returns the
+#   model's answer, with a graph or without.
 # - If `channels` is a list, only these channels (dimension 1 of the output) are replaced; an empty list means none.
 # - No hook of yours stays, and every module keeps its mode.
 #
@@ -539,7 +543,8 @@ if patched(three, eight, []) is not None:
 turn(three, eight, order)
 
 # %% [markdown]
-# In this net a few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. How many of the worst maps does it take?
+# In this net a few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. How many of the worst maps turn the 8 into a
+# 3?
 
 # %%
 turn(three, eight, order[::-1])
@@ -551,7 +556,8 @@ turn(three, eight, order[::-1])
 turn(eight, three, order)
 
 # %% [markdown]
-# With six of them the 3 is lost. So does a 3 *need* its six best maps? Now take all 3s that the net reads, and compare the 8's maps with zeros:
+# With six of them the 3 is lost. So does a 3 *need* its six best maps? Now take all 3s that the net reads, and replace six of their maps by the 8's
+# maps, or by zeros:
 
 # %%
 def without(one, channels):
@@ -571,7 +577,8 @@ for which, channels in {"best": order[:6], "worst": order[10:]}.items():
         print(f"the six {which} maps replaced: of {len(threes)} threes, {' and '.join(stay)} stay a 3")
 
 # %% [markdown]
-# In this net nearly every 3 stays a 3 with zeros in place of its six best maps, hardly any with the 8's maps. "Needed" depends on what replaces them.
+# In this net nearly every 3 stays a 3 with zeros in place of its six best maps, hardly any stays a 3 with the 8's maps. Whether a map is needed
+# depends on what replaces it.
 #
 # ## The same with a GPT
 #
@@ -592,8 +599,8 @@ for task in ("copy", "reverse"):
     print(f"{task:7} 4 0 7 2 9 =", write(gpt, f"{task} 4 0 7 2 9 ="))
 
 # %% [markdown]
-# Where do its heads look? The `softmax` of a head returns its **attention**: for each token a row that says how much it takes from itself and each
-# earlier token. Your `safe_features` gets it.
+# Where do the GPT's heads look? The `softmax` of a head returns its **attention**: for each token a row that says how much the token takes from
+# itself and from each earlier token. Your `safe_features` gets these rows.
 
 # %%
 from course.pictures.attention import draw_attention
@@ -608,10 +615,10 @@ words = {task: [WORDS[token] for token in tokens[0]] for task, tokens in given.i
 draw_attention(attention, words)
 
 # %% [markdown]
-# In the last five rows, which predict the digits, the heads of the second block show diagonals; one head shows them more clearly. They go from the
-# first digit to the last for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of the first block look at the
-# task word (the left column). Which of the two passes the task on? Guess first. The cell runs 300 `copy` lines, and patches one head at a time with its
-# output for the same digits after `reverse`.
+# In the last five rows, which predict the digits, the heads of the second block show diagonals; one head shows them more clearly. The diagonals go
+# from the first digit to the last for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of the first block
+# look at the task word (the left column). Which of these two heads passes the task on? Guess first. The cell runs 300 `copy` lines, and patches one
+# head at a time with the head's output for the same digits after `reverse`.
 
 
 # %%
@@ -633,8 +640,8 @@ for head in heads:
     show_answers(head, head)
 
 # %% [markdown]
-# **Your turn:** write the name of the head that passes the task on into `found`. Does it do that at the digits, or from `=` on, where the answer is
-# written? Predict it, then run the cell:
+# **Your turn:** write into `found` the name of the head that passes the task on. Does this head pass it on at the digits, or from `=` on, where the
+# answer is written? Predict it, then run the cell:
 
 # %%
 found = None
@@ -646,9 +653,9 @@ if found in heads:
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# If the right head is patched, the net reverses most `copy` lines, even if only this head's outputs at the digits are patched. From `=` on, its patch
-# changes hardly any line. The other head of the first block looks at the same word, but its patch only spoils some copies. (The 2% are lines that
-# read the same both ways.) **Where a head looks is not what it does.**
+# If the right head is patched, the net reverses most `copy` lines, even if only this head's outputs at the digits are patched. A patch from `=` on
+# changes hardly any line. The other head of the first block looks at the same word, but patching that head only spoils some copies. (The 2% are lines
+# that read the same both ways.) **Where a head looks is not what it does.**
 #
 # </details>
 #
@@ -662,7 +669,7 @@ if found in heads:
 # Write `steer(block, direction)`. After the call, the entry `"hidden"` of the block's output is larger by `direction`; everything else in the dict stays.
 #
 # - Outputs that others have kept do not change, and gradients still flow through the block.
-# - It returns the handle; once it is removed, the block works as before.
+# - `steer` returns the handle; once the hook is removed, the block works as before.
 #
 # ```python
 # block, x = Block(width=4, heads=2), torch.zeros(1, 3, 4)
@@ -687,7 +694,7 @@ check("steer_block")
 
 # %% [markdown]
 # At each of the 11 positions, the direction is the block's mean output for 1,000 `reverse` lines minus its mean output for 1,000 `copy` lines. How
-# much of it makes the net reverse?
+# much of this direction makes the net reverse?
 
 # %%
 def hidden(task):
@@ -732,8 +739,8 @@ for mode in ("train", "eval"):
     print(f"40 looks with no_grad in {mode:5} mode: then {right.float().mean():.0%} are read correctly")
 
 # %% [markdown]
-# So use both `no_grad` and `eval`, then put the mode back. Each module has a mode of its own, and `train()` and `eval()` also set the mode of every
-# module inside. In fine-tuning, people often keep BatchNorm layers in eval mode on purpose.
+# So use both `no_grad` and `eval`, then put the old mode back. Each module has a mode of its own, and `train()` and `eval()` also set the mode of
+# every module inside. In fine-tuning, people often keep BatchNorm layers in eval mode on purpose.
 #
 # ### Exercise: A guest that leaves no trace
 #
@@ -849,7 +856,7 @@ check("tuple_outputs")
 # ### One layer, two calls
 #
 # A hook fires at each call of its module. Each block of ResNet-18 calls its one `relu` twice, as `Residual` does. In a dict the second call's output
-# replaces the first one's.
+# replaces the first call's output.
 #
 # ### Exercise: Every call
 #
@@ -861,12 +868,12 @@ check("tuple_outputs")
 show_source(Rounds)
 
 # %% [markdown]
-# Write them into `predicted`, in order, before you run anything; if you were wrong, set `what_ran` to the real order.
+# Write these names into `predicted`, in order, before you run anything; if you were wrong, set `what_ran` to the real order.
 #
 # Write `record_calls(model, x)`: it runs `model` on `x` once, in its current mode, and returns a list of pairs `(name, output)`,
 # **one for each call** of a module inside `model`.
 #
-# - They come in the order in which hooks fire, with outputs kept as in `safe_features`. No hook stays.
+# - The pairs come in the order in which hooks fire, with outputs kept as in `safe_features`. No hook stays.
 #
 # ```python
 # record_calls(nn.Sequential(nn.Sequential(nn.ReLU())), x)  # [("0.0", ...), ("0", ...)]
@@ -921,16 +928,16 @@ check("reused_modules")
 # ### What hooks cannot see
 #
 # A sum is not a module, and neither is `torch.flatten`. torchvision's
-# [`create_feature_extractor`](https://docs.pytorch.org/vision/stable/feature_extraction.html) sees them, because it uses no hooks: it runs `forward`
+# [`create_feature_extractor`](https://docs.pytorch.org/vision/stable/feature_extraction.html) sees both, because it uses no hooks: it runs `forward`
 # with *proxies*, objects that stand for tensors, and writes down each operation. This is called *tracing*; `torch.fx` does it.
 #
 # | | forward hooks | `create_feature_extractor` |
 # | --- | --- | --- |
 # | which models | those that call their modules; if compiled, see lesson 07 | those that can be traced |
-# | a call whose result is not used | runs | is left out, even if it works in place, without an error |
+# | a call with an unused result | runs | is left out without an error, even if it works in place |
 # | what you can get | inputs and outputs of modules, in the order of the calls | also results of functions and of `+`; each single call has a name |
-# | cost | the whole forward runs; to stop it early, a hook must raise an error | it stops after the last step asked for |
-# | the model | carries hooks until you remove them | a new model, which shares layers such as `bn1` with the old one, with their hooks and modes |
+# | cost | the whole forward runs; to stop it early, a hook must raise an error | forward stops after the last step that you asked for |
+# | the model | carries hooks until you remove them | a new model, which shares layers such as `bn1`, and their hooks and modes, with the old model |
 
 # %%
 tiny = TinyResNet().eval()
@@ -939,7 +946,7 @@ print("no module has this name:", [step for step in steps if step not in dict(ti
 
 # %% [markdown]
 # `x` is the input, `block.add` the sum, and `block.relu_1` the **second call** of `block.relu`. The new model returns the results of the steps that
-# you name, without a copy: a later in-place step may overwrite one, if the new model still runs that step. A call with an unused result is left out:
+# you name, not copies: if it also runs a later in-place step, that step may overwrite a result. A call with an unused result is left out:
 
 # %%
 wanted = ["conv1", "layer1.0.conv2", "layer3"]
@@ -989,11 +996,11 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 #
 # medium · 15 min · further
 #
-# Write `value_at(model, step, x)`: it runs `model`, which is in eval mode, on `x` and returns the value that one step computed, even if a later step
-# overwrites it.
+# Write `value_at(model, step, x)`: it runs `model` on `x` and returns the value that one step computed, even if a later step overwrites it. `model`
+# is in eval mode.
 #
-# - If `step` is the dotted name of a module, it means this module's **first** output, in any model, even one that cannot be traced.
-# - Otherwise it is a name from `get_graph_node_names`; each call's result is used.
+# - If `step` is the dotted name of a module, the value is this module's **first** output, in any model, even one that cannot be traced.
+# - Otherwise `step` is a name from `get_graph_node_names`; the model uses each call's result.
 # - No hook of yours stays; the model stays in eval mode.
 #
 # ```python
@@ -1049,7 +1056,7 @@ products("Conv2d(6, 4, (3, 5))", nn.Conv2d(6, 4, (3, 5), bias=False), 1, 6, 8, 8
 products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 1, 6, 8, 8)
 
 # %% [markdown]
-# Multiply this by the number of elements in the output: samples times channels times positions. Products with padding count, too.
+# Multiply this number by the number of elements in the output: samples times channels times positions. Products with padding count, too.
 #
 # ### Exercise: Count the MACs
 #
@@ -1088,9 +1095,9 @@ from course import check
 check("count_macs")
 
 # %% [markdown]
-# torch can also count, at a lower level than modules: `FlopCounterMode` counts **FLOPs**, one for each multiplication and one for each addition:
-# twice as many. The second line shows the work of a model that ends after `layer3`, the third what hooks on layers do not see: products inside
-# functions, as in attention.
+# torch can also count, at a lower level than modules: `FlopCounterMode` counts **FLOPs**, one for each multiplication and one for each addition. So
+# there are twice as many FLOPs as MACs. The second line shows the work of a model that ends after `layer3`, the third line what hooks on layers do
+# not see: products inside functions, as in attention.
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode

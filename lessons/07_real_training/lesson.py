@@ -726,7 +726,7 @@ for what, hook_of in ways.items():
 
 # %% [markdown]
 # An operation made `y`. `y` and the hook refer to each other through C++, where Python's garbage collector does not look. Remove the hook,
-# or detach *first*. (A leaf, such as a parameter, is freed anyway.)
+# or detach *first*. (A leaf with such a hook is freed anyway.)
 #
 # ## Two replicas, two gradients
 #

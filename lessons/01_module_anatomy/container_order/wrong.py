@@ -1,31 +1,10 @@
 # nothing to break: Complete `Chain(steps, order)`
 
-# %% backwards
-# misconception: runs from the end of the order | hint: anatomy_reversed_order | canary
-# breaks: one after the other
-# edits: registered_twice
--        self.run = nn.Sequential(*[self.steps[i] for i in order])
- 
-     def forward(self, x: torch.Tensor) -> torch.Tensor:
--        return self.run(x)
-+        for i in reversed(self.order):
-+            x = self.steps[i](x)
-+        return x
-
-# %% calls_the_index
-# misconception: calls the entries of the order | hint: anatomy_index_for_module
-# edits: backwards
--        for i in reversed(self.order):
--            x = self.steps[i](x)
-+        for step in self.order:
-+            x = step(x)
-
 # %% calls_the_list
 # misconception: calls the ModuleList itself | hint: container_without_forward
 # edits: registered_twice
 -        self.run = nn.Sequential(*[self.steps[i] for i in order])
- 
-     def forward(self, x: torch.Tensor) -> torch.Tensor:
+@@
 -        return self.run(x)
 +        return self.steps(x)
 
@@ -51,21 +30,6 @@
 -        self.steps = nn.Sequential(*steps)
 +        self.steps = nn.ModuleList(deepcopy(steps))
 
-# %% detaches
-# misconception: cuts the graph after each step | hint: gradient_cut
-# edits: backwards
--        for i in reversed(self.order):
--            x = self.steps[i](x)
-+        for i in self.order:
-+            x = self.steps[i](x).detach()
-
-# %% each_step_once
-# misconception: uses every step once, as often as the order may say | hint: step_used_once
-# breaks: An index may appear several times
-# edits: backwards
--        for i in reversed(self.order):
-+        for i in dict.fromkeys(self.order):
-
 # %% given_order
 # misconception: runs the steps as they were passed | hint: given_order
 # breaks: the steps that `order` names
@@ -80,6 +44,44 @@
 +        self.steps = nn.ModuleList(steps)
 +        self.order = iter(order)
 
+# %% no_return
+# misconception: forgets to return | hint: returns_nothing
+# edits: calls_the_list
+-        return self.steps(x)
++        for i in self.order:
++            x = self.steps[i](x)
+
+# %% detaches
+# misconception: cuts the graph after each step | hint: gradient_cut
+# edits: no_return
+-            x = self.steps[i](x)
++            x = self.steps[i](x).detach()
++        return x
+
+# %% backwards
+# misconception: runs from the end of the order | hint: anatomy_reversed_order | canary
+# breaks: one after the other
+# edits: detaches
+-        for i in self.order:
+-            x = self.steps[i](x).detach()
++        for i in reversed(self.order):
++            x = self.steps[i](x)
+
+# %% calls_the_index
+# misconception: calls the entries of the order | hint: anatomy_index_for_module
+# edits: backwards
+-        for i in reversed(self.order):
+-            x = self.steps[i](x)
++        for step in self.order:
++            x = step(x)
+
+# %% each_step_once
+# misconception: uses every step once, as often as the order may say | hint: step_used_once
+# breaks: An index may appear several times
+# edits: backwards
+-        for i in reversed(self.order):
++        for i in dict.fromkeys(self.order):
+
 # %% layers_for_steps
 # misconception: keeps the steps under another name | hint: anatomy_other_names
 # breaks: `self.steps` is a container
@@ -92,29 +94,20 @@
 
 # %% list_of_results
 # misconception: returns what every step made | hint: anatomy_all_results
-# edits: calls_the_list
--        return self.steps(x)
+# edits: no_return
 +        outs = []
-+        for i in self.order:
-+            x = self.steps[i](x)
+         for i in self.order:
+@@
 +            outs.append(x)
 +        return outs
 
 # %% local_container
 # misconception: keeps the container in a local variable | hint: attributes_missing
-# edits: backwards
+# edits: no_return
 -        self.steps = nn.ModuleList(steps)
 +        steps = nn.ModuleList(steps)
 @@
--        for i in reversed(self.order):
-+        for i in self.order:
-
-# %% no_return
-# misconception: forgets to return | hint: returns_nothing
-# edits: calls_the_list
--        return self.steps(x)
-+        for i in self.order:
-+            x = self.steps[i](x)
++        return x
 
 # %% no_super
 # misconception: forgets super().__init__() | hint: init_forgotten

@@ -9,24 +9,6 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
     optimizer.add_param_group({"params": [model.offset]})
     model.register_forward_hook(lambda m, i, o: o + m.offset)
 
-# %% all_parameters_again
-# misconception: hands over all parameters again | hint: parameter_in_two_groups
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.add_param_group({"params": model.parameters()})
-
-# %% all_in_the_group
-# misconception: puts all parameters into the group again | hint: parameter_in_two_groups
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.param_groups[0]["params"].extend(model.parameters())
-
-# %% another_object
-# misconception: the optimizer gets another object | hint: optimizer_does_not_know
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.add_param_group({"params": [Parameter(torch.zeros(size))]})
-
 # %% appended_to_the_first_group
 # misconception: joins the first group, with that group's settings | hint: anatomy_settings_of_a_group
 # breaks: with the settings that the optimizer was built with
@@ -46,12 +28,6 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
     model.register_buffer("offset", torch.zeros(size, requires_grad=True))
     optimizer.add_param_group({"params": [model.offset]})
 
-# %% clone
-# misconception: the optimizer gets a clone | hint: optimizer_does_not_know
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.add_param_group({"params": [model.offset.clone()]})
-
 # %% column
 # misconception: a column | hint: offset_shape
 # breaks: zeros of shape `(size,)`
@@ -68,13 +44,6 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
     settings = {key: value for key, value in optimizer.param_groups[0].items() if key != "params"}
     optimizer.add_param_group({**settings, "params": [offset]})
 
-# %% fixed_learning_rate
-# misconception: a learning rate that was typed in | hint: anatomy_settings_typed_in
-# breaks: with the settings that the optimizer was built with
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.add_param_group({"params": [model.offset], "lr": 0.1})
-
 # %% fixed_size
 # misconception: the size of the example | hint: sizes_of_example
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
@@ -87,44 +56,12 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
     model.offset = Parameter(torch.zeros(size), requires_grad=False)
     optimizer.add_param_group({"params": [model.offset]})
 
-# %% group_appended
-# misconception: appends a group without settings | hint: anatomy_group_without_settings
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.param_groups.append({"params": [model.offset]})
-
-# %% group_replaced
-# misconception: replaces the parameters of the group | hint: group_replaced
-# breaks: as if nothing had happened
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.param_groups[0]["params"] = [model.offset]
-
-# %% groups_rebuilt
-# misconception: makes one new group of all parameters | hint: anatomy_groups_made_one
-# breaks: with their gradients, momentum and settings
-# edits: all_parameters_again
-+    optimizer.param_groups.clear()
-     optimizer.add_param_group({"params": model.parameters()})
-
 # %% momentum_forgotten
 # misconception: empties the optimizer's state | hint: group_replaced | canary
 # breaks: with their gradients, momentum and settings
 # edits: adds_it_by_hook
 -    model.register_forward_hook(lambda m, i, o: o + m.offset)
 +    optimizer.state.clear()
-
-# %% new_optimizer
-# misconception: builds a new optimizer that nobody uses | hint: optimizer_does_not_know
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-
-# %% no_momentum
-# misconception: a group without momentum | hint: anatomy_settings_typed_in
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.add_param_group({"params": [model.offset], "momentum": 0.0})
 
 # %% one_number
 # misconception: one number for all outputs | hint: offset_shape
@@ -144,6 +81,60 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 # breaks: `optimizer` trains it
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.zeros(size))
+
+# %% all_parameters_again
+# misconception: hands over all parameters again | hint: parameter_in_two_groups
+# edits: optimizer_not_told
++    optimizer.add_param_group({"params": model.parameters()})
+
+# %% all_in_the_group
+# misconception: puts all parameters into the group again | hint: parameter_in_two_groups
+# edits: optimizer_not_told
++    optimizer.param_groups[0]["params"].extend(model.parameters())
+
+# %% another_object
+# misconception: the optimizer gets another object | hint: optimizer_does_not_know
+# edits: optimizer_not_told
++    optimizer.add_param_group({"params": [Parameter(torch.zeros(size))]})
+
+# %% clone
+# misconception: the optimizer gets a clone | hint: optimizer_does_not_know
+# edits: optimizer_not_told
++    optimizer.add_param_group({"params": [model.offset.clone()]})
+
+# %% fixed_learning_rate
+# misconception: a learning rate that was typed in | hint: anatomy_settings_typed_in
+# breaks: with the settings that the optimizer was built with
+# edits: optimizer_not_told
++    optimizer.add_param_group({"params": [model.offset], "lr": 0.1})
+
+# %% group_appended
+# misconception: appends a group without settings | hint: anatomy_group_without_settings
+# edits: optimizer_not_told
++    optimizer.param_groups.append({"params": [model.offset]})
+
+# %% group_replaced
+# misconception: replaces the parameters of the group | hint: group_replaced
+# breaks: as if nothing had happened
+# edits: optimizer_not_told
++    optimizer.param_groups[0]["params"] = [model.offset]
+
+# %% groups_rebuilt
+# misconception: makes one new group of all parameters | hint: anatomy_groups_made_one
+# breaks: with their gradients, momentum and settings
+# edits: all_parameters_again
++    optimizer.param_groups.clear()
+     optimizer.add_param_group({"params": model.parameters()})
+
+# %% new_optimizer
+# misconception: builds a new optimizer that nobody uses | hint: optimizer_does_not_know
+# edits: optimizer_not_told
++    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+# %% no_momentum
+# misconception: a group without momentum | hint: anatomy_settings_typed_in
+# edits: optimizer_not_told
++    optimizer.add_param_group({"params": [model.offset], "momentum": 0.0})
 
 # %% optimizer_set_up_anew
 # misconception: sets the optimizer up anew and loses the momentum | hint: group_replaced

@@ -18,7 +18,7 @@ def watch_around(tensor, change):
 
 # %% both_after
 # misconception: a hook finds the old value later | hint: in_place_watch_hooks_after
-# breaks: the first list gets that of the value before the change
+# breaks: the first gets the gradient of the value before the change
 # edits: always_relu
 +    change(tensor)
      tensor.register_hook(before.append)
@@ -26,7 +26,7 @@ def watch_around(tensor, change):
 
 # %% both_before
 # misconception: a hook follows the tensor through the change | hint: in_place_watch_hooks_before
-# breaks: the second that of the value after it
+# breaks: the second the gradient of the value after it
 # edits: always_relu
 -    torch.relu_(tensor)
      tensor.register_hook(after.append)
@@ -34,7 +34,7 @@ def watch_around(tensor, change):
 
 # %% changed_twice
 # misconception: calls change once for each hook | hint: in_place_watch_changed_twice
-# breaks: Call it once on `tensor`
+# breaks: Call `change` once on `tensor`
 # edits: both_before
 -    tensor.register_hook(after.append)
      change(tensor)

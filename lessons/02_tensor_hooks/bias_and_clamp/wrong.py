@@ -120,7 +120,7 @@ def clamp_downstream(tensor):
 
 # %% grad_to_none
 # misconception: sets .grad to None | hint: no_grad_is_not_zero
-# breaks: each `backward()` makes it a tensor of zeros
+# breaks: each `backward()` makes this `.grad` a tensor of zeros
 # edits: post_accumulate_and_mask
 -        parameter.grad = torch.zeros_like(parameter)
 +        parameter.grad = None

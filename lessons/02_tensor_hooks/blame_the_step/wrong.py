@@ -49,7 +49,7 @@ def blame(steps, x):
 
 # %% first_in_forward
 # misconception: the first guilty step in the order of forward | hint: blame_other_guilty
-# breaks: If several did, return the first that backward reaches
+# breaks: If several are guilty, return the first that backward reaches
 def blame(steps, x):
     good, handles = {}, []
 

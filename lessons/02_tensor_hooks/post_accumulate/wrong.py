@@ -230,7 +230,7 @@ def accumulate_in_float32(model):
 
 # %% walks_over_modules
 # misconception: names from a walk over all layers: a shared parameter has two | hint: float32_sums_shared_parameter
-# breaks: under its name in `model.named_parameters()`
+# breaks: under the parameter's name in `model.named_parameters()`
 def accumulate_in_float32(model):
     sums = {}
 

@@ -24,7 +24,7 @@ def reverse_gradient(tensor):
 
 # %% hooks_the_tensor
 # misconception: a hook on the given tensor: all its uses are reversed | hint: reverse_gradient_all_uses
-# breaks: Other uses of `tensor` send back what they always did.
+# breaks: Other uses of `tensor` send back unchanged gradients.
 def reverse_gradient(tensor):
     if tensor.requires_grad:
         tensor.register_hook(lambda grad: -grad)
@@ -91,7 +91,7 @@ def reverse_gradient(tensor):
 
 # %% unguarded
 # misconception: hooks whatever it gets | hint: reverse_gradient_in_evaluation
-# breaks: Under `no_grad`, and for a tensor that needs no gradient, it just returns the values.
+# breaks: Under `no_grad`, and for a tensor that needs no gradient, the function just returns the values.
 # edits: detached
 -    branch = tensor.detach().requires_grad_()
 +    branch = tensor.view_as(tensor)

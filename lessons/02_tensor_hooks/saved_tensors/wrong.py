@@ -44,7 +44,7 @@ def saved_bytes(model, x):
 
 # %% counts_parameters
 # misconception: each storage once, parameters included | hint: saved_bytes_parameters
-# breaks: but not those of the model's parameters
+# breaks: but not the storages of the model's parameters
 def saved_bytes(model, x):
     storages = {}
 

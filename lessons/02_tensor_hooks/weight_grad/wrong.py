@@ -1,6 +1,6 @@
 # %% detached
 # misconception: keeps a detached gradient, whose memory autograd goes on using | hint: kept_alias
-# breaks: no later pass changes it
+# breaks: no later pass changes this entry
 model = Model()
 answer = []
 

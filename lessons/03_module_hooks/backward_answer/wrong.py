@@ -1,27 +1,3 @@
-# %% appends_both_tuples
-# misconception: both tuples as entries | hint: keeps_the_tuple
-# edits: clones_in_a_comprehension
--    answer.extend(grad.detach().clone() for grad in (*grad_input, *grad_output))
--    return grad_input
-+    answer.append(grad_input)
-+    answer.append(grad_output)
-
-# %% appends_grad_output_tuple
-# misconception: the tuple of output gradients as one entry | hint: keeps_the_tuple
-# edits: appends_both_tuples
--    answer.append(grad_input)
-+    answer.extend(grad_input)
-
-# %% backward_pre_register
-# misconception: registered as a backward pre-hook | hint: hook_arguments
-# edits: loop_and_index
--    for grad in grad_input:
--        answer.append(grad)
-+    answer.extend(grad_input)
-@@
--model.register_full_backward_hook(module_hook)
-+model.register_full_backward_pre_hook(module_hook)
-
 # %% formula_from_globals
 # misconception: product rule on the notebook's tensors | hint: reads_globals
 # edits: clones_in_a_comprehension
@@ -34,38 +10,6 @@
 +    g = grad_output[0]
 +    answer.extend([g * x2 * module.W.detach(), g * x1 * module.W.detach(), g])
 
-# %% derivative_by_hand
-# misconception: works the derivatives out, without what arrives | hint: derivative_by_hand
-# edits: backward_pre_register
--    answer.extend(grad_input)
--    answer.append(grad_output[0])
-+    answer.extend([inputs[1] * module.W, inputs[0] * module.W, *grad_output])
-@@
--model.register_full_backward_pre_hook(module_hook)
-+model.register_forward_pre_hook(lambda module, args: globals().update(inputs=args))
-+model.register_full_backward_hook(module_hook)
-
-# %% forward_register
-# misconception: registered as a forward hook | hint: forward_instead_of_backward
-# edits: backward_pre_register
--model.register_full_backward_pre_hook(module_hook)
-+model.register_forward_hook(module_hook)
-
-# %% hook_on_the_weight
-# misconception: registers on the parameter, as a tensor hook | hint: hook_arguments
-# edits: backward_pre_register
--model.register_full_backward_pre_hook(module_hook)
-+model.W.register_hook(module_hook)
-
-# %% hooks_the_weight_only
-# misconception: a tensor hook on the parameter that keeps its gradient | hint: parameter_instead_of_module
-# edits: hook_on_the_weight
--def module_hook(module, grad_input, grad_output):
--    answer.extend(grad_input)
--    answer.append(grad_output[0])
-+def module_hook(grad):
-+    answer.extend([grad, grad, grad])
-
 # %% lambda_returns_nones
 # misconception: a lambda whose tuple of None replaces the gradients | hint: watcher_changes_gradient
 model = Model()
@@ -76,15 +20,6 @@ module_hook = lambda module, grad_input, grad_output: (answer.extend(grad_input)
 
 model.register_full_backward_hook(module_hook)
 
-# %% legacy_register
-# misconception: registers the deprecated hook | hint: legacy_hook
-# breaks: the full backward hook `module_hook`
-# edits: backward_pre_register
--model.register_full_backward_pre_hook(module_hook)
-+with warnings.catch_warnings():
-+    warnings.simplefilter("ignore")
-+    model.register_backward_hook(module_hook)
-
 # %% local_answer
 # misconception: assigns to a local answer | hint: stores_nothing
 # edits: clones_in_a_comprehension
@@ -92,17 +27,32 @@ model.register_full_backward_hook(module_hook)
 -    return grad_input
 +    answer = [*grad_input, *grad_output]
 
+# %% appends_both_tuples
+# misconception: both tuples as entries | hint: keeps_the_tuple
+# edits: local_answer
+-    answer = [*grad_input, *grad_output]
++    answer.append(grad_input)
++    answer.append(grad_output)
+
+# %% appends_grad_output_tuple
+# misconception: the tuple of output gradients as one entry | hint: keeps_the_tuple
+# edits: appends_both_tuples
+-    answer.append(grad_input)
++    answer.extend(grad_input)
+
+# %% derivative_by_hand
+# misconception: works the derivatives out, without what arrives | hint: derivative_by_hand
+# edits: local_answer
+-    answer = [*grad_input, *grad_output]
++    answer.extend([inputs[1] * module.W, inputs[0] * module.W, *grad_output])
+@@
++model.register_forward_pre_hook(lambda module, args: globals().update(inputs=args))
+ model.register_full_backward_hook(module_hook)
+
 # %% no_output_gradient
 # misconception: only the inputs' gradients | hint: one_side_missing
 # edits: appends_grad_output_tuple
 -    answer.append(grad_output)
-
-# %% not_registered
-# misconception: never registers the hook | hint: nothing_registered | canary
-# edits: backward_pre_register
--
--
--model.register_full_backward_pre_hook(module_hook)
 
 # %% output_first
 # misconception: the order in which backward meets them | hint: wrong_order
@@ -140,19 +90,63 @@ model.register_full_backward_hook(module_hook)
 +    answer.extend(value.grad for value in inputs)
 +    answer.append(grad_output[0])
 
-# %% registered_twice
-# misconception: the register line ran twice | hint: module_hook_twice
-# edits: backward_pre_register
--model.register_full_backward_pre_hook(module_hook)
-+model.register_full_backward_hook(module_hook)
-+model.register_full_backward_hook(module_hook)
-
 # %% returns_all_three
 # misconception: returns what it collected | hint: full_hook_return
 # edits: appends_grad_output_tuple
 -    answer.append(grad_output)
 +    answer.append(grad_output[0])
 +    return answer
+
+# %% registered_twice
+# misconception: the register line ran twice | hint: module_hook_twice
+# edits: returns_all_three
+-    return answer
+@@
++model.register_full_backward_hook(module_hook)
+
+# %% backward_pre_register
+# misconception: registered as a backward pre-hook | hint: hook_arguments
+# edits: registered_twice
+-model.register_full_backward_hook(module_hook)
+-model.register_full_backward_hook(module_hook)
++model.register_full_backward_pre_hook(module_hook)
+
+# %% forward_register
+# misconception: registered as a forward hook | hint: forward_instead_of_backward
+# edits: backward_pre_register
+-model.register_full_backward_pre_hook(module_hook)
++model.register_forward_hook(module_hook)
+
+# %% hook_on_the_weight
+# misconception: registers on the parameter, as a tensor hook | hint: hook_arguments
+# edits: backward_pre_register
+-model.register_full_backward_pre_hook(module_hook)
++model.W.register_hook(module_hook)
+
+# %% hooks_the_weight_only
+# misconception: a tensor hook on the parameter that keeps its gradient | hint: parameter_instead_of_module
+# edits: hook_on_the_weight
+-def module_hook(module, grad_input, grad_output):
+-    answer.extend(grad_input)
+-    answer.append(grad_output[0])
++def module_hook(grad):
++    answer.extend([grad, grad, grad])
+
+# %% legacy_register
+# misconception: registers the deprecated hook | hint: legacy_hook
+# breaks: the full backward hook `module_hook`
+# edits: backward_pre_register
+-model.register_full_backward_pre_hook(module_hook)
++with warnings.catch_warnings():
++    warnings.simplefilter("ignore")
++    model.register_backward_hook(module_hook)
+
+# %% not_registered
+# misconception: never registers the hook | hint: nothing_registered | canary
+# edits: backward_pre_register
+-
+-
+-model.register_full_backward_pre_hook(module_hook)
 
 # %% returns_scaled
 # misconception: also doubles the gradients | hint: watcher_changes_gradient

@@ -18,18 +18,6 @@
 -        return tuple(grad * 0 for grad in grad_output)
 +        return torch.zeros_like(grad_output[0])
 
-# %% both_after
-# misconception: both with a full backward hook | hint: stop_too_late | canary
-# breaks: all of the module's own parameters get gradients of zero
-# edits: bare_tensor_before
--    def hook(module, grad_output):
--        return torch.zeros_like(grad_output[0])
-+    def hook(module, grad_input, grad_output):
-+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
- 
--    return module.register_full_backward_pre_hook(hook)
-+    return module.register_full_backward_hook(hook)
-
 # %% both_before
 # misconception: both with a full backward pre-hook | hint: stop_too_early
 # breaks: the module itself learns as before
@@ -79,14 +67,9 @@
 
 # %% one_output_detached
 # misconception: a detached output plus zero times the output, for modules with one output only | hint: stop_first_entry_only
-# edits: times_zero
--    def hook(module, grad_output):
--        return tuple(grad * 0 for grad in grad_output)
-+    def hook(module, args, output):
+# edits: one_output_tensor
+-        output.register_hook(torch.zeros_like)
 +        return output.detach() + 0 * output
-@@
--    return module.register_full_backward_pre_hook(hook)
-+    return module.register_forward_hook(hook)
 
 # %% freezes_the_parameters
 # misconception: freezes the parameters | hint: no_grad_is_not_zero
@@ -97,16 +80,6 @@
 -    return module.register_full_backward_pre_hook(hook)
 +    module.requires_grad_(False)
 +    return stop_in_front(module)
-
-# %% full_hook_returns_grad_output
-# misconception: a full backward hook that returns zeros for the output | hint: full_hook_return
-# edits: both_after
- def stop_from_here(module):
-     def hook(module, grad_input, grad_output):
--        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
-+        zeros = [torch.zeros_like(grad) for grad in grad_output]
-+        return (*grad_input, *zeros)
-
 
 # %% generator
 # misconception: returns a generator | hint: stop_generator
@@ -192,6 +165,32 @@ def stop_in_front(module):
 def stop_from_here(module):
     return module.register_full_backward_pre_hook(lambda module, grad_output: (0.0,) * len(grad_output))
 
+# %% three_arguments_before
+# misconception: a pre-hook of three arguments | hint: hook_arguments
+# edits: bare_tensor_before
+-    def hook(module, grad_output):
+-        return torch.zeros_like(grad_output[0])
++    def hook(module, grad_input, grad_output):
++        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+# %% full_hook_returns_grad_output
+# misconception: a full backward hook that returns zeros for the output | hint: full_hook_return
+# edits: three_arguments_before
+-        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
++        zeros = [torch.zeros_like(grad) for grad in grad_output]
++        return (*grad_input, *zeros)
+@@
+-    return module.register_full_backward_pre_hook(hook)
++    return module.register_full_backward_hook(hook)
+
+# %% both_after
+# misconception: both with a full backward hook | hint: stop_too_late | canary
+# breaks: all of the module's own parameters get gradients of zero
+# edits: full_hook_returns_grad_output
+-        zeros = [torch.zeros_like(grad) for grad in grad_output]
+-        return (*grad_input, *zeros)
++        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
 # %% swapped
 # misconception: the two kinds of hooks in each other's place | hint: stop_too_early
 # edits: both_after
@@ -204,14 +203,6 @@ def stop_from_here(module):
 -    return module.register_full_backward_hook(hook)
 +    return module.register_full_backward_pre_hook(hook)
 
-# %% three_arguments_before
-# misconception: a pre-hook of three arguments | hint: hook_arguments
-# edits: bare_tensor_before
--    def hook(module, grad_output):
--        return torch.zeros_like(grad_output[0])
-+    def hook(module, grad_input, grad_output):
-+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
-
 # %% zeroes_all_grads
 # misconception: a full backward hook that also sets every .grad to zeros | hint: grad_not_there_yet
 # edits: both_after
@@ -219,7 +210,6 @@ def stop_from_here(module):
      def hook(module, grad_input, grad_output):
 +        for parameter in module.parameters():
 +            parameter.grad = torch.zeros_like(parameter)
-         return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
 
 # %% two_hooks_one_handle
 # misconception: registers both kinds and returns one handle | hint: handle_of_another

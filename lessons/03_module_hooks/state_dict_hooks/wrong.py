@@ -6,18 +6,6 @@
 def accept_old_name(module, old, new):
     setattr(module, old, getattr(module, new))
 
-# %% any_part
-# misconception: renames any part between dots | hint: old_name_anywhere
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            inner = key[len(prefix) :].split(".")
-            if old in inner:
-                renamed = [new if part == old else part for part in inner]
-                state_dict[prefix + ".".join(renamed)] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)
-
 # %% changes_while_looping
 # misconception: changes the dict it loops over | hint: old_name_dict_in_loop
 def accept_old_name(module, old, new):
@@ -28,36 +16,11 @@ def accept_old_name(module, old, new):
 
     module.register_load_state_dict_pre_hook(rename)
 
-# %% children_only
-# misconception: knows children, not parameters | hint: old_name_one_kind
-# breaks: child or parameter
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            if key.startswith(prefix + old + "."):
-                state_dict[prefix + new + "." + key[len(prefix + old) + 1 :]] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)
-
 # %% clears_the_lists
 # misconception: empties the three lists, in which others have written | hint: old_name_hides_errors
 # edits: reference
                  state_dict[prefix + new + key.removeprefix(prefix + old)] = state_dict.pop(key)
 +        [complaints.clear() for complaints in the_rest[-3:]]
-
-# %% drops_the_old_key
-# misconception: only drops the old key | hint: old_name_only_dropped
-# edits: children_only
--            if key.startswith(prefix + old + "."):
--                state_dict[prefix + new + "." + key[len(prefix + old) + 1 :]] = state_dict.pop(key)
-+            if (key + ".").startswith(prefix + old + "."):
-+                del state_dict[key]
-
-# %% keeps_the_old_key
-# misconception: adds the new key and leaves the old one | hint: old_name_kept_as_well
-# edits: drops_the_old_key
--                del state_dict[key]
-+                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict[key]
 
 # %% no_dot
 # misconception: a condition that linear2 fulfils too | hint: old_name_anywhere
@@ -67,15 +30,6 @@ def accept_old_name(module, old, new):
 -            if (key + ".").startswith(prefix + old + "."):
 +        for key in list(state_dict):
 +            if key.startswith(prefix + old):
-
-# %% no_prefix
-# misconception: compares with the old name alone | hint: old_name_no_prefix
-# breaks: how `module` loads a checkpoint, alone or inside a model
-# edits: children_only
--            if key.startswith(prefix + old + "."):
--                state_dict[prefix + new + "." + key[len(prefix + old) + 1 :]] = state_dict.pop(key)
-+            if key == old or key.startswith(old + "."):
-+                state_dict[new + key[len(old) :]] = state_dict.pop(key)
 
 # %% not_registered
 # misconception: makes the hook and does not register it | hint: old_name_not_started | canary
@@ -121,12 +75,6 @@ def accept_old_name(module, old, new):
 
     module.register_load_state_dict_post_hook(rename)
 
-# %% prefix_lost
-# misconception: finds the key with the prefix, and writes it without | hint: old_name_no_prefix
-# edits: drops_the_old_key
--                del state_dict[key]
-+                state_dict[new + key[len(prefix + old) :]] = state_dict.pop(key)
-
 # %% rebinds_the_dict
 # misconception: gives the local name a new dict | hint: old_name_without_effect
 def accept_old_name(module, old, new):
@@ -155,20 +103,63 @@ def accept_old_name(module, old, new):
     delattr(module, new)
     setattr(module, old, child)
 
-# %% replace
-# misconception: replaces the old name wherever it stands in the key | hint: old_name_anywhere
-# edits: children_only
--            if key.startswith(prefix + old + "."):
--                state_dict[prefix + new + "." + key[len(prefix + old) + 1 :]] = state_dict.pop(key)
-+            if old + "." in key or key.endswith(old):
-+                state_dict[key.replace(old, new)] = state_dict.pop(key)
-
 # %% replace_in_all
 # misconception: replaces the letters in every key | hint: old_name_anywhere
-# edits: children_only
--            if key.startswith(prefix + old + "."):
--                state_dict[prefix + new + "." + key[len(prefix + old) + 1 :]] = state_dict.pop(key)
+# edits: no_dot
+-            if key.startswith(prefix + old):
+-                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict.pop(key)
 +            state_dict[key.replace(old, new)] = state_dict.pop(key)
+
+# %% any_part
+# misconception: renames any part between dots | hint: old_name_anywhere
+# edits: replace_in_all
+-            state_dict[key.replace(old, new)] = state_dict.pop(key)
++            inner = key[len(prefix) :].split(".")
++            if old in inner:
++                renamed = [new if part == old else part for part in inner]
++                state_dict[prefix + ".".join(renamed)] = state_dict.pop(key)
+
+# %% children_only
+# misconception: knows children, not parameters | hint: old_name_one_kind
+# breaks: child or parameter
+# edits: replace_in_all
+-            state_dict[key.replace(old, new)] = state_dict.pop(key)
++            if key.startswith(prefix + old + "."):
++                state_dict[prefix + new + "." + key[len(prefix + old) + 1 :]] = state_dict.pop(key)
+
+# %% drops_the_old_key
+# misconception: only drops the old key | hint: old_name_only_dropped
+# edits: replace_in_all
+-            state_dict[key.replace(old, new)] = state_dict.pop(key)
++            if (key + ".").startswith(prefix + old + "."):
++                del state_dict[key]
+
+# %% keeps_the_old_key
+# misconception: adds the new key and leaves the old one | hint: old_name_kept_as_well
+# edits: drops_the_old_key
+-                del state_dict[key]
++                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict[key]
+
+# %% no_prefix
+# misconception: compares with the old name alone | hint: old_name_no_prefix
+# breaks: how `module` loads a checkpoint, alone or inside a model
+# edits: replace_in_all
+-            state_dict[key.replace(old, new)] = state_dict.pop(key)
++            if key == old or key.startswith(old + "."):
++                state_dict[new + key[len(old) :]] = state_dict.pop(key)
+
+# %% prefix_lost
+# misconception: finds the key with the prefix, and writes it without | hint: old_name_no_prefix
+# edits: drops_the_old_key
+-                del state_dict[key]
++                state_dict[new + key[len(prefix + old) :]] = state_dict.pop(key)
+
+# %% replace
+# misconception: replaces the old name wherever it stands in the key | hint: old_name_anywhere
+# edits: replace_in_all
+-            state_dict[key.replace(old, new)] = state_dict.pop(key)
++            if old + "." in key or key.endswith(old):
++                state_dict[key.replace(old, new)] = state_dict.pop(key)
 
 # %% returns_a_new_dict
 # misconception: returns a new dict | hint: old_name_without_effect

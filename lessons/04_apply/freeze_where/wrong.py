@@ -88,23 +88,20 @@ def freeze_where(model, choose, frozen=True):
             module.requires_grad_(not frozen)
     return model.train(not frozen)
 
-# %% no_argument
-# misconception: leaves the argument frozen out | hint: no_way_back
-# breaks: Write `freeze_where(model, choose, frozen=True)`
-def freeze_where(model, choose):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(False)
-            module.eval()
-
-    return model.apply(visit)
-
 # %% one_way
 # misconception: ignores the argument frozen | hint: no_way_back
 # breaks: With `frozen=False` it is
-# edits: no_argument
--def freeze_where(model, choose):
-+def freeze_where(model, choose, frozen=True):
+# edits: mode_forgotten
+-            module.requires_grad_(not frozen)
++            module.requires_grad_(False)
++            module.eval()
+
+# %% no_argument
+# misconception: leaves the argument frozen out | hint: no_way_back
+# breaks: Write `freeze_where(model, choose, frozen=True)`
+# edits: one_way
+-def freeze_where(model, choose, frozen=True):
++def freeze_where(model, choose):
 
 # %% own_flag
 # misconception: the flag of the chosen module only | hint: freezes_own_only
@@ -206,12 +203,10 @@ def freeze_where(model, choose, frozen=True):
 # %% first_found
 # misconception: returns from inside the loop | hint: freezes_first_found
 # breaks: Every module for which
-def freeze_where(model, choose, frozen=True):
-    for module in model.modules():
-        if choose(module):
-            module.requires_grad_(not frozen)
-            module.train(not frozen)
-            return model
+# edits: model_eval
+-    return model.train(not frozen)
++            module.train(not frozen)
++            return model
 
 # %% returns_the_chosen
 # misconception: returns the modules that it has frozen | hint: returns_not_the_model

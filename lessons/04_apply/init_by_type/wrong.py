@@ -13,21 +13,6 @@ def init_by_type(module):
             nn.init.ones_(module.weight)
             nn.init.zeros_(module.bias)
 
-# %% all_norms
-# misconception: ones for every norm | hint: init_reaches_too_far
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
-        if module.weight is not None:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
-
 # %% all_ones
 # misconception: every weight 1 | hint: init_all_equal
 def init_by_type(module):
@@ -49,17 +34,6 @@ def init_by_type(module):
         if module.weight is not None:
             nn.init.ones_(module.weight)
             nn.init.zeros_(module.bias)
-
-# %% bias_ones
-# misconception: sets biases to 1 | hint: wrong_start
-# edits: all_norms
--    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
--        if module.weight is not None:
-+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-+        if module.affine:
-@@
--        nn.init.zeros_(module.bias)
-+        nn.init.ones_(module.bias)
 
 # %% by_dimensions
 # misconception: takes any weight by its number of dimensions | hint: init_reaches_too_far
@@ -108,17 +82,6 @@ def init_by_type(module):
         if child.bias is not None:
             nn.init.zeros_(child.bias)
 
-# %% conv2d_only
-# misconception: forgets Conv1d and Conv3d | hint: init_type_missed
-# edits: all_norms
--    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-+    elif isinstance(module, nn.Conv2d):
-         nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
--    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
--        if module.weight is not None:
-+    elif isinstance(module, nn.BatchNorm2d):
-+        if module.affine:
-
 # %% every_module
 # misconception: expects every module to have a weight | hint: not_every_module_has_it
 def init_by_type(module):
@@ -130,19 +93,6 @@ def init_by_type(module):
         nn.init.ones_(module.weight)
     if module.bias is not None:
         nn.init.zeros_(module.bias)
-
-# %% exact_class
-# misconception: compares classes, so subclasses are left out | hint: name_is_not_type
-# breaks: and of their subclasses
-# edits: all_norms
--    if isinstance(module, nn.Linear):
-+    if type(module) is nn.Linear:
-         nn.init.xavier_uniform_(module.weight)
--    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-+    elif type(module) in (nn.Conv1d, nn.Conv2d, nn.Conv3d):
-         nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
--    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
-+    elif type(module) in (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d):
 
 # %% fan_out
 # misconception: spread by the number of outputs, as torchvision has it | hint: init_by_fan_out
@@ -159,15 +109,6 @@ def init_by_type(module):
         return
     if module.bias is not None:
         nn.init.constant_(module.bias, 0)
-
-# %% gain_of_relu
-# misconception: a gain of its own for linear layers | hint: init_not_by_table
-# edits: bias_ones
--        nn.init.xavier_uniform_(module.weight)
-+        nn.init.xavier_uniform_(module.weight, gain=nn.init.calculate_gain("relu"))
-@@
--        nn.init.ones_(module.bias)
-+        nn.init.zeros_(module.bias)
 
 # %% gradients_off
 # misconception: switches gradients off in order to write | hint: init_not_trainable
@@ -211,16 +152,6 @@ def init_by_type(module):
             nn.init.ones_(module.weight)
             nn.init.zeros_(module.bias)
 
-# %% kaiming_uniform
-# misconception: uniform instead of normal | hint: init_other_distribution
-# edits: all_norms
--        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
--    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
--        if module.weight is not None:
-+        nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
-+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-+        if module.affine:
-
 # %% norm_is_affine
 # misconception: expects every batch norm to have a weight | hint: absent_bias
 # edits: early_returns
@@ -236,10 +167,36 @@ def init_by_type(module):
 
 # %% norms_forgotten
 # misconception: forgets batch norms | hint: init_type_missed | canary
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% all_norms
+# misconception: ones for every norm | hint: init_reaches_too_far
+# edits: norms_forgotten
++    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
++        if module.weight is not None:
++            nn.init.ones_(module.weight)
+     else:
+
+# %% exact_class
+# misconception: compares classes, so subclasses are left out | hint: name_is_not_type
+# breaks: and of their subclasses
 # edits: all_norms
+-    if isinstance(module, nn.Linear):
++    if type(module) is nn.Linear:
+         nn.init.xavier_uniform_(module.weight)
+-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
++    elif type(module) in (nn.Conv1d, nn.Conv2d, nn.Conv3d):
+         nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
 -    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
--        if module.weight is not None:
--            nn.init.ones_(module.weight)
++    elif type(module) in (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d):
 
 # %% norms_zero
 # misconception: zeros for weight and bias of batch norms | hint: wrong_start
@@ -249,6 +206,43 @@ def init_by_type(module):
 +    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
 +        if module.affine:
 +            nn.init.zeros_(module.weight)
+
+# %% bias_ones
+# misconception: sets biases to 1 | hint: wrong_start
+# edits: norms_zero
+-            nn.init.zeros_(module.weight)
++            nn.init.ones_(module.weight)
+@@
+-        nn.init.zeros_(module.bias)
++        nn.init.ones_(module.bias)
+
+# %% gain_of_relu
+# misconception: a gain of its own for linear layers | hint: init_not_by_table
+# edits: bias_ones
+-        nn.init.xavier_uniform_(module.weight)
++        nn.init.xavier_uniform_(module.weight, gain=nn.init.calculate_gain("relu"))
+@@
+-        nn.init.ones_(module.bias)
++        nn.init.zeros_(module.bias)
+
+# %% kaiming_uniform
+# misconception: uniform instead of normal | hint: init_other_distribution
+# edits: bias_ones
+-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
++        nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
+@@
+-        nn.init.ones_(module.bias)
++        nn.init.zeros_(module.bias)
+
+# %% conv2d_only
+# misconception: forgets Conv1d and Conv3d | hint: init_type_missed
+# edits: kaiming_uniform
+-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+-        nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
+-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
++    elif isinstance(module, nn.Conv2d):
++        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
++    elif isinstance(module, nn.BatchNorm2d):
 
 # %% rebinds
 # misconception: rebinds a local name | hint: apply_changes_nothing
@@ -303,27 +297,19 @@ def init_by_type(module):
 -        nn.init.xavier_uniform_(module.weight, gain=nn.init.calculate_gain("relu"))
 +        nn.init.xavier_normal_(module.weight)
 
+# %% inputs_of_all_groups
+# misconception: counts the input channels of all groups, where an output has those of its own only | hint: init_not_by_table
+# edits: all_norms
+-        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+-    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
++        nn.init.normal_(module.weight, std=(2 / (module.in_channels * module.weight[0, 0].numel())) ** 0.5)
++    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+
 # %% base_of_convolutions
 # misconception: takes the common base class, which transposed convolutions share | hint: init_reaches_too_far
 # breaks: all other modules stay as they are
-# edits: all_norms
+# edits: inputs_of_all_groups
 -    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+-        nn.init.normal_(module.weight, std=(2 / (module.in_channels * module.weight[0, 0].numel())) ** 0.5)
 +    elif isinstance(module, nn.modules.conv._ConvNd):
-@@
--    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
-+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-
-# %% inputs_of_all_groups
-# misconception: counts the input channels of all groups, where an output has those of its own only | hint: init_not_by_table
-def init_by_type(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        nn.init.normal_(module.weight, std=(2 / (module.in_channels * module.weight[0, 0].numel())) ** 0.5)
-    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
-        if module.weight is not None:
-            nn.init.ones_(module.weight)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
++        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")

@@ -1,7 +1,8 @@
 # nothing to break: `W` and `X` have shape (2, 2).
 
-# %% adds_bias_only
-# misconception: adds b to the old output | hint: uses_old_output
+# %% bias_not_initialised
+# misconception: initialises W only | hint: bias_not_one
+# breaks: every element of `W` and `b` is 1
 # edits: functional_linear
 -        module.b = Parameter(torch.ones(2))
 +        module.b = Parameter(torch.rand(2))
@@ -9,66 +10,9 @@
 -        nn.init.ones_(module.W)
 -        nn.init.ones_(module.b)
 +        module.W.data.fill_(1)
-+        module.b.data.fill_(1)
 @@
--    if hasattr(module, "W"):
 -        module.forward = lambda X: F.linear(X, module.W, bias=module.b)
-+    def hook(module, input, output):
-+        return output + module.b
-+
-+    if "Function" in type(module).__name__:
-+        module.register_forward_hook(hook)
-
-# %% bias_everywhere
-# misconception: gives b to the layers too | hint: touches_other_modules
-# edits: adds_bias_only
--    if hasattr(module, "W"):
--        module.b = Parameter(torch.rand(2))
-+    module.b = Parameter(torch.rand(2))
-@@
--    def hook(module, input, output):
--        return output + module.b
--
--    if "Function" in type(module).__name__:
--        module.register_forward_hook(hook)
-+    if hasattr(module, "W"):
 +        module.register_forward_hook(lambda m, args, output: args[0] @ m.W + m.b)
-
-# %% bias_not_initialised
-# misconception: initialises W only | hint: bias_not_one
-# breaks: every element of `W` and `b` is 1
-# edits: bias_everywhere
--    module.b = Parameter(torch.rand(2))
-+    if hasattr(module, "W"):
-+        module.b = Parameter(torch.rand(2))
-@@
--        module.b.data.fill_(1)
-
-# %% bias_on_columns
-# misconception: adds b to the columns | hint: bias_on_columns
-# edits: adds_bias_only
--        return output + module.b
-+        return input[0] @ module.W + module.b.reshape(2, 1)
-
-# %% buffer_bias
-# misconception: b is a buffer | hint: buffer_for_parameter
-# edits: bias_everywhere
--    module.b = Parameter(torch.rand(2))
-+    if hasattr(module, "W"):
-+        module.register_buffer("b", torch.rand(2))
-
-# %% calls_forward_once
-# misconception: computes once, while apply visits | hint: old_forward_runs
-# edits: adds_bias_only
--    def hook(module, input, output):
--        return output + module.b
--
--    if "Function" in type(module).__name__:
--        module.register_forward_hook(hook)
-+    X = torch.ones(2, 2)
-+    if hasattr(module, "W"):
-+        output = X @ module.W + module.b
-+        return output
 
 # %% child_called_b
 # misconception: hasattr is also true for the child b of Layer_AB | hint: child_of_that_name
@@ -76,6 +20,21 @@
          module.W.data.fill_(1)
 +    if hasattr(module, "b"):
 +        module.b.data.fill_(1)
+
+# %% buffer_bias
+# misconception: b is a buffer | hint: buffer_for_parameter
+# edits: child_called_b
+-        module.b = Parameter(torch.rand(2))
++        module.register_buffer("b", torch.rand(2))
+@@
+-    if hasattr(module, "b"):
+
+# %% bias_everywhere
+# misconception: gives b to the layers too | hint: touches_other_modules
+# edits: buffer_bias
+-    if hasattr(module, "W"):
+-        module.register_buffer("b", torch.rand(2))
++    module.b = Parameter(torch.rand(2))
 
 # %% keeps_parameters
 # misconception: keeps the W and b that are there while apply visits | hint: stale_weights
@@ -86,18 +45,6 @@
 -        module.register_forward_hook(lambda m, args, output: args[0] @ m.W + m.b)
 +        W, b = module.W, module.b
 +        module.forward = lambda X: X @ W + b
-
-# %% elementwise
-# misconception: multiplies element by element | hint: elementwise_product
-# edits: adds_bias_only
--        return output + module.b
-+        return input[0] * module.W + module.b
-
-# %% forgets_bias
-# misconception: leaves the bias out | hint: forgets_bias | canary
-# edits: adds_bias_only
--        return output + module.b
-+        return input[0] @ module.W
 
 # %% global_model
 # misconception: works on the notebook's model, not on the module it is given | hint: apply_uses_global_model
@@ -122,23 +69,11 @@
 +    for part in parts:
 +        part.forward = partial(lambda self, X: X @ self.W + self.b, part)
 
-# %% hook_returns_nothing
-# misconception: rebinds output, returns nothing | hint: linear_hook_returns_nothing
-# edits: adds_bias_only
--        return output + module.b
-+        output = input[0] @ module.W + module.b
-
 # %% detached_result
 # misconception: detaches the result, so `W` and `b` get no gradient | hint: gradient_cut
 # edits: ones_by_birth
 -        module.forward = lambda X: X @ module.W + module.b
 +        module.forward = lambda X: (X @ module.W + module.b).detach()
-
-# %% input_is_tuple
-# misconception: takes the tuple of inputs for the input | hint: input_is_tuple
-# edits: adds_bias_only
--        return output + module.b
-+        return input @ module.W + module.b
 
 # %% instance_call
 # misconception: an object's own __call__ is never looked up | hint: dunder_on_instance
@@ -146,6 +81,16 @@
 -        W, b = module.W, module.b
 -        module.forward = lambda X: X @ W + b
 +        module.__call__ = lambda X: X @ module.W + module.b
+
+# %% calls_forward_once
+# misconception: computes once, while apply visits | hint: old_forward_runs
+# edits: instance_call
+ def linear_transformation(module):
++    X = torch.ones(2, 2)
+@@
+-        module.__call__ = lambda X: X @ module.W + module.b
++        output = X @ module.W + module.b
++        return output
 
 # %% late_binding
 # misconception: all hooks of one loop share the variable | hint: apply_late_binding
@@ -176,18 +121,6 @@
 @@
 -returned_module = model.apply(linear_transformation)
 
-# %% one_bias_for_all
-# misconception: stores one Parameter on all modules | hint: shared_parameter
-# edits: adds_bias_only
- model = Model(shape=(2, 2))
-+B = Parameter(torch.rand(2))
-@@
--        module.b = Parameter(torch.rand(2))
-+        module.b = B
-@@
--        return output + module.b
-+        return input[0] @ module.W + module.b
-
 # %% one_class
 # misconception: rewires one class only | hint: apply_misses_some
 # edits: instance_call
@@ -195,13 +128,6 @@
 -        module.__call__ = lambda X: X @ module.W + module.b
 +    if isinstance(module, Function_C):
 +        module.register_forward_hook(lambda m, args, output: args[0] @ m.W + m.b)
-
-# %% ones_typed_in
-# misconception: multiplies by ones, not by W | hint: stale_weights
-# breaks: even when `W` and `b` change
-# edits: adds_bias_only
--        return output + module.b
-+        return input[0] @ torch.ones(2, 2) + 1
 
 # %% plain_tensor_bias
 # misconception: b is a plain tensor | hint: tensor_for_parameter
@@ -221,6 +147,66 @@
 +    if "Function" in type(module).__name__:
 +        module.register_forward_pre_hook(hook)
 
+# %% adds_bias_only
+# misconception: adds b to the old output | hint: uses_old_output
+# edits: pre_hook
+-    def hook(module, input):
+-        return input[0] @ module.W + module.b
++    def hook(module, input, output):
++        return output + module.b
+@@
+-        module.register_forward_pre_hook(hook)
++        module.register_forward_hook(hook)
+
+# %% bias_on_columns
+# misconception: adds b to the columns | hint: bias_on_columns
+# edits: adds_bias_only
+-        return output + module.b
++        return input[0] @ module.W + module.b.reshape(2, 1)
+
+# %% elementwise
+# misconception: multiplies element by element | hint: elementwise_product
+# edits: adds_bias_only
+-        return output + module.b
++        return input[0] * module.W + module.b
+
+# %% forgets_bias
+# misconception: leaves the bias out | hint: forgets_bias | canary
+# edits: adds_bias_only
+-        return output + module.b
++        return input[0] @ module.W
+
+# %% hook_returns_nothing
+# misconception: rebinds output, returns nothing | hint: linear_hook_returns_nothing
+# edits: adds_bias_only
+-        return output + module.b
++        output = input[0] @ module.W + module.b
+
+# %% input_is_tuple
+# misconception: takes the tuple of inputs for the input | hint: input_is_tuple
+# edits: adds_bias_only
+-        return output + module.b
++        return input @ module.W + module.b
+
+# %% one_bias_for_all
+# misconception: stores one Parameter on all modules | hint: shared_parameter
+# edits: adds_bias_only
+ model = Model(shape=(2, 2))
++B = Parameter(torch.rand(2))
+@@
+-        module.b = Parameter(torch.rand(2))
++        module.b = B
+@@
+-        return output + module.b
++        return input[0] @ module.W + module.b
+
+# %% ones_typed_in
+# misconception: multiplies by ones, not by W | hint: stale_weights
+# breaks: even when `W` and `b` change
+# edits: adds_bias_only
+-        return output + module.b
++        return input[0] @ torch.ones(2, 2) + 1
+
 # %% return_not_kept
 # misconception: returned_module is something else | hint: wrong_return
 # breaks: Keep what the last `apply` returns in `returned_module`
@@ -239,15 +225,14 @@
 
 # %% unbound_forward
 # misconception: a plain function on an object gets no self | hint: unbound_function
-# edits: bias_not_initialised
-         module.W.data.fill_(1)
-+        module.b.data.fill_(1)
-+
-+
+# edits: instance_call
 +def times(self, X):
 +    return X @ self.W + self.b
++
++
+ def linear_transformation(module):
 @@
--        module.register_forward_hook(lambda m, args, output: args[0] @ m.W + m.b)
+-        module.__call__ = lambda X: X @ module.W + module.b
 +        module.forward = times
 
 # %% wrong_order_of_calls

@@ -1,11 +1,3 @@
-# %% every_module
-# misconception: gives the text to modules that have no name | hint: not_every_module_has_it
-# edits: class_of_its_own
--    if type(module).__name__.startswith("Function_"):
--        cls = type(module)
--        module.__class__ = type(cls.__name__, (cls,), {"extra_repr": function_repr})
-+    module.extra_repr = partial(function_repr, module)
-
 # %% instance_repr
 # misconception: repr() looks on the class, not on the object | hint: dunder_on_instance
 # edits: closure
@@ -14,6 +6,28 @@
 @@
 -        module.extra_repr = lambda: function_repr(module)
 +        module.__repr__ = partial(function_repr, module)
+
+# %% whatever_has_a_name
+# misconception: takes each module that has a name for a Function | hint: true_for_others
+# breaks: if it is a `Function_*`
+# edits: closure
+-    if "Function" in str(type(module)):
++    if hasattr(module, "name"):
+
+# %% one_class
+# misconception: reaches one class only | hint: apply_misses_some
+# breaks: Make every `Function_*` of `model` show its own name
+# edits: seed_partial
+-    module_name = module.__class__.__name__
+-    if "Function" in module_name:
++    if isinstance(module, Function_A):
+
+# %% every_module
+# misconception: gives the text to modules that have no name | hint: not_every_module_has_it
+# edits: one_class
+-    if isinstance(module, Function_A):
+-        module.extra_repr = partial(function_repr, module)
++    module.extra_repr = partial(function_repr, module)
 
 # %% late_binding
 # misconception: all closures of one loop share the loop variable | hint: apply_late_binding
@@ -30,43 +44,15 @@
 -    return f"name={self.name}"
 +    return f"name={getattr(self, 'name', None)}"
 
-# %% whatever_has_a_name
-# misconception: takes each module that has a name for a Function | hint: true_for_others
-# breaks: if it is a `Function_*`
-# edits: closure
--    if "Function" in str(type(module)):
-+    if hasattr(module, "name"):
-
-# %% literal_names
-# misconception: the names of this one model, typed in | hint: repr_typed_in_names
-# breaks: show its own name
-# edits: seed_partial
--    return f"name={self.name}"
-+    names = {"Function_A": "duck", "Function_B": "goose", "Function_C": "heron", "Function_D": "swan"}
-+    return f"name={names[type(self).__name__]}"
-@@
--    module_name = module.__class__.__name__
--    if "Function" in module_name:
-+    if "Function" in type(module).__name__:
-
 # %% never_applied
 # misconception: never applies the function | hint: not_applied | canary
 # breaks: Apply `add_repr` to `model`
-# edits: seed_partial
--    module_name = module.__class__.__name__
--    if "Function" in module_name:
+# edits: one_class
+-    if isinstance(module, Function_A):
 +    if "Function" in type(module).__name__:
 @@
 -returned_module = model.apply(add_repr)
 +returned_module = model
-
-# %% one_class
-# misconception: reaches one class only | hint: apply_misses_some
-# breaks: Make every `Function_*` of `model` show its own name
-# edits: seed_partial
--    module_name = module.__class__.__name__
--    if "Function" in module_name:
-+    if isinstance(module, Function_A):
 
 # %% patches_class
 # misconception: changes the class, so every object of it | hint: repr_class_patched
@@ -84,10 +70,20 @@
 
 # %% prints
 # misconception: prints the text instead of returning it | hint: repr_returns_nothing
-# edits: literal_names
--    names = {"Function_A": "duck", "Function_B": "goose", "Function_C": "heron", "Function_D": "swan"}
--    return f"name={names[type(self).__name__]}"
+# edits: one_class
+-    return f"name={self.name}"
 +    print(f"name={self.name}")
+@@
+-    if isinstance(module, Function_A):
++    if "Function" in type(module).__name__:
+
+# %% literal_names
+# misconception: the names of this one model, typed in | hint: repr_typed_in_names
+# breaks: show its own name
+# edits: prints
+-    print(f"name={self.name}")
++    names = {"Function_A": "duck", "Function_B": "goose", "Function_C": "heron", "Function_D": "swan"}
++    return f"name={names[type(self).__name__]}"
 
 # %% quoted
 # misconception: the repr of the name instead of the name | hint: repr_notation
@@ -118,13 +114,12 @@
 
 # %% self_twice
 # misconception: fixes self twice | hint: repr_arguments
-# edits: method_type
--    return "name=" + self.name
-+    return f"name={self.name}"
+# edits: patches_class
++import types
++
+ model = Model()
 @@
--    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
--        module.extra_repr = types.MethodType(function_repr, module)
-+    if "Function" in type(module).__name__:
+-        type(module).extra_repr = function_repr
 +        module.extra_repr = types.MethodType(partial(function_repr, module), module)
 
 # %% spaces

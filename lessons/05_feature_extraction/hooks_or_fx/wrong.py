@@ -56,7 +56,7 @@ def hook_into(found, name, output):
 
 # %% hooks_only
 # misconception: hooks for everything | hint: feat_no_module_behind
-# breaks: Otherwise it is a name from `get_graph_node_names`
+# breaks: Otherwise `step` is a name from `get_graph_node_names`
 def value_at(model, step, x):
     found = []
     with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
@@ -73,7 +73,7 @@ def value_at(model, step, x):
 
 # %% last_call
 # misconception: keeps the last call of a module | hint: feat_last_call
-# breaks: it means this module's **first** output
+# breaks: the value is this module's **first** output
 def value_at(model, step, x):
     if step not in dict(model.named_modules()):
         return create_feature_extractor(model, [step])(x)[step]

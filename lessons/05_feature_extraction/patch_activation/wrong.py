@@ -39,7 +39,7 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
 
 # %% returns_the_feature
 # misconception: returns the activation | hint: feat_returns_feature
-# breaks: It returns the model's answer
+# breaks: `patch_activation` returns the model's answer
 # edits: channels_ignored
 -        return model(corrupted)
 +        model(corrupted)
@@ -99,7 +99,7 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
 
 # %% alias
 # misconception: keeps the clean output itself | hint: feat_alias
-# breaks: makes `layer` (a dotted name) return what it returns for `clean`
+# breaks: makes `layer` (a dotted name) return what this layer returns for `clean`
 # edits: switches_to_eval
 -    model.eval()
 @@

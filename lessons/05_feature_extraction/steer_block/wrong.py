@@ -88,7 +88,7 @@ def steer(block, direction):
 
 # %% no_handle
 # misconception: returns nothing | hint: returns_nothing
-# breaks: It returns the handle
+# breaks: `steer` returns the handle
 def steer(block, direction):
     block.register_forward_hook(lambda module, args, output: output | {"hidden": output["hidden"] + direction})
 
@@ -127,7 +127,7 @@ def steer(block, direction):
 
 # %% another_forward
 # misconception: replaces forward, and returns the handle of a hook that does nothing | hint: steer_in_place
-# breaks: once it is removed, the block works as before
+# breaks: once the hook is removed, the block works as before
 def steer(block, direction):
     forward = block.forward
 

@@ -27,19 +27,14 @@ def looking_at(model, hooks):
 
 # %% children_by_name
 # misconception: looks for the layers among the children | hint: dotted_name
-@contextmanager
-def looking_at(model, hooks):
-    modes = [(module, module.training) for module in model.modules()]
-    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
-    model.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for module, training in modes:
-            module.training = training
-        for handle in handles:
-            handle.remove()
+# edits: always_train
+-    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
++    modes = [(module, module.training) for module in model.modules()]
++    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
+@@
+-        model.train()
++        for module, training in modes:
++            module.training = training
 
 # %% clears_all_hooks
 # misconception: empties the dicts of hooks | hint: removes_other_hooks
@@ -192,8 +187,6 @@ def looking_at(model, hooks):
 
 # %% from_below
 # misconception: calls train() on one module after the other, children first | hint: feat_one_mode_for_all
-# edits: inference_mode
+# edits: from_the_top_down
 -        for module, mode in before:
--            module.training = mode
 +        for module, mode in reversed(before):
-+            module.train(mode)

@@ -1,5 +1,5 @@
 # nothing to break: Write the context manager
-# nothing to break: Its block contains one forward, and keeps its whole graph.
+# nothing to break: The block contains one forward, and keeps the whole graph.
 
 # %% no_finally
 # misconception: a generator that does not leave its hooks after an error | hint: tool_not_after_error

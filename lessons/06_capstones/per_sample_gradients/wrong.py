@@ -1,6 +1,6 @@
 # nothing to break: Write the context manager
-# nothing to break: Its block contains one forward and one backward
-# nothing to break: You may assume that Linear layers get inputs `(N, d)`, and that none is frozen
+# nothing to break: The block contains one forward and one backward
+# nothing to break: You may assume that Linear layers get inputs `(N, d)`, and are not frozen
 # nothing to break: `gradients` is a dict
 
 # %% bias_for_every_layer
