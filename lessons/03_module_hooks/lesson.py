@@ -314,7 +314,7 @@ print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias
 # change. The last layer gets a gradient, but its inputs are all zeros: it can only learn its bias, that is, how often each digit
 # occurs.
 #
-# A full backward hook sees a module as a whole. This one has two products:
+# A full backward hook sees a module as a whole. This module has two products:
 
 # %%
 show_source(Model)
