@@ -16,7 +16,7 @@
 # - **You will learn:** what PyTorch registers in a module.
 # - **You need:** Python classes, tensors, `loss.backward()`.
 # - **Time:** <!-- time and points -->.
-# - **Out of scope:** writing hooks (lesson 02). The core path ends with what a hook is.
+# - **Out of scope:** writing hooks (lesson 02). The core path ends with: what is a hook?
 #
 # **Shift+Enter** runs a cell and goes on to the next one.
 
@@ -40,8 +40,8 @@ torch.set_num_threads(1)  # nets as small as these run fastest on one thread
 # %% [markdown]
 # ## A network that forgets overnight
 #
-# This network learns to read digits. In the evening we save its *state dict*: a dict of the tensors that PyTorch knows in the
-# network, by name. `load_state_dict` puts them into a new network the next morning.
+# This network learns to read digits. In the evening we save its *state dict*: a dict from names to the tensors that PyTorch knows
+# in the network. The next morning, `load_state_dict` loads this dict into a new network.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_digit_net", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class DigitNet(nn.Module):
@@ -77,9 +77,9 @@ print("in the state dict:", list(net.state_dict()))
 draw_module_tree(net, title="DigitNet, as PyTorch sees it")
 
 # %% [markdown]
-# The hidden layers run, but PyTorch does not know them. A module *registers* each module that is assigned to one of
-# its attributes, and does not look into a Python list. The optimizer gets `net.parameters()`, which lists only what is registered,
-# and so does the state dict: the hidden layers are neither trained nor saved. An
+# The hidden layers run, but PyTorch does not know them. A module *registers* each module that you assign to one of its
+# attributes, and does not look into a Python list. The optimizer gets `net.parameters()`, which lists only what is registered.
+# The state dict, too, holds only that: the hidden layers are neither trained nor saved. An
 # [`nn.ModuleList`](https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html) is a list that is a module itself.
 #
 # **How an exercise works**
@@ -136,7 +136,7 @@ draw_curves({"DigitNet": forgetful_losses, "RepairedNet": losses}, title="Loss o
 #
 # ## A model is a tree
 #
-# Here is a network with more kinds of parts. Each box is one module: the name of the attribute, the class, and the module's own
+# Here is a network with more kinds of parts. Each box shows a module: the name of the attribute, the class, and the module's own
 # tensors. **Parameters** are trained; **buffers** are not, but belong to the module, too.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_models", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -242,8 +242,8 @@ check("container_order")
 # ## Parameters: what an optimizer may change
 #
 # A [`Parameter`](https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html) is a tensor meant for
-# training. Assigned to an attribute of a module, it is registered, and `parameters()` lists it for the optimizer. A plain tensor
-# is not registered, not even with `requires_grad=True`.
+# training. A module registers each `Parameter` among its attributes, and `parameters()` lists it for the optimizer. A plain
+# tensor is not registered, not even with `requires_grad=True`.
 
 # %%
 class Two(nn.Module):
@@ -264,7 +264,7 @@ print({name: tuple(one.shape) for name, one in nn.Linear(3, 2).named_parameters(
 # Write `MyLinear(in_features, out_features)` yourself, without `nn.Linear`.
 #
 # - It has two parameters of ones: `weight` of shape `(out_features, in_features)` and `bias` of shape `(out_features,)`.
-# - `forward(x)` returns x · weightᵀ + bias. The last dimension of `x` has size `in_features`; there may be more before it.
+# - `forward(x)` returns x · weightᵀ + bias. The last dimension of `x` has size `in_features`; more dimensions may come before.
 #
 # ```python
 # MyLinear(3, 2)(torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.5]]))   # [[7, 7], [1.5, 1.5]]
@@ -311,8 +311,8 @@ except (AttributeError, KeyError, RuntimeError, TypeError):
 # %% [markdown]
 # ## Parameter, Buffer, or just an attribute
 #
-# There are four ways to keep a value in a module. Three questions show which one you need. Should an optimizer change it? Should
-# it be in a saved file? Should it follow the model to another dtype or device?
+# There are four ways to keep a value in a module. Three questions decide. Should an optimizer change the value? Should a saved
+# file hold it? Should it follow the model to another dtype or device?
 
 # %%
 class Kinds(nn.Module):
@@ -444,8 +444,8 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 #
 # Write `inventory(model)` for any model. It returns a dict:
 #
-# - `"children"`: a list of the names of the modules directly in it;
-# - `"modules"`: a list of the names of all modules below it; `"leaves"`: how many of those have no children;
+# - `"children"`: a list of the names of the modules directly in the model;
+# - `"modules"`: a list of the names of all modules below the model; `"leaves"`: how many of those have no children;
 # - `"parameters"`: a dict, name → shape; `"buffers"`: a list of names.
 # - All names are dotted, in the order in which the methods yield them; list each object once, skip empty places.
 #
@@ -478,8 +478,8 @@ from course import check
 check("traverse")
 
 # %% [markdown]
-# Your inventory of a real model, the ResNet-18 of lesson 05. Each of its eight blocks computes a ReLU twice, and one more ReLU stands
-# before them. **Stop and predict:** how many ReLU modules does your inventory list?
+# Here is a real model, the ResNet-18 of lesson 05. Each of its eight blocks computes a ReLU twice, and one more ReLU runs before
+# the blocks. **Stop and predict:** how many ReLU modules does your inventory list?
 
 # %%
 from torchvision.models import resnet18
@@ -509,9 +509,9 @@ setattr(tiny, "0.0", nn.Identity())
 print(tiny)
 
 # %% [markdown]
-# Neither does, and neither raises an error. The loop gives a variable a new value; the model still holds the ReLU. `setattr`
-# adds a child with a dot in its name. **Predict:** Is `two.1` below a Tanh too? Is the new part in training mode? Which weight does
-# the optimizer hold?
+# Neither does, and neither raises an error. The loop gives a variable a new value; the model still holds the ReLU. `setattr` adds
+# a child with a dot in its name. **Predict:** in the next cell, is `two.1` a Tanh, too? Is the new part in training mode? Which
+# weight does the optimizer hold?
 
 # %%
 shared.set_submodule("one.1", nn.Tanh())
@@ -524,7 +524,7 @@ print("the model is in training mode:", model.training, "  its new part:", model
 print("the optimizer holds the new weight:", any(p is model[0].weight for p in optimizer.param_groups[0]["params"]))
 
 # %% [markdown]
-# A new part goes to one place, in training mode, and no older optimizer knows it.
+# A new part has only one place and is in training mode. No older optimizer knows it.
 #
 # ### Exercise: Every ReLU becomes a Tanh
 #
@@ -562,7 +562,7 @@ check("swap_submodules")
 # %% [markdown]
 # ## The way to lesson 02: what a hook is
 #
-# Often you only want to see what one part passes to the next, or to change that a little.
+# Often you only want to see or slightly change the data that one part passes to the next.
 #
 # **A hook is a function of yours that somebody else's code calls.** That code decides *when* it calls the hook, *which
 # arguments* the hook gets, and what happens to the value that the hook *returns*. Every module has [places for
@@ -585,7 +585,7 @@ net[0] = nn.Linear(3, 2)
 y = net(torch.ones(4, 3))  # no hook runs
 
 # %% [markdown]
-# Three steps of training with `DigitNet`, and the gradient of a hidden layer after each. It adds up from step to step: why?
+# `DigitNet` trains for three steps. After each, the cell prints the size of a hidden layer's gradient. It adds up: why?
 
 # %%
 overlooked = DigitNet()
@@ -604,15 +604,16 @@ for _ in range(3):
 # She is right about the gradient. How can a layer have a gradient and not learn? Why does the loss fall nevertheless? And why
 # does `load_state_dict` raise no error the next morning?
 #
-# To answer, double-click the text in the next cell, write, and press Shift+Enter. A person reads it; no check does.
+# To answer, double-click the text in the next cell, write, and press Shift+Enter. A person reads your answer; no check does.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_plain_list", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
 # Autograd follows the computation: every tensor with `requires_grad` that took part in `forward` gets a gradient, registered or
-# not. The optimizer knows only what `parameters()` listed when it was built: what is registered in the module. PyTorch does not
-# look into a list, so the two layers are never stepped, and `zero_grad()` never clears their gradients, which add up. The loss
-# falls because `head` learns on top of two random layers. `state_dict()` holds `head` alone, and the new network asks for `head`
-# alone, so the two agree and no error is raised. The loaded model has other random layers in its list, and its results are wrong.
+# not. The optimizer knows only what `parameters()` listed when the optimizer was built: what is registered in the module. PyTorch
+# does not look into a list, so the optimizer never changes the two layers, and `zero_grad()` never clears their gradients: they
+# add up. The loss falls because `head` learns on top of two random layers. `state_dict()` holds `head` alone, and the new network
+# asks for `head` alone, so the two agree and no error is raised. The loaded model has other random layers in its list, and its
+# results are wrong.
 #
 # ### BEGIN MARK SCHEME
 # - 2 points: says that autograd (what was computed) and registration (what was assigned to attributes) are two different
@@ -630,8 +631,8 @@ for _ in range(3):
 #
 # ### What print says about a module
 #
-# Inside the brackets of `Linear(in_features=3, ...)` is what the module's `extra_repr()` returns. `nn.Module` adds names,
-# brackets and indentation. A module without its own `extra_repr` shows no settings:
+# What a module's `extra_repr()` returns is in the brackets of `Linear(in_features=3, ...)`. `nn.Module` adds names, brackets and
+# indentation. A module without its own `extra_repr` shows no settings:
 
 # %%
 print(nn.Linear(3, 2))
@@ -698,11 +699,12 @@ with torch.no_grad():
 
 # %% [markdown]
 # 1. **Register it.** Only a `Parameter` is in `parameters()`.
-# 2. **Add it to the optimizer**, which keeps the list that it was built with. A new optimizer would begin without the momentum of the
-#    old one. So give the old one a new [parameter
+# 2. **Add it to the optimizer**, which keeps its first list of parameters. A new optimizer would begin without the old momentum.
+#    So give the old optimizer a new [parameter
 #    group](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html): a dict with a list of
-#    parameters, and settings. A setting that the dict does not name gets the value that the optimizer was built with.
-# 3. **Use it.** A hook can: PyTorch replaces the output with the value that a forward hook returns, unless that value is None.
+#    parameters, and settings. A setting that is not in the dict gets the value that the optimizer was built with.
+# 3. **Use it.** A hook can do that: PyTorch replaces the output with the value that a forward hook returns, unless that value is
+#    None.
 
 # %%
 def add_the_offset(module, inputs, output):
@@ -748,7 +750,7 @@ check("parameter_from_outside")
 # %% [markdown]
 # ### For your work: what did I forget to register?
 #
-# A forgotten layer or tensor often raises no error. This function looks in attributes, and in lists, tuples, sets and dicts there:
+# A forgotten layer or tensor often raises no error. This function looks in attributes, also inside lists, tuples, sets and dicts:
 
 # %%
 def find_unregistered(model: nn.Module) -> list[str]:
@@ -776,7 +778,7 @@ model.extra = {"more": [nn.Linear(8, 8), nn.Linear(8, 8)]}
 model.features.mask = torch.ones(8)
 
 # %% [markdown]
-# **Stop and predict:** which names does it find in the models below?
+# **Stop and predict:** what does the function find in the models below?
 
 # %%
 from torch.nn.utils import prune
@@ -790,8 +792,8 @@ for name, one in {"DigitNet": DigitNet(), "TinyNet": model, **real, "pruned": pr
     print(f"{name:10}", find_unregistered(one))
 
 # %% [markdown]
-# It lists the last two, though nothing is wrong: a pruned layer computes its `weight` again from registered tensors, and
-# `last_output` was stored on purpose.
+# The function also lists the last two models, though nothing is wrong: a pruned layer computes its `weight` again from registered
+# tensors, and `last_output` was stored on purpose.
 #
 # ## What to remember
 #

@@ -314,7 +314,7 @@ print("its last layer learns: weight", dead[5].weight.grad.any().item(), "| bias
 # change. The last layer gets a gradient, but its inputs are all zeros: it can only learn its bias, that is, how often each digit
 # occurs.
 #
-# A full backward hook sees a module as a whole, here one with two products:
+# A full backward hook sees a module as a whole. This module has two products:
 
 # %%
 show_source(Model)
@@ -393,7 +393,7 @@ nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
 # %% [markdown]
 # | the module's input | its output | the hook runs | `grad_input` |
 # | --- | --- | --- | --- |
-# | requires a gradient | requires a gradient | when the gradient of the input is ready, if this pass computes it | `(gradient,)` |
+# | requires a gradient | requires a gradient | when the gradient of the input is ready, if backward computes it | `(gradient,)` |
 # | requires none | requires a gradient, because of the parameters | as soon as the **output** gradient is ready, before `weight.grad` | `(None,)` |
 # | any | requires none: frozen parameters and data, or `no_grad` | never | - |
 #
@@ -809,8 +809,9 @@ check("rescale_argument")
 # ### Before or after the module's backward
 #
 # A full backward pre-hook runs before autograd computes the gradients of the module's parameters and inputs. A full backward hook
-# runs after that, if an input needs a gradient. `grad_input` then has zeros for other tensors. A `None` stands for an input that
-# is no tensor, or for an output that the loss does not use. Keep each `None`: in a pre-hook, a tensor instead changes the result:
+# runs after that, if an input needs a gradient. Other input tensors then have zeros in `grad_input`. A `None` stands for an input
+# that is no tensor, or for an output that the loss does not use. Keep each `None`: in a pre-hook, a tensor instead changes the
+# result:
 
 
 # %%

@@ -547,7 +547,7 @@ for name, gpt in {"PyTorch's own": TinyGPT(), "_init_weights": TinyGPT().apply(_
     print(f"{name:14} first loss {loss:.3f}   guessing: {torch.tensor(13.0).log():.3f}")
 
 # %% [markdown]
-# With nanoGPT's rule the two are equal: weights this small give all tokens nearly the same score.
+# With nanoGPT's rule, both losses are nearly equal: weights this small give all tokens nearly the same score.
 #
 # ### A new head
 #

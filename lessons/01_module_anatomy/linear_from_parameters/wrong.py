@@ -1,13 +1,13 @@
 # %% addmm_only
 # misconception: matrices only, by addmm | hint: matrix_only
-# breaks: there may be more before it
+# breaks: more dimensions may come before
 # edits: functional
 -        return F.linear(x, self.weight, self.bias)
 +        return torch.addmm(self.bias, x, self.weight.t())
 
 # %% squeezes_one_row
 # misconception: takes the axis of a single row away, also from a batch of one row | hint: matrix_only
-# breaks: there may be more before it
+# breaks: more dimensions may come before
 # edits: functional
 -        return F.linear(x, self.weight, self.bias)
 +        rows = x.unsqueeze(0) if x.dim() == 1 else x

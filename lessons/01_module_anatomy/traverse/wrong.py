@@ -29,7 +29,7 @@
 
 # %% children_for_modules
 # misconception: lists one level only | hint: children_for_modules
-# breaks: a list of the names of all modules below it
+# breaks: a list of the names of all modules below the model
 # edits: names_filtered
 -        "modules": [name for name, _ in model.named_modules() if name],
 +        "modules": [name for name, _ in model.named_children()],
@@ -96,7 +96,7 @@
 
 # %% modules_for_children
 # misconception: lists all levels as children | hint: modules_for_children
-# breaks: of the modules directly in it
+# breaks: of the modules directly in the model
 # edits: names_filtered
 -        "children": [name for name, _ in model.named_children()],
 +        "children": [name for name, _ in model.named_modules() if name],
@@ -198,7 +198,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% children_without_a_dot
 # misconception: takes the modules without a dot in their name for the children | hint: anatomy_child_met_before
-# breaks: the names of the modules directly in it
+# breaks: the names of the modules directly in the model
 # edits: second_name_of_a_child
 -        "children": [name for name, child in model._modules.items() if child is not None],
 +        "children": [name for name, _ in model.named_modules() if name and "." not in name],
