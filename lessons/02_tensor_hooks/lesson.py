@@ -597,10 +597,10 @@ print(f"digits read: {trained_reads}   NaN in step {len(died)}   the last entrop
 # medium · 12 min
 #
 # Write `blame(steps, x)`. `steps` is a dict of names and functions: the first gets `x`, which requires a gradient; each later
-# one gets the previous result; a step may return its own input, like `nn.Identity`.
+# one gets the previous result; a step may return its own input.
 #
 # - Run them, call backward on the last result's sum, and leave no hook on `x`.
-# - Return the name of the guilty step: it got a finite gradient, and sent on a NaN or an infinity.
+# - Return the guilty step's name: it got a finite gradient, and sent on a NaN or an infinity.
 # - If several are guilty, return the first that backward reaches; if none, `None`.
 
 # %% nbgrader={"grade": false, "grade_id": "blame_the_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -715,7 +715,7 @@ draw_curves(curves, title="Entropy of the second net")
 #
 # medium · 12 min · further
 #
-# Write `reverse_gradient(tensor)`, which returns a tensor with the same values. Nobody changes the returned tensor in place.
+# Write `reverse_gradient(tensor)`, which returns a tensor with the same values, which nobody changes in place.
 # Results computed from it send their gradient back to `tensor` with the opposite sign. Other uses of `tensor` send back
 # unchanged gradients. Under `no_grad`, and for a tensor that needs no gradient, the function just returns the values.
 #

@@ -914,7 +914,7 @@ for x in (torch.ones(5, 3), torch.ones(2, 5, 3)):
 # ### Exercise: Right before an in-place ReLU
 # medium · 10 min · further
 #
-# Write `output_gradients(layer)`. It returns a list. Each backward pass appends the gradient of the output before any in-place
+# Write `output_gradients(layer)`: it returns a list. Each backward pass appends the gradient of the output before any in-place
 # change, even if the output is a view. If the layer runs several times, each output has its own entry, in the order of backward.
 # Under `torch.no_grad()`, or if a frozen layer gets data, the model still runs, and nothing is appended.
 #

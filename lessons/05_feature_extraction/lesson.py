@@ -174,7 +174,7 @@ show_source(type(net)._forward_impl)
 #
 # easy · 5 min
 #
-# Write `VerboseNet(model)`, a module that wraps any model. Each direct child of the model returns one tensor.
+# Write `VerboseNet(model)`, a module that wraps any model; each direct child of the model returns one tensor.
 #
 # - Calling it runs the model once, and returns what the model returns.
 # - While the model runs, `VerboseNet` prints one line for each **direct child** of the model, and nothing else: the child's name and the shape of its
@@ -241,8 +241,8 @@ print([name for name in modules if name.endswith("conv1")][:3], "... many names 
 # Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` are dotted names. Assume that each layer returns one tensor and runs
 # once.
 #
-# - Calling it on `x` runs the model once and returns a new dict: its keys are the names in `layers`, its values are these layers' outputs.
-# - All modes and outputs of the model stay the same, calls add no hooks, and each call returns the features of its `x`.
+# - Calling it on `x` runs the model once and returns a new dict: its keys are the names in `layers`, its values these layers' outputs.
+# - All modes and outputs stay the same, calls add no hooks, and each call returns the features of its `x`.
 # - Two `FeatureExt` objects on one model do not disturb each other.
 #
 # ```python
@@ -349,7 +349,7 @@ draw_feature_maps(twice, columns=4, title=title, one_scale=True)
 # Write `safe_features(model, layers, x)`: it runs `model` on `x` once and returns `{name: output}` for the dotted names in `layers`. Each layer returns
 # one tensor and runs at most once.
 #
-# - Each value is what the layer returned, even if this output is overwritten later; the value requires no gradient; you can train a layer on it.
+# - Each value is what the layer returned, even if that is overwritten later; it requires no gradient; you can train a layer on it.
 # - A layer that did not run has no entry.
 # - Afterwards your hooks are gone, even after an error or a misspelt name; other people's hooks stay.
 #
@@ -866,12 +866,12 @@ check("tuple_outputs")
 show_source(Rounds)
 
 # %% [markdown]
-# Write these names into `predicted`, in order, before you run anything; if you were wrong, set `what_ran` to the real order.
+# Write them into `predicted`, in order, before you run anything; if you were wrong, set `what_ran` to the real order.
 #
 # Write `record_calls(model, x)`: it runs `model` on `x` once, in its current mode, and returns a list of pairs `(name, output)`,
 # **one for each call** of a module inside `model`.
 #
-# - The pairs come in the order in which hooks fire, with outputs kept as in `safe_features`. No hook stays.
+# - They come in the order in which hooks fire, with outputs kept as in `safe_features`. No hook stays.
 #
 # ```python
 # record_calls(nn.Sequential(nn.Sequential(nn.ReLU())), x)  # [("0.0", ...), ("0", ...)]
@@ -994,8 +994,8 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 #
 # medium · 15 min · further
 #
-# Write `value_at(model, step, x)`: it runs `model` on `x` and returns the value that one step computed, even if a later step overwrites it. `model`
-# is in eval mode.
+# Write `value_at(model, step, x)`: it runs `model`, which is in eval mode, on `x` and returns the value that one step computed, even if a later
+# step overwrites it.
 #
 # - If `step` is the dotted name of a module, the value is this module's **first** output, in any model, even one that cannot be traced.
 # - Otherwise `step` is a name from `get_graph_node_names`; the model uses each call's result.

@@ -492,7 +492,7 @@ with attention.out_proj.register_forward_hook(lambda module, args, output: outpu
 # Write `LoRA(linear, rank)`, a module that can replace any `nn.Linear` that the model calls, of any dtype. It computes
 # `linear(x) + x @ A.T @ B.T`.
 #
-# - It trains only two parameters of its own: `A`, random, has `rank` rows; `B`, zeros, has `rank` columns. It holds the given layer itself,
+# - It trains only two parameters of its own: `A`, random, has `rank` rows; `B`, zeros, has `rank` columns; it holds the given layer itself,
 #   frozen, and no copy.
 # - `merged()` does not change the LoRA, and returns a new `nn.Linear` that computes the same.
 #

@@ -192,8 +192,8 @@ def output_gradients(layer):
 
 # %% returns_the_handle
 # misconception: returns the handle | hint: returns_no_list
-# breaks: Write `output_gradients(layer)`.
-# breaks: It returns a list
+# breaks: Write `output_gradients(layer)`
+# breaks: it returns a list
 # edits: not_registered
 -    return gradients
 +    return layer.register_forward_hook(forward_hook)

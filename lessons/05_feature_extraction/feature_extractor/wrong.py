@@ -70,7 +70,7 @@ class FeatureExt(nn.Module):
 
 # %% forces_eval
 # misconception: switches the model to eval mode | hint: changes_mode
-# breaks: All modes and outputs of the model stay the same
+# breaks: All modes and outputs stay the same
 # edits: returns_nothing
 +        model.eval()
          for name in layers:
@@ -123,7 +123,7 @@ class FeatureExt(nn.Module):
 
 # %% keeps_input
 # misconception: keeps the input | hint: input_or_output
-# breaks: its values are these layers' outputs
+# breaks: its values these layers' outputs
 # edits: attribute_access
 -            getattr(model, name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
 +            model.get_submodule(name).register_forward_hook(

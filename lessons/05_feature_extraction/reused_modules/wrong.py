@@ -142,7 +142,7 @@ def record_calls(model, x):
 
 # %% nothing_predicted
 # misconception: runs it, and writes down what ran without a prediction | hint: feat_no_prediction | canary
-# breaks: Write these names into `predicted`, in order, before you run anything
+# breaks: Write them into `predicted`, in order, before you run anything
 # edits: a_round_too_many
 -predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
 +predicted = []

@@ -20,7 +20,7 @@ def safe_features(model, layers, x):
 
 # %% clone_without_detach
 # misconception: takes clone for a cut | hint: feat_graph
-# breaks: the value requires no gradient
+# breaks: it requires no gradient
 # edits: reference
 -        if not isinstance(output, torch.Tensor):
 -            raise TypeError(f"{name} returned a {type(output).__name__}, not one tensor")
@@ -33,14 +33,14 @@ def safe_features(model, layers, x):
 
 # %% asks_for_a_gradient
 # misconception: lets each copy require a gradient, so that a layer can be trained on it | hint: feat_graph
-# breaks: the value requires no gradient
+# breaks: it requires no gradient
 # edits: clone_without_detach
 -        features[name] = output.clone()
 +        features[name] = output.detach().clone().requires_grad_()
 
 # %% detach_only
 # misconception: takes detach for a copy | hint: feat_alias
-# breaks: Each value is what the layer returned, even if this output is overwritten later
+# breaks: Each value is what the layer returned, even if that is overwritten later
 def safe_features(model, layers, x):
     features, handles = {}, []
     try:
@@ -120,7 +120,7 @@ def safe_features(model, layers, x):
 
 # %% one_dict_cleared
 # misconception: one dict for all calls, emptied at each | hint: feat_one_dict
-# breaks: Each value is what the layer returned, even if this output is overwritten later
+# breaks: Each value is what the layer returned, even if that is overwritten later
 KEPT = {}
 
 

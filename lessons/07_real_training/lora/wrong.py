@@ -41,7 +41,7 @@
 
 # %% freezes_a_copy
 # misconception: freezes a copy, and the given layer is trained on | hint: lora_not_part
-# breaks: It holds the given layer itself, frozen, and no copy
+# breaks: it holds the given layer itself, frozen, and no copy
 # edits: two_products
 -        self.linear = linear.requires_grad_(False)
 +        self.linear = copy.deepcopy(linear).requires_grad_(False)
