@@ -93,26 +93,28 @@ def tensors_in(output: Any) -> list[torch.Tensor]:
     return [parts] if isinstance(parts, torch.Tensor) else []
 
 
-def watch_tensors(rows: list[dict[str, Any]], name: str, module: nn.Module, args: Any, output: Any) -> Any:
+def watch_tensors(rows: list[dict[str, Any]], name: str, module: nn.Module, args: Any, returned: Any) -> Any:
     """A forward hook: a row for each tensor in the output, and in backward the size of its gradient."""
-    if isinstance(output, torch.Tensor):
-        output = output.clone()  # a hook on a view is lost if the view is changed in place
-    for tensor in tensors_in(output):
-        size = (1.0 * tensor.detach()).abs().mean()  # times 1.0 turns a mask into numbers
-        row = {"layer": name, "shape": tuple(tensor.shape), "output": size}
+    if torch.is_tensor(returned):
+        returned = returned.clone()  # a hook on a view is lost if the view is changed in place
+    for one in tensors_in(returned):
+        size = (1.0 * one.detach()).abs().mean()  # times 1.0 turns a mask into numbers
+        row = {"layer": name, "shape": tuple(one.shape), "output": size}
         rows.append(row)
-        if tensor.requires_grad:
-            tensor.register_hook(lambda grad, row=row: row.update(gradient=grad.abs().mean()))
-    return output
+        if one.requires_grad:
+            one.register_hook(lambda grad, row=row: row.update(gradient=grad.abs().mean()))
+    return returned
 
 
 def layer_report(model: nn.Module, compute_loss: Callable[[], torch.Tensor]) -> None:
     """Print what each layer without children returns, and the gradient of it, while ``compute_loss()`` and backward run."""
     rows: list[dict[str, Any]] = []
-    with contextlib.ExitStack() as hooks:
+    with contextlib.ExitStack() as registered:
         for name, module in model.named_modules():
             if not list(module.children()):
-                hooks.enter_context(module.register_forward_hook(partial(watch_tensors, rows, name or "the model")))
+                registered.enter_context(
+                    module.register_forward_hook(partial(watch_tensors, rows, name or "the model"))
+                )
         loss = compute_loss()
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if parameters:  # a frozen model has no gradients

@@ -309,8 +309,8 @@ for gain in (0.58, 1, 2):  # your turn: add gains
 #   If a ReLU follows, each layer keeps 70% of the size, so 20 layers keep about a thousandth.
 # - **PyTorch's own**, uniform between ±1 / √fan_in, has gain √(1/3) ≈ 0.58: each layer loses more than half.
 #
-# Each type of layer has a usual rule: Xavier's for linear layers, as in `nn.Transformer`: no ReLU follows most of its layers. You
-# will change this rule for layers with a ReLU. A rule with fan_in needs a weight of two dimensions; the weight of a batch norm
+# Each type of layer has a usual rule. Linear layers get Xavier's, as in `nn.Transformer`, where no ReLU follows most of them. You
+# will change this rule for layers with a ReLU. A rule with fan_in needs a weight of at least two dimensions; the weight of a batch norm
 # has one. A layer may have no bias, and a batch norm no weight: then the attribute is `None`.
 
 # %%
@@ -627,7 +627,7 @@ for mode in (True, False):
 # ### Who else holds the parameter?
 #
 # Another way to set a value is a **new** Parameter, `layer.W = Parameter(torch.ones(1))`. Once training has begun, the optimizer
-# and tensor hooks still hold the old one: they keep what they were given.
+# still holds the old one, and tensor hooks stay on the old one.
 
 
 # %%
@@ -857,7 +857,7 @@ attempt("not written yet?", lambda: print("read correctly:", train(replace_modul
 #
 # ### Another forward
 #
-# There are two ways to change what a module computes. **A forward hook that returns a value** replaces the output.
+# Two ways change what a module computes and keep the module. **A forward hook that returns a value** replaces the output.
 #
 # **A `forward` on the object**, `module.forward = ...`, hides the class's `forward`; hooks still run. A function stored on an
 # object gets no `self`, so bind the object yourself: `partial(rounded, layer)` calls `rounded` with `layer` as first argument.

@@ -935,7 +935,7 @@ check("reused_modules")
 # | a call with an unused result | runs | is left out without an error, even if it works in place |
 # | what you can get | inputs and outputs of modules, in the order of the calls | also results of functions and of `+`; each single call has a name |
 # | cost | the whole forward runs; to stop it early, a hook must raise an error | forward stops after the last step that you asked for |
-# | the model | carries hooks until you remove them | is new, but shares layers such as `bn1`, their hooks and their modes, with the old model |
+# | the model | carries hooks until you remove them | is new, but shares layers such as `bn1`, their hooks and their modes, with the old model; tracing gives every layer the mode of the whole model |
 
 # %%
 tiny = TinyResNet().eval()

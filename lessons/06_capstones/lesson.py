@@ -418,8 +418,8 @@ for asked in (3, 7, 0, 4, 1, 8) if written else ():
 # %% [markdown]
 # Most heat for a digit on the board lies on this digit; without this digit the score falls. But a third of the heat for a 3 lies on the 7,
 # and without the 7 the score of 3 does not fall: other parts of the 7 count about as much against a 3, and step 5 sets them to 0. No board
-# has a 1 or an 8, but the maps of 1 and 8 are not empty. So a map says neither *whether* the class is there, nor how much a place counts in
-# total.
+# has a 1 or an 8, but the maps of 1 and 8 are not empty. So a map is no sure sign that the class is there, and does not say how much a place
+# counts in total.
 #
 # ## Further
 #

@@ -442,7 +442,7 @@ for generator in (None, torch.Generator()):
     print(f"error {(found - right).abs().max():.2f}, gradient {right.abs().max():.2f}; the hook has its own generator: {generator is not None}")
 
 # %% [markdown]
-# The second size compiles the net again, now for later sizes, too. This code calls the hooks registered by then, but none registered later.
+# The second size compiles the net again, now for later sizes, too. This code calls the hooks that were registered before it was compiled, but none registered later.
 # The random number changed the Dropout's mask in the first forward only. Give the hook its own generator.
 #
 # A *fused* optimizer divides the gradients by the scale inside its own step. `optimizer.step(closure)`, needed by LBFGS, computes the
@@ -726,7 +726,7 @@ for what, hook_of in ways.items():
 
 # %% [markdown]
 # An operation made `y`. `y` and the hook refer to each other through C++, where Python's garbage collector does not look. Remove the hook,
-# or detach *first*. (A leaf with such a hook is freed anyway.)
+# or detach *first*. (A leaf with a tensor hook is freed anyway.)
 #
 # ## Two replicas, two gradients
 #

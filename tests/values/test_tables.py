@@ -48,7 +48,7 @@ TWICE = pd.concat([SALES["price"], SALES["price"] * 2], axis=1)
         (SALES["price"], SALES["price"].rename(None), None),
         (SALES.rename_axis("row").rename_axis("part", axis=1), SALES, None),
         (SALES.index, pd.Index([0, 1, 3]), "answer[2] is 2, wanted 3"),
-        (SALES.set_index(["town", "count"]), SALES.set_index(["count", "town"]), "answer.index[0][0] is text, 'Ulm'"),
+        (SALES.set_index(["town", "count"]), SALES.set_index(["count", "town"]), "answer.index[0][0] is a string, 'Ulm'"),
         (TWICE.iloc[::-1].reset_index(drop=True), TWICE, "answer.iloc[:, 0][0] is 4.0, wanted 1.5"),
         (SALES, Close(SALES.assign(price=SALES["price"] * 1.01), rtol=0.1), None),
         (pd.Timestamp("2026-11-26"), "2026-11-26 00:00:00", None),
