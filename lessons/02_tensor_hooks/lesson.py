@@ -132,7 +132,7 @@ draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 #
 # A hook that returns None only watches. If it **returns a tensor, backward continues with that tensor**. It must have the same
 # shape and dtype. Anything else raises an error. Below, `h.backward(start)` starts at `h`, as if
-# later operations had sent it the gradient `start`:
+# later operations had sent `start` to `h`:
 
 # %%
 def backward_with(hook):
@@ -739,7 +739,7 @@ def reverse_gradient(tensor: torch.Tensor) -> torch.Tensor:
 from course import check
 check("reverse_gradient")
 # %% [markdown]
-# **Guess first:** how many of 397 new digits are read?
+# **Guess first:** how many of 397 new digits of the second scanner does each net read?
 
 # %%
 framed = pictures.clone()
@@ -1045,8 +1045,8 @@ print("   on data saves", what_is_saved(lambda: layer(x.detach().view(4, 25))))
 #
 # ### Counting memory
 #
-# A tensor is a *view* of a piece of memory, its **storage**: slices, transposes and `detach()` make new tensor objects that
-# share this memory. Compare the addresses that `untyped_storage().data_ptr()` returns:
+# A tensor's values lie in a piece of memory, its **storage**. Slices, transposes and `detach()` make *views*: new tensor objects
+# that share this memory. Compare the addresses that `untyped_storage().data_ptr()` returns:
 
 # %%
 weight = Parameter(torch.rand(2, 3))

@@ -258,7 +258,7 @@ draw_curves({what: [min(loss, 3) for loss in run] for what, run in runs.items()}
 
 # %% [markdown]
 # That batch was the cause: once it is repaired, the net learns. How does the batch kill the second ReLU? This ReLU gets the
-# output of layer 3. Hooks on layer 3 measure the norm of the weight's gradient, the mean weight of the live inputs (above 0 for
+# output of layer 3. Hooks on layer 3 measure the norm of the weight's gradient, the mean weight of the live inputs (inputs above 0 for
 # at least one picture), and how many outputs are positive. In a second net, hooks clip gradients by value (lesson 02):
 
 # %%
@@ -278,7 +278,7 @@ for step in (*range(58, 66), 99):
 # In step 60 the gradient is 300 times as large as before, and it stays large for three more steps. These gradients push the
 # weights of the live inputs below 0. The inputs come from a ReLU, so none is negative: the lower these weights, the lower the
 # outputs. From step 64 on, no output is positive for any picture, and the ReLU sends back only zeros. **Momentum** keeps the old
-# direction: the weights still fall after the gradient has become 0. Clipping keeps the net alive. But why does the dead net not
+# direction: the weights fall on after the gradient has become 0. Without momentum, the same batch kills no ReLU. Clipping keeps the net alive, too. But why does the dead net not
 # recover with good batches?
 #
 # ## Hooks on the backward pass
@@ -359,7 +359,7 @@ check("backward_answer")
 # ## The first layer: no input needs a gradient
 #
 # The first layer of nearly every network gets **data**, which requires no gradient. Here is the numbered run again, with data as
-# input. When does the hook of `Sequential` run now?
+# input. When does the full backward hook of `Sequential` run now?
 
 # %%
 draw_hook_timeline(nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1)), torch.ones(1, 3), weights=True)
@@ -403,7 +403,7 @@ nn.Linear(2, 1)(first(torch.ones(1, 3))).sum().backward()
 # ## What a forward hook may return
 #
 # A forward hook can also act. If it returns a value other than `None`, that value becomes the output, and the next hook gets it.
-# `output = ...` only rebinds a local name: the caller does not notice. And a lambda always returns something: `watch` below
+# `output = ...` only rebinds a local name: the caller does not notice. And a lambda returns the value of its expression: `watch` below
 # should only watch. All these hooks are on the second ReLU of the net that lives:
 
 
@@ -525,7 +525,8 @@ try_backward_hook("written into, Add", writes, Add())
 
 # %% [markdown]
 # A **gated** layer multiplies a value by a gate between 0 and 1. `Model` does that, too. Which gets more of the gradient on
-# average, the value or the gate? The gradients have different signs. Divide both by their sum: these shares can be averaged.
+# average, the value or the gate? Gradients are positive or negative, so their mean says little. Divide both by their sum: these
+# shares can be averaged.
 #
 # ### Exercise: Gradients that sum to one
 # medium · 10 min
@@ -1010,7 +1011,7 @@ draw_legacy_comparison(Model(), x1=torch.tensor([2.0]), x2=torch.tensor([3.0]))
 # | `register_load_state_dict_pre_hook` | before loading | `module, state_dict, prefix, local_metadata, strict`, and three lists: `missing_keys, unexpected_keys, error_msgs` |
 # | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
 #
-# Both return nothing, and change their arguments in place. But `state_dict` is a shallow copy of the caller's dict: put new
+# Both return nothing, and change their arguments in place. But `state_dict` is a shallow copy of the caller's dict, for a child only of the keys with its prefix: put new
 # tensors into it, and never write into the old ones. Keys of the module's own tensors start with `prefix`, the module's name in
 # the model. `strict` is `True` even if the caller passes `strict=False`. This pre-hook adds a buffer that old checkpoints lack:
 

@@ -236,7 +236,7 @@ before = layer.W
 with torch.no_grad():
     layer.W.fill_(1.0)  # in place, with autograd off
 nn.init.constant_(layer.W, 1.0)  # the same, ready-made
-layer.W.data.fill_(1.0)  # in older code; autograd does not notice this, and cannot report an error
+layer.W.data.fill_(1.0)  # in older code; autograd does not notice this change, and cannot warn you
 
 print(layer.W, "| still the same object:", layer.W is before)
 
@@ -309,8 +309,8 @@ for gain in (0.58, 1, 2):  # your turn: add gains
 #   If a ReLU follows, each layer keeps 70% of the size, so 20 layers keep about a thousandth.
 # - **PyTorch's own**, uniform between ±1 / √fan_in, has gain √(1/3) ≈ 0.58: each layer loses more than half.
 #
-# Each type of layer has a usual rule. Linear layers get Xavier's, as in `nn.Transformer`, where no ReLU follows most of them. You
-# will change this rule for layers with a ReLU. A rule with fan_in needs a weight of at least two dimensions; the weight of a batch norm
+# Each type of layer has a usual rule. Linear layers get Xavier's, as in `nn.Transformer`, where no ReLU follows most of them. After the
+# exercise, you will change this rule for layers with a ReLU. A rule with fan_in needs a weight of at least two dimensions; the weight of a batch norm
 # has one. A layer may have no bias, and a batch norm no weight: then the attribute is `None`.
 
 # %%
@@ -467,8 +467,8 @@ check("freeze_where")
 # A net has learned to read, is frozen, and now gets **mirrored** digits. A module registers each `Parameter` that you assign to
 # an attribute (lesson 01), and an optimizer made afterwards finds this `Parameter`. So the hidden layers get matrices `A` and
 # `B`, 1,024 new numbers in all, and a forward hook that adds `x @ A @ B` to the output. This is LoRA, a method for tuning large
-# language models (lesson 07). **Write two lines:** in `with_addition`, return the new output; in `add`, register this hook.
-# Append the handle to `added`. For comparison, the cell then trains the last layer alone.
+# language models (lesson 07). **Write two lines:** in `with_addition`, return the new output; in `add`, register `with_addition`, and
+# append its handle to `added`. For comparison, the cell then trains the last layer alone.
 
 
 # %%
@@ -723,7 +723,7 @@ print("the encoder among modules():         ", list(branches.modules()).count(en
 draw_module_tree(branches, title="one encoder, two places")
 
 # %% [markdown]
-# Setting weights to 1 twice is harmless, registering a hook twice is not. The log should have two lines from the encoder:
+# Setting weights to 1 twice is harmless, registering a hook twice is not. The encoder runs twice, so the log should have two lines from it:
 
 # %%
 calls = []
@@ -1015,7 +1015,7 @@ from course import check
 check("named_repr")
 
 # %% [markdown]
-# Now the first and the last hidden layer of the deep net:
+# This text can also show a gradient, here for the first and the last hidden layer of the deep net:
 
 
 # %%

@@ -10,9 +10,9 @@
 # # Look inside a model that nobody lets you edit
 #
 # - **You will do:** get numbers that a trained net never returns, and use them to sort digits that the net has never seen. Replace a few feature maps
-#   of an 8 with maps of a 3, and see how the net's answer changes. In a small GPT, find the attention head that passes the task on to the digits.
+#   of an 8 with maps of a 3, and see how the net's answer changes. In a small GPT, find the attention head that tells the digits which task it is.
 #   Steer that GPT: the prompt says `copy`, but the GPT reverses the digits.
-# - **You will learn:** what spoils the outputs that you keep, and how to leave no trace.
+# - **You will learn:** what spoils the outputs that you keep, and how to leave the model as it was.
 # - **You need:** lesson 03: what a forward hook gets, what becomes of the value it returns, and handles.
 # - **Time:** <!-- time and points -->.
 # - **Help:** If a check fails, call `hint()`. To get a first idea, call it with the exercise's id: `hint("verbose_net")`.
@@ -297,7 +297,7 @@ for name, value in {"pixels": moved[~seen], **by_layer}.items():
     print(f"{name:12} {share:.0%} {'█' * round(40 * share)}")
 
 # %% [markdown]
-# The first layer's features sort about as well as the pixels, the last layer's scores sort worse than the three layers before.
+# The first layer's features sort about as well as the pixels. The last layer's scores sort worse than the three layers before.
 #
 # ## A feature can change after your hook has ended
 #
@@ -416,7 +416,7 @@ check("safe_features")
 # ### END SOLUTION
 
 # %% [markdown]
-# `hooked` and `run_with` register, run and remove: you may call both from here on, also in exercises.
+# `hooked` registers hooks and removes them, `run_with` also runs the model: you may call both from here on, also in exercises.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_run_with", "locked": true, "schema_version": 3, "solution": false, "task": false}
 @contextmanager
@@ -615,7 +615,7 @@ draw_attention(attention, words)
 # %% [markdown]
 # In the last five rows, which predict the digits, the heads of the second block show diagonals, one head more clearly. The diagonals go from the
 # first digit to the last for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of the first block look at the
-# task word (the left column). Which of these two heads passes the task on? Guess first. The cell runs 300 `copy` lines, and patches one head at a
+# task word (the left column). Which of these two heads tells the digits which task it is? Guess first. The cell runs 300 `copy` lines, and patches one head at a
 # time with the head's output for the same digits after `reverse`.
 
 
@@ -638,7 +638,7 @@ for head in heads:
     show_answers(head, head)
 
 # %% [markdown]
-# **Your turn:** write into `found` the name of the head that passes the task on. Does this head pass it on at the digits, or from `=` on, where the
+# **Your turn:** write into `found` the name of this head. Does it tell the task at the digits, or from `=` on, where the
 # answer is written? Predict it, then run the cell:
 
 # %%
