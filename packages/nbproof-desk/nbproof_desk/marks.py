@@ -127,7 +127,7 @@ class MarksBook:
             self._book.close()
 
     def people(self) -> dict[str, Person]:
-        """Everybody whom the gradebook knows, by id."""
+        """Everybody in the gradebook, by id."""
         with self._session():
             return {one.id: one for one in people_in(self._book)}
 
@@ -163,7 +163,7 @@ class _Rows:
         self._cells = tuple(question.cells)
 
     def given(self) -> dict[str, Given]:
-        """By learner; without learners of whom the gradebook lacks a cell."""
+        """By learner; without those that the gradebook lacks a cell of."""
         found = {}
         for learner, rows in self._grades.items():
             if rows.keys() >= set(self._cells):

@@ -82,6 +82,11 @@ class Part:
     text: str
     outputs: tuple[dict[str, Any], ...] = ()
 
+    @property
+    def sameness(self) -> str:
+        """What two cells share if they say the same."""
+        return same_code(self.text) if self.code else same_text(self.text)
+
 
 @dataclass(frozen=True)
 class HandedIn:
@@ -102,8 +107,10 @@ class HandedIn:
     @property
     def sameness(self) -> str:
         """A digest that two answers share if they say the same."""
-        said = [repr((part.code, same_code(part.text) if part.code else same_text(part.text))) for part in self.parts]
-        shown = sorted(self.pictures.items()) if "attachment:" in self.text else []
+        said = [(part.code, part.sameness) for part in self.parts]
+        shown = []
+        if "attachment:" in self.text:
+            shown = sorted(self.pictures.items())
         return digest_of(repr((self.question.place, said, self.note, shown)).encode("utf-8", "replace"))[:16]
 
 

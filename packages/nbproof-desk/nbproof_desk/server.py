@@ -1,7 +1,7 @@
 """The desk's web server: on this machine alone, behind a token, with pages that run no script but the desk's own.
 
 Every request has to name this server as its host, so no other name that leads here reads anything; a request that another page
-makes is refused; whoever has the token in the address once has a cookie from then on. A write needs Tornado's XSRF token as well.
+makes is refused. The token in the address brings a cookie, which counts from then on. A write needs Tornado's XSRF token as well.
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ class Desk:
     def views(self, question: MarkedQuestion, groups: Sequence[AnswerGroup] | None = None) -> list[GroupView]:
         """The groups of answers to a question; only answers that the gradebook has cells for."""
         groups = self.reader.groups(question) if groups is None else groups
-        learners = [one.key.learner for one in chain.from_iterable(group.answers for group in groups)]
-        given = self.book.given(question, learners)
+        answers = chain.from_iterable(group.answers for group in groups)
+        given = self.book.given(question, [one.key.learner for one in answers])
         found = []
         for one in groups:
             there = tuple(answer for answer in one.answers if answer.key.learner in given)
@@ -295,7 +295,7 @@ class _Waits(_Page):
             row = {"question": question, "answers": answers, "groups": len(views), "waiting": waiting}
             lessons.setdefault(question.lesson, []).append(row)
         titles = {one: title_of(desk.course, one) for one in lessons}
-        total = sum(row["waiting"] for rows in lessons.values() for row in rows)
+        total = sum(row["waiting"] for row in chain.from_iterable(lessons.values()))
         self.show("waits.html.j2", lessons=lessons, titles=titles, total=total)
 
 
@@ -339,7 +339,8 @@ def _part(page: _Page, question: MarkedQuestion, views: Sequence[GroupView]) -> 
 def _comments(views: Iterable[GroupView]) -> list[str]:
     """The comments given before, those given most often first."""
     given = chain.from_iterable(one.given for one in views)
-    return [comment for comment, _ in Counter(one.comment for one in given if one.comment).most_common()]
+    counts = Counter(one.comment for one in given if one.comment)
+    return [comment for comment, _ in counts.most_common()]
 
 
 class _Part(_Page):
