@@ -397,7 +397,7 @@ SAME = [
     ("A b, c.", "a  B c"),
     ('He said "yes"!', "he said yes"),
     ("It is **so**", "it is so"),
-    ("one\n\ntwo", "one two"),
+    ("one\n\ntwo", "one two"), ("so $x$.", "so $x$"),
 ]
 OTHER = [
     ("1.5", "15"),

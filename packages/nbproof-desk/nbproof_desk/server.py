@@ -28,12 +28,11 @@ from nbproof import feedback
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError
 from nbproof.gradebook.marks import Person
-from nbproof.gradebook.typeset import Typesetter
 from nbproof.text import counted, printable
 from nbproof_desk.ledger import Ledger
 from nbproof_desk.marks import Change, Given, MarksBook, Overtaken
 from nbproof_desk.questions import AnswerGroup, HandedIn, MarkedQuestion, Reader
-from nbproof_desk.shown import answer_shown, instructors_text, note_shown, part_shown
+from nbproof_desk.shown import answer_shown, instructors_text, model_shown, note_shown
 
 __all__ = ["Desk", "application", "serve"]
 
@@ -322,7 +321,7 @@ class _Question(_Page):
             answers=sum(len(one.given) for one in views),
             comments=_comments(every),
             statement=instructors_text(desk.reader.statement(question)),
-            model=part_shown(desk.course, desk.reader.model(question), Typesetter()),
+            model=model_shown(desk.course, desk.reader.model(question)),
         )
 
 

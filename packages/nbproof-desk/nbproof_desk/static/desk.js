@@ -223,4 +223,6 @@ find("undo").addEventListener("click", undo);
 find("names").addEventListener("click", toggleNames);
 find("help-button").addEventListener("click", help);
 find("more-button").addEventListener("click", more);
+// On a small screen what is asked stands above the answers, and would fill it.
+if (matchMedia("(max-width: 60rem)").matches) document.querySelectorAll("aside details").forEach((one) => { one.open = false; });
 go(groups()[0]);
