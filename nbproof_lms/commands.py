@@ -149,7 +149,7 @@ def _roster_arguments(command: argparse.ArgumentParser) -> None:
         "give learners more time for a lesson, whether they have handed in or not",
         _LEARNERS,
         _LESSON,
-        option("when", **_WHEN),
+        option("when", nargs="+", **_WHEN),
     )
     kind(
         "remove",

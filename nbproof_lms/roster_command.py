@@ -285,13 +285,20 @@ _NONE = "none"
 def _change_due_dates(arguments: Namespace) -> int:
     """Do what ``roster due`` or ``roster extend`` was asked for. Returns the exit code, 0. Raises CourseError."""
     root: Path = arguments.course
-    lesson = arguments.lesson
+    words = [*getattr(arguments, "learners", ()), arguments.lesson, *arguments.when]
+    lessons = gradable_lessons(root, [])
+    # A shell splits a time without quotes, so the lesson's place tells where the learners end and the time begins.
+    named = {*lessons, *map(assignment_of, lessons)}.intersection(words)
+    at = max(map(words.index, named), default=words.index(arguments.lesson))
+    lesson = words[at]
     gradable_lessons(root, [lesson])
-    when = None if arguments.when == _NONE else read_due(arguments.when, f"roster {arguments.what}", places(root).zone)
+    told = " ".join(words[at + 1 :])
+    when = None if told == _NONE else read_due(told, f"roster {arguments.what}", places(root).zone)
     if arguments.what == "due":
         _set_due(arguments.works_for, root, lesson, when)
     else:
-        _extend(arguments.works_for, root, lesson, list(dict.fromkeys(arguments.learners)), when)
+        learners = find_learners(root, words[:at], "roster extend")
+        _extend(arguments.works_for, root, lesson, learners, when)
     if any(folder.name == assignment_of(lesson) for folder in places(root).handed_in()):
         graded = course_command(shlex.join(["grade", lesson]), root)
         print(f"next: {graded}: penalties follow, and what is graded does not run again")
@@ -393,10 +400,6 @@ def run_roster(arguments: Namespace) -> int:
     """Do what the command ``roster`` was asked for. Returns its exit code."""
     root: Path = arguments.course
     if arguments.what in {"due", "extend"}:
-        if arguments.what == "due":
-            arguments.when = " ".join(arguments.when)  # a shell has split a time without quotes
-        else:
-            arguments.learners = find_learners(root, arguments.learners, "roster extend")
         return _change_due_dates(arguments)
     if arguments.what == "add":
         return _add(root, Member(arguments.learner, arguments.name, arguments.email, tuple(arguments.also)))

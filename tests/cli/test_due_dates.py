@@ -91,7 +91,12 @@ def test_a_later_due_date_of_the_class_moves_nobody_s_own(
     roster("due", LESSON, "2026-11-20")
     roster("extend", "ada", LESSON, "2026-11-30")
     roster("extend", "bob", LESSON, "2026-11-21")
-    assert roster("due", LESSON, "2026-11-25", "18:00") == 0, "a shell splits a time without quotes"
+    # A shell splits a time without quotes.
+    assert roster("extend", "ada", "bob", LESSON, "2026-11-30", "18:00", "Europe/Berlin") == 0
+    assert f"bob: {LESSON} is due 2026-11-30 17:00 UTC" in capsys.readouterr().out
+    roster("extend", "ada", LESSON, "2026-11-30")
+    roster("extend", "bob", LESSON, "2026-11-21")
+    assert roster("due", LESSON, "2026-11-25", "18:00") == 0
     told = capsys.readouterr().out
     assert "2026-11-25 18:00" in told
     assert "note: bob has no extension any more" in told
@@ -113,6 +118,8 @@ def test_what_cannot_be_is_said_with_the_next_command(
         (("extend", "adda", LESSON, "2026-11-30"), "'adda' is no learner's id, and may mean: ada Ada A"),
         (("extend", "ada", LESSON, "2026-11-20"), "not later than for the class"),
         (("extend", "ada", "09_none", "2026-11-30"), "no lesson is called '09_none'"),
+        (("extend", "ada", "09_none", "2026-11-30", "18:00"), "no lesson is called '2026-11-30'"),
+        (("extend", "ada", LESSON, "2026-11-20", "at", "noon"), "'2026-11-20 at noon' is no time"),
         *(
             (("due", LESSON, text), f"{text!r} is no time, or not for certain")
             for text in ("soon", "tomorrow", "03/04/2026", "Nov 20 5pm", "2026-11-20 CEST", "9999-12-31 23:59 -2300")
