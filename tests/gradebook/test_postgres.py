@@ -47,13 +47,15 @@ for number, learner in enumerate(itertools.cycle(learners)):
         sys.exit(f"{learner} has {found} in place of {given[learner]}")
     given[learner] = [number % 100 / 100, f"the {number}th look at {name}"]
     grade.manual_score, grade.needs_manual_grade = given[learner][0], False
-    book.db.commit()
+    if name == "first":
+        book.db.commit()
     comment.manual_comment = given[learner][1]
     book.db.commit()
     grade.to_dict(), comment.to_dict()  # which open the next transaction
 print(json.dumps(given))
 """
-"""Writes as formgrader does, in one session that stays open, and looks each time whether what it wrote is still there."""
+"""Gives marks in one session that stays open, and looks each time whether what it gave is still there. Of the first exercise it
+does so as formgrader, which commits mark and comment one after the other; of others both together, as a script may."""
 _numbers = itertools.count(1)
 
 
