@@ -165,7 +165,7 @@ def writes(folder: Path, like: Path, arguments: argparse.Namespace, say: Callabl
             spent[0] += time.perf_counter() - wall
             spent[1] += time.process_time() - cpu
 
-    Writer.write = timed  # type: ignore[method-assign]
+    Writer.write = timed  # type: ignore[assignment, method-assign]
     wall, cpu = time.perf_counter(), time.process_time()
     intake = take_in(COURSE, folder, lessons)
     graded = grade_class(COURSE, folder, intake, lessons, seed=SEED, pool=partial(_at_once, known))
