@@ -449,7 +449,7 @@ def run_with(model, hooks, x):
 # Write `patch_activation(model, layer, clean, corrupted, channels=None)`.
 #
 # - It runs `model` on `corrupted`, but makes `layer` (a dotted name) return what this layer returns for `clean`. `patch_activation` returns the
-#   model's answer, with a graph or without.
+#   model's answer, with gradients or without: both are right.
 # - If `channels` is a list, only these channels (dimension 1 of the output) are replaced; an empty list means none.
 # - No hook of yours stays, and every module keeps its mode.
 #
@@ -494,7 +494,8 @@ def patch_activation(
 torch.manual_seed(0)
 clean, corrupted = torch.randn(2, 1, 3, 8, 8)
 model = TinyResNet().eval()
-print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+print("clean:    ", model(clean), "\ncorrupted:", model(corrupted))
+print("patched:  ", patch_activation(model, "bn1", clean, corrupted))  # as clean: all that follows depends on bn1's output only
 
 # %% nbgrader={"grade": true, "grade_id": "test_patch_activation", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
@@ -521,8 +522,8 @@ captions = [chances(digit_net(one)) for one in (three, eight)]
 draw_digits(torch.cat([three, eight]), captions, title="The net's answers for a 3 and for an 8")
 
 # %% [markdown]
-# The output of `block` has sixteen feature maps. The cell patches each map alone, and ranks the maps by how much each raises the probability of 3,
-# the best first. **Guess:** how many of the best maps turn the 8 into a 3?
+# The output of `block` has sixteen feature maps. The cell patches each map alone, and ranks the maps by how much each raises the probability of 3.
+# Then it replaces more and more maps of the 8 by those of the 3. **Guess:** how many of the best maps turn the 8 into a 3? How many of the worst?
 
 # %%
 def patched(clean, corrupted, channels):
@@ -530,33 +531,16 @@ def patched(clean, corrupted, channels):
         return patch_activation(digit_net, "block", clean, corrupted, channels)
 
 
-def turn(clean, corrupted, maps):
-    """The net's answer for `corrupted`, if the first `maps` come from `clean`."""
-    for many in (0, 1, 2, 3, 4, 6, 16) if maps else ():
-        print(f"{many:2} maps   {chances(patched(clean, corrupted, maps[:many]))}")
-
-
 order = []
 if patched(three, eight, []) is not None:
     order = sorted(range(16), key=lambda channel: -patched(three, eight, [channel]).softmax(1)[0, 3].item())
-turn(three, eight, order)
+for many in (0, 2, 4, 6, 12, 16) if order else ():
+    best, worst = (chances(patched(three, eight, maps[:many])) for maps in (order, order[::-1]))
+    print(f"{many:2} of the best: {best:16}  {many:2} of the worst: {worst}")
 
 # %% [markdown]
-# In this net a few maps of the 3 are *enough*: all the others still carry the 8, and yet the net says 3. How many of the worst maps turn the 8 into a
-# 3?
-
-# %%
-turn(three, eight, order[::-1])
-
-# %% [markdown]
-# The six worst change nothing. Now the other way round: how many of the 8's maps, the best first, turn the 3 into an 8?
-
-# %%
-turn(eight, three, order)
-
-# %% [markdown]
-# With six of them the 3 is lost. So does a 3 *need* its six best maps? Now take all 3s that the net reads, and replace six of their maps by the 8's
-# maps, or by zeros:
+# In this net four maps of the 3 are *enough*: the other twelve still carry the 8, and yet the net says 3. The six worst change almost nothing. So does
+# a 3 *need* its best maps? Now take all 3s that the net reads, and replace six of their maps by the 8's maps, or by zeros:
 
 # %%
 def without(one, channels):
@@ -615,9 +599,8 @@ draw_attention(attention, words)
 # %% [markdown]
 # In the last five rows, which predict the digits, the heads of the second block show diagonals, one head more clearly. The diagonals go from the
 # first digit to the last for `copy`, from the last to the first for `reverse`. In the rows of some digits, both heads of the first block look at the
-# task word (the left column). Which of these two heads tells the digits which task it is? Guess first. The cell runs 300 `copy` lines, and patches one head at a
-# time with the head's output for the same digits after `reverse`.
-
+# task word (the left column). Which of these two heads tells the digits which task it is? Guess first. The cell runs 300 `copy` lines, and patches
+# one head at a time with the head's output for the same digits after `reverse`.
 
 # %%
 rows = torch.randint(10, (300, DIGITS), generator=torch.Generator().manual_seed(0))
@@ -717,15 +700,14 @@ for what, step in steps.items():
 # At 0.75 the net reverses this line; at 0.5 it neither copies nor reverses it. No weight has changed: the hook alone did this. The mean direction,
 # the same for all positions, fails.
 #
-# ## Further 1: leave no trace, lose no part (30 minutes)
+# ## Further 1: the model as it was, and outputs in parts (30 minutes)
 #
 # The core path ends here. Each of the three further parts is complete in itself.
 #
 # ### Looking must not change the model
 #
-# `torch.no_grad()` stops autograd from recording. But in
-# training mode, a BatchNorm updates its running statistics in each forward pass, recorded or not: every picture that you only *look* at changes them.
-# How well does the digit net read after 40 looks at one 0?
+# `torch.no_grad()` stops autograd from recording. But in training mode a BatchNorm updates its running statistics in each forward pass, recorded or
+# not. How well does the digit net read after 40 looks at one 0?
 
 # %%
 for mode in ("train", "eval"):
@@ -854,19 +836,18 @@ check("tuple_outputs")
 # ### One layer, two calls
 #
 # A hook fires at each call of its module. Each block of ResNet-18 calls its one `relu` twice, as `Residual` does. In a dict the second call's output
-# replaces the first.
-#
-# ### Exercise: Every call
-#
-# medium · 12 min · further
-#
-# Predict: which names do hooks on all modules inside this model report?
+# replaces the first. And in this model?
 
 # %%
 show_source(Rounds)
 
 # %% [markdown]
-# Write them into `predicted`, in order, before you run anything; if you were wrong, set `what_ran` to the real order.
+# ### Exercise: Every call
+#
+# medium · 12 min · further
+#
+# Predict: which names do hooks on all modules inside `Rounds()` report? Write them into `predicted`, in order, before you run anything; if you were
+# wrong, set `what_ran` to the real order.
 #
 # Write `record_calls(model, x)`: it runs `model` on `x` once, in its current mode, and returns a list of pairs `(name, output)`,
 # **one for each call** of a module inside `model`.
@@ -931,11 +912,11 @@ check("reused_modules")
 #
 # | | forward hooks | `create_feature_extractor` |
 # | --- | --- | --- |
-# | which models | those that call their modules; if compiled, see lesson 07 | those that can be traced |
+# | which models | those that call their modules (lesson 07: a compiled model may not) | those that can be traced |
 # | a call with an unused result | runs | is left out without an error, even if it works in place |
 # | what you can get | inputs and outputs of modules, in the order of the calls | also results of functions and of `+`; each single call has a name |
 # | cost | the whole forward runs; to stop it early, a hook must raise an error | forward stops after the last step that you asked for |
-# | the model | carries hooks until you remove them | is new, but shares layers such as `bn1`, their hooks and their modes, with the old model; tracing gives every layer the mode of the whole model |
+# | the model | carries hooks until you remove them | is new, but shares layers such as `bn1` with the old model, with their hooks and modes; hooks on blocks such as `layer1` do not run; tracing gives every layer the mode of the whole model |
 
 # %%
 tiny = TinyResNet().eval()
@@ -998,7 +979,7 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # step overwrites it.
 #
 # - If `step` is the dotted name of a module, the value is this module's **first** output, in any model, even one that cannot be traced.
-# - Otherwise `step` is a name from `get_graph_node_names`; the model uses each call's result.
+# - Otherwise `step` is a name from `get_graph_node_names`; assume that the model uses each call's result.
 # - No hook of yours stays; the model stays in eval mode.
 #
 # ```python

@@ -49,9 +49,9 @@ losses += train(copy.deepcopy(patient), scans, answers, batches[109:112])
 print("the last losses:", [round(loss, 2) for loss in losses[-5:]])
 
 # %% [markdown]
-# Which layer broke it? Look in *both* directions. A forward hook sees the output, and can return a clone. A tensor hook on the clone sees
-# the gradient. (Lesson 03: a view that is changed in place later loses its hook.) Full backward hooks and full backward *pre*-hooks raise
-# an error where a ReLU works in place.
+# Which layer broke it? Look in *both* directions. A forward hook sees the output, a tensor hook on the output sees the gradient. But a view
+# that is changed in place later loses its hook (lesson 03). So return a clone from the forward hook, and register the tensor hook on the
+# clone. Full backward hooks and full backward *pre*-hooks raise an error where a ReLU works in place.
 #
 # ### Exercise: What is wrong with this net?
 #
@@ -398,28 +398,28 @@ written = heats[3] is not None
 row = (draw_heat(board, heat, f"What supports a {digit}") for digit, heat in heats.items())
 beside(*row) if written else print("grad_cam is not written yet")
 # %% [markdown]
-# The upper bar of the 7 supports a 3, too: a 3 has such a bar. How far can you trust these maps? Measure on 20 boards: what share of a
-# class's heat lies on each digit? And how much does the class's score fall if this digit is wiped out?
+# The upper bar of the 7 supports a 3, too: a 3 has such a bar. How far can you trust these maps? Measure on 20 boards: how much heat has a
+# class, and what share of it lies on each digit? How do the scores change if a digit is wiped out?
 
 # %%
 boards = torch.cat([board_of(3, 7, 0, 4, skip=skip) for skip in range(20)])
-lost = []
-with torch.no_grad():
-    for top, left in ((0, 0), (0, 12), (12, 0), (12, 12)):
-        wiped = boards.clone()
-        wiped[:, :, top : top + 12, left : left + 12] = 0
-        lost.append((eye(boards) - eye(wiped)).mean(0))
-print("            heat on the  3    7    0    4   score lost without  3     7     0     4")
-for asked in (3, 7, 0, 4, 1, 8) if written else ():
+places = {3: (0, 0), 7: (0, 12), 0: (12, 0), 4: (12, 12)}
+for asked in (*places, 1) if written else ():
     heat = grad_cam(eye, "features", boards, torch.full((20,), asked))
     quarters = heat.view(20, 2, 6, 2, 6).sum((2, 4)).flatten(1)
     shares = (quarters / quarters.sum(1, keepdim=True)).mean(0)
-    print(f"class {asked}:           ", *(f"{share:4.0%}" for share in shares), " " * 15, *(f"{scores[asked]:5.2f}" for scores in lost))
+    where = ", ".join(f"{share:3.0%} on the {digit}" for digit, share in zip(places, shares, strict=True))
+    print(f"class {asked}: heat {quarters.sum(1).mean():.1f}, {where}")
+for digit, (top, left) in places.items():
+    wiped = boards.clone()
+    wiped[:, :, top : top + 12, left : left + 12] = 0
+    change = (eye(wiped) - eye(boards)).mean(0)
+    print(f"without the {digit}: score of {digit} {change[digit]:+.2f}, score of 3 {change[3]:+.2f}")
 # %% [markdown]
-# Most heat for a digit on the board lies on this digit; without this digit the score falls. But a third of the heat for a 3 lies on the 7,
-# and without the 7 the score of 3 does not fall: other parts of the 7 count about as much against a 3, and step 5 sets them to 0. No board
-# has a 1 or an 8, but the maps of 1 and 8 are not empty. So a map is no sure sign that the class is there, and does not say how much a place
-# counts in total.
+# Most heat for a digit on the board lies on this digit; without this digit its score falls. But a third of the heat for a 3 lies on the 7,
+# and without the 7 the score of 3 does not fall: other parts of the 7 count about as much against a 3, and step 5 sets them to 0. Without the
+# 0 or the 4 this score even rises: both count against a 3. No board has a 1, but its map is not empty. So a map is no sure sign that the class
+# is there, and does not say how much a place counts in total.
 #
 # ## Further
 #
@@ -602,11 +602,11 @@ outer = torch.outer(seen["grad"][2], seen["input"][2])
 print("gradient of sample 2 alone:     ", alone.flatten())
 print("outer product of its two rows:  ", outer.flatten())
 # %% [markdown]
-# A sample has a row in the output's gradient and a row in the input. The weight gradient is the **outer product** of both rows, the
-# bias gradient is the first row.
+# A sample has a row in the output's gradient and a row in the input. The weight gradient is their **outer product**: each number of the one
+# row times each number of the other. The bias gradient is the row of the output's gradient.
 #
 # But the gradient of sample 2 alone is 4 times this product: `cross_entropy` takes the **mean** of 4 losses, so each gradient falls to 1/4.
-# Your tool's user must say if the loss is a mean, and put the samples first: `(T, N, d)`, time first, silently gives T "samples".
+# Your tool's user must say if the loss is a mean, and put the samples first. An input `(T, N, d)`, time first, silently gives T "samples".
 #
 # ### Exercise: Per-sample gradients
 #
@@ -825,15 +825,10 @@ with saved_tensors_hooks(show, lambda kept: kept):
 for handle in handles:
     handle.remove()
 # %% [markdown]
-# The rules of lesson 02 hold: each **storage** counts once, and in full; storages of parameters do not count. Layer `1`, the ReLU, saves
-# its result. Layer `2` saves its input, the same storage: 96 bytes, counted for layer `1`. `(8, 2)` is a view of layer `2`'s weight. Only
-# **168** of the 328 bytes are counted: 48 in layer `0`, 96 in layer `1`, and 24 outside of all layers, in the loss.
+# Not all 328 bytes count. `(8, 2)` is a view of layer `2`'s weight, and parameters are there anyway. Layer `1`, the ReLU, saves its result;
+# layer `2` saves the same **storage**, as its input. It counts once, 96 bytes, for layer `1`. With 48 bytes in layer `0` and 24 in the loss,
+# that makes **168**. As long as the graph lives, you recognise a storage by its address (lesson 02, 'Counting memory').
 #
-# Modules are nested: `''` is the net itself. A saved tensor counts for the **innermost** module that has begun and not ended.
-#
-# You recognise a storage by its address (lesson 02, 'Counting memory'), as long as the graph lives. Later, another storage may get this
-# address.
-# %% [markdown]
 # ### Exercise: Activation memory
 #
 # hard · 30 min · further
@@ -842,7 +837,7 @@ for handle in handles:
 #
 # - `bytes` says how many bytes autograd has saved for backward: each storage once and in full, without storages of parameters.
 # - `by_layer` says where, under the names in `named_modules()`: a storage counts for the innermost module that is running when it is
-#   first saved, or for `""` if none is running.
+#   first saved. `""` means: in no layer, so in the model's own forward or outside of it.
 # - Backward, after the block, gives the same gradients as without the tool.
 # - It copies no tensor and keeps none alive: once the graph is gone, so are the saved tensors.
 # - After the block, even after an error, its hooks are gone and nothing is counted.
@@ -960,9 +955,9 @@ title = "Four ways to run a forward"
 draw_memory(bars, title=title) if memory.bytes else print("ActivationMemory is not written yet")
 
 # %% [markdown]
-# Saved tensors grow with the batch, parameters and gradients do not. Frozen layers at the beginning save nothing. The bars count what is
-# saved when forward ends. In backward, each checkpoint computes and saves its part again. Backward takes more time. The *peak*, the most
-# memory in use at one time, falls less than the bar.
+# Checkpoints: half is left. The frozen part saves nothing, but only a quarter is gone: the layer behind it now saves the map between the
+# parts. Saved tensors grow with the batch, parameters and gradients do not. The bars count what is saved when forward ends. In backward,
+# each checkpoint computes and saves its part again. So the *peak*, the most memory in use at one time, falls less than the bar.
 #
 # ## Your tools on models from practice
 #
@@ -1016,7 +1011,7 @@ tried("samples: tied Embedding", each_sample, language, torch.arange(8).reshape(
 # | ResNet-18 | twice `None` | In-place ReLUs disturb no tensor hook on a clone. |
 # | LSTM | twice `''` | A weight holds a NaN. The LSTM is the whole model: its name is `''`. |
 # | never ran | an error | An empty report would look like good news. |
-# | training mode | an error | A BatchNorm mixes the pictures. |
+# | training mode | an error, or the maps of eval mode | A BatchNorm mixes the pictures. |
 # | words | below 1e-6, or an error | For inputs `(N, T, d)` a sample's gradient is the sum over its `T` words. |
 # | tied Embedding | an error | No hook on the Linear layer sees the Embedding's part. |
 #

@@ -195,8 +195,8 @@ draw_hook_timeline(Halved(), pictures, title="A checkpoint: middle is called aga
 
 # %% [markdown]
 # All forward pre-hooks in `middle` run again, and forward hooks only of its first two layers; backward hooks run once. The reason: the
-# second forward stops once backward has what it needs. So the last layer begins (step 30), but this layer and `middle` do not end. The
-# second forward must save as many tensors as the first, of the same shapes.
+# second forward stops once backward has what it needs. So `middle.4` begins (30 in the picture), but neither it nor `middle` ends. The second
+# forward must save as many tensors as the first, of the same shapes.
 # [`ModuleTracker().is_bw`](https://docs.pytorch.org/docs/stable/module_tracker.html) asks autograd whether backward is running:
 
 # %%
@@ -225,7 +225,7 @@ except CheckpointError as error:
 #
 # - Each call of `model` runs each of these layers once, and adds one entry per layer: the mean of the squares of the layer's output, as a
 #   Python number.
-# - If a checkpoint runs one layer or all of `model` again in backward, this adds no entry.
+# - If a checkpoint runs one layer, or the whole `model`, again in backward, this adds no entry.
 # - After the block, no hook is left.
 #
 # ```python
@@ -285,7 +285,7 @@ with torch.autocast("cpu", dtype=torch.float16):
     print(output.dtype, "mean of the squares:", output.pow(2).mean().item(), "in float32:", output.float().pow(2).mean().item())
 
 # %% [markdown]
-# The square of 300 is too large for **float16**: go back and use `output.detach().float()` in your recorder. Small gradients become 0. So
+# The square of 300 is too large for **float16**: a recorder for such nets needs `output.detach().float()`. Small gradients become 0. So
 # [`GradScaler`](https://docs.pytorch.org/docs/stable/amp.html) multiplies the loss by a *scale*, at first 65,536, and divides the gradients
 # by it right before the step. bfloat16 has the range of float32, and needs no scaler. How large is the gradient of the last bias in a
 # tensor hook, and right before the step?
@@ -311,6 +311,9 @@ optimizer.register_step_pre_hook(lambda optimizer, args, kwargs: at_step.append(
 loss = train_in_half(net, optimizer, scaler)[-1]
 print(f"first step: norm {in_backward[0]:.0f} in backward, {at_step[0]:.2f} right before the step")
 print(f"loss {loss:.2f}: {len(in_backward)} times backward, {len(at_step)} steps; the scale is now {scaler.get_scale():.0f}")
+other = Halved()
+loss = train_in_half(other, sgd(other.parameters()), torch.amp.GradScaler("cpu", init_scale=1024))[-1]
+print(f"loss {loss:.2f} if the first scale is 1,024")
 
 # %%
 with bias.register_hook(lambda grad: grad.clamp(-1, 1)):
@@ -319,7 +322,8 @@ print(f"a tensor hook clamps to (-1, 1): norm {at_step[-1]:.5f} right before the
 
 # %% [markdown]
 # The batch that killed the net makes a gradient that overflows in float16. So the scaler skips this step, no hook of this optimizer runs,
-# and the scale is halved. By luck, this saves the net. If a tensor hook clamps, almost nothing of the gradient is left at the step.
+# and the scale is halved. This saves the net by luck: with a smaller scale it dies. If a tensor hook clamps, almost nothing of the gradient
+# is left at the step.
 #
 # An optimizer has hooks of its own:
 # [`register_step_pre_hook(hook)`](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.register_step_pre_hook.html) and
@@ -330,8 +334,8 @@ print(f"a tensor hook clamps to (-1, 1): norm {at_step[-1]:.5f} right before the
 # easy · 9 min
 #
 # Write `clip_at_step(optimizer, most)`. From then on, each step of `optimizer` first clips the norm of all gradients together to `most`,
-# if the norm is larger: `nn.utils.clip_grad_norm_` does that. Your clipping also works with a `GradScaler`, if the optimizer
-# is not fused. Parameters that are added to the optimizer later are clipped, too. Return a handle; its `remove()` ends the clipping.
+# if the norm is larger: `nn.utils.clip_grad_norm_` does that. Your clipping also works with a `GradScaler`, if the optimizer is not *fused*
+# (see *Further*). Parameters that are added to the optimizer later are clipped, too. Return a handle; its `remove()` ends the clipping.
 #
 # ```python
 # clip_at_step(optimizer, 0.5)
@@ -380,7 +384,7 @@ draw_curves({way: [min(loss, 3) for loss in run] for way, run in runs.items()}, 
 # | **Was it called?** Count its calls. Before the model's first call, register the hook, or a sentinel: same kind, same module. | Compiled code may ignore a late hook. |
 # | **How many calls per step?** In a *forward* hook, write nothing if `ModuleTracker().is_bw`. | A checkpoint runs its part again. |
 # | **Does it only look?** Use `output.detach().float()`, and draw no random number. | The second forward must save and draw the same. |
-# | **Are the numbers true?** Clip and log right before the step; at the end of a closure; after `unscale_` for a fused optimizer. | In float16 a scaler multiplies by 65,536. |
+# | **Are the numbers true?** Clip and log right before the step. (Fused optimizers and closures: see *Further*.) | In float16 a scaler multiplies by 65,536. |
 #
 # ### In your own words: A gradient of forty thousand
 #
@@ -439,11 +443,11 @@ def gradient(run, generator):
 
 for generator in (None, torch.Generator()):
     right, found = gradient(part, generator), gradient(partial(checkpoint, part, use_reentrant=False), generator)
-    print(f"error {(found - right).abs().max():.2f}, gradient {right.abs().max():.2f}; the hook has its own generator: {generator is not None}")
+    print(f"wrong by {(found - right).norm() / right.norm():.0%}; the hook has its own generator: {generator is not None}")
 
 # %% [markdown]
-# The second size compiles the net again, now for later sizes, too. This code calls the hooks that were registered before it was compiled, but none registered later.
-# The random number changed the Dropout's mask in the first forward only. Give the hook its own generator.
+# The second size compiles the net again, now for other sizes, too. So the third size compiles nothing, and a hook that was registered after
+# the second is not called. The random number changed the Dropout's mask in the first forward only. Give the hook its own generator.
 #
 # A *fused* optimizer divides the gradients by the scale inside its own step. `optimizer.step(closure)`, needed by LBFGS, computes the
 # gradients inside the step. Does your clipping work?
@@ -706,28 +710,6 @@ if is_written(nan_in_backward, net, torch.zeros(5, 8), total):
     print("one row of zeros:", nan_in_backward(net, x, total))
 
 # %% [markdown]
-# ### A trap
-#
-# A hook may use the tensor that it is registered on. Is the tensor freed when nothing else refers to it?
-
-# %%
-import gc
-import weakref
-
-ways = {"y": lambda y: lambda grad: grad * y, "y.detach(), made before": lambda y: partial(torch.mul, y.detach())}
-for what, hook_of in ways.items():
-    y = torch.ones(10, requires_grad=True).exp()
-    handle, alive = y.register_hook(hook_of(y)), weakref.ref(y)
-    del y
-    gc.collect()
-    kept = alive() is not None
-    handle.remove()
-    print(f"a hook with {what:23}: in memory: {kept!s:5}  after remove(): {alive() is not None}")
-
-# %% [markdown]
-# An operation made `y`. `y` and the hook refer to each other through C++, where Python's garbage collector does not look. Remove the hook,
-# or detach *first*. (A leaf with a tensor hook is freed anyway.)
-#
 # ## Two replicas, two gradients
 #
 # In *data-parallel* training several processes hold the same model. Each process, a *replica*, computes gradients from its own part of the
@@ -773,11 +755,11 @@ for rank, (seen, grad, weight) in enumerate(in_replicas(watched)):
     print(f"replica {rank}: the hook saw {seen}, .grad: {grad}, weight: {weight}")
 
 # %% [markdown]
-# A hook sees the gradient of its own replica. If the hook updates the weight, the replicas become two different models, without an error.
-# So take part in the averaging itself. `DistributedDataParallel` gathers gradients in flat *buckets*, and for each complete bucket calls a
-# [**communication hook**](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html), `hook(state, bucket)`. The hook returns a *future*,
-# the promise of a tensor, so that backward can go on. `future.then(function)` returns a new future. Once `future` is done, the new future's
-# value is what `function(future)` returns:
+# A hook on a parameter sees the gradient of its own replica. If the hook updates the weight, the replicas become two different models, without
+# an error. `DistributedDataParallel` gathers gradients in flat *buckets*. To average a complete bucket, it can call a hook of yours, a
+# [**communication hook**](https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html), `hook(state, bucket)`. It returns a *future*, the promise
+# of a tensor, so that backward can go on. `future.then(function)` returns a new future. Once `future` is done, the new future's value is what
+# `function(future)` returns:
 
 # %%
 future = torch.futures.Future()

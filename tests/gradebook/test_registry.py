@@ -311,6 +311,7 @@ def test_a_run_brings_the_new_cells_and_the_assignment_beside_it_is_graded(tmp_p
     ("line", "says"),
     [
         ("c.ClearSolutions.code_stub = 7", "AttributeError"),
+        ("c.GenerateAssignment.create_assignment = 7", "TraitError"),
         ("c.GenerateAssignment.preprocessors = ['no.such.Class']", "no"),
         ("c.IncludeHeaderFooter.header = 'nowhere.ipynb'", "nowhere.ipynb"),
     ],

@@ -188,16 +188,27 @@ def test_a_stub_that_stands_for_the_reference_has_nothing_to_prove(
     assert not told.unfit and [one.score for one in told.marks.values()] == [0]
 
 
-def test_a_reference_that_misses_a_name_of_its_own_is_still_stopped(tmp_path: Path, pool: PoolMaker) -> None:
-    cells = {
-        "more": ("answer", "### BEGIN SOLUTION\nmore = nowhere\n### END SOLUTION"),
-        "test_more": ("test", "assert more"),
+def test_a_reference_that_misses_a_name_of_its_own_is_still_stopped(
+    tmp_path: Path, pool: PoolMaker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made: dict[str, Cells] = {
+        "source/ps1": {
+            "more": ("answer", "### BEGIN SOLUTION\nmore = nowhere\n### END SOLUTION"),
+            "test_more": ("test", "assert more"),
+        },
+        "release/ps2": {"test_more": ("test", "assert nowhere")},
+        "source/ps3": SQUARES,
     }
-    hand_in(
-        written(tmp_path / "source" / "ps1" / "ps1.ipynb", cells), tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb"
-    )
+    for name, cells in made.items():
+        lesson = Path(name).name
+        hand_in(
+            written(tmp_path / name / f"{lesson}.ipynb", cells), tmp_path / "submitted/ada" / lesson / f"{lesson}.ipynb"
+        )
     with pytest.raises(GradingError, match="nowhere"):
         grade_class(COURSE, tmp_path, take_in(COURSE, tmp_path, ["ps1"]), ["ps1"], pool=pool)
+    assert main(["grade", "--course", str(tmp_path), "--no-feedback"]) == 1
+    told = re.findall(f"passed over {tmp_path}/(.*?): its reference", capsys.readouterr().out)
+    assert sorted(told) == ["release/ps2/ps2.ipynb", "source/ps1/ps1.ipynb"]
 
 
 @pytest.mark.parametrize("step", ["source", "release"])

@@ -138,7 +138,7 @@
 
 # %% loss_left_out
 # misconception: what is saved outside of all layers is not in by_layer | hint: memory_layer_outside_missing
-# breaks: for `""` if none is running
+# breaks: `""` means: in no layer
 # edits: outermost
 -            layer = running[0] if running else ""
 +            if not running:

@@ -2,7 +2,7 @@
 
 # %% tensor_hooks
 # misconception: a tensor hook on each parameter, which sees scaled gradients | hint: clip_scaled_too
-# breaks: Your clipping also works with a `GradScaler`, if the optimizer is not fused.
+# breaks: Your clipping also works with a `GradScaler`
 def clip_at_step(optimizer, most):
     def hook(grad):
         norm = grad.norm()

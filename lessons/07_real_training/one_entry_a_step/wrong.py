@@ -17,7 +17,7 @@
 
 # %% calls_are_steps
 # misconception: the model itself is never called again | hint: record_model_again
-# breaks: all of `model`
+# breaks: the whole `model`
 # edits: counts_calls
 -        calls += not ModuleTracker().is_bw
 +        calls += 1
