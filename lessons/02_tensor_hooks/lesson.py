@@ -493,14 +493,16 @@ last_step = forward(embed, *pairs, torch.sqrt)
 print("all values of the last forward pass are finite:", all(bool(value.isfinite().all()) for value in last_step.values()))
 
 # %% [markdown]
-# All values of forward were finite, so the error happened in *backward*, which does not keep the gradients in the middle. A
-# hook on each tensor counts the infinite and the NaN elements.
+# Forward was finite, so the error happened in *backward*, which does not keep the gradients in the middle.
+# **Write the line** that prints `name`, and how many elements of `grad` are infinite and NaN.
 
 # %%
+def count_bad(name, grad):
+    pass  # Your line here.
+
+
 for name, tensor in last_step.items():
-    tensor.register_hook(
-        lambda g, name=name: print(f"gradient of {name:10} infinite: {g.isinf().sum()}   NaN: {g.isnan().sum()}")
-    )
+    tensor.register_hook(partial(count_bad, name))
 last_step["loss"].backward()
 
 closest = last_step["total"].argmin()
@@ -508,10 +510,12 @@ print("the smallest total:", last_step["total"][closest].item())
 draw_digits(pictures[pairs[:, closest]], [f"picture {int(n)}" for n in pairs[:, closest]], title="The closest pair")
 
 # %% [markdown]
-# The gradient of `distance` is fine, the gradient of `total` has an infinite element. So the cause is the operation between the
-# two, the square root: its slope at 0 is infinite. And one `total` was 0: a picture was paired *with itself*. The sum passes
-# the infinity on to 8 `squares`. Backward through the square multiplies each infinity by twice the `difference`, which is 0:
-# the result is NaN. Which cure helps such a pair, and does not change the gradient of a healthy pair (differences of 0.1)?
+# One line that does it: `print(name, grad.isinf().sum(), grad.isnan().sum())`.
+#
+# The gradient of `distance` is fine, the gradient of `total` has an infinite element. So the square root, between the two, is
+# the cause: its slope at 0 is infinite. And one `total` was 0: a picture was paired *with itself*. The sum passes the infinity
+# on to 8 `squares`. Backward through the square multiplies each infinity by twice the `difference`, which is 0: the result is
+# NaN. Which cure helps, and leaves the gradient of a healthy pair (differences of 0.1) as it is?
 
 # %%
 def safe_root(total):
@@ -699,11 +703,10 @@ draw_curves(curves, title="Entropy of the second net")
 #
 # ### One branch only
 #
-# To change the gradient from one use of `h` only, give this use its own tensor, as above, and put the hook on it.
-#
-# A use: the [gradient reversal layer](https://arxiv.org/abs/1505.07818). A network learns to read the digits of one scanner. It
-# should also read a second scanner's digits: these have a white frame and no labels. Another head names the scanner. This
-# head's gradient, **reversed**, teaches the features to hide the scanner:
+# A hook on a clone changes the gradient from one use of `h` only, as the
+# [gradient reversal layer](https://arxiv.org/abs/1505.07818) does. A network learns to read the digits of one scanner. It should
+# also read a second scanner's digits: these have a white frame and no labels. Another head names the scanner. This head's
+# gradient, **reversed**, teaches the features to hide the scanner:
 #
 # ```
 #  features h ──┬────────────────────── digit head     its gradient goes back as it is
@@ -1055,10 +1058,9 @@ for name, tensor in {"t()": weight.t(), "[1:]": weight[1:], "clone()": weight.cl
     same = storage.data_ptr() == weight.untyped_storage().data_ptr()
     print(f"weight.{name:8} the same storage: {same!s:6} bytes: {tensor.nbytes}, of the storage: {storage.nbytes()}")
 # %% [markdown]
-# So the transposed weight that a linear layer saves costs nothing.
-#
-# One trap: a tensor holds its graph, and the graph holds pack, pack's variables, and what pack returned. If the tensor itself
-# is among them, **its memory is not freed** unless a backward frees the graph. So return `tensor.detach()`, which has no graph.
+# So the transposed weight that a linear layer saves costs nothing. One trap: a tensor holds its graph, and the graph holds pack,
+# pack's variables, and what pack returned. If the tensor itself is among them, **its memory is not freed** unless a backward
+# frees the graph. So return `tensor.detach()`, which has no graph.
 
 # %%
 import gc

@@ -14,7 +14,7 @@
 #
 # - **You will** read and change what flows through modules. **You will learn** what each kind of hook gets.
 # - **You need** lessons 01 and 02.
-# - **Time:** <!-- time and points -->. Do the parts called *Further* one at a time.
+# - **Time:** <!-- time and points -->.
 # - **Stuck?** Call `hint()` after a failed check, or `hint("add_five")` before you begin.
 # - **Out of scope:** hooks for all modules at once, and `torch.compile`.
 
@@ -840,7 +840,7 @@ for second in (None, torch.ones(1)):
 # - `stop_from_here(module)`: all of the module's own parameters get gradients of zero, and so do the earlier layers.
 #
 # Both return the handle: after `handle.remove()`, everything learns as before. Gradients that bypass the module, as in `x +
-# module(x)`, do not change.
+# module(x)`, do not change. All gradients are finite.
 #
 # ```python
 # net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
