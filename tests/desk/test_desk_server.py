@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import bs4
 import pytest
@@ -64,7 +65,7 @@ class Served:
             "Host": f"{ADDRESS}:{self.port}",
             **{name.replace("_", "-"): value for name, value in headers.items()},
         }
-        data = None if body is None else json.dumps(body).encode()
+        data = body if isinstance(body, str) or body is None else json.dumps(body)
         line.request(how, path, data, {name: value for name, value in told.items() if value})
         answer = line.getresponse()
         text = answer.read().decode()
@@ -89,8 +90,13 @@ class Served:
     def write(self, name: str, what: str, body: object, **headers: str) -> tuple[int, dict[str, Any]]:
         """As the page's script does it."""
         xsrf = self.question(name).select_one("meta[name=xsrf]")["content"]  # type: ignore[index]
-        own = {"Origin": f"http://{ADDRESS}:{self.port}", "X-XSRFToken": str(xsrf), **headers}
-        status, _, text = self.ask(f"/q/{LESSON}/{name}/{what}", "POST", body, **own)
+        own = {
+            "Origin": f"http://{ADDRESS}:{self.port}",
+            "X-XSRFToken": str(xsrf),
+            "Content-Type": "application/json",
+            **headers,
+        }
+        status, _, text = self.ask(f"/q/{LESSON}/{name}/{what}", "POST", json.dumps(body), **own)
         return status, json.loads(text)
 
     def seen(self, name: str, text: str) -> dict[str, str]:
@@ -393,11 +399,87 @@ def test_search_and_parts(served: Served) -> None:
     assert [one.partition('id="g-')[2][:16] for one in groups] == [order[2], order[0]]
 
 
+def _item(served: Served, text: str, points: str, letter: str = "", sure: str = "") -> tuple[int, str]:
+    """Send the form of a rubric's item; the status, and what is shown."""
+    xsrf = str(served.question("why").select_one("[name=_xsrf]")["value"])  # type: ignore[index]
+    fields = urlencode({"_xsrf": xsrf, "text": text, "points": points, "letter": letter, "sure": sure})
+    headers = {"Origin": f"http://{ADDRESS}:{served.port}", "Content-Type": "application/x-www-form-urlencoded"}
+    status, _, shown = served.ask(f"/q/{LESSON}/why/rubric", "POST", fields, **headers)
+    return status, shown
+
+
+def _rest(served: Served, text: str, letters: str, comment: str | None = None) -> int:
+    """Have the marks of a group rest on these items; the status."""
+    body = {"answers": served.seen("why", text), "letters": letters, "comment": comment}
+    return served.write("why", "mark", body)[0]
+
+
+def _why(served: Served, learner: str) -> tuple[float | None, str | None]:
+    return marks_in(served.room, "why")[learner][0], comments_in(served.room, "why")[learner]
+
+
+def test_a_changed_item_changes_the_marks_that_rest_on_it_after_a_question(served: Served) -> None:
+    served.come_in()
+    assert _item(served, "Names the square.", "1")[0] == _item(served, "Says no cause.", "-0.5")[0] == 303
+    shown = served.question("why").select_one(".group").select(".item")  # type: ignore[union-attr]
+    assert [one.get_text() for one in shown] == [
+        "a Names the square. 1",
+        "b Says no cause. -0.5",
+    ]  # type: ignore[union-attr]
+    assert _rest(served, "Because of it.", "ab", "Own words.") == _rest(served, "a < b", "a") == 200
+    assert _rest(served, "a > b", "b") == 200
+    assert _why(served, "ben") == (0.5, "Names the square.\nSays no cause.\nOwn words.")
+    assert _why(served, "cyd") == (1.0, "Names the square.") and _why(served, "dan") == (0.0, "Says no cause.")
+    # What a person has marked by points since rests on nothing.
+    assert served.mark("why", "a < b", 1.5)[0] == 200
+
+    status, shown = _item(served, "Names x squared.", "2", "a")
+    assert status == 200 and "2 marks rest on" in shown and _why(served, "ben")[0] == 0.5
+    assert _item(served, "Names x squared.", "2", "a", sure="2")[0] == 303
+    assert _why(served, "ada") == _why(served, "ben") == (1.5, "Names x squared.\nSays no cause.\nOwn words.")
+    assert _why(served, "cyd") == (1.5, "Names the square.")
+    # All of it is undone at once; so is the removal of an item.
+    assert served.write("why", "undo", {})[1] == {"said": "undone", "reload": True}
+    assert _why(served, "ben") == (0.5, "Names the square.\nSays no cause.\nOwn words.")
+    assert "3 marks" in _item(served, "", "", "b")[1]
+    assert _item(served, "", "", "b", sure="3")[0] == 303
+    assert _why(served, "ben") == (1.0, "Names the square.\nOwn words.") and _why(served, "dan") == (0.0, None)
+    assert len(served.question("why").select_one(".group").select(".item")) == 1  # type: ignore[union-attr]
+    served.write("why", "undo", {})
+    assert _why(served, "dan") == (0.0, "Says no cause.")
+    # Another desk reads the same rubric out of the journal.
+    question = served.desk.question(LESSON, "why")
+    assert Desk(served.desk.reader, "bob").ledger.rubric(question).items == served.desk.ledger.rubric(question).items
+
+
+def test_a_mark_changed_in_formgrader_does_not_follow_the_rubric(served: Served) -> None:
+    served.come_in()
+    _item(served, "One.", "1")
+    _rest(served, "Because of it.", "a")
+    with served.room.gradebook() as book:
+        book.find_grade("why", LESSON, LESSON, "ben").manual_score = 2.0
+        book.db.commit()
+    assert "1 mark rests on" in _item(served, "One.", "0", "a")[1]
+    assert _item(served, "One.", "0", "a", sure="1")[0] == 303
+    assert _why(served, "ada")[0] == 0.0 and _why(served, "ben")[0] == 2.0
+
+
+@pytest.mark.parametrize(("text", "points"), [("x", "3"), ("x", "many"), ("x", "nan"), ("x" * 301, "1")])
+def test_what_is_no_item_is_refused(served: Served, text: str, points: str) -> None:
+    served.come_in()
+    assert _item(served, text, points)[0] == 400
+    assert _item(served, "<script>alert(1)</script>", "1")[0] == 303
+    assert len(served.question("why").select("script")) == 1
+    xsrf = served.ask(f"/q/{LESSON}/why/rubric", "POST", "text=x&points=1", Origin=f"http://{ADDRESS}:{served.port}")[0]
+    assert xsrf == 403
+
+
 SAME = [
     ("A b, c.", "a  B c"),
     ('He said "yes"!', "he said yes"),
     ("It is **so**", "it is so"),
     ("one\n\ntwo", "one two"),
+    ("so $x$.", "so $x$"),
 ]
 OTHER = [
     ("1.5", "15"),

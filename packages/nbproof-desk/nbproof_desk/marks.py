@@ -93,11 +93,31 @@ class Given:
 
 @dataclass(frozen=True)
 class Change:
-    """One answer's mark, before and after. ``learner`` is the id."""
+    """One answer's mark, before and after. ``learner`` is the id; ``letters``: of the rubric's items that the mark rests on."""
 
     learner: str
     before: Given
     after: Given
+    letters_before: str = ""
+    letters: str = ""
+
+    @property
+    def back(self) -> Change:
+        """What takes it back."""
+        return Change(self.learner, self.after, self.before, self.letters, self.letters_before)
+
+    def as_json(self) -> dict[str, Any]:
+        """For the journal."""
+        told = {"learner": self.learner, "before": self.before.as_json(), "after": self.after.as_json()}
+        if self.letters_before or self.letters:
+            told |= {"rested on": self.letters_before, "rests on": self.letters}
+        return told
+
+    @classmethod
+    def of_json(cls, kept: Mapping[str, Any]) -> Change:
+        """What :meth:`as_json` wrote down."""
+        before, after = Given.of_json(kept["before"]), Given.of_json(kept["after"])
+        return cls(kept["learner"], before, after, kept.get("rested on", ""), kept.get("rests on", ""))
 
 
 class MarksBook:

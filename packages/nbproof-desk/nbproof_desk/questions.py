@@ -121,7 +121,7 @@ _MARKERS = re.compile(
 _EXACT = re.compile(r"(\$\$.*?\$\$|\$[^$\n]+\$|```.*?```|`[^`\n]+`)", re.DOTALL)
 """Formulas and code within a text: a sign or a capital letter in these means something."""
 _QUOTES = re.compile("[\"'“”„‘’«»]|(?<!\\w)[*_]{1,3}(?=\\w)|(?<=\\w)[*_]{1,3}(?!\\w)")
-_STOPS = re.compile(r"(?<=\w)[.,;:!?…]+(?=\s|$)|(?<=\s)[-–—](?=\s)", re.MULTILINE)
+_STOPS = re.compile(r"(?:(?<=\w)|\A)[.,;:!?…]+(?=\s|$)|(?<=\s)[-–—](?=\s)", re.MULTILINE)
 
 
 def same_text(text: str) -> str:
@@ -250,7 +250,7 @@ class Reader:
             return Part(False, "")
         if cell.is_code:
             return Part(True, solution_of(cell.source))
-        return Part(False, _MARKERS.sub("", cell.source.replace(BEGIN_SCHEME, f"---\n\n{BEGIN_SCHEME}")))
+        return Part(False, _MARKERS.sub("", cell.source.replace(BEGIN_SCHEME, f"\n---\n\n{BEGIN_SCHEME}")))
 
     def groups(self, question: MarkedQuestion) -> tuple[AnswerGroup, ...]:
         """The answers to a question, those that say the same together: large groups first, then by what they say."""
