@@ -92,7 +92,12 @@ def imports_of(name: str, at_import_only: bool = False) -> tuple[str, ...]:
             within = [f"{node.module}.{alias.name}" for alias in node.names]
             known = [one for one in within if one in MODULES]
             found += known or [str(node.module)]
-        elif isinstance(node, ast.Constant) and "." in str(node.value) and node.value in MODULES and not at_import_only:
+        elif (
+            isinstance(node, ast.Constant)
+            and "." in str(node.value).removeprefix("nbproof.")
+            and node.value in MODULES
+            and not at_import_only
+        ):
             found.append(node.value)  # a string that names a module is there to import it
         lazy = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         typing_only = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
