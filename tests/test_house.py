@@ -53,7 +53,9 @@ LEARNERS = [name for name in MODULES if name not in BEHIND_THE_SCENES and name !
 
 
 NEXT_TO_IT = {
-    f"nbproof_dask.{path.stem}": path for path in sorted((ROOT / "packages/nbproof-dask/nbproof_dask").glob("*.py"))
+    f"{path.parent.name}.{path.stem}": path
+    for package in ("nbproof-dask/nbproof_dask", "nbproof-desk/nbproof_desk")
+    for path in sorted((ROOT / "packages" / package).glob("*.py"))
 }
 """What is written in the same style, and is no part of the house."""
 

@@ -256,11 +256,12 @@ BESIDE = {
     "nbproof_grader": ["nbproof"],
     "nbproof_lms": ["nbproof", "nbproof_grader"],
     "nbproof_dask": ["nbproof", "nbproof_grader"],
+    "nbproof_desk": ["nbproof", "nbproof_grader"],
 }
 """What a distribution stands on: what it needs of these it need not name again."""
 
 
-@pytest.mark.parametrize("name", [*TOOL, "nbproof_dask", "pytorch_hooks_course"])
+@pytest.mark.parametrize("name", [*TOOL, "nbproof_dask", "nbproof_desk", "pytorch_hooks_course"])
 def test_a_distribution_names_what_it_imports(name: str, built: dict[str, Path]) -> None:
     told = _metadata(built[name])
     assert told["Requires-Python"] == ">=3.11"
@@ -274,7 +275,7 @@ def test_a_distribution_names_what_it_imports(name: str, built: dict[str, Path])
         if file.endswith(".py"):
             imported.update(_imported(ast.parse(zipfile.ZipFile(built[name]).read(file))))
     # Trials of lessons load matplotlib early where it is there; the configuration of a gradebook is read where one is.
-    own = {"course", "nbproof", "nbproof_lms", "nbproof_dask", "__future__"}
+    own = {"course", "nbproof", "nbproof_lms", "nbproof_dask", "nbproof_desk", "__future__"}
     own |= {"nbproof": {"sqlalchemy"}, "nbproof_grader": {"matplotlib"}}.get(name, set())
     providers, foreign = packages_distributions(), imported - set(sys.stdlib_module_names) - own
     there = {one: {other.lower().replace("_", "-") for other in providers.get(one, [one])} for one in foreign}

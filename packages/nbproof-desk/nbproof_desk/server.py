@@ -1,0 +1,578 @@
+"""The desk's web server: on this machine alone, behind a token, with pages that run no script but the desk's own.
+
+Every request has to name this server as its host, so no other name that leads here reads anything; a request that another page
+makes is refused. The token in the address brings a cookie, which counts from then on. A write needs Tornado's XSRF token as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import json
+import secrets
+import webbrowser
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import chain
+from pathlib import Path
+from socket import create_server, socket
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from tornado.httpserver import HTTPServer
+from tornado.web import Application, HTTPError, RequestHandler
+
+from nbproof import feedback
+from nbproof.command import course_command
+from nbproof.display.outline import title_of
+from nbproof.errors import CourseError, UsageError
+from nbproof.gradebook.marks import Person
+from nbproof.text import counted, printable
+from nbproof_desk.ledger import Entry, Ledger
+from nbproof_desk.marks import Change, Given, MarksBook, Overtaken
+from nbproof_desk.questions import AnswerGroup, HandedIn, MarkedQuestion, Reader
+from nbproof_desk.rubric import LETTERS, Item, Rubric
+from nbproof_desk.shown import answer_shown, instructors_text, model_shown, note_shown
+
+__all__ = ["Desk", "application", "serve"]
+
+ADDRESS = "127.0.0.1"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+"""Pictures of learners' are plain PNGs within the page."""
+_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_HERE = Path(__file__).parent
+_LOOK = Path(feedback.__file__).parent / "templates" / "page.css"
+"""What feedback pages look like: a learner's answer looks the same here."""
+_FILES = {
+    "desk.js": (_HERE / "static" / "desk.js", "text/javascript"),
+    "desk.css": (_HERE / "static" / "desk.css", "text/css"),
+    "page.css": (_LOOK, "text/css"),
+}
+_A_PART = 40
+"""Groups of answers that a page gets at a time."""
+_LARGE = 1_000_000
+"""Characters after which a part is complete, however few groups it has."""
+_LONGEST_COMMENT = 10_000
+_LONGEST_ITEM = 300
+
+
+@dataclass(frozen=True)
+class GroupView:
+    """A group of answers, with what people gave for it."""
+
+    group: AnswerGroup
+    given: tuple[Given, ...]
+
+    @property
+    def waiting(self) -> int:
+        """How many of its answers wait for a person."""
+        return sum(one.waits for one in self.given)
+
+    @property
+    def points(self) -> float | None:
+        """The points that all of them have; None if not all have the same."""
+        found = {one.points for one in self.given}
+        return found.pop() if len(found) == 1 else None
+
+    @property
+    def differs(self) -> bool:
+        """Whether people gave its answers different points, or comments."""
+        return len({(one.points, one.comment) for one in self.given}) > 1
+
+    @property
+    def comment(self) -> str:
+        """The comment of the first one that has any."""
+        return next(filter(None, (one.comment for one in self.given)), "")
+
+
+class Desk:
+    """What the pages ask: the answers, the gradebook, the journal."""
+
+    def __init__(self, reader: Reader, marker: str) -> None:
+        self.reader = reader
+        self.course = reader.course
+        self.book = MarksBook(reader.root)
+        self.ledger = Ledger(reader.root, marker)
+
+    def read(self) -> None:
+        """Read what has come or changed."""
+        self.reader.read(self.book.again())
+
+    def question(self, lesson: str, name: str) -> MarkedQuestion:
+        """The question at this place, as it was read last. Raises HTTPError if nobody has answered it."""
+        found = self.reader.questions().get((lesson, name))
+        if found is None:
+            raise HTTPError(404, "no such question has an answer")
+        return found
+
+    def views(self, question: MarkedQuestion, groups: Sequence[AnswerGroup] | None = None) -> list[GroupView]:
+        """The groups of answers to a question; only answers that the gradebook has cells for."""
+        groups = self.reader.groups(question) if groups is None else groups
+        answers = chain.from_iterable(group.answers for group in groups)
+        given = self.book.given(question, [one.key.learner for one in answers])
+        found = []
+        for one in groups:
+            there = tuple(answer for answer in one.answers if answer.key.learner in given)
+            if there:
+                found.append(GroupView(replace(one, answers=there), tuple(given[one.key.learner] for one in there)))
+        return found
+
+    def mark(self, question: MarkedQuestion, asked: Wanted) -> None:
+        """Give points, a comment or both to answers. Raises Overtaken if one is not as it was seen."""
+        shown = [self.reader.answer(question, alias) for alias in asked.answers]
+        self.reader.read_again([one.key for one in shown if one is not None])
+        given = self.book.given(question, [one.key.learner for one in shown if one is not None])
+        rubric = self.ledger.rubric(question)
+        changes = []
+        for alias, seen in asked.answers.items():
+            answer = self.reader.answer(question, alias)
+            before = None if answer is None else given.get(answer.key.learner)
+            if answer is None or before is None or seen != seen_as(answer, before):
+                raise Overtaken
+            changes.append(asked.change(question, answer.key.learner, before, rubric))
+        self.book.change(question, changes, lambda: self.ledger.note(question, changes))
+
+    def undo(self, question: MarkedQuestion) -> Entry | None:
+        """Take back this marker's last line on a question. Returns the line; None if there is none.
+
+        Raises Overtaken if somebody has changed it since.
+        """
+        now = self.ledger.rubric(question)
+        for entry in self.ledger.to_undo(question):
+            given = self.book.given(question, [one.learner for one in entry.changes])
+            back = [one.back for one in entry.changes]
+            is_change = any(one.before != one.after for one in back)
+            if is_change and all(given.get(one.learner) == one.after for one in back):
+                continue  # it never came about
+            rubric: tuple[Rubric, ...] = ()
+            if entry.rubric is not None:
+                rubric = now, replace(now, items=entry.rubric[0])
+            is_other = entry.rubric is not None and now.items != entry.rubric[1]
+            if is_other or any(given.get(one.learner) != one.before for one in back):
+                raise Overtaken
+            self.book.change(question, back, partial(self.ledger.note, question, back, entry.id, rubric))
+            return entry
+        return None
+
+    def resting_on(
+        self, question: MarkedQuestion, letter: str, item: Item | None
+    ) -> tuple[Rubric, Rubric, list[Change]]:
+        """What a changed item changes: the rubric before and after, and the marks that rest on the item."""
+        before = self.ledger.rubric(question)
+        after = before.with_item(letter, item)
+        changes = []
+        for learner, given in self.book.given(question).items():
+            letters = before.letters_of(learner, given)
+            if letter in letters:
+                changes.append(after.change(question, learner, given, letters, None, before))
+        return before, after, changes
+
+    def groups_of(self, question: MarkedQuestion, answers: Collection[HandedIn]) -> list[GroupView]:
+        """The groups that these answers are in, as they are now."""
+        names = {one.sameness for one in answers}
+        return self.views(question, [one for one in self.reader.groups(question) if one.id in names])
+
+
+def seen_as(answer: HandedIn, given: Given) -> str:
+    """What a page knows an answer and its mark by: another text, or another mark, has another."""
+    return f"{answer.sameness[:6]}{given.version}"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a page asks for. ``answers``: alias -> as what it was seen; ``letters``: of the rubric's items."""
+
+    answers: Mapping[str, str]
+    points: float | None
+    comment: str | None
+    letters: str | None = None
+
+    def change(self, question: MarkedQuestion, learner: str, given: Given, rubric: Rubric) -> Change:
+        """The change of one learner's mark."""
+        if self.letters is not None:
+            return rubric.change(question, learner, given, self.letters, self.comment, rubric)
+        after, letters = given, rubric.letters_of(learner, given)
+        kept = letters
+        if self.points is not None:
+            after = after.with_points(question.shared(self.points))
+            kept = ""
+        if self.comment is not None:
+            after = replace(after, comment=self.comment.strip() or None)
+        return Change(learner, given, after, letters, kept)
+
+    @classmethod
+    def read(cls, body: bytes, most: float) -> Wanted:
+        """Raises HTTPError if the body is anything else."""
+        try:
+            told = json.loads(body)
+            answers = {str(name): str(seen) for name, seen in told["answers"].items()}
+            points = None if told.get("points") is None else float(told["points"])
+            comment = None if told.get("comment") is None else str(told["comment"])
+            letters = None if told.get("letters") is None else str(told["letters"])
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise HTTPError(400, "this is no mark") from None
+        if not answers or (points, comment, letters) == (None, None, None):
+            raise HTTPError(400, "this is no mark")
+        if points is not None and not 0 <= points <= most:
+            raise HTTPError(400, f"{points:g} points: from 0 to {most:g} can be given here")
+        if comment is not None and len(comment) > _LONGEST_COMMENT:
+            raise HTTPError(400, f"a comment has at most {_LONGEST_COMMENT} characters")
+        return cls(answers, points, comment, letters)
+
+
+class _Page(RequestHandler):
+    """What every page of the desk does before it answers."""
+
+    desk: Desk
+
+    def initialize(self) -> None:
+        self.desk = self.settings["desk"]
+
+    def set_default_headers(self) -> None:
+        for name, value in _HEADERS.items():
+            self.set_header(name, value)
+        self.clear_header("Server")
+
+    def prepare(self) -> None:
+        """Raise HTTPError for everybody but the desk's own pages."""
+        asked = self.request.headers
+        if asked.get("Host", "") not in self.settings["hosts"]:
+            raise HTTPError(403, "this server has another name")
+        origin = asked.get("Origin")
+        writes = self.request.method not in ("GET", "HEAD")
+        if (writes or origin is not None) and origin != f"http://{asked['Host']}":
+            raise HTTPError(403, "another page asks for this")
+        comes_from = asked.get("Sec-Fetch-Site", "none")
+        if comes_from not in ("none", "same-origin") and asked.get("Sec-Fetch-Mode") != "navigate":
+            raise HTTPError(403, "another page asks for this")
+        token = self.get_query_argument("token", "")
+        if token and hmac.compare_digest(token.encode(), self.settings["token"].encode()):
+            self.set_signed_cookie(self.settings["cookie"], "in", expires_days=None, httponly=True, samesite="Lax")
+            self.redirect("/")
+        elif self.get_signed_cookie(self.settings["cookie"], max_age_days=31) != b"in":
+            raise HTTPError(403, "the token is missing: open the address that the command has printed")
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """One sentence, as text; for a script as JSON."""
+        error = kwargs.get("exc_info", (None, None))[1]
+        said = "the desk has failed: see the terminal"
+        if isinstance(error, HTTPError):
+            said = error.log_message or error.reason or "this is not possible"
+        elif isinstance(error, CourseError):
+            self.set_status(503)
+            said = "; next: ".join(filter(None, (error.fact, error.next_command)))
+        if "json" in self.request.headers.get("Content-Type", ""):
+            self.finish({"said": said})
+        else:
+            self.set_header("Content-Type", "text/plain; charset=utf-8")
+            self.finish(f"{said}\n")
+
+    def log_exception(self, *told: Any) -> None:
+        """A course's trouble is told on the page; all else in the terminal."""
+        if not isinstance(told[1], CourseError):
+            super().log_exception(*told)
+
+    def show(self, template: str, **values: Any) -> None:
+        """Answer with a page."""
+        self.finish(_templates().get_template(template).render(xsrf=self.xsrf_token.decode(), **values))
+
+    def shown_group(self, question: MarkedQuestion, view: GroupView) -> str:
+        """One group of answers as HTML."""
+        reader, group = self.desk.reader, view.group
+        rubric = self.desk.ledger.rubric(question)
+        first = rubric.letters_of(group.first.key.learner, view.given[0])
+        seen = {
+            reader.alias(answer): seen_as(answer, given)
+            for answer, given in zip(group.answers, view.given, strict=True)
+        }
+        return (
+            _templates()
+            .get_template("group.html.j2")
+            .render(
+                question=question,
+                view=view,
+                count=counted(len(group.answers), "answer"),
+                seen=json.dumps(seen),
+                body=answer_shown(self.desk.course, group.first),
+                note=note_shown(self.desk.course, group.first.note),
+                choices=_choices(question.most),
+                rubric=rubric,
+                letters=first,
+            )
+        )
+
+
+def _choices(most: float) -> list[float]:
+    """The points that have a button: whole ones, if they are few; all or nothing otherwise."""
+    whole = [float(points) for points in range(int(most) + 1)] if most < 10 else [0.0]
+    return sorted({*whole, most})
+
+
+class _Waits(_Page):
+    """What waits, by lesson and question."""
+
+    def get(self) -> None:
+        desk = self.desk
+        desk.read()
+        lessons: dict[str, list[dict[str, Any]]] = {}
+        for question in desk.reader.questions().values():
+            views = desk.views(question)
+            answers = sum(len(one.given) for one in views)
+            waiting = sum(one.waiting for one in views)
+            row = {"question": question, "answers": answers, "groups": len(views), "waiting": waiting}
+            lessons.setdefault(question.lesson, []).append(row)
+        titles = {one: title_of(desk.course, one) for one in lessons}
+        total = sum(row["waiting"] for row in chain.from_iterable(lessons.values()))
+        self.show("waits.html.j2", lessons=lessons, titles=titles, total=total)
+
+
+class _Question(_Page):
+    """One question: what is asked, and all answers, the first part of them at once."""
+
+    def get(self, lesson: str, name: str) -> None:
+        desk = self.desk
+        desk.read()
+        question = desk.question(lesson, name)
+        find = self.get_query_argument("find", "")
+        every = desk.views(question)
+        views = [one for one in every if find.casefold() in one.group.first.text.casefold()]
+        views.sort(key=lambda one: not one.waiting)  # what waits comes first
+        first = _part(self, question, views)
+        self.show(
+            "question.html.j2",
+            question=question,
+            lesson_title=title_of(desk.course, lesson),
+            find=find,
+            groups=first,
+            order=[one.group.id for one in views],
+            waiting=sum(one.waiting for one in views),
+            answers=sum(len(one.given) for one in views),
+            comments=_comments(every),
+            rubric=desk.ledger.rubric(question),
+            statement=instructors_text(desk.reader.statement(question)),
+            model=model_shown(desk.course, desk.reader.model(question)),
+        )
+
+
+def _part(page: _Page, question: MarkedQuestion, views: Sequence[GroupView]) -> list[str]:
+    """The first of these groups as HTML, as many as a page gets at a time."""
+    made: list[str] = []
+    for one in views[:_A_PART]:
+        made.append(page.shown_group(question, one))
+        if sum(map(len, made)) > _LARGE:
+            break
+    return made
+
+
+def _comments(views: Iterable[GroupView]) -> list[str]:
+    """The comments given before, those given most often first."""
+    given = chain.from_iterable(one.given for one in views)
+    counts = Counter(one.comment for one in given if one.comment)
+    return [comment for comment, _ in counts.most_common()]
+
+
+class _Part(_Page):
+    """More groups of a question: those with the ids that are asked for, as many as there is room for."""
+
+    def get(self, lesson: str, name: str) -> None:
+        question = self.desk.question(lesson, name)
+        wanted = {one: place for place, one in enumerate(self.get_query_argument("ids").split(","))}
+        groups = [one for one in self.desk.reader.groups(question) if one.id in wanted]
+        groups.sort(key=lambda one: wanted[one.id])
+        self.finish({"groups": _part(self, question, self.desk.views(question, groups[:_A_PART]))})
+
+
+class _Names(_Page):
+    """Who wrote what, for a marker who asks."""
+
+    def get(self, lesson: str, name: str) -> None:
+        question = self.desk.question(lesson, name)
+        people = self.desk.book.people()
+        found = {}
+        for one in self.desk.reader.answers(question):
+            person = people.get(one.key.learner, Person(one.key.learner))
+            found[self.desk.reader.alias(one)] = printable(person.called)
+        self.finish({"names": found})
+
+
+class _Mark(_Page):
+    """Give points, a comment or both."""
+
+    def post(self, lesson: str, name: str) -> None:
+        question = self.desk.question(lesson, name)
+        wanted = Wanted.read(self.request.body, question.most)
+        said = "kept"
+        try:
+            self.desk.mark(question, wanted)
+        except Overtaken:
+            self.set_status(409)
+            said = "Not kept: somebody else has changed this mark, or the answer, since the page showed it. Now you see theirs."
+        marked = [self.desk.reader.answer(question, alias) for alias in wanted.answers]
+        self.answer(question, said, self.desk.groups_of(question, [one for one in marked if one is not None]))
+
+    def answer(self, question: MarkedQuestion, said: str, views: Sequence[GroupView]) -> None:
+        """What became of it, and these groups as they are now."""
+        self.finish({"said": said, "groups": {one.group.id: self.shown_group(question, one) for one in views}})
+
+
+class _Undo(_Mark):
+    """Take back the last mark."""
+
+    def post(self, lesson: str, name: str) -> None:
+        question = self.desk.question(lesson, name)
+        try:
+            entry = self.desk.undo(question)
+        except Overtaken:
+            self.set_status(409)
+            self.answer(question, "Not undone: somebody else has changed this mark since.", [])
+            return
+        if entry is None:
+            self.answer(question, "There is nothing to undo.", [])
+        elif entry.rubric is not None:
+            self.finish({"said": "undone", "reload": True})
+        else:
+            learners = {one.learner for one in entry.changes}
+            changed = [one for one in self.desk.reader.answers(question) if one.key.learner in learners]
+            self.answer(question, "undone", self.desk.groups_of(question, changed))
+
+
+class _Rubric(_Page):
+    """Add, change or remove an item of a rubric; if marks rest on it, only after a question. A form, which needs no script."""
+
+    def post(self, lesson: str, name: str) -> None:
+        desk, question = self.desk, self.desk.question(lesson, name)
+        letter = self.get_body_argument("letter", "") or desk.ledger.rubric(question).free
+        item = self._item(question.most)
+        if letter not in LETTERS or not letter:
+            raise HTTPError(400, f"a rubric has at most {len(LETTERS)} items")
+        before, after, changes = desk.resting_on(question, letter, item)
+        sure = self.get_body_argument("sure", "0")
+        if changes and sure != str(len(changes)):
+            was, count = before.items[letter], counted(len(changes), "mark")
+            self.show(
+                "ask.html.j2", question=question, letter=letter, item=item, was=was, count=count, sure=len(changes)
+            )
+            return
+        try:
+            desk.book.change(question, changes, lambda: desk.ledger.note(question, changes, rubric=(before, after)))
+        except Overtaken:
+            raise HTTPError(
+                409, "somebody else marks at this moment, so nothing was changed: go back, and try again"
+            ) from None
+        self.redirect("./", status=303)
+
+    def _item(self, most: float) -> Item | None:
+        """The item that was typed; None if its text was taken away."""
+        text = " ".join(self.get_body_argument("text", "").split())
+        if not text:
+            return None
+        try:
+            points = float(self.get_body_argument("points", ""))
+        except ValueError:
+            raise HTTPError(400, "an item needs points, as 1 or 0.5") from None
+        if len(text) > _LONGEST_ITEM or not -most <= points <= most:
+            raise HTTPError(
+                400, f"an item has at most {_LONGEST_ITEM} characters, and from {-most:g} to {most:g} points"
+            )
+        return Item(text, points)
+
+
+class _File(_Page):
+    """The style sheets and the script."""
+
+    def get(self, name: str) -> None:
+        if name not in _FILES:
+            raise HTTPError(404, "there is no such file")
+        path, kind = _FILES[name]
+        self.set_header("Content-Type", f"{kind}; charset=utf-8")
+        self.finish(path.read_bytes())
+
+
+class _Nothing(_Page):
+    """Any other address."""
+
+    def get(self) -> None:
+        raise HTTPError(404, "there is no such page")
+
+
+@cache
+def _templates() -> Environment:
+    found = Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters |= {"points": "{:g}".format, "counted": counted}
+    return found
+
+
+def application(desk: Desk, port: int, token: str) -> Application:
+    """The web application, which answers at this port to those who have the token."""
+    place = r"/q/([^?]+)/([^/?]+)"
+    return Application(
+        [
+            (r"/", _Waits),
+            (r"/static/([\w.]+)", _File),
+            (f"{place}/part", _Part),
+            (f"{place}/names", _Names),
+            (f"{place}/mark", _Mark),
+            (f"{place}/undo", _Undo),
+            (f"{place}/rubric", _Rubric),
+            (rf"{place}/", _Question),
+        ],
+        default_handler_class=_Nothing,
+        desk=desk,
+        token=token,
+        hosts={f"{name}:{port}" for name in (ADDRESS, "localhost")},
+        cookie=f"nbproof-desk-{port}",
+        cookie_secret=secrets.token_hex(32),
+        xsrf_cookies=True,
+        # Cookies are shared by all servers of a machine, such as Jupyter.
+        xsrf_cookie_name=f"nbproof-desk-xsrf-{port}",
+        xsrf_cookie_kwargs={"httponly": True, "samesite": "Strict"},
+        log_function=lambda handler: None,
+    )
+
+
+def serve(desk: Desk, port: int, *, opens: bool) -> int:
+    """Answer until Ctrl-C. Returns the exit code. Raises UsageError if the port is taken."""
+    try:
+        listening = create_server((ADDRESS, port))
+    except OSError as error:
+        raise UsageError(
+            f"nothing can listen there: {error.strerror or error}",
+            f"{ADDRESS}:{port}",
+            course_command("desk --port 0"),
+        ) from None
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_serve(desk, listening, opens=opens))
+    return 0
+
+
+async def _serve(desk: Desk, listening: socket, *, opens: bool) -> None:
+    listening.setblocking(False)
+    port = listening.getsockname()[1]
+    token = secrets.token_hex(24)
+    server = HTTPServer(application(desk, port, token), max_body_size=4 << 20)
+    server.add_socket(listening)
+    url = f"http://{ADDRESS}:{port}/?token={token}"
+    print(f"the desk, for {printable(desk.ledger.marker)}, until Ctrl-C: {url}", flush=True)
+    if opens:
+        webbrowser.open(url)
+    await asyncio.Event().wait()
